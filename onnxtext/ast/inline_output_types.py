@@ -14,10 +14,9 @@ Placed = list[tuple[Node, int, ValueInfo]]
 
 
 def place_types(nodes: list[Node], infos: list[ValueInfo]) -> list[ValueInfo]:
-    """Set the types of nodes' outputs from the end of a `value_info` list.
+    """Set the types of nodes' outputs from the entries at the end of a `value_info` list.
 
-    Only the last entries are used, as far as they are outputs in the order of the nodes. No entry
-    is used if an earlier entry is an output of a node, too.
+    The entries are those that `types_at_end` finds.
 
     Returns:
         The entries that stay in the list.
@@ -37,19 +36,19 @@ def place_all_types(
     *,
     with_metadata: bool = False,
 ) -> bool:
-    """Set the types of nodes' outputs if a `value_info` list has only such outputs, in node order.
+    """Set the types of nodes' outputs from all entries of a `value_info` list, or change nothing.
 
-    This is fast, because the native core does it.
+    The types are set only if all entries are outputs of nodes, in the order of the nodes. The
+    native core does this fast; in pure Python, the function does nothing.
 
     Args:
         nodes: the nodes of a graph or function.
-        infos: the list.
-        taken: values that are not outputs of nodes.
+        infos: the `value_info` list.
+        taken: other values; nothing is changed if an entry has the name of one of them.
         with_metadata: whether the entries may have metadata; then the caller must keep it.
 
     Returns:
-        Whether the types were set: False if the list is different, if it has an entry with the name
-        of a value in `taken`, and always in pure Python.
+        Whether the types were set.
     """
     if core() != "native":
         return False
@@ -63,15 +62,15 @@ def place_named_types(
     """Set the types of nodes' outputs from a `value_info` list in any order; fast for long lists.
 
     Args:
-        nodes: the nodes of a graph, without types.
+        nodes: the nodes of a graph; their outputs have no types yet.
         infos: the `value_info` list.
         taken: values that are not outputs of nodes.
 
     Returns:
         The names to list in `@value_info(…)` to keep the order of the list, and the entries that
         stay in the list. The names at the end of the list are omitted if they are in the default
-        order. The result is None if names are not unique, if an entry has anything besides a name
-        and a type, and always in pure Python.
+        order. The result is None if names are not unique, if an entry has the name of a value in
+        `taken`, or if it has anything besides a name and a type; and always in pure Python.
     """
     if core() != "native":
         return None
@@ -82,10 +81,11 @@ def place_named_types(
 
 
 def types_at_end(nodes: list[Node], infos: Sequence[ValueInfo]) -> tuple[Placed, int]:
-    """Find the entries at the end of a `value_info` list that are outputs in node order.
+    """Find the longest end of a `value_info` list that has only outputs of nodes, in node order.
 
     Returns:
-        The entries found, and the number of entries before them.
+        The entries found, the last one first, and the number of entries before them. No entries are
+        found if an entry before them is an output of a node, too.
     """
     placed: Placed = []
     left = len(infos)
@@ -112,12 +112,12 @@ def types_at_end(nodes: list[Node], infos: Sequence[ValueInfo]) -> tuple[Placed,
 
 
 def is_plain(info: ValueInfo) -> bool:
-    """Whether a `value_info` entry has only a name and a type."""
+    """Whether a `value_info` entry has a name and a type, but no decorators and no metadata."""
     return info.type is not None and not info.decorators and not info.metadata
 
 
 def place_type(node: Node, index: int, type: Type | None) -> None:
-    """Set the type of an output of a node, given the index of the output."""
+    """Set the type of a node's output, given the 0-based index of the output."""
     if len(node.outputs) == 1:
         node.output_types = (type,)
         return

@@ -50,7 +50,8 @@ class Order(NamedTuple):
     """The arguments of `@value_info(…)` or `@initializers(…)`.
 
     Attributes:
-        items: words for parts of the list (see `PARTS`), and names of single values (as `str`).
+        items: in order, words for parts of the list, such as `inputs` (see `PARTS`), and names of
+            single values (as `str`).
         without: names of initializers, inputs and outputs that have no entry in the list.
     """
 
@@ -65,9 +66,9 @@ class Entry(NamedTuple):
         part: the part of the list, such as `inputs` (see `PARTS`).
         name: the name of the value.
         type: the type of the value; None if the value has no type.
-        at: the offset of the statement that has the type.
-        statement: for a value info in `<…>`, this value info; in the list of initializers, the
-            value with the data; otherwise None.
+        at: the character offset in the text of the statement that has the type.
+        statement: the `ValueInfo` that the entry comes from, if it is a value info in `<…>`, or if
+            the entry is in the list of initializers; otherwise None.
     """
 
     part: str
@@ -78,7 +79,7 @@ class Entry(NamedTuple):
 
 
 def order_of(graph: Graph, decorator: str = DECORATOR) -> Order | None:
-    """Return the arguments of a graph's `@value_info` or `@initializers`; None if it has none.
+    """Return the arguments of a graph's `@value_info` or `@initializers`; None without decorator.
 
     Raises:
         ValueInfoError: the arguments are invalid.
@@ -135,7 +136,7 @@ def decorator_of(order: Order, names: Sequence[str] = (), decorator: str = DECOR
 
 
 def place_order(model: Model) -> None:
-    """Move the main graph's `ORDERS` decorators to the section `order` if one of them is long."""
+    """Move the main graph's `ORDERS` decorators to the section `order` if one exceeds `LONGEST`."""
     for decorator in model.graph.decorators:
         if decorator.name in ORDERS:
             names: list[FieldValue] = []
@@ -157,9 +158,12 @@ def order_first(decorators: Iterable[Decorator]) -> tuple[Decorator, ...]:
 
 
 def entries(graph: Graph, order: Order | None) -> Iterator[Entry]:
-    """Yield the entries of a graph's `value_info` list in their order.
+    """Yield the entries of a graph's `value_info` list, in the order of the `GraphProto`.
 
-    Names in `order` that the graph does not have are ignored, so that values can be removed.
+    Args:
+        graph: the graph.
+        order: the arguments of its `@value_info`; None for the default order. Names that the graph
+            does not have are ignored, so that values can be removed from the text.
     """
     without = frozenset[str]() if order is None else order.without
     lists = {part: list(_LISTS[part](graph)) for part in _needed(order)}

@@ -3,7 +3,7 @@
 
 Strings of protobuf `string` fields are `str`; bytes that are not UTF-8 are lone surrogates
 (`surrogateescape`), so every byte string has exactly one `str`. A field is None if the text omits
-it: a presence default of the file (`Model.presence`) then decides what is stored.
+it: a presence default of the text (`Model.presence`) then decides what is stored.
 
 `at` is the character offset of a statement in its text; -1 for a statement that was not parsed.
 Comparisons ignore `at`. `syntax.span_map` computes the spans of a statement's parts on demand.
@@ -34,9 +34,9 @@ class ValueInfo:
         type: the value's type; None if no type is stored.
         data: the elements of the initializer; None if the value has no initializer.
         decorators: the decorators before the value.
-        metadata: (key, value) entries in the metadata section of the text; an entry at the
-            statement itself is in a `@meta` decorator.
-        at: offset in the text.
+        metadata: the (key, value) pairs that the metadata section of the text has for the value.
+            Pairs that are written at the value are in a `@meta` decorator instead.
+        at: the character offset in the text; -1 if the value was not parsed.
     """
 
     name: str
@@ -55,16 +55,18 @@ class Node:
         op_type: the operator or function called.
         inputs: names of the values used; "" for an omitted optional input.
         outputs: names of the values defined; "" for an omitted output.
-        output_types: the types before the outputs, which are stored as `value_info` entries. ()
-            if no output has a type; otherwise one item per output (None for no type).
-        attributes: in order.
-        name: the node's label; None if not stored.
-        domain: None if the text omits it, "" for a domain stored empty (`.Add`).
-        overload: None if the text omits it.
+        output_types: the types before the outputs, which are stored as `value_info` entries. The
+            tuple is () if no output has a type. Otherwise it has one item per output, which is None
+            for an output without a type.
+        attributes: the attributes, in order.
+        name: the node's label; None if the text omits it.
+        domain: the domain of the operator; None if the text omits it (`Add`), "" if the text gives
+            an empty domain (`.Add`).
+        overload: the overload of the function called; None if the text omits it.
         decorators: the decorators before the node.
-        metadata: (key, value) entries in the metadata section of the text; an entry at the
-            statement itself is in a `@meta` decorator.
-        at: offset in the text.
+        metadata: the (key, value) pairs that the metadata section of the text has for the node.
+            Pairs that are written at the node are in a `@meta` decorator instead.
+        at: the character offset in the text; -1 if the node was not parsed.
     """
 
     op_type: str
@@ -86,7 +88,8 @@ class Annotation:
 
     Attributes:
         tensor_name: the quantized tensor.
-        entries: pairs of a parameter, such as `SCALE_TENSOR`, and the name of its tensor.
+        entries: (key, value) pairs: a quantization parameter, such as `SCALE_TENSOR`, and the name
+            of the tensor that contains the parameter.
     """
 
     tensor_name: str
@@ -102,14 +105,15 @@ class Graph:
         inputs: the inputs; an input with data is also an initializer.
         outputs: the outputs.
         values: the `<…>` list: value infos and initializers, mixed.
-        nodes: in order.
+        nodes: the nodes, in order.
         decorators: the decorators before the graph.
         quantization: the annotations, which name the scale and zero point of quantized tensors.
-        metadata: (key, value) entries in the metadata section of the text; an entry at the
-            statement itself is in a `@meta` decorator.
-        value_metadata: the same for `value_info` entries without a statement of their own, by name:
-            for typed outputs of nodes, and for initializers with `@value_info(initializers)`.
-        at: offset in the text.
+        metadata: the (key, value) pairs that the metadata section of the text has for the graph.
+            Pairs that are written at the graph are in a `@meta` decorator instead.
+        value_metadata: maps names of values to their (key, value) pairs in the metadata section, if
+            their `value_info` entries have no statement of their own: typed outputs of nodes, and
+            initializers with `@value_info(initializers)`.
+        at: the character offset in the text; -1 if the graph was not parsed.
     """
 
     name: str
@@ -126,7 +130,7 @@ class Graph:
 
 @dataclass(slots=True)
 class OpsetImport:
-    """An operator set (`OperatorSetIdProto`): `"ai.onnx.ml": 5`, or `21` with no domain stored."""
+    """An operator set (`OperatorSetIdProto`): `"ai.onnx.ml": 5`, or `21` without a domain."""
 
     domain: str | None
     version: int
@@ -134,11 +138,11 @@ class OpsetImport:
 
 @dataclass(frozen=True, slots=True)
 class Presence:
-    """The presence defaults of a file: what is stored for omitted fields (SPEC 11).
+    """The presence defaults of a text: what is stored for fields that the text omits (SPEC 11).
 
     Attributes:
-        version: the language version (`onnxtext: 1`); None if the file has no such key: then the
-            defaults are those of the official parser.
+        version: the language version, which the header gives as `onnxtext: 1`. None if the header
+            does not give it; then the defaults are those of the official parser.
         explicit: the fields that are stored even if they are empty, such as `node.domain`.
     """
 
@@ -152,21 +156,22 @@ class Function:
 
     Attributes:
         name: the function's name.
-        inputs: names and optional types; a type is stored as a `value_info` entry.
-        outputs: like the inputs.
-        attributes: the parameters: a bare name, or an `Attribute` with a type or default.
+        inputs: the inputs. A type is optional, and is stored as a `value_info` entry.
+        outputs: the outputs. A type is optional, and is stored as a `value_info` entry.
+        attributes: the attribute parameters: a name, or an `Attribute` with a type or default.
         values: the `<…>` list of value infos.
         nodes: the body.
-        domain: None if not stored.
-        overload: None if not stored.
-        doc_string: None if not stored.
-        opset_imports: in order.
+        domain: the domain of the function; None if the text omits it.
+        overload: the overload; None if the text omits it.
+        doc_string: the documentation; None if the text omits it.
+        opset_imports: the imported operator sets, in order.
         decorators: the decorators before the function.
         presence: the presence defaults of a function in a text of its own; None inside a model.
-        metadata: (key, value) entries in the metadata section of the text; an entry at the
-            statement itself is in a `@meta` decorator.
-        value_metadata: the same for the `value_info` entries of typed outputs of nodes, by name.
-        at: offset in the text.
+        metadata: the (key, value) pairs that the metadata section of the text has for the function.
+            Pairs that are written at the function are in a `@meta` decorator instead.
+        value_metadata: maps names of typed node outputs to their (key, value) pairs in the metadata
+            section.
+        at: the character offset in the text; -1 if the function was not parsed.
     """
 
     name: str
@@ -194,8 +199,8 @@ class EncodingHabit:
 
     Attributes:
         name: `packed`, `unpacked` or `order`.
-        arguments: the name of a field; for `order`, the name of a message and the numbers of its
-            fields.
+        arguments: for `packed` and `unpacked`, the name of a field; for `order`, the name of a
+            message and the numbers of its fields.
     """
 
     name: str
@@ -238,9 +243,9 @@ class Fragment:
     """A part of a model in a text of its own: a graph, a node, a tensor, a type and so on.
 
     Attributes:
-        item: the syntax tree: (key, value) for a metadata entry, a `Record` for a message without
-            a syntax of its own.
-        presence: the presence defaults.
+        item: the syntax tree of the part, such as a `Node`. A metadata entry is a (key, value)
+            pair, a message without a syntax of its own is a `Record`.
+        presence: the presence defaults of the text.
     """
 
     item: FragmentItem
@@ -254,9 +259,10 @@ class Training:
     Attributes:
         initialization: the graph that computes the initial values; None if there is none.
         algorithm: the graph of one training step; None if there is none.
-        initialization_binding: pairs of an initializer and the output of `initialization` that
-            sets it, in order.
-        update_binding: pairs of an initializer and the output of `algorithm` that updates it.
+        initialization_binding: in order, pairs of the name of an initializer and the name of the
+            output of `initialization` that sets it.
+        update_binding: in order, pairs of the name of an initializer and the name of the output of
+            `algorithm` that updates it.
     """
 
     initialization: Graph | None = None
@@ -283,8 +289,8 @@ class WeightPlace:
     """A directory or file with blobs outside of the text: `store: "model.weights"`.
 
     Attributes:
-        kind: `store` is a directory with one file per blob, `safetensors` a single file.
-        path: relative to the directory of the text, with `/` between its parts.
+        kind: `store` for a directory with one file per blob, `safetensors` for a single file.
+        path: the path relative to the directory of the text, with `/` between its parts.
     """
 
     kind: Literal["store", "safetensors"]
@@ -293,23 +299,23 @@ class WeightPlace:
 
 @dataclass(slots=True)
 class Model:
-    """A model (`ModelProto`). A header field is None if it is not stored.
+    """A model (`ModelProto`). A header field is None if the text omits it.
 
     Attributes:
         graph: the main graph.
         functions: the model-local functions.
-        presence: the presence defaults.
+        presence: the presence defaults of the text.
         ir_version: version of the IR.
-        opset_imports: in order.
+        opset_imports: the imported operator sets, in order.
         producer_name: the tool that made the model.
-        producer_version: its version.
+        producer_version: version of this tool.
         domain: the model's namespace, in reverse-DNS form.
         model_version: version of the model itself.
         doc_string: documentation.
-        metadata: `metadata_props`, in order.
+        metadata: the (key, value) pairs of `metadata_props`, in order.
         decorators: the decorators before the header.
-        training: in order.
-        configurations: in order.
+        training: the contents of the `training` sections, in order.
+        configurations: the contents of the `configuration` sections, in order.
         encoding_habits: regular differences of the file's encoding from the canonical encoding.
         encoding: all other differences, as a patch; None if there are no others.
         resources: the bytes of the blobs in the text, by digest, in order.

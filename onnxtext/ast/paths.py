@@ -24,7 +24,7 @@ class Step(NamedTuple):
 
     Attributes:
         name: the label or first output of a node, or the name of an attribute or value.
-        number: the index of the graph if the attribute is a list of graphs; else None.
+        number: the 0-based index of a graph in an attribute that is a list of graphs; else None.
         is_label: whether the name is the label of a node.
     """
 
@@ -38,9 +38,10 @@ class Named(NamedTuple):
 
     Attributes:
         kind: `graph`, `value`, `output`, `value_info`, `tensor`, `node` or `function`.
-        path: the path, which begins in the enclosing function or the main graph.
-        item: the part.
-        tied: whether a section can refer to the part: the path is unique.
+        path: the path of the part, which begins in the enclosing function or the main graph.
+        item: the part itself.
+        tied: whether a section can refer to the part by its path. The path must be unique, and the
+            part must not be a sparse initializer.
     """
 
     kind: str
@@ -78,9 +79,10 @@ def generated_values(owner: Graph | Function) -> list[str]:
 def described_parts(
     owner: Graph | Function, prefix: tuple[Step, ...] = (), tied: bool = True
 ) -> list[Named]:
-    """Return all nodes and values with metadata or decorators, and all graphs, inside an owner.
+    """Return the parts of a graph or function that can have entries in the metadata section.
 
-    They are in the order in which the metadata section lists them.
+    These are all nested graphs, and the nodes and values with metadata or decorators. They are in
+    the order in which the section lists them.
 
     Args:
         owner: the graph or function.
@@ -194,10 +196,11 @@ def walk_model(model: Model) -> Iterator[tuple[Function | None, Named]]:
 
 
 def list_parts(model: Model) -> list[tuple[Function | None, list[Named]]]:
-    """Return (function, parts) for the main graph, with None as the function, and each function.
+    """Return the parts of the main graph and of each function, as (function, parts) pairs.
 
-    The first part is the main graph or the function itself. Then come all graphs in it, and its
-    nodes and values with metadata or decorators.
+    The first pair is for the main graph; its function is None. In each pair, the first part is the
+    main graph or the function itself. Then come the nested graphs, and the nodes and values with
+    metadata or decorators.
     """
     found: list[tuple[Function | None, list[Named]]] = [(None, _graph(model.graph, (), True))]
     keys = list(map(function_key, model.functions))

@@ -66,8 +66,8 @@ class Decorator:
     """A decorator, for fields without their own syntax: `@doc("…")`, `@set(doc_string: "")`.
 
     Attributes:
-        name: the name, such as `doc`, `meta`, `set`, `unset` or `value_info`. The prefix `type.` or
-            `data.` means the type or the tensor of a value.
+        name: the name, such as `doc`, `meta`, `set`, `unset` or `value_info`. With the prefix
+            `type.` or `data.`, the decorator applies to the type or to the tensor of a value.
         arguments: the arguments, in order.
     """
 

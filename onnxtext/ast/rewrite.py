@@ -31,8 +31,8 @@ class Rewriter:
         Args:
             type: the type of the tensor.
             data: the old data.
-            name: the name of the tensor; if it has none, the name of its attribute, or `values` or
-                `indices` in a sparse tensor.
+            name: the name of the tensor. For a tensor without a name, it is the name of its
+                attribute; in a sparse tensor, it is `values` or `indices`.
         """
         return data
 
@@ -91,7 +91,7 @@ class Rewriter:
         return replace(sparse, values=values, indices=indices)
 
     def attribute(self, attribute: Attribute) -> Attribute:
-        """Return an attribute with its new value; always the same object for the same attribute."""
+        """Return an attribute with its new value; cache the result by the attribute's identity."""
         made = self._attributes.get(id(attribute))
         if made is None:
             value = self.value(attribute.type, attribute.value, attribute.name)
@@ -102,7 +102,13 @@ class Rewriter:
         return made
 
     def value(self, kind: AttributeType | None, value: Any, name: str) -> Any:
-        """Return the new value of an attribute, or of one item of a list (then `kind` is None)."""
+        """Return the new value of an attribute, or of one item of a list in an attribute.
+
+        Args:
+            kind: the type of the attribute; None for an item of a list.
+            value: the old value.
+            name: the name of the attribute.
+        """
         match value:
             case Tensor():
                 return self.tensor(value, name)

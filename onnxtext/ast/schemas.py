@@ -26,7 +26,7 @@ class FormalValue:
         least: the minimum number of values of a variadic formal value.
         homogeneous: whether all values of a variadic formal value must have the same type.
         doc: the documentation.
-        at: offset in the text.
+        at: the character offset in the text; -1 if the value was not parsed.
     """
 
     name: str
@@ -61,19 +61,20 @@ class OperatorSchema:
 
     Attributes:
         name: the name of the operator.
-        domain: `""` for the standard domain.
+        domain: the domain of the operator; "" for the standard domain.
         since: the version of the operator set that introduced this schema.
-        deprecated: if this version removed the operator, the reason, which may be ""; else None.
+        deprecated: the reason why this version removed the operator, which may be ""; None if it
+            did not remove the operator.
         doc: the documentation.
-        attributes: in order.
+        attributes: the formal attributes, in order.
         others: whether nodes may have attributes that the schema does not list.
-        inputs: in order.
-        outputs: in order.
-        constraints: maps each type variable to the types that it allows; to None if it allows
+        inputs: the formal inputs, in order.
+        outputs: the formal outputs, in order.
+        constraints: maps each type variable to the types that it allows, or to None if it allows
             every type.
         body: nodes that compute outputs of the same shapes as the operator's outputs; None if the
             schema has no body.
-        at: offset in the text.
+        at: the character offset in the text; -1 if the schema was not parsed.
     """
 
     name: str
@@ -95,8 +96,8 @@ class SchemaFile:
     """A schema file.
 
     Attributes:
-        schemas: in order.
-        version: the version of the language; None if not stored.
+        schemas: the operator schemas, in order.
+        version: the version of the language; None if the file does not give it.
         opset_imports: the operator sets of the schemas, and those that their bodies use.
         producer_name: the package that has the operators.
         producer_version: the version of the package.

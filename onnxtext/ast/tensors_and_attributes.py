@@ -83,7 +83,7 @@ class SplatData(RawData):
     """`raw_data` of a splat, a literal that repeats its last element: `[0, ...]`.
 
     Attributes:
-        repetition: the repeated bytes.
+        repetition: the bytes of the tensor, with the repeated part stored once.
     """
 
     __slots__ = ("repetition",)
@@ -115,7 +115,7 @@ class SplatData(RawData):
 
 @dataclass(frozen=True, slots=True)
 class TypedData:
-    """The typed field for the element type, such as `float_data`: `{1, 2}`.
+    """Data in the typed field of the element type, such as `float_data` for floats: `{1, 2}`.
 
     Attributes:
         entries: the field's entries as a little-endian array. The width of an entry depends on the
@@ -138,17 +138,17 @@ class ExternalData:
     """`external_data` with `data_location` EXTERNAL: `external("w.bin", 0)`.
 
     Attributes:
-        entries: keys and values, in order.
+        entries: the (key, value) pairs, in order.
     """
 
     entries: tuple[tuple[str, str], ...]
 
     def arguments(self) -> tuple[str, ...] | None:
-        """Return the values without their keys; None if `external(…)` cannot express the entries.
+        """Return the arguments of `external(…)`: the values of the entries, without the keys.
 
-        `external(…)` can express the keys `location`, `offset` and `length`, in this order, if the
-        numbers are decimal, without a sign or leading zeros. `length`, or `offset` and `length`,
-        may be missing.
+        Return None if `external(…)` cannot express the entries. It can express the keys `location`,
+        `offset` and `length`, in this order, if the numbers are decimal, without a sign or leading
+        zeros. `length`, or `offset` and `length`, may be missing.
         """
         keys = tuple([key for key, _ in self.entries])
         values = tuple([value for _, value in self.entries])
@@ -229,7 +229,7 @@ class DataFile:
     """A reference to an array in a data file: `file"weights.npy"`, `file"w.safetensors#q"`.
 
     Attributes:
-        path: relative to the directory of the text, with `/` between its parts.
+        path: the path relative to the directory of the text, with `/` between its parts.
         entry: the name of the array if the file has several arrays; None if it has only one.
     """
 
@@ -257,7 +257,7 @@ class Tensor:
     Attributes:
         type: element type and dims; every dim is an int.
         data: the elements and how they are stored.
-        name: None if the text omits it.
+        name: the name of the tensor; None if the text omits it.
         decorators: the decorators before it.
     """
 
@@ -311,7 +311,7 @@ class Attribute:
     decorators: tuple[Decorator, ...] = ()
 
     def read(self) -> AttributeValue | None:
-        """Return the value; if only the type is stored, its protobuf default (0 for `a: int`)."""
+        """Return the value; if only the type is stored, return the type's default (0 for int)."""
         return _DEFAULTS.get(self.type) if self.value is None else self.value
 
 

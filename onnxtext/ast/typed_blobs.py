@@ -105,7 +105,10 @@ def blob_of_list(kind: AttributeType, value: Any) -> bytes | None:
 def list_of_blob(
     kind: AttributeType | None, blob: TypedBlob, data: bytes | memoryview
 ) -> tuple[bytes, ...] | bytes:
-    """Return the list in an attribute that a blob stores: strings, or little-endian numbers.
+    """Return the list in an attribute that a blob stores.
+
+    The result is a tuple for a list of strings, and the bytes of a little-endian array of float32
+    or int64 for a list of numbers.
 
     Raises:
         BlobError: the bytes are not a list of the attribute's type.

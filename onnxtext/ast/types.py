@@ -81,7 +81,10 @@ class MapType:
 
 @dataclass(frozen=True, slots=True)
 class OpaqueType:
-    """An opaque type: `opaque(domain, name)` (`TypeProto.Opaque`); each is None if not stored."""
+    """An opaque type: `opaque(domain, name)` (`TypeProto.Opaque`).
+
+    The domain and the name are None if they are not stored.
+    """
 
     domain: str | None = None
     name: str | None = None
@@ -92,7 +95,7 @@ Type = TensorType | SparseTensorType | SequenceType | OptionalType | MapType | O
 
 
 def type_depth(type: Type) -> int:
-    """Return how many types enclose the innermost type."""
+    """Return the number of types that enclose the innermost type: 0 for `float`."""
     depth = 0
     while not isinstance(type, (TensorType, SparseTensorType, OpaqueType)):
         type = type.value if isinstance(type, MapType) else type.element

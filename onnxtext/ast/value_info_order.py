@@ -56,15 +56,16 @@ class _Lists(NamedTuple):
 def place_infos(
     graph: Graph, infos: list[ValueInfo], *, any_order: bool = True
 ) -> tuple[Decorator | None, list[ValueInfo]]:
-    """Set the types of nodes' outputs, and find the decorator that keeps the order of the list.
+    """Set the types of nodes' outputs from a `value_info` list, and return the rest of the list.
 
     Args:
         graph: a graph with everything except the `value_info` list; its nodes are changed in place.
-        infos: the list.
+        infos: the `value_info` list.
         any_order: whether the decorator may list the names of single values.
 
     Returns:
-        The decorator (None if none is needed), and the entries to print in `<…>`.
+        The decorator that keeps the order of the list, or None if no decorator is needed; and the
+        entries to print in `<…>`.
     """
     if not any(map(is_plain, infos)):  # no entry can move or repeat a declaration
         return None, infos

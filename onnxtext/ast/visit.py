@@ -19,7 +19,7 @@ _NAME_AND_TYPE = attrgetter("name", "type")
 
 
 def attribute_lists(nodes: Iterable[Node]) -> Sequence[tuple[Attribute, ...]]:
-    """Return the attribute lists of some nodes, in order; return a shared list only once."""
+    """Return the attribute lists of nodes, in order; return a list that nodes share only once."""
     if core() == "native":
         found: list[tuple[Attribute, ...]] = core_module("walk").attribute_lists(nodes)
         return found
@@ -70,8 +70,8 @@ def attribute_forms(
 ) -> Iterator[tuple[Node, T, tuple[object, ...]]]:
     """Yield (node, operator, key) for each node whose key is not in `known`.
 
-    Two nodes have the same key if they have the same operator, and attributes with the same names
-    and types in the same order.
+    The key of a node stands for its operator and for the names and types of its attributes, in
+    order.
 
     Args:
         nodes: the nodes.
@@ -128,7 +128,7 @@ def _is_small(value: ValueInfo, most: int) -> bool:
 
 
 def walk_graphs(root: Model | Fragment | Graph | Function | Node) -> Iterator[Graph | Function]:
-    """Yield every graph and function in a syntax tree, outer before inner; the root may be one."""
+    """Yield the graphs and functions in a syntax tree, from the root (if it is one) inwards."""
     stack = _outermost(root)
     while stack:
         graph = stack.pop()
@@ -169,7 +169,7 @@ def _outermost(root: Model | Fragment | Graph | Function | Node) -> list[Graph |
 
 
 def walk_nodes(root: Model | Fragment | Graph | Function | Node) -> Iterator[Node]:
-    """Yield every node in a syntax tree; the root may be one."""
+    """Yield every node in a syntax tree, including the root if it is a node."""
     item = root.item if isinstance(root, Fragment) else root
     if isinstance(item, Node):
         yield item

@@ -22,12 +22,12 @@ class Change:
     """A line that a fix removes or adds.
 
     Attributes:
-        added: whether the fix adds it.
-        number: 1-based line number in the source; added lines are numbered from the number of the
-            first line that they replace.
+        added: whether the fix adds the line; False if it removes the line.
+        number: 1-based number of the line in the source. Added lines are numbered from the number
+            of the first line that they replace.
         line: the text of the line, without its line end.
-        column: 0-based column where the first removed and the first added line begin to differ; 0
-            if lines are only removed or only added.
+        column: 0-based column at which the first removed and the first added line begin to differ;
+            0 if lines are only removed or only added.
     """
 
     added: bool
@@ -45,8 +45,8 @@ def changes(source: Source, fix: Fix) -> list[Change]:
 
     Returns:
         The lines in text order; where lines are replaced, the removed lines precede the added
-        ones. At most `MOST + 1` lines: the last one only shows that `MOST` is exceeded. An empty
-        list if changed lines and edits are longer than `LONGEST`.
+        ones. The list has at most `MOST + 1` lines: the last one only shows that there are more
+        than `MOST`. It is empty if adjacent changed lines and their edits exceed `LONGEST`.
     """
     found: list[Change] = []
     for edits in _groups(source, sorted(fix.edits, key=lambda edit: edit.span)):

@@ -22,7 +22,7 @@ def to_object(diagnostic: Diagnostic) -> dict[str, object]:
     """Convert a diagnostic to an object for `json.dumps`.
 
     Lines and columns are 1-based, columns count characters (code points), and `end_column` is
-    exclusive. Lines and columns are null for findings without a position in a text. `offset` is a
+    exclusive. Lines and columns are null if the diagnostic has no position in a text. `offset` is a
     0-based byte offset. Each edit of a fix replaces the characters in its range by its `text`.
     """
     return {

@@ -64,21 +64,22 @@ class Fix:
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """A finding about a text or binary.
+    """An error, a warning or a hint about a text or a binary.
 
     Attributes:
         code: stable slug, such as `syntax-error`.
         message: the problem; must be clear without context, begin in lower case, and have no final
             period.
         severity: `error`, `warning`, `info`, `hint` or `note`.
-        source: the text that the labels refer to; None for findings about a binary.
+        source: the text that the labels refer to; None for a diagnostic about a binary.
         labels: spans in the text; the first is the primary one.
-        path: for findings about a binary, the path in the model, such as `graph.node[12]`.
-        offset: byte offset in a binary, if known.
+        path: for a diagnostic about a binary, the path in the model, such as `graph.node[12]`; None
+            if unknown.
+        offset: 0-based byte offset in a binary; None if unknown.
         notes: further facts; a note about the broken rule begins with `rule: `.
-        help: what the user should change.
-        file: name of the file, for findings that have no `source`.
-        fix: edits of the text that resolve the diagnostic, if known.
+        help: what the user should change; None if unknown.
+        file: name of the file if there is no `source`; None if unknown.
+        fix: edits of the text that resolve the problem; None if unknown.
     """
 
     code: str
@@ -127,7 +128,7 @@ class Diagnostic:
         return [*found, ("help", self.help)] if self.help else found
 
     def __str__(self) -> str:
-        """Return the finding in one line, and its help in a second line."""
+        """Return the diagnostic in one line, and its help in a second line."""
         where = self.where()
         text = f"{where}: " if where else ""
         text += f"{self.severity}: {self.message} [{self.code}]"
@@ -138,7 +139,7 @@ class OnnxTextError(ValueError):
     """A text or a binary cannot be used; `diagnostics` has the reasons and positions.
 
     Attributes:
-        diagnostics: at least one finding of severity `error`.
+        diagnostics: at least one diagnostic of severity `error`.
     """
 
     def __init__(self, *diagnostics: Diagnostic) -> None:

@@ -28,14 +28,15 @@ class VerbatimSpans:
         self._ends: list[int] = []
 
     def is_kept(self, place: Comment | Token) -> bool:
-        """Whether a comment or token is in a verbatim span."""
+        """Whether a comment or token is in a recorded verbatim span."""
         before = bisect_right(self._starts, place.at) - 1
         return before >= 0 and place.at < self._ends[before]
 
     def begins_region(self, comment: Comment, first: Token) -> bool:
         """Whether a `# fmt: off` comment begins a region at the statement that follows it.
 
-        It does not if it is inside of a statement, or if `# fmt: on` follows before the statement.
+        It begins no region if it is inside of the statement, or if `# fmt: on` is between it and
+        the statement.
 
         Args:
             comment: the comment.

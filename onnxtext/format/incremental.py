@@ -213,9 +213,10 @@ class StatementRun:
     Attributes:
         writer: formats the statements.
         start: offset of the first statement of `texts`; -1 if there is none.
-        same: the run may end with statements that are not in `texts` yet, because their source is
-            already formatted: offset of the first of them; -1 if there are none.
-        texts: the formatted texts of the statements before `same`, each with the trivia behind it.
+        same: offset of the first statement that is not in `texts` yet, because its source and that
+            of all later statements of the run is already formatted; -1 if there is none.
+        texts: the formatted texts of the statements before `same`, each with the trivia (comments
+            and whitespace) behind it.
         trivia: the source between the last statement of `texts` and the next statement; None if
             it is only whitespace.
     """
@@ -230,7 +231,7 @@ class StatementRun:
         self._commented = False
 
     def begin(self, at: int) -> None:
-        """Move the statements from `same` on to `texts`, because the one at offset `at` changes."""
+        """Add the statements before offset `at` that are not in `texts` yet to `texts`."""
         if self.same >= 0:
             start, self.same = self.same, -1
             if self.start < 0:
@@ -268,8 +269,8 @@ class StatementRun:
             end: offset of the next statement.
 
         Returns:
-            Start and end of the run, the formatted statements, and whether they have comments.
-            None if there are no statements.
+            Start and end offset of the run in the source, the text of its formatted statements, and
+            whether they have comments. None if there are no statements.
         """
         if self.same >= 0:
             self.begin(end)

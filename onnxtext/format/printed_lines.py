@@ -40,7 +40,7 @@ def format_by_lines(text: str, printed: str) -> str | None:
 
     Args:
         text: the text, without a byte order mark.
-        printed: its printed syntax tree.
+        printed: the printed form of the text.
     """
     if printed == text:
         return text
@@ -63,7 +63,7 @@ def _use_printed_lines(text: str, printed: str) -> str | None:
 
     Args:
         text: the text, without a byte order mark.
-        printed: its printed syntax tree.
+        printed: its printed form.
     """
     if _MARK in text:
         return None

@@ -23,14 +23,14 @@ class SourceSpellingPrinter(GraphPrinter):
     """Prints statements of the main graph or of a function with their source spelling."""
 
     def spell(self, node: Node, line: str) -> bool:
-        """Use the attributes of a formatted node as the text of all nodes with the same attributes.
+        """Use the attribute text of a formatted node for all nodes that share its attribute list.
 
         Args:
             node: the node.
             line: the fully formatted node, with attributes spelled as in the source.
 
         Returns:
-            Whether later nodes with the same attribute list get this spelling.
+            Whether later nodes that share the attribute list get this text.
         """
         flat = self._attributes.get(id(node.attributes))
         if flat is None:
@@ -51,8 +51,8 @@ class SourceSpellingPrinter(GraphPrinter):
             indent: the indentation of its line.
 
         Returns:
-            The formatted initializer; None if its data is not a flat list of numbers, or if it
-            does not fit on a line.
+            The formatted initializer. None if it has decorators, if its data is not a flat list of
+            numbers, or if it does not fit on a line.
         """
         found = _NUMBERS.search(code)
         kind = value.type
@@ -68,7 +68,7 @@ def spaced(found: re.Match[str], *, flat: bool) -> str | None:
     """Format a list of numbers on one line; return None if it must be nested or is malformed.
 
     Args:
-        found: the list: opening bracket, numbers, closing bracket.
+        found: the match of the list, with the groups opening bracket, numbers, closing bracket.
         flat: whether the tensor is a scalar or a vector.
     """
     opening, body, closing = found.groups()

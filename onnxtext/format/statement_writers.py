@@ -45,7 +45,7 @@ class Written:
 
     Attributes:
         statement: the formatted text, with its comma.
-        trivia: the source between the statement and the next statement.
+        trivia: the comments and whitespace in the source between this and the next statement.
         comments: comments from inside of the statement, to write on lines above it.
     """
 
@@ -61,9 +61,9 @@ class Writer(ABC):
         indent: the indentation of the statements.
         comma: the separator behind each statement.
         remembered: a cache for statements in which each string is a name. The key is the source
-            up to the next statement, without the contents of strings. The value is a pair: the
-            formatted texts between the strings, or None if the source is already formatted; and
-            the number of line breaks in the key.
+            up to the next statement, without the contents of strings. The value is a pair. Its
+            first item is the list of the formatted texts between the strings, or None if the source
+            is already formatted. Its second item is the number of line breaks in the key.
     """
 
     comma = ""
@@ -90,11 +90,13 @@ class Writer(ABC):
         """Print the syntax tree of a statement; None if the tokens differ from those of `code`."""
 
     def write_bare(self, source: str, item: Node | ValueInfo, printed: str) -> Written | None:
-        """Format a statement without strings if it has the same tokens as its printed form.
+        """Format a statement that has no strings, given its printed syntax tree.
+
+        Return None if the tokens of both differ, or if comments may be inside of the statement.
 
         Args:
-            source: the text from the statement to the next statement, without strings.
-            item: its syntax tree.
+            source: the text from the statement to the next statement.
+            item: the syntax tree of the statement.
             printed: the printed syntax tree.
         """
         if source.startswith(printed):
@@ -269,7 +271,7 @@ class ValueWriter(Writer):
     sibling = "float {},\n"
 
     def print_same_tokens(self, item: Node | ValueInfo, code: str) -> str | None:
-        """Print a value with numbers as in the source; None if other tokens differ from `code`."""
+        """Print a value with the numbers as spelled in `code`; None if other tokens differ."""
         assert isinstance(item, ValueInfo)
         if item.data is not None:
             spelled = self._printer.value_with_source_numbers(item, code, self.indent)

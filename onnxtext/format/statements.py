@@ -137,7 +137,7 @@ class StatementWriter(LiteralWriter):
         Args:
             tree: the graph.
             indent: the indentation of its statement.
-            start: the column of its first line.
+            start: the column at which the graph begins.
         """
         name = tree.child("graph_name", "name")
         assert name is not None

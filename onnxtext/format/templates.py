@@ -36,8 +36,9 @@ class Pattern:
     """The layouts of statements that are equal except for the contents of their strings.
 
     Attributes:
-        fixed: indices of the strings that are not names; the signature contains their text.
-        texts: for each signature, the formatted code between the strings.
+        fixed: 0-based indices of the strings that are not names. A layout is valid only for the
+            same texts of these strings.
+        texts: maps a result of `signature` to the formatted texts between the strings.
         names: the entry of `texts` for statements whose strings are all names that require
             quotes; None if there is no such entry yet.
     """
@@ -47,10 +48,11 @@ class Pattern:
     names: list[str] | None = None
 
     def signature(self, strings: Sequence[str]) -> Signature:
-        """Return the key of a layout in `texts`.
+        """Return the key in `texts` for a statement with these strings.
 
-        The key has one item for each string: the class of a name (quotes required or needless), or
-        the text of a special name or of a string that is not a name.
+        The key has one item for each string. For most names, the item only says whether the name
+        requires quotes. For a name such as `float`, an empty name, or a string that is not a name,
+        the item is the string itself.
         """
         return tuple(
             [text if number in self.fixed else _sign(text) for number, text in enumerate(strings)]
@@ -72,9 +74,11 @@ def are_names(strings: Sequence[str]) -> bool:
 class Templates:
     """The templates of the statements of one kind in one text.
 
+    A template consists of the formatted texts between the strings of a statement.
+
     Args:
         format_code: formats a single statement in full, on one line however long it is.
-        parse_code: parses a single statement; None if it does not parse.
+        parse_code: parses a single statement; returns None if it does not parse.
     """
 
     def __init__(
@@ -89,7 +93,7 @@ class Templates:
         self._made = 0
 
     def find(self, key: str, parts: Parts) -> list[str] | None:
-        """Return the formatted texts between the strings of a statement; None if unknown.
+        """Return the template for a statement; None if there is none.
 
         Args:
             key: the text of the statement without the contents of its strings.

@@ -14,9 +14,9 @@ class Comment:
     """A comment.
 
     Attributes:
-        text: from `#` to the end of the line, without trailing whitespace.
-        at: its offset in the source.
-        blank: whether a blank line precedes it.
+        text: the text from `#` to the end of the line, without trailing whitespace.
+        at: the 0-based offset of the comment in the source.
+        blank: whether a blank line precedes the comment.
     """
 
     text: str
@@ -26,15 +26,15 @@ class Comment:
 
 @dataclass(slots=True, eq=False)
 class Token:
-    """A token with its trivia.
+    """A token with the comments and blank lines around it.
 
     Attributes:
         text: the token's text; "" for the end of the text.
-        terminal: name of its terminal in the grammar; "" for the end of the text.
-        at: its offset in the source.
-        lead: comments on their own lines before it.
-        blank: whether a blank line directly precedes it.
-        trail: a comment behind it on its line.
+        terminal: the name of its terminal in the grammar; "" for the end of the text.
+        at: the 0-based offset of the token in the source.
+        lead: the comments before the token that have their own lines.
+        blank: whether a blank line directly precedes the token.
+        trail: the comment behind the token on the same line; None if there is none.
     """
 
     text: str
@@ -46,12 +46,12 @@ class Token:
 
     @property
     def end(self) -> int:
-        """Its end offset in the source."""
+        """The offset after the token in the source."""
         return self.at + len(self.text)
 
 
 def read_tokens(text: str) -> list[Token]:
-    """Tokenize a valid text; the last token marks the end of the text."""
+    """Return the tokens of a valid text with their comments; the last token marks the end."""
     tokens: list[Token] = []
     last: Token | None = None
     at = 0

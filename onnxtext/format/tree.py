@@ -18,10 +18,11 @@ class Tree:
     """A construct and its parts, including all tokens.
 
     Attributes:
-        origin: the grammar rule.
+        origin: the name of the grammar rule.
         alias: the name of the rule's alternative.
         parts: trees and tokens in order; items of a left-recursive rule are one flat list.
-        commented: whether comments are between its brackets, which forces one item per line.
+        commented: whether comments are between the brackets of the construct. Then its list has one
+            item per line.
     """
 
     origin: str
@@ -87,8 +88,8 @@ def grow(tokens: list[Token], start: str = "model") -> Tree:
     """Build the concrete syntax tree of a valid text.
 
     Args:
-        tokens: its tokens, with a final token for the end.
-        start: the start rule.
+        tokens: the tokens of the text, as `read_tokens` returns them.
+        start: the name of the start rule.
     """
     automaton = _automaton()
     machine = Machine(automaton, [automaton.starts[start]])
@@ -98,7 +99,7 @@ def grow(tokens: list[Token], start: str = "model") -> Tree:
 
 
 def top_level(model: Tree) -> list[Tree]:
-    """Return the top-level constructs of a model; decorators and their header form one tree."""
+    """Return the top-level constructs of a model; a header forms one tree with its decorators."""
     trees: list[Tree] = []
     for part in model.trees():
         if part.origin in ("functions", "sections"):

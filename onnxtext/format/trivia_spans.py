@@ -18,7 +18,7 @@ COMMENTS = re.compile(r"[ \t\v\f\r]*(?:#[^\n]*)?(?:\n[ \t\v\f\r]*(?:#[^\n]*)?)*"
 
 
 def code_before_trivia(source: str) -> str | None:
-    """Return the code of a statement without the trivia behind it.
+    """Return the code of a statement without the comments and whitespace (trivia) behind it.
 
     Args:
         source: a statement and the trivia behind it; must not contain backslashes or multi-line

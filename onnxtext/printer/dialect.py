@@ -25,8 +25,8 @@ class Dialect:
         type: prints a type.
         tensor: prints a tensor in an attribute, given the indentation of the statement and the
             maximum width of a literal on one line.
-        data_parts: prints the literal of a tensor's data, given the same indentation and width as
-            `tensor`; returns parts to be joined.
+        data_parts: prints only the literal of a tensor's data, given the same indentation and width
+            as `tensor`. It returns parts of the text, which the caller must join.
     """
 
     comma: str

@@ -113,7 +113,10 @@ class GraphPrinter:
         return [*values, " ", self.body_text(graph.nodes, indent)]
 
     def main_head(self, graph: Graph) -> str:
-        """Return the name, inputs and outputs of the main graph; break a list of several values."""
+        """Return the name, inputs and outputs of the main graph.
+
+        A list of several values has one value per line.
+        """
         name = self._names[graph.name]
         lists = [
             self._list(graph.inputs, "", " ", several=True),

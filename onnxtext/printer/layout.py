@@ -62,7 +62,7 @@ def filled(items: Sequence[str], brackets: str, indent: str, budget: int, comma:
         brackets: the opening and the closing bracket.
         indent: the indentation of the statement.
         budget: the maximum width of a list on one line.
-        comma: the text after the last item of a list on several lines, except after `...`.
+        comma: the text after the last item if the list has several lines, except after `...`.
     """
     opening, closing = brackets[0], brackets[1]
     if not items:
@@ -77,9 +77,10 @@ def filled(items: Sequence[str], brackets: str, indent: str, budget: int, comma:
 
 
 def fill(items: Sequence[str], width: int) -> list[str]:
-    """Join items by commas to lines; return the lines without the commas between them.
+    """Distribute items over lines, separated by commas; return the lines without their last commas.
 
-    A line and the comma after it take at most `width` columns, unless a single item is longer.
+    A line and the comma after it take at most `width` columns, unless a single item is longer. An
+    item with line breaks shares no line with other items.
     """
     lines: list[str] = []
     start = 0
@@ -98,14 +99,14 @@ def fill(items: Sequence[str], width: int) -> list[str]:
 
 
 def filled_row(row: str, brackets: str, indent: str, budget: int, comma: str = ",") -> str:
-    """Return the list that `filled` returns, given its items joined by a comma and a blank.
+    """Return the list that `filled` returns, given its items as one text.
 
     Args:
-        row: the items; none contains a comma or a line break.
+        row: the items, joined by a comma and a blank; no item contains a comma or a line break.
         brackets: the opening and the closing bracket.
         indent: the indentation of the statement.
         budget: the maximum width of a list on one line.
-        comma: the text after the last item of a broken list.
+        comma: the text after the last item if the list has several lines.
     """
     if not row or len(row) + 2 <= budget:
         return f"{brackets[0]}{row}{brackets[1]}"
@@ -115,10 +116,10 @@ def filled_row(row: str, brackets: str, indent: str, budget: int, comma: str = "
 
 
 def wrapped(row: str, width: int) -> list[str]:
-    """Split items joined by a comma and a blank into lines, like `fill`.
+    """Return the lines that `fill` returns, given the items as one text.
 
     Args:
-        row: the items; none contains a comma or a line break.
+        row: the items, joined by a comma and a blank; no item contains a comma or a line break.
         width: the maximum number of columns of a line with the comma after it. A longer item has
             a line of its own.
     """

@@ -29,14 +29,15 @@ def place_metadata(
 ) -> None:
     """Decide which metadata is printed in `@meta` decorators, and which in the `metadata` section.
 
-    An item has its metadata in a decorator if it has a single entry that fits on one line, or if
-    no path identifies the item. An entry that an exporter probably wrote is in the section even if
-    it is single: its key begins with `pkg.`, or many items have the key.
+    The metadata of an item is printed in a decorator in two cases: it is a single entry that fits
+    on one line and that no exporter seems to have written; or no path identifies the item. An
+    exporter seems to have written an entry if its key begins with `pkg.`, or more than `MANY` items
+    have the key.
 
     Args:
         model: a model that was just decoded; changed in place.
         graphs: all graphs and functions of the model; None to search them.
-        short_too: whether single entries that fit on one line are in the section, too.
+        short_too: whether to print single entries that fit on one line in the section, too.
     """
     graphs = list_graphs(model) if graphs is None else graphs
     if not has_metadata(graphs):
@@ -76,10 +77,10 @@ def place_metadata(
 
 
 def parts_to_place(parts: Sequence[Named]) -> Sequence[Named]:
-    """Return the parts whose metadata `place_metadata` may have to print in a decorator.
+    """Return the parts of a model whose metadata may have to be printed in a decorator.
 
-    The metadata of the other parts is always in the section: a path identifies the part, and it
-    has several entries, or a single entry whose key begins with `pkg.`.
+    The metadata of the other parts is always printed in the section: a path identifies these
+    parts, and they have several entries, or a single entry whose key begins with `pkg.`.
     """
     if core() == "native":
         found: list[Named] = core_module("paths").parts_to_place(parts)
@@ -98,10 +99,10 @@ EXPORTED = "pkg."
 
 
 def leave_metadata_out(model: Model) -> None:
-    """Change a model so that its text has no metadata except that in the header.
+    """Change a model so that its text has no metadata except the metadata in the header.
 
     Remove the `@meta` decorators, and set `model.metadata_left_out`: then the section is printed as
-    `metadata none`. Do nothing if there is no such metadata.
+    `metadata none`. Do nothing if the model has no metadata outside of its header.
 
     Args:
         model: a model that was just decoded; changed in place.

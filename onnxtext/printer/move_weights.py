@@ -34,8 +34,8 @@ class Mover(Rewriter):
     """Moves the large data of one model to its resources.
 
     Attributes:
-        limit: tensors and lists with more elements than this are moved.
-        resources: the moved data, by printed (shortened) digest.
+        limit: tensors and lists with more elements than this are large.
+        resources: the bytes of the moved data, by printed (shortened) digest.
         digests: maps each printed digest to the full SHA-256 digest.
     """
 
@@ -57,8 +57,8 @@ class Mover(Rewriter):
     def data(self, type: ast.TensorType, data: Any, name: str | None) -> Any:
         """Return the data of a tensor, or a blob if the data is large.
 
-        Large data stays as it is if it is raw data that repeats one element, or a typed field with
-        a wrong number of entries.
+        Large data is returned unchanged if it is raw data that repeats one element, or a field
+        such as `float_data` whose number of entries does not match the type.
         """
         if isinstance(data, (ast.TypedData, ast.StringData)):
             if type.element not in ELEMENTS or entry_count(type, data) <= self.limit:
@@ -74,7 +74,7 @@ class Mover(Rewriter):
         return self.blob(data.data)
 
     def value(self, kind: ast.AttributeType | None, value: Any, name: str) -> Any:
-        """Return an attribute's value; replace a long string or list by a blob or a repetition."""
+        """Return the value of an attribute; replace large data by a blob or a `RepeatedList`."""
         match value:
             case bytes() if len(value) > INLINE_BYTES:
                 return self.blob(value)
@@ -100,7 +100,8 @@ def move_weights(
     Args:
         model: the model; changed in place.
         graphs: all graphs and functions of the model; None to search them.
-        inline_limit: tensors and lists with more elements than this are moved.
+        inline_limit: tensors and lists with more elements than this are moved. For strings, the
+            limit is always `INLINE_BYTES`.
 
     Returns:
         A dict that maps the printed digest of each resource to its full SHA-256 digest.

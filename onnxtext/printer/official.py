@@ -34,7 +34,7 @@ def print_official(model: ast.Model) -> str:
 
 
 class OfficialPrinter(GraphPrinter):
-    """Prints graphs and functions in the official syntax, with all types of values in `<…>`."""
+    """Prints graphs and functions in the official syntax, with types of node outputs in `<…>`."""
 
     def graph_statement(self, graph: ast.Graph) -> list[str]:
         """Return the text of the main graph, as parts to be joined."""

@@ -16,7 +16,7 @@ LEAST_RESERVE = 20
 
 
 def reserve(key: str) -> int:
-    """Return the number of columns to leave free for `key: ` before a value and the comma after."""
+    """Return the number of columns to leave free beside a value: for `key: ` and for a comma."""
     return max(LEAST_RESERVE, len(key) + 3)
 
 

@@ -66,8 +66,8 @@ def node_lines(
     Args:
         parts: the texts of the node.
         indent: the indentation of its line.
-        broken_attributes: returns the attributes with their brackets, one attribute per line, given
-            the indentation of the line of the opening bracket.
+        broken_attributes: a function that returns the attributes with their brackets, one attribute
+            per line. Its argument is the indentation of the line with the opening bracket.
         width: the maximum width of a line.
         comma: the text after the last input if each input has its own line.
     """
@@ -143,8 +143,8 @@ def declaration(type: str, name: str, indent: str, after: int = 1, width: int = 
     Args:
         type: the text of the type; "" if there is none.
         name: the text of the name.
-        indent: the indentation of its line.
-        after: the number of columns that follow the name on its line.
+        indent: the indentation of the line on which the type begins.
+        after: the number of columns to leave free after the name, such as 1 for a comma.
         width: the maximum width of a line.
     """
     if not type:
@@ -197,13 +197,15 @@ def _split(text: str) -> list[str]:
 
 
 def assigned(head: str, write: Literal, indent: str, after: int = 1, width: int = WIDTH) -> str:
-    """Return `head = literal`; the literal is on the next line if its first line fits only there.
+    """Return `head = literal`, with the literal after the `=` or on the next line.
+
+    It is on the next line if its first line fits into `width` columns there, but not after the `=`.
 
     Args:
         head: the text before the `=`, which may have several lines.
-        write: returns the literal; may be called twice, for both positions.
+        write: a function that returns the literal; called once for each position that is tried.
         indent: the indentation of the statement.
-        after: the number of columns that follow the literal on its line.
+        after: the number of columns to leave free after the literal, such as 1 for a comma.
         width: the maximum width of a line.
     """
     start = column(head, len(indent)) + 3
@@ -241,7 +243,7 @@ def value_text(
         decorators: the text of the decorators.
         type: the text of the type; "" for an attribute or a value without a type.
         name: the text of the name.
-        write: returns the literal; None if there is no `=`.
+        write: a function that returns the literal; None if there is no `=`.
         indent: the indentation of the line.
         width: the maximum width of a line.
     """
@@ -312,7 +314,7 @@ def decorated_name(
         decorators: the text of the decorators.
         name: the text of the name.
         start: the column at which the graph begins.
-        after: the number of columns that follow the lists of inputs and outputs.
+        after: the number of columns to leave free after the lists of inputs and outputs.
         width: the maximum width of a line.
     """
     head = decorators.inline + name
@@ -322,12 +324,14 @@ def decorated_name(
 
 
 def arrange(lists: Sequence[ListText], start: int, after: int, width: int = WIDTH) -> str:
-    """Return the lists one after the other; break the longest list first, until all lines fit.
+    """Return the lists one after the other, each on one line or with one item per line.
+
+    As long as a line does not fit, the longest list on one line gets one item per line instead.
 
     Args:
         lists: the lists.
         start: the column at which the first list begins.
-        after: the number of columns that follow the last list.
+        after: the number of columns to leave free after the last list.
         width: the maximum width of a line.
     """
     flat = [item.flat for item in lists]

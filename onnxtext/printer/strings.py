@@ -11,7 +11,7 @@ SPECIAL_WORDS = frozenset(
 """Words of types and literals: if a value, graph or function has such a name, it is quoted."""
 
 SPECIAL_NUMBERS = frozenset(("inf", "infinity", "nan"))
-"""Words of literals for which the same is true in any letter case."""
+"""Words of literals: a name that equals one of them, in any letter case, is quoted, too."""
 
 _SHORT = {"\\": r"\\", '"': r"\"", "\n": r"\n", "\r": r"\r", "\t": r"\t"}
 
@@ -30,7 +30,7 @@ def value_name(name: str) -> str:
 
 
 def quoted(text: str) -> str:
-    r"""Return a string as `"…"` if every character is printable, else as `b"…"`; on one line."""
+    r"""Return a string on one line: `"…"` if every character is printable, else `b"…"`."""
     if text.isprintable():
         if '"' in text or "\\" in text:
             text = text.replace("\\", "\\\\").replace('"', '\\"')

@@ -26,7 +26,7 @@ from onnxtext.tensor.print_elements import (
 
 @lru_cache(maxsize=4096)
 def type_text(type: ast.Type) -> str:
-    """Return the text of a type: without its own decorators, with the decorators inside it."""
+    """Return the text of a type with the decorators of its parts, but without its own."""
     match type:
         case ast.TensorType():
             return _tensor_type(type.element, type.shape)
@@ -242,7 +242,12 @@ def _first_element(element: ElementType, data: bytes | memoryview) -> str:
 
 
 def flat_rows(rows: list[str], shape: list[int]) -> str:
-    """Return a nested literal on one line, given the texts of its innermost rows."""
+    """Return a nested literal on one line, given the texts of its innermost rows.
+
+    Args:
+        rows: the rows without brackets.
+        shape: the dimensions except the innermost one.
+    """
     if not shape:
         return f"[{rows[0]}]"
     size = len(rows) // shape[0]
@@ -251,7 +256,13 @@ def flat_rows(rows: list[str], shape: list[int]) -> str:
 
 
 def nested_lines(rows: list[str], shape: list[int], indent: str) -> list[str]:
-    """Return the lines of a nested literal, given the texts of its innermost rows."""
+    """Return a nested literal in lines, with one or more lines for each innermost row.
+
+    Args:
+        rows: the texts of the innermost rows, without brackets.
+        shape: the dimensions except the innermost one.
+        indent: the indentation of the literal.
+    """
     if not shape:
         return [row_line(rows[0], indent)]
     size = len(rows) // shape[0]

@@ -36,8 +36,8 @@ class FieldSpec(NamedTuple):
     """The definition of a field in the schema.
 
     Attributes:
-        name: as in the schema.
-        number: as in the schema.
+        name: the name of the field, such as `op_type`.
+        number: the number of the field.
         kind: the type of a value: `int64`, `string`, `message`, `enum`, …
         wire_type: the wire type of one value.
         repeated: whether the field is a list.
@@ -69,7 +69,7 @@ def message_spec(name: str) -> MessageSpec:
     """Return the spec of a message type.
 
     Args:
-        name: without the package, such as `NodeProto` or `TypeProto.Tensor`.
+        name: the name of the type without its package, such as `NodeProto` or `TypeProto.Tensor`.
 
     Raises:
         KeyError: the schema has no such message.
@@ -103,7 +103,7 @@ def newer_field(name: str, number: int, type: str) -> FieldSpec:
 
 @cache
 def message_names() -> dict[str, str]:
-    """Map message names of a header's `explicit: [node.domain]` to schema names.
+    """Map the message names that headers use in `explicit: [node.domain]` to schema names.
 
     For example, `node` → `NodeProto`.
     """
@@ -112,7 +112,7 @@ def message_names() -> dict[str, str]:
 
 @cache
 def spelled_messages() -> dict[str, str]:
-    """Map message names of a header's `encoding: [order(node, 1, 2)]` to schema names.
+    """Map the message names that headers use in `encoding: [order(node, 1, 2)]` to schema names.
 
     Unlike `message_names`, include nested types: `type.tensor` → `TypeProto.Tensor`.
     """

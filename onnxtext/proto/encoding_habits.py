@@ -41,8 +41,8 @@ class Encoder:
     """Re-encode canonical messages with the field order and the list packing of another encoder.
 
     Attributes:
-        packed: by message type and field number, whether the list is packed.
-        orders: by message type and field number, the position of the field in the order.
+        packed: maps a message type and a field number to whether this list is packed.
+        orders: maps a message type to the positions of its fields, by field number.
     """
 
     def __init__(self, habits: Iterable[EncodingHabit]) -> None:

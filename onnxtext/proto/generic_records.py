@@ -57,7 +57,7 @@ def lower_record(spec: MessageSpec, record: Record, depth: int = 0) -> bytes:
 
     Args:
         spec: the type of the message.
-        record: its fields.
+        record: the fields of the message.
         depth: the number of enclosing records.
 
     Raises:
@@ -95,9 +95,9 @@ def lower_field(field: FieldSpec, value: FieldValue, depth: int = 0) -> bytes:
     """Encode a field of the schema; for a list, encode all its items.
 
     Args:
-        field: its spec.
-        value: its value.
-        depth: the number of records that enclose its message.
+        field: the spec of the field.
+        value: the value of the field.
+        depth: the number of records that enclose the message with the field.
 
     Raises:
         RecordError: the value has the wrong type.
@@ -168,7 +168,8 @@ def lower_unknown(spec: MessageSpec, number: int, value: FieldValue, depth: int 
             number may be that of a schema field: such deep messages are written as bytes.
 
     Raises:
-        RecordError: the schema has this field with this wire type, or `lower_numbered` fails.
+        RecordError: the schema has this field with this wire type, the number is invalid, or the
+            syntax of the value gives no wire type.
     """
     data = lower_numbered(number, value)
     field = spec.by_number.get(number)
@@ -255,10 +256,16 @@ def lift_record(spec: MessageSpec, data: bytes | memoryview, depth: int = 0) -> 
 def known_values(
     field: FieldSpec, data: bytes, item: WireField, depth: int = 0
 ) -> list[FieldValue] | None:
-    """Decode a wire field that belongs to `field`: one value, or all values of a packed list.
+    """Return the values in a wire field: one value, or all values of a packed list.
 
-    Return None if the field must be written by its number: its wire type or enum value is not in
-    the schema, or its message is nested too deeply.
+    Return None if a record must write the field by its number: its wire type or enum value is not
+    in the schema, or its message is nested too deeply.
+
+    Args:
+        field: the spec of the field.
+        data: the bytes that contain the wire field.
+        item: the position of the wire field.
+        depth: the number of records that enclose the message with the field.
     """
     if item.wire_type == field.wire_type:
         value = _lift_scalar(field, data[item.value : item.end], depth)

@@ -29,9 +29,9 @@ def step(path: str, field: FieldSpec, data: Data, start: int, end: int, index: i
         path: the path of the message.
         field: the field.
         data: the bytes that contain the message; may be corrupt.
-        start: the offset of the value.
+        start: the byte offset of the value of the field in `data`.
         end: the offset after the value; in truncated data, it may be beyond the end.
-        index: the index of the value in its list.
+        index: the 0-based index of the value in a list; ignored for other fields.
     """
     path = f"{path}.{field.name}" if path else field.name
     if not field.repeated or field.packed:

@@ -82,7 +82,7 @@ def presence_defaults(version: int | None, explicit: tuple[str, ...]) -> Presenc
     """Return the presence defaults of a header with these `onnxtext` and `explicit` entries.
 
     Raises:
-        RecordError: as for `PresenceDefaults`.
+        RecordError: a name in `explicit` is not a field that can be stored empty.
     """
     return PresenceDefaults(Presence(version, explicit))
 
@@ -101,8 +101,9 @@ def settle_presence(root: Root, graphs: list[Graph | Function]) -> None:
     and add `@unset` to the items that do not store the field.
 
     Args:
-        root: freshly lifted, with every stored field explicit; changed in place.
-        graphs: all of its graphs and functions.
+        root: a model or fragment just after lifting, with every stored field explicit; changed in
+            place.
+        graphs: all graphs and functions in it.
     """
     lists = [graph.nodes for graph in graphs]
     if isinstance(root, Fragment) and isinstance(root.item, Node):

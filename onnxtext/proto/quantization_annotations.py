@@ -17,8 +17,8 @@ def settle_annotations(root: Model | Fragment, graphs: Iterable[Graph | Function
     functions or fragments, or graphs whose path is ambiguous.
 
     Args:
-        root: freshly lifted; changed in place.
-        graphs: all of its graphs and functions.
+        root: a model or fragment just after lifting; changed in place.
+        graphs: all graphs and functions in it.
     """
     annotated = [graph for graph in graphs if isinstance(graph, Graph) and graph.quantization]
     if not annotated:

@@ -85,9 +85,9 @@ _LONGEST_LINE = 300
 
 
 def with_bodies(made: SchemaFile, old: SchemaFile) -> SchemaFile:
-    """Copy the bodies of operators from an earlier schema file to a new one; return the new one.
+    """Copy the bodies of operators from the schema file `old` to `made`; return `made`.
 
-    Packages offer no bodies; users write bodies by hand.
+    Packages offer no bodies; users write bodies by hand. Schemas with a body keep it.
     """
     bodies = {(s.domain, s.name, s.since): s.body for s in old.schemas if s.body is not None}
     for schema in made.schemas:

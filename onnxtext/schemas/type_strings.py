@@ -21,7 +21,10 @@ _CONTAINER = re.compile(r"(seq|optional|map|sparse_tensor|tensor)\((.*)\)")
 
 
 def type_text(type: Type | None) -> str | None:
-    """Return a type in the spelling of schemas; None if unknown or if schemas cannot spell it."""
+    """Return a type in the spelling of schemas, such as `tensor(float)`.
+
+    Return None if `type` is None, or if schemas have no spelling for it.
+    """
     match type:
         case TensorType(element):
             return None if element == "undefined" else f"tensor({element})"
@@ -42,11 +45,11 @@ def _around(name: str, inner: str | None) -> str | None:
 
 
 def type_of(text: str, shape: tuple[()] | None = None) -> Type | None:
-    """Parse a type in the spelling of schemas; None if onnxtext has no such type.
+    """Return the type for its spelling in schemas; None if onnxtext has no such type.
 
     Args:
-        text: the type in the spelling of schemas.
-        shape: the shape of the tensors in the type; None if unknown.
+        text: the type in the spelling of schemas, such as `seq(tensor(int64))`.
+        shape: the shape to give to the tensors in the type; None for no shape.
     """
     text = text.replace(" ", "")
     around: list[tuple[str, str]] = []
@@ -91,5 +94,8 @@ def element_of(text: str | None, container: str) -> str | None:
 
 
 def shown(text: str) -> str:
-    """Convert a type from the spelling of schemas to that of texts: `tensor(float)` → `float`."""
+    """Convert a tensor type from the spelling of schemas to that of texts: `tensor(bool)` → `bool`.
+
+    Return other types unchanged.
+    """
     return text[7:-1] if text.startswith("tensor(") else text

@@ -66,7 +66,7 @@ def parse_start(source: Source, start: str) -> Any:
 
     Args:
         source: the text.
-        start: the start rule.
+        start: the name of the start rule, such as `model` or `node_fragment`.
 
     Raises:
         OnnxTextError: the text has errors.
@@ -82,11 +82,11 @@ def parse_partial(source: Source, start: str) -> tuple[Any, tuple[Diagnostic, ..
 
     Args:
         source: the text.
-        start: the start rule.
+        start: the name of the start rule, such as `model` or `node_fragment`.
 
     Returns:
-        (value, errors). The value lacks the invalid statements; it is None if too little of
-        the text could be parsed. The errors are in text order, and () for a valid text.
+        The value of the start rule without the invalid statements, and the diagnostics of the
+        errors in text order. The value is None if too little of the text could be parsed.
     """
     broken = check_characters(source)
     if broken is not None:
@@ -130,7 +130,10 @@ def _core_parser() -> type[Parser]:
 
 
 def check_characters(source: Source) -> Diagnostic | None:
-    """Return the diagnostic of the first lone surrogate, which UTF-8 cannot encode; else None."""
+    """Return the diagnostic of the first lone surrogate in a text; None if there is none.
+
+    UTF-8 cannot encode lone surrogates.
+    """
     if source.text.isascii():
         return None
     try:

@@ -34,7 +34,8 @@ class SpanMap:
     Attributes:
         span: the range from the first to the last token.
         rule: the name of the action of the construct's grammar rule; "" for a token.
-        parts: the span maps of the parts, by the name of the action's parameter.
+        parts: maps the parameter names of this action, such as `attributes`, to the span maps of
+            the parts.
         items: for a list, the span maps of its items; None for an omitted item.
     """
 

@@ -20,7 +20,7 @@ class ElementType(NamedTuple):
         number: The value of ``TensorProto.DataType``.
         bits: Bits per element in ``raw_data``; 0 for strings, which are never raw.
         kind: "float", "int", "uint", "bool", "complex" or "string".
-        field: The typed field of ``TensorProto`` for this type, such as ``int32_data``.
+        field: The name of the typed field of ``TensorProto`` for this type, such as ``int32_data``.
     """
 
     name: str

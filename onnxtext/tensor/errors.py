@@ -10,9 +10,9 @@ class LiteralError(ValueError):
     Attributes:
         message: The problem, such as "expected a number, found x"; must begin in lower case and
             have no final period.
-        offset: Character offset of the wrong characters in the literal; 0 if unknown.
+        offset: 0-based offset of the first wrong character in the literal; 0 if unknown.
         length: Number of wrong characters; 0 if unknown.
-        help: How to fix the text, or None.
+        help: How to fix the text; None if unknown.
     """
 
     def __init__(
@@ -25,16 +25,16 @@ class LiteralError(ValueError):
         self.help = help
 
     def at(self, offset: int, length: int | None = None) -> LiteralError:
-        """Return the error for a text that contains the literal at `offset`.
+        """Return this error for a longer text, which contains the literal at `offset`.
 
-        `length` replaces the length of the error; None keeps it.
+        `length` replaces the length of this error; None keeps it.
         """
         size = self.length if length is None else length
         return LiteralError(self.message, self.offset + offset, size, self.help)
 
 
 def quoted(text: str) -> str:
-    """Return `text` as a message shows it: shorten a long text; return ``nothing`` for ""."""
+    """Return a text for an error message: shortened to 40 characters; ``nothing`` for ""."""
     if not text:
         return "nothing"
     return text if len(text) <= 40 else f"{text[:37]}..."

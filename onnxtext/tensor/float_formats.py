@@ -116,8 +116,8 @@ def round_doubles(
         values: The numbers.
 
     Returns:
-        The codes, and the indices of values that are exactly halfway between two codes; None if a
-        value has no code.
+        The codes, and the 0-based indices of values that are exactly halfway between two codes.
+        None if a value has no code: it is out of range, or the format has no such infinity or NaN.
     """
     codes = np.empty(values.size, np.uint32)
     found = []

@@ -70,7 +70,10 @@ def float32_bits(text: str) -> int:
 
 
 def float64_bits(text: str) -> int:
-    """Return the IEEE bits of one float64 literal; otherwise like `float32_bits`."""
+    """Return the IEEE bits of one float64 literal, rounded once, half to even.
+
+    The valid literals are those of `float32_bits`, with the range and NaNs of float64.
+    """
     if _FLOAT.fullmatch(text) is None:
         raise _not_a_float(text)
     minus = text[0] == "-"
@@ -86,13 +89,13 @@ def narrow_bits(element: ElementType, text: str) -> int:
 
     Args:
         element: The element type, of kind "float" and at most 16 bits.
-        text: The literal. ``0x`` and digits are the code itself. A decimal with a point or
-            exponent, a word such as ``inf``, or a hexadecimal float is a value, which is rounded
-            once, half to even.
+        text: The literal. A hexadecimal integer such as ``0x7e01`` is the code itself. A decimal
+            with a point or exponent, a word such as ``inf``, or a hexadecimal float is a value,
+            which is rounded once, half to even.
 
     Raises:
-        LiteralError: `text` is another text, such as a bare integer, which could be a code or a
-            value; or the number is out of range.
+        LiteralError: `text` is not such a literal, or the number is out of range. A decimal integer
+            without a point is not allowed, because it could be a code or a value.
     """
     form = FORMATS[element.name]
     if _BITS.fullmatch(text):
@@ -131,7 +134,7 @@ def float32_text(bits: int, *, point: bool = False) -> str:
 def float64_text(bits: int, *, point: bool = False) -> str:
     """Return the shortest decimal that reads as exactly these float64 bits.
 
-    Otherwise like `float32_text`.
+    The arguments and the spelling are those of `float32_text`.
     """
     if bits & 0x7FFFFFFFFFFFFFFF >= _DOUBLE_INF:
         return _special_text(bits, 64, _DOUBLE_INF, 0x7FF8000000000000)

@@ -40,16 +40,21 @@ class Elements(NamedTuple):
     splat: bool = False
 
     def tokens(self) -> list[str]:
-        """Return the text of every element; "" if there is none between two commas."""
+        """Return the text of every element; "" for an element that is missing at a comma."""
         if not self.data or self.data.isspace():
             return []
         return [part.strip(BLANKS) for part in self.data.decode("ascii").split(",")]
 
     def located(self, index: int, error: LiteralError) -> LiteralError:
-        """Return the error to raise if reading the element `index` raised `error`.
+        """Return the error to raise if converting one element raised `error`.
 
-        It is `error`, moved to the offset of the element, or a more specific error, such as for a
-        missing comma.
+        Args:
+            index: The 0-based index of the element.
+            error: The error; its offset is relative to the element.
+
+        Returns:
+            The error with an offset in the literal, or a more specific error, such as for a missing
+            comma.
         """
         text = self.data.decode("ascii")
         start = -1
@@ -73,7 +78,7 @@ class Elements(NamedTuple):
 
 
 def product(dims: Sequence[int]) -> int:
-    """Return the number of elements of a tensor.
+    """Return the number of elements of a tensor with these dimensions.
 
     Raises:
         LiteralError: A dimension is negative.
@@ -145,8 +150,8 @@ def nested(text: str, dims: Sequence[int]) -> Elements:
 
     Args:
         text: The literal.
-        dims: The dimensions. A nested literal must have one level of brackets for each of them, or
-            for each that is not 1.
+        dims: The dimensions. A nested literal must have one level of brackets for each dimension,
+            or one for each dimension other than 1.
 
     Raises:
         LiteralError: The brackets of a nested literal do not match `dims`, or a flat literal is
@@ -203,11 +208,11 @@ def _without_comma(inner: str, start: int) -> str:
 
 
 def before(data: NDArray[np.uint8], places: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return, for each offset, the offset of the last non-blank character before it.
+    """Return, for each offset in `places`, the offset of the last non-blank character before it.
 
     Args:
         data: The characters of a text.
-        places: The offsets. A non-blank character must precede each of them.
+        places: The offsets. The text must have a non-blank character before each of them.
     """
     found = places - 1
     for _ in range(_NEAR):

@@ -79,7 +79,10 @@ def each(elements: Elements, convert: Callable[[str], T]) -> list[T]:
 
 
 def one_int(text: str, low: int, high: int, *, hexadecimal: bool = True) -> int:
-    """Read an integer, decimal or (if allowed) hexadecimal; it must be from `low` to `high`."""
+    """Return the value of one integer literal, which must be from `low` to `high`.
+
+    A hexadecimal literal such as ``0x7f`` is allowed only if `hexadecimal` is true.
+    """
     match = _INTEGER.fullmatch(text)
     if match is None or (match[3] and not hexadecimal):
         raise _not_an_int(text)
@@ -103,8 +106,8 @@ def ints(elements: Elements, low: int, high: int, *, hexadecimal: bool = True) -
         hexadecimal: Whether ``0x7f`` and ``-0x80`` are allowed.
 
     Returns:
-        An int64 array. If `high` does not fit in int64, a uint64 array, in which negative integers
-        wrap around (modulo 2^64).
+        An int64 array, or a uint64 array if `high` does not fit in int64. Negative integers in a
+        uint64 array wrap around (modulo 2^64).
     """
     dtype = np.int64 if high <= _INT64_MAX else np.uint64
     values = _plain_ints(elements.data, dtype, low, high)
@@ -134,14 +137,14 @@ def doubles(elements: Elements) -> NDArray[np.uint64]:
 
 
 def narrow(elements: Elements, element: ElementType) -> NDArray[np.uint32]:
-    """Read floats of at most 16 bits; return the code of each. Reject bare integers."""
+    """Read floats of at most 16 bits; return the code of each. Bare integers are errors."""
     convert = functools.partial(narrow_bits, element)
     fast = functools.partial(_plain_codes, name=element.name, convert=convert)
     return _bits(elements, np.uint32, fast, convert)
 
 
 def narrow_typed(elements: Elements, element: ElementType, high: int) -> NDArray[np.int64]:
-    """Read floats of at most 16 bits; return the entry of each in the typed field.
+    """Read floats of at most 16 bits; return the entry of each in ``int32_data``.
 
     Args:
         elements: The elements. A bare integer is a code, as in the official syntax; other elements
@@ -188,8 +191,8 @@ def complexes(elements: Elements, bits: int, *, pairs: bool) -> NDArray[Any]:
     Args:
         elements: The elements.
         bits: The width of a part, 32 or 64.
-        pairs: Whether a real number is a complex number with the imaginary part 0. Otherwise it is
-            only one of the two parts of a complex number, as in the official syntax in braces.
+        pairs: Whether an element without ``j`` is a complex number with the imaginary part 0.
+            Otherwise it is only one part, real or imaginary, as in braces in the official syntax.
 
     Returns:
         The parts in text order: real, imaginary, real, imaginary, ….

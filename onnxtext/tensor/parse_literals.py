@@ -57,8 +57,8 @@ def read_raw(element: ElementType, text: str, dims: Sequence[int]) -> bytes | Re
         dims: The dimensions.
 
     Returns:
-        The elements, little-endian, packed if they are narrower than a byte. A long repetition is
-        not expanded.
+        The elements, little-endian, packed if they are narrower than a byte. If a literal with
+        ``...`` stands for more than `_EXPANDED` bytes, it is returned as a `Repetition`.
 
     Raises:
         LiteralError: `text` is not such a literal, or its number of elements does not match `dims`.

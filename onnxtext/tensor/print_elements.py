@@ -43,13 +43,15 @@ def format_rows(
     row: int | None = None,
     count: int | None = None,
 ) -> list[str]:
-    """Return the elements of ``raw_data`` as text that `parse_literals.read_raw` can read.
+    """Return the elements of ``raw_data`` as rows of text, without brackets.
+
+    In brackets, `parse_literals.read_raw` can read the rows.
 
     Args:
         element: The element type.
         data: The elements, little-endian.
-        row: The number of elements in each string of the result, separated by a comma and a blank;
-            the last string may have fewer. None puts all elements into one string.
+        row: The number of elements in each row, separated by a comma and a blank; the last row may
+            have fewer. None puts all elements into one row.
         count: The number of elements. None formats all of `data`: for types narrower than a byte,
             padding that is as wide as an element is formatted, too.
 
@@ -93,7 +95,7 @@ def is_expressible(
 
 
 def is_typed_expressible(element: ElementType, data: bytes | memoryview, count: int) -> bool:
-    """Whether `format_typed` can write the entries of a typed field.
+    """Whether `format_typed` can write the entries of a typed field, such as ``int32_data``.
 
     The result is False if a complex number lacks its imaginary part, or if the entries of a type
     narrower than six bits are not exactly `count` packed elements.
@@ -113,7 +115,7 @@ def is_typed_expressible(element: ElementType, data: bytes | memoryview, count: 
 def format_typed(
     element: ElementType, data: bytes | memoryview, count: int | None = None
 ) -> str | None:
-    """Return the entries of a type's typed field as text for `parse_literals.parse_typed`.
+    """Return the entries of an element type's field as text for `parse_literals.parse_typed`.
 
     Args:
         element: The element type.

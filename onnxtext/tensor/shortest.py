@@ -25,15 +25,16 @@ if TYPE_CHECKING:
 
 @functools.cache
 def narrow_texts(name: str, page: int) -> tuple[str, ...]:
-    """Return the texts of one page of codes: of the (up to 256) codes from ``256 * page`` on.
+    """Return the texts of one page of codes: the 256 or fewer codes from ``256 * page`` on.
 
     Args:
         name: The element type's name.
         page: The high byte of the codes; 0 for formats of at most 8 bits.
 
     Returns:
-        The text of each code: a decimal with a point or exponent, ``inf`` or ``-inf``, or for a NaN
-        the word that reads as this code (``nan`` or ``-nan``), else the code, such as ``0x7e01``.
+        The text of each code. A number is a decimal with a point or exponent, an infinity is
+        ``inf`` or ``-inf``. A NaN is ``nan`` or ``-nan`` if this word reads as the code, otherwise
+        the code itself, such as ``0x7e01``.
     """
     form = FORMATS[name]
     codes = range(page << 8, min((page + 1) << 8, 1 << form.bits))

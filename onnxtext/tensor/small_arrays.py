@@ -47,7 +47,7 @@ _INFINITE = 0x7FF0_0000_0000_0000
 def parse_small(
     element: ElementType, text: str, count: int | None, brackets: str = "[]"
 ) -> bytes | None:
-    """Read a short flat literal, if it is plain.
+    """Read a flat literal of plain numbers that has at most `LONGEST` characters.
 
     Args:
         element: The element type.
@@ -56,8 +56,8 @@ def parse_small(
         brackets: The opening and the closing bracket that the literal must have.
 
     Returns:
-        The elements, little-endian; None if the literal is long, invalid, or has other elements
-        than plain numbers.
+        The elements, little-endian. None if the literal is longer, is invalid, or has an element
+        that is not a plain number.
     """
     if len(text) > LONGEST or text[:1] + text[-1:] != brackets:
         return None
@@ -85,14 +85,15 @@ def parse_small(
 
 
 def flatten(text: str, dims: Sequence[int]) -> str | None:
-    """Return a short nested literal as a flat one: `[[1, 2], [3, 4]]` as `[1,2,3,4]`.
+    """Convert a nested literal to a flat one: `[[1, 2], [3, 4]]` to `[1,2,3,4]`.
 
     Args:
         text: The literal.
         dims: The dimensions; the literal may omit the brackets of all dimensions that are 1.
 
     Returns:
-        The flat literal; None if `text` is long, or its brackets do not match `dims`.
+        The flat literal; None if `text` has more than `LONGEST` characters, or its brackets do not
+        match `dims`.
     """
     if len(text) > LONGEST:
         return None

@@ -10,7 +10,7 @@ from onnxtext.wire.writer import delimited, varint
 
 
 def join_strings(values: Sequence[bytes]) -> bytes:
-    """Return the bytes of a blob with strings: the length of each as a varint, then the string."""
+    """Return the bytes of a blob with strings: a varint with the length of each, then its bytes."""
     if core() == "native":
         joined: bytes = core_module("varints").string_fields(0, values)
         return joined
@@ -18,7 +18,7 @@ def join_strings(values: Sequence[bytes]) -> bytes:
 
 
 def fields_of_strings(key: bytes, data: bytes | memoryview) -> bytes | None:
-    """Convert the result of `join_strings` to an encoded repeated field.
+    """Convert the result of `join_strings` to an encoded repeated field of these strings.
 
     Args:
         key: the encoded key of the field, one byte.

@@ -22,7 +22,7 @@ PRINTED_DIGITS = 32
 
 
 class BlobError(ValueError):
-    """The bytes of a blob are missing or ambiguous, or do not match its digest or its use.
+    """A blob is missing or ambiguous, or its bytes do not match its digest or its use.
 
     Attributes:
         code: the code of the diagnostic.
@@ -70,7 +70,7 @@ class Blobs:
         self._verified: dict[str, bytes | memoryview] = dict(resources) if verified else {}
 
     def knows(self, digest: str) -> bool:
-        """Whether `digest` begins with the digest of a resource, or the reverse."""
+        """Whether the digest of a resource begins with `digest`, or `digest` begins with it."""
         return digest in self._resources or bool(self._matching(digest))
 
     def find(self, digest: str) -> bytes | memoryview:

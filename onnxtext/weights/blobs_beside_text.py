@@ -22,7 +22,7 @@ AMBIGUOUS = "weights-ambiguous"
 
 
 class Reader:
-    """Reads the blobs of a text: reads and verifies each blob once, maps large blobs.
+    """Reads the blobs that are stored beside a text; reads and verifies each blob only once.
 
     Attributes:
         base: the directory of the text; None if the text is not in a file.
@@ -130,7 +130,7 @@ def verify(data: memoryview, digest: str, where: str) -> None:
     Args:
         data: the bytes.
         digest: the expected SHA-256, or its first digits.
-        where: the place of the bytes, for the message.
+        where: where the bytes are, for the error message, such as "in w.safetensors".
 
     Raises:
         BlobError: the digests differ.

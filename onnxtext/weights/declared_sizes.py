@@ -19,7 +19,7 @@ _WEIGHTLESS = (ast.Float32, int, bytes)
 
 
 def wanted_size(type: ast.TensorType) -> int:
-    """Return the size in bytes of the `raw_data` of a tensor type; -1 if unknown."""
+    """Return the size in bytes of the `raw_data` of a tensor type; -1 if it can have none."""
     element = ELEMENTS.get(type.element)
     count = 1
     for dim in type.shape or ():
@@ -34,8 +34,8 @@ def declared_size(model: ast.Model | ast.Fragment) -> tuple[int, int]:
     """Estimate the size of a model's weights from their types, without reading data.
 
     Returns:
-        The estimate in bytes, with a blob counted once for each use; and the text offset of the
-        statement with the most bytes.
+        The estimated number of bytes, in which a blob counts once for each use; and the character
+        offset of the statement with the most bytes, which is 0 if unknown.
     """
     resources = model.resources if isinstance(model, ast.Model) else {}
     raw: dict[int, int] = {}

@@ -47,8 +47,8 @@ class ExternalFile:
 
     Attributes:
         name: the `location` in the references of the model.
-        parts: (offset, data) pairs, ascending.
-        size: the number of bytes so far.
+        parts: pairs of a byte offset in the file and the data there, in ascending order.
+        size: the size of the file so far, in bytes.
     """
 
     name: str
@@ -57,7 +57,7 @@ class ExternalFile:
     _known: dict[int, int] = field(default_factory=dict)
 
     def add(self, data: Data) -> int:
-        """Add data and return its offset; an object that was added before keeps its offset."""
+        """Add data and return its byte offset; add the same object only once."""
         known = self._known.get(id(data))
         if known is not None:
             return known
@@ -66,7 +66,7 @@ class ExternalFile:
         return offset
 
     def add_pieces(self, pieces: Sequence[Data]) -> int:
-        """Add pieces that follow each other directly; return the offset of the first one."""
+        """Add pieces of data without gaps between them; return the byte offset of the first one."""
         offset = at = -(-self.size // ALIGNMENT) * ALIGNMENT
         for piece in pieces:
             self.parts.append((at, piece))
@@ -101,9 +101,10 @@ class Externalizer(Rewriter):
         self._elsewhere = elsewhere
 
     def data(self, type: TensorType, data: Any, name: str | None) -> Any:
-        """Move large data to the file and return a reference to it.
+        """Move the data of a tensor to the file if it is large; return the new data.
 
-        Return smaller data as `RawData`. Return data without raw bytes, such as strings, unchanged.
+        Large data becomes `ExternalData`, smaller data becomes `RawData`. Data without raw bytes,
+        such as strings, is returned unchanged.
         """
         if isinstance(data, SplatData):
             offset = self._file.add_pieces(data.repetition.pieces())
@@ -226,13 +227,14 @@ def embed_external(model: Model, base: Path | None) -> bool:
 
     Args:
         model: the model, changed in place.
-        base: the directory of the model's file.
+        base: the directory of the model's file; None for a model without a file.
 
     Returns:
         Whether the model had external data.
 
     Raises:
-        BlobError: a file is missing, is outside of the directory or does not match its reference.
+        BlobError: a file is missing, is outside of the directory or does not match the reference to
+            it.
     """
     embedder = Embedder(base)
     embedder.run(model)

@@ -62,7 +62,7 @@ class _Finder(Rewriter):
 
 
 def describe_entries(element: str, entries: bytes) -> str | None:
-    """Return statistics of a typed data field, such as `float_data`.
+    """Return statistics of the entries of a field such as `float_data`.
 
     Return None if the field holds floats as bit patterns, or if the element type is unknown.
 
@@ -86,9 +86,10 @@ _ENTRIES = {
 
 
 def find_blobs(root: Model | Graph | Function) -> dict[str, tuple[str, str]]:
-    """Map the digest of each blob to the (name, element type) of its first use.
+    """Map the digest of each blob to the name and element type of its first use.
 
-    The element type is "" if the bytes of the blob are not an array of numbers.
+    The name is that of a tensor or attribute. The element type is "" if the bytes of the blob are
+    not an array of numbers.
     """
     finder = _Finder()
     finder.run(root)
@@ -98,7 +99,7 @@ def find_blobs(root: Model | Graph | Function) -> dict[str, tuple[str, str]]:
 def describe_blobs(model: Model) -> str:
     """Return a comment line with statistics for each blob in the resources of a model.
 
-    The last line is the keyword `resources`, which begins the section of the resources.
+    After these lines, the text ends in the keyword `resources`, which begins the section.
     """
     lines = [""]
     for digest, (name, element) in find_blobs(model).items():

@@ -70,7 +70,7 @@ class Store:
 
         Args:
             name: name of the file.
-            age: number of seconds since the file was last stored.
+            age: number of seconds that must have passed since the file was last stored.
 
         Returns:
             Whether the file was removed.

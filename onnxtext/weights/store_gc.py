@@ -110,7 +110,7 @@ class StoreReferences:
         texts: maps each text to the number of blobs that it references.
         users: maps the digest of each blob to the texts that reference it.
         orphaned: the digests of the blobs that no text references.
-        leftovers: temporary files of killed processes.
+        leftovers: the temporary files that killed processes left in the store.
     """
 
     store: Store

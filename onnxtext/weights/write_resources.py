@@ -29,11 +29,11 @@ Written = Callable[[int], None]
 
 @dataclass(slots=True)
 class WeightFiles:
-    """Weights to write beside a text. Write them first, so that the text never lacks blobs.
+    """Weights to write beside a text. Write them before the text, so that it never lacks blobs.
 
     Attributes:
         base: the directory of the text.
-        place: the kind of the destination, and its path relative to `base`.
+        place: the destination: its kind, and its path relative to `base`.
         blobs: maps full digests to bytes.
         model: the model, for the names of tensors in a safetensors file.
     """
@@ -51,7 +51,7 @@ class WeightFiles:
 
         Raises:
             OSError: the file exists and cannot be read.
-            PathError: the target is not below the directory of the text.
+            PathError: the destination is not below the directory of the text.
         """
         target = inside(self.base, self.place.path)
         if self.place.kind == "store" or not target.exists():
@@ -74,15 +74,17 @@ class WeightFiles:
             return {}
 
     def write(self, written: Written | None = None) -> None:
-        """Write missing blobs; keep all blobs at the destination (see `remove_obsolete`).
+        """Write the blobs that the destination lacks, and keep all blobs that it already has.
+
+        `remove_obsolete` then removes blobs from a safetensors file.
 
         Args:
-            written: receives progress.
+            written: a progress callback (see `Written`); not called for a safetensors file.
 
         Raises:
             BlobError: for a safetensors file, the library is not installed or fails.
             OSError: something cannot be written; existing blobs are intact.
-            PathError: the place is not below the directory of the text.
+            PathError: the destination is not below the directory of the text.
         """
         target = inside(self.base, self.place.path)
         if self.place.kind == "safetensors":
@@ -103,10 +105,10 @@ class WeightFiles:
                 written(len(data))
 
     def remove_obsolete(self) -> None:
-        """Remove all blobs that the new text does not use from a safetensors file.
+        """Remove the blobs in a safetensors file that the new text does not use.
 
-        Before this call, the file has the blobs of the old and the new text, so either text finds
-        its blobs if the conversion is killed.
+        Before this call, the file has the blobs of the old and the new text. If the conversion is
+        killed, either text finds its blobs.
 
         Raises:
             OSError: the file cannot be written; it is unchanged.
@@ -121,9 +123,9 @@ class WeightFiles:
 def move_resources(
     model: Model, digests: dict[str, str], weights: Weights, text: Path, place: str | None = None
 ) -> WeightFiles | None:
-    """Take the resources out of a model to write them to a store or safetensors file.
+    """Take the resources out of a model; return them as files to write beside its text.
 
-    The model then records the place of the store or file.
+    `model.places` then has the store or file.
 
     Args:
         model: a model whose large data is in its resources; changed in place.

@@ -22,7 +22,7 @@ _BLOCK = 1 << 22
 def pieces_equal(pieces: Iterable[Piece], data: bytes) -> bool:
     """Whether the pieces, joined in order, equal `data`.
 
-    A large piece that is a view of `data` at its own offset must be equal, so it is not read.
+    Large pieces that are views of `data` at the right offset are not read: they must be equal.
     """
     at = 0
     view = memoryview(data)

@@ -33,12 +33,12 @@ _SMALL = [bytes((value,)) for value in range(128)]
 
 
 def tag(number: int, wire_type: int) -> bytes:
-    """Encode the key of a field."""
+    """Encode the key of a field: its number and wire type."""
     return varint(number << 3 | wire_type)
 
 
 def delimited(key: bytes, data: bytes) -> bytes:
-    """Encode a length-delimited field; `key` is the encoded key, which `tag` returns."""
+    """Encode a length-delimited field; `key` is a result of `tag`."""
     size = len(data)
     return key + (_SMALL[size] if size < 128 else varint(size)) + data
 

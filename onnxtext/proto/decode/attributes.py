@@ -51,12 +51,12 @@ class AttributeFields:
 
     Attributes:
         data: the whole message.
-        name: its name; "" if absent.
-        type: its type; None if absent or unknown.
-        reference: its `ref_attr_name`; None if absent.
+        name: the name of the attribute; "" if absent.
+        type: the type of the attribute; None if absent or unknown.
+        reference: the field `ref_attr_name`; None if absent.
         values: the fields that hold values.
-        decorators: `@doc` if the attribute has a doc string.
-        is_whole: whether the message has no fields besides those above.
+        decorators: `@doc` if the attribute has a doc string, otherwise ().
+        is_whole: whether the message has no other fields than those above.
     """
 
     data: Data
@@ -106,13 +106,13 @@ def attribute_value(
 ) -> ast.AttributeValue | None:
     """Return the value of an attribute.
 
-    An attribute without a value gives None, or an empty list if its type is a list type.
-    If no other syntax can express the value, return a `Record` of the attribute's fields, without
-    its name and doc string.
+    Return None if the attribute has no value; if its type is a list type, return an empty list. If
+    no other syntax can express the value, return a `Record` of the attribute's fields, without its
+    name and doc string.
 
     Args:
         fields: the attribute.
-        lift_graph: lifts a `GraphProto`.
+        lift_graph: a function that lifts a `GraphProto`.
     """
     kind = fields.type
     if fields.reference is not None:
@@ -205,7 +205,7 @@ def expressible_sparse(data: Data) -> ast.SparseTensor | None:
 
 
 def expressible_type(data: Data) -> ast.Type | None:
-    """Lift a `TypeProto`; return None if the syntax cannot express it where tensors may stand."""
+    """Lift a `TypeProto`; return None if the syntax cannot express it in an attribute."""
     made = lift_type(data)
     # Where a tensor is allowed too, the parser reads `undefined` as a type only with brackets.
     if isinstance(made, (ast.TensorType, ast.SparseTensorType)) and made.element == "undefined":

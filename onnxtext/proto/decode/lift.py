@@ -55,8 +55,8 @@ def lift_model(data: bytes, finish: Finish | None = None) -> Model:
 
     Args:
         data: the bytes.
-        finish: rearranges the model (see `Finish`) before its lowered bytes are compared with
-            `data`.
+        finish: a function that rearranges the model (see `Finish`); it is called before the lowered
+            bytes are compared with `data`.
 
     Raises:
         LiftError: the bytes are not a `ModelProto`.
@@ -100,8 +100,8 @@ def lift_fragment(data: bytes, message: str) -> Fragment:
     """Return the AST of a message other than a model.
 
     Args:
-        data: canonical bytes.
-        message: the name of its type, such as `GraphProto` or `TypeProto.Tensor`.
+        data: the canonical bytes of the message.
+        message: the name of the message type, such as `GraphProto` or `TypeProto.Tensor`.
 
     Raises:
         LiftError: the bytes are not a message of this type, or not canonical.

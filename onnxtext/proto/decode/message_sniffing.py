@@ -50,10 +50,11 @@ _MODEL_FIELDS = {(1, VARINT), (5, VARINT)} | {
 
 
 def looks_like(data: bytes) -> tuple[str, str | None] | None:
-    """Return the name of a message type other than `ModelProto` that the bytes match, and advice.
+    """Find a message type other than `ModelProto` that the bytes match.
 
-    The advice tells what to do with such a message; it is None for some types. Return None if the
-    bytes match no other type.
+    Returns:
+        The name of the message type, and advice on what to do with such a message, which is None
+        for some types. The result is None if the bytes match no other message type.
     """
     for name, (required, help) in _MESSAGES.items():
         spec = message_spec(name)

@@ -41,10 +41,10 @@ class Lifter(NodeLifter):
     """Lifts the messages of one model; caches types, attributes and operator sets.
 
     Attributes:
-        largest: the number of elements of the largest tensor or attribute list, if the native core
-            decoded the model and it needs no further pass (`settle_presence`,
-            `settle_annotations`). -1 if the Python core was used, or the model has decorators,
-            metadata, annotations, empty domains, empty tensor names or long strings.
+        largest: the number of elements of the largest tensor or attribute list; -1 if unknown. It
+            is only known if the native core decoded the model, and the model has no decorators,
+            metadata, annotations, empty domains, empty tensor names or long strings. Then the model
+            needs no further pass (`settle_presence`, `settle_annotations`).
     """
 
     def __init__(self, *, careful: bool, native: bool = True) -> None:
@@ -140,10 +140,10 @@ class Lifter(NodeLifter):
         """Lift a `GraphProto`.
 
         Args:
-            data: the bytes that contain it.
+            data: the bytes that contain the message.
             depth: the number of enclosing messages.
-            start: the offset of its first byte.
-            end: the offset after its last byte; None for the end of the data.
+            start: the offset of the first byte of the message.
+            end: the offset after its last byte; None for the end of `data`.
         """
         end = len(data) if end is None else end
         check_depth(depth)

@@ -24,7 +24,7 @@ from onnxtext.wire.reader import check_depth, read_fields
 from onnxtext.wire.writer import LENGTH
 
 NO_DEFAULTS = Presence(version=1)
-"""The header that lifting starts with: no presence defaults. `settle_presence` adds them."""
+"""The presence that lifting starts with: no defaults. `settle_presence` adds them."""
 
 SMALL = 4096
 """Maximum size, in bytes, of attributes to cache; larger attributes rarely repeat."""

@@ -41,8 +41,8 @@ def lift_item(lifter: Lifter, data: Data, message: str) -> Fragment:
 
     Args:
         lifter: lifts nodes, attributes and value infos.
-        data: its bytes.
-        message: the name of its type.
+        data: the bytes of the message.
+        message: the name of the message type.
 
     Raises:
         WireError: the bytes are not a message.
@@ -69,9 +69,10 @@ def record_fragment(data: Data, message: str) -> Fragment:
 
 
 def shorten(fragment: Fragment, data: bytes, message: str) -> Fragment:
-    """Return a fragment without its header if it lowers to `data` without the header too.
+    """Return a fragment with the official presence defaults, so that its text needs no header.
 
-    Otherwise, return the fragment itself. Graphs, functions and nodes always keep their header.
+    Return the fragment itself if it would then lower to other bytes than `data`. Graphs, functions
+    and nodes always keep their presence defaults.
 
     Args:
         fragment: the fragment.

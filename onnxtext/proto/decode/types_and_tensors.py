@@ -230,7 +230,7 @@ def lift_tensor(
 ) -> tuple[ast.TensorType, str | None, ast.TensorData, list[ast.Decorator], bool]:
     """Return (type, name, data, decorators, is_whole) of a `TensorProto`; do not copy `raw_data`.
 
-    `is_whole` tells whether the other items express all fields of the message.
+    `name` is None if it is absent. `is_whole` tells whether the other items express all fields.
 
     Raises:
         WireError: the bytes are not a message.

@@ -31,11 +31,11 @@ class Corruption:
         kind: `deep` for messages that are nested too deeply, `cut` for truncated bytes, otherwise
             `wrong`.
         message: the problem.
-        offset: the byte offset.
+        offset: the 0-based byte offset of the error.
         path: the path at the offset, such as `graph.node[12].op_type`; "" for the message itself.
         known: the number of top-level fields before the error that match the schema.
-        inside: if a field is longer than the rest of the data, the path of the innermost field or
-            message that the end of the data truncates; otherwise "".
+        inside: the path of the innermost field or message that the end of the data truncates. It is
+            "" unless a field is longer than the rest of the data.
     """
 
     kind: str

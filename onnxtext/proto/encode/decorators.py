@@ -134,7 +134,7 @@ class FieldTable:
 
 
 def field_runs(data: bytes) -> list[tuple[int, int, int]]:
-    """Return (field number, start, end) of each run of consecutive fields with the same number."""
+    """Return the runs of consecutive fields with the same number: (number, start, end offset)."""
     if core() == "native":
         found: list[tuple[int, int, int]] | None = core_module("field_runs").field_runs(data)
         if found is not None:

@@ -47,8 +47,13 @@ def lower_pieces(
 ) -> list[Piece]:
     """Encode a model as a `ModelProto` in pieces, so that weights are not copied.
 
+    Args:
+        model: the model.
+        elsewhere: finds blobs that are not in the resources of the model.
+        verified: whether the digests of these resources have been verified before.
+
     Raises:
-        LowerError: as for `lower_model`.
+        LowerError: a decorator or record is invalid, or a blob is missing or damaged.
     """
     return lower_guarded(model, elsewhere, verified=verified)[0]
 
@@ -60,16 +65,19 @@ def lower_guarded(
     verified: bool = False,
     guard: Callable[[], object] | None = None,
 ) -> tuple[list[Piece], int]:
-    """Encode a model in pieces; also return an estimate of the nesting depth of its messages.
+    """Encode a model in pieces; call a guard before large data is read.
 
     Args:
-        model: as for `lower_model`.
-        elsewhere: as for `lower_model`.
-        verified: as for `lower_model`.
+        model: the model.
+        elsewhere: finds blobs that are not in the resources of the model.
+        verified: whether the digests of these resources have been verified before.
         guard: called once, before the first large or external data is read.
 
+    Returns:
+        The pieces of the `ModelProto`, and an estimate of the nesting depth of its messages.
+
     Raises:
-        LowerError: as for `lower_model`.
+        LowerError: a decorator or record is invalid, or a blob is missing or damaged.
     """
     try:
         defaults = presence_defaults(model.presence.version, model.presence.explicit)
@@ -102,10 +110,10 @@ def _core_lowering() -> type[Lowering]:
 
 
 def lower_without_weights(model: Model, elsewhere: Elsewhere | None = None) -> bytes:
-    """Encode a model for type inference: its large tensors refer to a missing file.
+    """Encode a model for type inference, without large data: large tensors refer to a missing file.
 
     Raises:
-        LowerError: as for `lower_model`.
+        LowerError: a decorator or record is invalid, or a blob is missing or damaged.
     """
     try:
         defaults = PresenceDefaults(model.presence)

@@ -104,7 +104,7 @@ class Lowering(ValueLowering):
         return self.finish_pieces("GraphProto", pieces, own_decorators(graph), graph.at)
 
     def initializers(self, graph: ast.Graph) -> list[tuple[ast.ValueInfo, bool]]:
-        """Return the initializers of a graph in order, and whether each belongs to an input."""
+        """Return the initializers of a graph in order, each with whether it belongs to an input."""
         inputs = {id(value) for value in graph.inputs}
         try:
             return [(value, id(value) in inputs) for value in list_order.with_data(graph)]
@@ -112,7 +112,7 @@ class Lowering(ValueLowering):
             raise LowerError(str(error), graph.at) from None
 
     def listed_infos(self, graph: ast.Graph) -> Iterator[ast.ValueInfo]:
-        """Yield the `value_info` list of a graph, in the order of SPEC 10."""
+        """Yield the `value_info` list of a graph, in the order that SPEC 10 defines."""
         metadata = dict(graph.value_metadata)
         try:
             order = list_order.order_of(graph)

@@ -44,8 +44,8 @@ class ValueLowering(ABC):
 
     Attributes:
         depth: the nesting depth of the graph that is being encoded.
-        deepest: the maximum nesting depth of graphs.
-        deepest_type: the maximum nesting depth of types.
+        deepest: the maximum nesting depth of graphs so far.
+        deepest_type: the maximum nesting depth of types so far.
     """
 
     def __init__(
@@ -123,7 +123,7 @@ class ValueLowering(ABC):
 
         Args:
             value: a value with data.
-            is_input: whether the value is an input; `@data.…` then decorates its default tensor.
+            is_input: whether the value is an input; then only its `@data.…` decorators are applied.
         """
         decorators = targeted(value.decorators, "data" if is_input else "")
         if isinstance(value.data, ast.SparseTensor):
@@ -157,7 +157,7 @@ class ValueLowering(ABC):
     def tensor_data(
         self, type: ast.TensorType, data: ast.TensorData, at: int, name: str | None = None
     ) -> ast.TensorData:
-        """Return a tensor's data; replace a blob or data file by its bytes."""
+        """Return a tensor's data; replace a reference to a blob or data file by the bytes."""
         if not isinstance(data, (ast.Blob, ast.TypedBlob, ast.DataFile, SplatData)):
             return data
         element = ELEMENTS.get(type.element)
@@ -215,7 +215,7 @@ class ValueLowering(ABC):
             raise LowerError(str(error), at, error.code, digest) from None
 
     def sparse_tensor(self, sparse: ast.SparseTensor, name: str | None) -> bytes:
-        """Return a `SparseTensorProto`; its `values` get the name of a sparse initializer."""
+        """Return a `SparseTensorProto`; `name` is the name of its `values` if they have none."""
         values = sparse.values
         if name is not None and values.name is None:
             values = ast.Tensor(values.type, values.data, name, values.decorators)

@@ -127,7 +127,7 @@ def entry(key: str, value: str) -> bytes:
 
 
 def metadata_fields(key: bytes, entries: Sequence[tuple[str, str]]) -> list[bytes]:
-    """Encode each (key, value) pair as a `StringStringEntryProto` field with the tag `key`."""
+    """Encode each (key, value) pair as a `StringStringEntryProto` field with the wire key `key`."""
     return [delimited(key, entry(name, value)) for name, value in entries]
 
 

@@ -191,7 +191,7 @@ class AttributeReducer(ValueReducer, ABC):
 
 
 def attribute_place(place: ItemPath, list_name: str, data: Data, index: int) -> ItemPath:
-    """Return the path of an attribute; its key is the attribute's name, or `index` without one."""
+    """Return the path of an attribute in a list, with its name or, if it has none, its index."""
     name = b""
     for item in read_fields(data, 0, len(data)):
         if item.number == 1 and item.wire_type == LENGTH:

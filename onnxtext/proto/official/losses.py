@@ -32,7 +32,7 @@ class ItemPath(NamedTuple):
     Attributes:
         parent: the path of the message that has the field; None for the model itself.
         field: the name of the field.
-        key: in a list, the index or name of the item.
+        key: in a list, the 0-based index or the name of the item; None for other fields.
     """
 
     parent: ItemPath | None

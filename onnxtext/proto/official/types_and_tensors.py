@@ -49,7 +49,7 @@ class ValueReducer(FieldReducer):
     # ---- Types ------------------------------------------------------------------------------
 
     def type(self, data: Data, place: ItemPath) -> bytes | None:
-        """Reduce a `TypeProto`; return None if it has no `value` or it cannot be written."""
+        """Reduce a `TypeProto`; return None if it has no type or the syntax cannot express it."""
         data = bytes(data)
         if data in self._types:
             return self._types[data]

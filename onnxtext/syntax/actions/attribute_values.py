@@ -20,7 +20,7 @@ Decorators = list[Decorator] | None
 
 @action
 def element(value: Any) -> Any:
-    """Return the value of an attribute or of an item of a list; encode a string as bytes."""
+    """Return the value of an attribute, or one item of a list; encode a string as bytes."""
     return to_bytes(value) if type(value) is str else value
 
 

@@ -51,7 +51,7 @@ class NumberList(str):
     """The text of a list of numbers that the lexer reads as one token: `[1, 2, 3]`.
 
     Attributes:
-        token: the token; errors use its offset.
+        token: the same text as a `Token` with its offset, which error messages need.
     """
 
     __slots__ = ("token",)

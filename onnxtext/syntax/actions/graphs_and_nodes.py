@@ -185,11 +185,11 @@ def untyped_output(name: str) -> str:
 
 @action
 def typed_output(type: Type, name: str) -> tuple[str, Type]:
-    """Return the name of a node's output and the type before it, for a `value_info` entry."""
+    """Return the name of a node's output, and the type before it for its `value_info` entry."""
     return name, type
 
 
 @action
 def operator_dot(name: str) -> list[str]:
-    """Return the domain "" and the name of the operator `.Add`; this domain is stored."""
+    """Return `["", "Add"]` for the operator `.Add`, whose domain is stored as an empty string."""
     return ["", name]

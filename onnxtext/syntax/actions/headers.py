@@ -171,12 +171,12 @@ def opset_item(domain: str, version: str) -> OpsetImport:
 
 
 def bare_opset_item(version: str) -> OpsetImport:
-    """Return the opset import for `21`; its domain is not stored."""
+    """Return the opset import for `21`, without a domain."""
     return OpsetImport(None, int64(version))
 
 
 def habit_item(parts: list[str]) -> str:
-    """Return a dotted name such as `node.domain`, given its parts."""
+    """Return the name of a field in a header list, such as `node.domain`, given its parts."""
     return ".".join(parts)
 
 

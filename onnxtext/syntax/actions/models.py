@@ -118,7 +118,7 @@ def graph_fragment(head: Header | None, graph: Graph) -> Fragment:
 
 
 def function_fragment(function: Function) -> Fragment:
-    """Return the fragment for a function; move its presence defaults to the fragment."""
+    """Return the fragment for a function; move `presence` from the function to the fragment."""
     presence = function.presence or Presence()
     function.presence = None
     return Fragment(function, presence)

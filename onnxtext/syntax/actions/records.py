@@ -26,7 +26,7 @@ def decorator(opening: str, fields: list[Field]) -> Decorator:
 
 @action
 def positional_field(value: Any) -> Field:
-    """Return the field for an argument of a decorator without a key."""
+    """Return the field for a decorator's argument that has no key, as in `@doc("text")`."""
     return Field(None, value)
 
 
@@ -38,7 +38,7 @@ def field(key: str | int, value: Any) -> Field:
 
 @action
 def number_key(text: str) -> int:
-    """Return the key of a record's field that is a protobuf field number."""
+    """Return a protobuf field number: the key in `{7: 1}`, or an argument in `order(node, 7)`."""
     return integers.field_number(text)
 
 
@@ -58,13 +58,13 @@ def fixed_value(text: str) -> Fixed:
 
 @action
 def word_value(parts: list[str]) -> Word:
-    """Return the word for an unquoted name such as `true` or `node.domain`."""
+    """Return the `Word` for an unquoted name such as `true` or `node.domain`, given its parts."""
     return Word(".".join(parts))
 
 
 @action
 def numbers_value(text: str) -> tuple[Number | Word, ...]:
-    """Return the items of the token `[1, true]`: numbers, and words for `true` and `false`."""
+    """Return the items of the token `[1, true]`: a `Number`, or a `Word` for `true` and `false`."""
     items = [item.strip() for item in text[1:-1].rstrip(" \t\n\v\f\r,").split(",")]
     return tuple([Word(item) if item in ("true", "false") else Number(item) for item in items])
 

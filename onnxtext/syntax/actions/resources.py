@@ -56,7 +56,8 @@ def long_resource(digest: str, encoding: str, token: str) -> tuple[str, bytes]:
     The indentation is not removed: the string may have gigabytes, and base64 decoding ignores it.
 
     Raises:
-        SemanticError: as for `resource`, or no line break follows the opening quotes.
+        SemanticError: the digest is invalid, the encoding is unknown or damaged, or the text begins
+            on the line of the opening quotes.
     """
     if token[3 : token.find("\n")].strip(" \t\r"):
         raise SemanticError(
@@ -96,7 +97,7 @@ def resources_left_out(word: str, none: str) -> tuple[str, Resources]:
 
 
 def resource_place(kind: str, path: str) -> WeightPlace:
-    """Return the directory or file with blobs for `store: "model.weights"`.
+    """Return the `WeightPlace`, a directory or file with blobs, for `store: "model.weights"`.
 
     Raises:
         SemanticError: the kind is unknown.

@@ -28,11 +28,11 @@ Option = Literal["single", "optional", "variadic"]
 
 @action
 def schema_fragment(head: Header | None, schemas: list[OperatorSchema]) -> SchemaFile:
-    """Return the schema file for a header and signatures.
+    """Return the schema file for a header and operator schemas.
 
     Raises:
-        SemanticError: the header has an unknown key, or two signatures have the same domain, name
-            and version.
+        SemanticError: the header has an unknown key, or two schemas have the same domain, name and
+            version.
     """
     head = head or Header()
     head.allow(SCHEMA_KEYS, "a schema file")
@@ -76,7 +76,7 @@ def signature(
     constraints: dict[str, tuple[Type, ...] | None] | None,
     nodes: list[Node] | None,
 ) -> OperatorSchema:
-    """Return the operator schema for a signature.
+    """Return the operator schema that a signature in the text describes.
 
     Its form is `domain.Name <attributes> (inputs) => (outputs) where T: float | double { nodes }`.
 
@@ -202,7 +202,7 @@ def given_attribute(attribute: Attribute) -> FormalAttribute:
     """Return the formal attribute for `axis: int`, `axis: int = 0` or `axis = 0`.
 
     Raises:
-        SemanticError: the attribute has no type, or its default refers to a parameter.
+        SemanticError: the attribute has no type, or its default is a reference such as `@alpha`.
     """
     if isinstance(attribute.value, Reference):
         raise SemanticError(
@@ -298,7 +298,7 @@ def _formal(
 
 @action
 def fixed_type(type: Type) -> Type:
-    """Check and return a type in a signature.
+    """Check and return a type other than a type variable in a signature.
 
     Raises:
         SemanticError: the type has dimensions or decorators, or its element type is `undefined`.
@@ -349,7 +349,9 @@ def where_clause(_: str, constraints: list[tuple[str, Any]]) -> dict[str, Any]:
 
 @action
 def constraint(name: str, choices: list[Type | str]) -> tuple[str, tuple[Type, ...] | None]:
-    """Return a type variable and its types for `T: float | double`; the types of `T: any` are None.
+    """Return a type variable and a tuple of its types for `T: float | double`.
+
+    For `T: any`, None replaces the tuple.
 
     Raises:
         SemanticError: an alternative is not a type.

@@ -69,11 +69,11 @@ class _Names:
 
 
 def attach_sections(model: Model, sections: Sections) -> None:
-    """Store the sections in a model; bind metadata and quantization to the items that paths name.
+    """Store the sections in a model; store metadata and quantization in the items that they name.
 
     Raises:
         SemanticError: a path matches no item. The attribute `made` of the error is the model with
-            all other entries.
+            the entries whose paths match.
     """
     model.training = sections.training
     model.configurations = sections.configurations
@@ -134,7 +134,7 @@ class SectionBinding:
             attach(block)
 
     def attach_any(self, model: Model, block: Block) -> None:
-        """Bind a metadata block of a model; collect an error if its path matches no item."""
+        """Bind a metadata block of a model; if its path matches no item, add a semantic error."""
         try:
             if block.kind == "function":
                 self._attach_function(model, block)
@@ -144,7 +144,7 @@ class SectionBinding:
             self._collect(error)
 
     def annotate(self, graph: Graph, at: int, path: tuple[Step, ...], entries: Pairs) -> None:
-        """Bind a quantization annotation; collect an error if its path matches no graph."""
+        """Bind a quantization annotation; if its path matches no graph, add a semantic error."""
         try:
             owner = self._graph_at(graph, path[:-1], Token("", at))
         except SemanticError as error:

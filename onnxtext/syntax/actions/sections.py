@@ -37,7 +37,12 @@ class Entry(NamedTuple):
 
 
 class Repeated(NamedTuple):
-    """An entry `key: above` in the metadata section; `word` is the token `above`."""
+    """An entry `key: above` in the metadata section: the block above has the value of the key.
+
+    Attributes:
+        key: the key.
+        word: the token `above`, with its offset for errors.
+    """
 
     key: str
     word: str
@@ -70,7 +75,8 @@ class Sections:
 
     Attributes:
         metadata: the blocks of the metadata section; True for `metadata none`.
-        quantization: (offset, path, pairs) of each quantization annotation.
+        quantization: for each quantization annotation its offset, its path and its (key, value)
+            pairs.
         training: the contents of the `training` sections.
         configurations: the contents of the `configuration` sections.
         order: the decorators in the `order` section; None if the text has none.
@@ -88,7 +94,7 @@ class Sections:
 
     @classmethod
     def sort(cls, sections: list[tuple[str, Any]]) -> Sections:
-        """Collect the sections of a text, each given as (keyword, content).
+        """Sort the sections of a text by kind; each section is given as (keyword, content).
 
         Raises:
             SemanticError: a section other than `training` and `configuration` is repeated.

@@ -15,20 +15,22 @@ MAX_SEMANTIC_ERRORS = 100
 class SemanticError(ValueError):
     """An error that an action finds; `recovery` turns it into a diagnostic.
 
-    The constructor's arguments `token`, `offset` and `length` give the text that the error marks:
-    `length` characters (by default the rest of the token) from `offset` in the token on.
+    The error marks a part of `token`, an argument of the constructor. The part begins at the
+    0-based character `offset` of the token and has `length` characters; by default it is the rest
+    of the token.
 
     Attributes:
         code: the code of the diagnostic, such as `syntax-error`.
         message: the problem; must begin in lower case and have no final period.
-        at: the character offset of the marked text in the source; None to use the start of the
-            construct.
+        at: the 0-based character offset of the marked text in the source. None means that the
+            construct is marked at its start.
         length: the number of marked characters, at least 1.
-        help: how to fix it.
-        made: the value to use for the construct, without its invalid parts; None if there is none.
+        help: how to fix the problem; None if unknown.
+        made: the value of the construct without its invalid parts; None if there is no such value.
         others: further errors in the same construct.
-        step: if the path of a section's entry is invalid, the index of its invalid step; else None.
-        instead: the text to suggest in place of the invalid text; None if unknown.
+        step: the 0-based index of the invalid step if the error is in the path of a section's
+            entry; otherwise None.
+        instead: the text that should replace the marked text; None if unknown.
     """
 
     def __init__(

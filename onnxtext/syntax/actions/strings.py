@@ -53,8 +53,8 @@ def triple(token: str) -> str:
     The indentation is that of the closing quotes. CRLF becomes LF.
 
     Raises:
-        SemanticError: text follows the opening quotes on their line or precedes the closing quotes
-            on theirs, a line is indented less than the closing quotes, or an escape is unknown.
+        SemanticError: the string has text on the line of the opening or closing quotes, a line is
+            indented less than the closing quotes, or an escape is unknown.
     '''
     if "\r" in token:
         token = token.replace("\r\n", "\n")

@@ -25,7 +25,7 @@ class ScalarText:
 
 @dataclass(frozen=True, slots=True)
 class TypedText:
-    """The text of a list of numbers in braces, `{1, 2}`: data for a typed field."""
+    """The text of a list of numbers in braces, `{1, 2}`: data for a field such as `float_data`."""
 
     text: str
 
@@ -46,7 +46,10 @@ class RawText:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """Data as `name(arguments)`, or `name{…}` with the list in braces as the only argument."""
+    """Data of the form `name(arguments)` or `name{…}`, such as `external("w.bin")`.
+
+    The only argument of `name{…}` is the list in braces.
+    """
 
     name: str
     arguments: tuple[Any, ...]
@@ -54,7 +57,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class FieldCalls:
-    """Data of a tensor with the names of its protobuf fields: `raw_data(b"…") float_data{1}`."""
+    """Data given by protobuf fields, one `Call` for each: `raw_data(b"…") float_data{1}`."""
 
     calls: list[Call]
 
@@ -84,7 +87,8 @@ class Joined(str):
     """The text of a bracketed list that was parsed item by item, for example due to a comment.
 
     Attributes:
-        places: for each token in the list, its offset in this text and its offset in the source.
+        places: for each token in the list its offset in this text and its offset in the source,
+            both 0-based.
     """
 
     __slots__ = ("places",)

@@ -31,7 +31,7 @@ NUMERIC_FIELDS = ("float_data", "int32_data", "int64_data", "double_data", "uint
 
 
 def tensor(type: ast.Type, name: str | None, data: Pending | None) -> ast.Tensor | ast.SparseTensor:
-    """Return the tensor in an attribute for a type, a name and data: `float[2] t = {1, 2}`.
+    """Return the tensor for `float[2] t = {1, 2}` in an attribute, given its type, name and data.
 
     Raises:
         SemanticError: the data is invalid for the type, or a sparse tensor has a name.

@@ -25,7 +25,7 @@ class OpaqueName(str):
     """A dotted name inside `opaque(…)`.
 
     Attributes:
-        parts: the number of names between the dots.
+        parts: the number of names that the dots separate: 2 for `a.b`.
     """
 
     __slots__ = ("parts",)

@@ -30,10 +30,10 @@ IGNORED = "__IGNORE"
 class Scanner(NamedTuple):
     """The tables of the automaton. State 0 is the start state.
 
-    Characters of the same class lead from every state to the same next state.
+    Two characters belong to the same class if they lead from every state to the same next state.
 
     Attributes:
-        classes: the class of each ASCII character, then the class of all other characters.
+        classes: the class number of each ASCII character, then that of all other characters.
         moves: for each state, a row with the next state for each class; -1 if there is none. The
             rows are little-endian 16-bit integers in base64, which load fast.
         accepts: for each state, the name of the terminal that it accepts; "" if there is none.

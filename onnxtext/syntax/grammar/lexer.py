@@ -176,7 +176,7 @@ class Lexer:
 
 
 def closing_bracket(text: str) -> int:
-    """Return the offset after the bracket that closes the first bracket; 0 if it is unclosed.
+    """Return the offset after the bracket that closes the first one; 0 if no bracket closes it.
 
     Args:
         text: a match of the terminal NESTED, which begins with `[` and contains no strings.

@@ -36,16 +36,16 @@ _BEGIN = re.compile(
 
 
 def literal_end(text: str, at: int) -> int:
-    """Find the end of a long number literal.
+    """Find the end of a number literal of at least `_LEAST` characters.
 
     Args:
         text: the text.
         at: the offset of the literal's first bracket.
 
     Returns:
-        The offset after the bracket that closes the first one. 0 if the literal is short, or
+        The offset after the bracket that closes the first one. 0 if the literal is shorter, or
         contains other characters than those of numbers. `UNCLOSED` if the first bracket is never
-        closed; then the bracket alone is a token.
+        closed or the nesting is too deep; then the first bracket alone is a token.
     """
     begin = _BEGIN.match(text, at)
     if begin is None:

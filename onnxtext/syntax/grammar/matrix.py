@@ -27,9 +27,11 @@ class Matrix:
 
     @classmethod
     def of(cls, rows: Sequence[dict[str, int]], names: Sequence[str]) -> Matrix:
-        """Return the matrix of some rows, each a dict from symbol to number.
+        """Return the matrix of the given rows and columns.
 
-        `names` are the symbols of the columns.
+        Args:
+            rows: for each row, a dict from symbol to number; other cells are empty.
+            names: the symbol of each column, in order.
         """
         cells = array("h", [row.get(name, EMPTY) for row in rows for name in names])
         if sys.byteorder == "big":

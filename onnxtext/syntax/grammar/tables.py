@@ -70,8 +70,8 @@ class Tables(NamedTuple):
     Attributes:
         terminals: all terminals of the grammar.
         rules: all rules of the grammar.
-        action_matrix: for each state and terminal: the state to shift to (>= 0), or `~index` of the
-            rule to reduce by.
+        action_matrix: for each state and terminal: the state to shift to (>= 0), or `~i` to reduce
+            by the rule `rules[i]`.
         goto_matrix: for each state and rule name: the state after the reduction by this rule.
         starts: maps each start symbol to its first state.
         ends: maps each start symbol to its accepting state.
@@ -203,7 +203,7 @@ def _rule(rule: Any) -> Rule:
 
 
 def order_terminals(terminals: tuple[Terminal, ...]) -> list[Terminal]:
-    """Return terminals in the order of the lexer: by priority, then by length of the literal."""
+    """Return terminals in the lexer's order: highest priority first, then longest literal first."""
     return sorted(
         terminals,
         key=lambda terminal: (-terminal.priority, -len(terminal.literal or ""), terminal.name),

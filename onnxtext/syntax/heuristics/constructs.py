@@ -162,7 +162,7 @@ def spaced_arrow(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def headers(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose an empty header `<>`, one in wrong brackets `(ir_version: 10)`, and a second one."""
+    """Diagnose an empty header `<>`, a header `(ir_version: 10)`, and a second header."""
     token = context.token
     if token == ">" and "header_entry" in context.rules and not context.done:
         message = "the header is empty"

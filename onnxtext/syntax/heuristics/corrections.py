@@ -67,7 +67,7 @@ class Correction:
     """A change of a few tokens.
 
     Attributes:
-        cost: the cost; the lower it is, the likelier is the change.
+        cost: the lower the cost, the likelier it is that the user meant this change.
         at: the offset at which the change begins.
         edit: the change.
         removed: the removed or replaced tokens.
@@ -82,11 +82,11 @@ class Correction:
 
 
 class Budget:
-    """The remaining number of attempts to correct the errors of a text.
+    """The number of attempts that are left to correct the errors of a text.
 
     Attributes:
-        left: the remaining number; may be negative, because each error gets a minimum.
-        insertions: a cache: maps a stack of states to the result of `_Search._insertions`.
+        left: the number of attempts left; may be negative, because each error gets a minimum.
+        insertions: a cache: maps a stack of parser states to the possible insertions there.
     """
 
     def __init__(self) -> None:
@@ -102,7 +102,7 @@ def find_correction(
     Args:
         context: the context of the token.
         budget: the attempts left for the text; this function subtracts those it needs.
-        limit: the cost must be less than this.
+        limit: the change must cost less than this.
         far: the number of tokens after the error that must parse.
 
     Returns:

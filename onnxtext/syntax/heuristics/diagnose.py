@@ -110,7 +110,7 @@ def _repeats(context: ErrorContext, edits: Sequence[Edit]) -> bool:
 
 
 def is_incomplete(context: ErrorContext) -> bool:
-    """Whether the end of a statement is missing: if it is removed, the next statement parses."""
+    """Whether a statement probably lacks its end: without it, the next statement parses."""
     return context.next_statement is not None and context.accepts(
         [_removal(context, context.next_statement)], _PLAUSIBLE_TOKENS
     )
@@ -160,8 +160,9 @@ def correct(
     Args:
         context: the context of the error.
         budget: the attempts left for the text.
-        common: a common error that may be the cause; it is described if the correction costs much.
-        limit: the cost must be less than this.
+        common: a common error that may be the cause. If the correction costs more than
+            `_MAX_COST_TO_DESCRIBE`, the message describes this error.
+        limit: the correction must cost less than this.
         far: the number of tokens after the error that must parse.
     """
     found = find_correction(context, budget, limit, far)
@@ -316,11 +317,11 @@ def incomplete_statement(
     """Return the diagnosis of an incomplete statement.
 
     Args:
-        expected: a description of the tokens that may follow.
+        expected: a description of the tokens that may follow `last`.
         last: the last token of the statement.
-        span: the span of that token.
+        span: the span of `last`.
         edits: the edits that complete the statement.
-        doubt: the cost of the edits.
+        doubt: the cost of the edits: the higher it is, the less likely they are right.
     """
     message = f"incomplete statement: expected {expected} after {found_words(last)}"
     help = "complete or remove it"

@@ -40,14 +40,15 @@ class Diagnosis:
         span: the range to mark.
         edits: changes after which the text parses; empty if none are known.
         title: the title of the fix; empty if the edits only serve to continue parsing.
-        applicability: the applicability of the fix.
-        help: advice on the change to make.
-        label: text beside the marked range.
-        others: further labels.
+        applicability: `safe` if the fix may be applied without review.
+        help: advice on the change to make; None if `title` is the advice.
+        label: text to show beside `span`.
+        others: labels of other ranges.
         skip_to: start of the line at which parsing continues if there are no edits.
         least: minimum number of tokens after the error that must parse with the edits.
         instead: whether the diagnosis replaces semantic errors in its range.
-        doubt: cost of the edits; 0 if they are certain.
+        doubt: cost of the edits: the higher it is, the less likely they are right; 0 if they are
+            certainly right.
     """
 
     code: str
@@ -98,7 +99,7 @@ class ErrorContext:
 
     @cached_property
     def before(self) -> States:
-        """The parser states after `done`, before the reductions that `token` triggered."""
+        """The parser states after the tokens in `done`, before any reduction due to `token`."""
         states = States(self.automaton, self.region.states)
         for token in self.done:
             states.feed(self.lexer.kind(token))
@@ -106,7 +107,7 @@ class ErrorContext:
 
     @cached_property
     def end(self) -> int:
-        """The offset after the token before the unexpected token."""
+        """The end offset of the last token before the unexpected token."""
         if self.done:
             last = self.done[-1]
             changed = (edit.span.end for edit in self.earlier_edits if edit.span.start == last.at)
@@ -162,7 +163,7 @@ class ErrorContext:
         return self.until(at).before.takes("DECORATOR")
 
     def until(self, at: int) -> ErrorContext:
-        """Return the same context with an earlier token as the unexpected one."""
+        """Return this context as if the earlier token at offset `at` were the unexpected one."""
         region = Region(self.text, self.region.start, self.region.states, at)
         done = [token for token in self.done if token.at < at]
         token = self.lexer.token(self.text, at)
@@ -200,7 +201,7 @@ class ErrorContext:
 
     @cached_property
     def ahead(self) -> list[Token]:
-        """The tokens after the unexpected one on the same line, at most 30."""
+        """The first 30 or fewer tokens after the unexpected token on its line."""
         found: list[Token] = []
         if self.token is None:
             return found
@@ -215,7 +216,7 @@ class ErrorContext:
 
     @property
     def rest(self) -> list[Token]:
-        """The unexpected token, if any, and the tokens after it on the line."""
+        """The unexpected token and the tokens in `ahead`; [] at the end of the text."""
         return [] if self.token is None else [self.token, *self.ahead]
 
     def name(self, token: str | None) -> str:
@@ -223,7 +224,11 @@ class ErrorContext:
         return END_KIND if token is None else self.lexer.kind(token)
 
     def attempt(self, *edits: Edit, most: int = MAX_TOKENS) -> Outcome | None:
-        """Parse with these edits; None if they overlap, or an error remains before the token."""
+        """Parse the statement and at most `most` tokens after the error, with speculative edits.
+
+        Returns:
+            The outcome. None if the edits overlap, or an error remains before the unexpected token.
+        """
         together = sorted((*self.earlier_edits, *edits), key=lambda edit: edit.span)
         ends = [self.region.start, *(edit.span.end for edit in together)]
         if any(edit.span.start < end for edit, end in zip(together, ends, strict=False)):
@@ -233,13 +238,16 @@ class ErrorContext:
     def accepts(self, edits: Sequence[Edit], least: int = 4) -> bool:
         """Whether enough text after the error parses with these edits.
 
-        This is the case if the outcome is `promising`, or `least` tokens parse.
+        It is enough if `least` tokens parse, or if the outcome is `promising` (see `Outcome`).
         """
         outcome = self.attempt(*edits)
         return outcome is not None and (outcome.promising or outcome.count >= least)
 
     def is_certain(self, edits: Sequence[Edit], far: int = CERTAIN_TOKENS) -> bool:
-        """Whether, with these edits, `far` tokens after the error parse, or all up to the end."""
+        """Whether `far` tokens after the error parse with these edits.
+
+        Fewer tokens are enough if the text ends or a separate error follows (`Outcome.complete`).
+        """
         outcome = self.attempt(*edits, most=far)
         return outcome is not None and outcome.complete
 
@@ -264,7 +272,10 @@ def _opener(tokens: Sequence[Token]) -> int | None:
 
 
 def indentation(text: str, at: int) -> int:
-    """Return the number of blanks at the start of the line of `at`; count none after `at`."""
+    """Return the number of spaces and tabs with which the line of offset `at` begins.
+
+    Characters from `at` on are not counted.
+    """
     line = text[text.rfind("\n", 0, at) + 1 : at]
     return len(line) - len(line.lstrip(" \t"))
 

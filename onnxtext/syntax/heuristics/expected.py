@@ -70,7 +70,8 @@ def describe(terminals: Iterable[str], scores: Mapping[str, float] | None = None
 
     Args:
         terminals: the names of the terminals.
-        scores: for each terminal, a number that is higher the likelier it is that it is missing.
+        scores: for each terminal, a number; the terminal with the highest number is the likeliest
+            to be missing.
     """
     left = set(terminals)
     likely = scores or {}

@@ -27,7 +27,10 @@ _OPERATORS = {"+": "Add", "-": "Sub", "*": "Mul", "/": "Div", "@": "MatMul"}
 
 
 def closing(tokens: Sequence[Token]) -> int | None:
-    """Return the index of the bracket that closes the first token, a bracket; None if not found."""
+    """Return the index of the bracket that closes `tokens[0]`, which must be an opening bracket.
+
+    Return None if the bracket is not closed.
+    """
     closer, depth = CLOSER[tokens[0]], 0
     for index, token in enumerate(tokens):
         depth += (token == tokens[0]) - (token == closer)
@@ -37,7 +40,10 @@ def closing(tokens: Sequence[Token]) -> int | None:
 
 
 def opening(context: ErrorContext, mark: str) -> int | None:
-    """Return the index in `context.done` of the innermost open bracket, if that is `mark`."""
+    """Return the index in `context.done` of the innermost open bracket.
+
+    Return None if it is another bracket than `mark`, or if no bracket is open.
+    """
     depth = 0
     for index in range(len(context.done) - 1, -1, -1):
         token = context.done[index]
@@ -48,7 +54,10 @@ def opening(context: ErrorContext, mark: str) -> int | None:
 
 
 def in_inputs(context: ErrorContext) -> int | None:
-    """Return the index of the `(` if the unexpected token is among a node's inputs; else None."""
+    """Return the index in `context.done` of the `(` before a node's inputs.
+
+    Return None if the unexpected token is not among the inputs of a node.
+    """
     at = opening(context, "(")
     before = context.done[:at]
     return at if at and "=" in before and context.name(before[-1]) in {*NAMES, "MORETHAN"} else None

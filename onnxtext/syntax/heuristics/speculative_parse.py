@@ -75,13 +75,14 @@ class Outcome:
     """The result of a speculative parse.
 
     Attributes:
-        count: the number of parsed tokens at or after the error.
-        resume: the offset of the first token at or after the error and after all edits.
+        count: the number of parsed tokens from `resume` on.
+        resume: the offset of the first token that is neither before the error nor before the end
+            of the last edit.
         complete: whether the parse reached its limit or the end of the text, or stopped at an
             invalid token that is probably a separate error.
         next_line: whether a token on a later line than the error parsed.
-        tokens: the edited tokens before `resume`, with their offsets in the text.
-        edited: the indexes in `tokens` of the tokens that the edits made or changed.
+        tokens: the tokens of the edited text before `resume`, with offsets in the original text.
+        edited: the 0-based indexes in `tokens` of the tokens that the edits inserted or changed.
     """
 
     count: int

@@ -112,7 +112,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 
 
 class CoreParser(Parser):
-    """A parser with a native loop; the Python machine gets only the tokens at which it stops."""
+    """A parser with a native loop; it feeds a token to the Python machine where the loop stops."""
 
     def __init__(self, text: str, start: str) -> None:
         super().__init__(text, start)
@@ -164,7 +164,7 @@ def load_grammar() -> Grammar:
 
 
 def number_terminals(tables: Tables) -> dict[str, int]:
-    """Return the number of each terminal, and of the end of the text (`$END`), by name."""
+    """Map the name of each terminal, and `$END` for the end of the text, to its number."""
     return {name: number for number, name in enumerate(tables.action_matrix.names)}
 
 

@@ -52,16 +52,17 @@ class Reduction:
         origin: the name of the rule.
         symbols: the names of the symbols that the reduction pops.
         size: the number of symbols.
-        take: for each child (argument of the action) the index of its symbol; -1 if it is None.
-        action: returns the value of the rule, given its children; None if the value is that of the
-            only child.
-        call: `action`, or a function that returns the only child.
-        located: whether the first argument of the action is the offset of the first token.
-        unit: whether the rule only renames a single symbol.
-        tokens: the indexes of symbols that are tokens, if the action may need their offsets.
-        simple: whether the rule has one symbol, and the action takes only its value, no offset.
-        select: a function from the values of the symbols, followed by None, to the children; None
-            if the children are the values of all symbols.
+        take: for each child (an argument of the action), the 0-based index of its symbol in
+            `symbols`. The index is -1 if the child is None because an optional `[x]` is absent.
+        action: the function that returns the value of the rule, given the children. None if the
+            rule has only one child, whose value is the value of the rule.
+        call: `action`; if that is None, a function that returns its argument.
+        located: whether the action has an additional first argument: the offset of the first token.
+        unit: whether the rule has one symbol and no action, so it only renames the symbol.
+        tokens: the indexes in `symbols` of the tokens whose offsets the action may need.
+        simple: whether the only child is the value of the only symbol, without any offset.
+        select: a function that returns the children, given the values of all symbols and one more
+            item, None. `select` itself is None if the children are the values of all symbols.
     """
 
     __slots__ = (
@@ -123,20 +124,26 @@ class Automaton:
 
     @cached_property
     def rows(self) -> tuple[dict[str, int], ...]:
-        """For each state: maps a token kind to the next state (>= 0), or to ~(reduction index)."""
+        """For each state: maps a token kind to the next state (>= 0), or to `~i` to reduce.
+
+        `i` is the index in `reductions`.
+        """
         return self._tables.actions
 
     @cached_property
     def units(self) -> list[str | None]:
-        """For each state: the name of a unit rule if reducing by it is the only action; or None."""
+        """For each state whose only action is to reduce by a unit rule: its name; otherwise None.
+
+        A unit rule only renames a symbol (see `Reduction`).
+        """
         return [self._unit_of(row) for row in self.rows]
 
     @cached_property
     def gotos(self) -> list[dict[str, int]]:
         """For each state: maps the name of a reduced rule to the next state.
 
-        If the only action of that state is to reduce by a unit rule, it is the state after the
-        reduction.
+        If the only action of the next state is to reduce by a unit rule, the dict has the state
+        after this reduction instead.
         """
         return [
             {name: _beyond_units(row, state, self.units) for name, state in row.items()}
@@ -213,7 +220,8 @@ class Machine:
 
     Attributes:
         has_error_nodes: whether a value on the stack may be `ERROR_NODE`.
-        semantic_errors: the list to which errors of actions are added; None to raise the first.
+        semantic_errors: the list to which errors of actions are appended. If it is None, the first
+            error is raised.
     """
 
     __slots__ = ("automaton", "has_error_nodes", "semantic_errors", "states", "values", "where")
@@ -239,8 +247,8 @@ class Machine:
 
         Raises:
             Unexpected: a token is unexpected.
-            SemanticError: an action failed and errors are not collected, there are too many errors,
-                or constructs are nested too deeply.
+            SemanticError: an action failed and `semantic_errors` is None, there are too many
+                errors, or constructs are nested too deeply.
         """
         automaton = self.automaton
         rows, gotos, reductions = automaton.rows, automaton.gotos, automaton.reductions
@@ -308,10 +316,10 @@ class Machine:
         return self.values[-1]
 
     def value(self, reduction: Reduction, at: int, children: Sequence[Any]) -> Any:
-        """Return the value of a rule; if its action fails, collect the error (see `keep`).
+        """Return the value of a rule; if its action fails, call `keep` and return its result.
 
         Raises:
-            SemanticError: errors are not collected, or there are too many.
+            SemanticError: the action failed, and `semantic_errors` is None or has too many errors.
         """
         try:
             if self.has_error_nodes and any(child is ERROR_NODE for child in children):
@@ -323,10 +331,10 @@ class Machine:
     def keep(
         self, error: SemanticError, reduction: Reduction, at: int, children: Sequence[Any]
     ) -> Any:
-        """Collect the error of an action; return a substitute for the value of its rule.
+        """Keep the error of an action in `semantic_errors`; return a substitute for its value.
 
         Raises:
-            SemanticError: errors are not collected, or there are too many.
+            SemanticError: `semantic_errors` is None or has too many errors.
         """
         if error.at is None:  # the error concerns the construct as a whole
             error.at = at

@@ -36,7 +36,7 @@ class Parser:
 
         Raises:
             Unexpected: a token is unexpected, and there is no recovery.
-            SemanticError: an action failed, and the machine does not collect errors.
+            SemanticError: an action failed, and the machine does not keep errors or has too many.
         """
         at: int | None = 0
         while at is not None:

@@ -70,7 +70,7 @@ def semantic_error_report(source: Source, error: SemanticError) -> Diagnostic:
 
 
 def step_place(text: str, span: Span, step: int) -> Span:
-    """Return the span of a step of a path, such as `b` in `a.b`; `span` if it is not found.
+    """Return the span of a step of a path, such as `b` in `a.b`; `span` if the step is not found.
 
     Args:
         text: the whole text.

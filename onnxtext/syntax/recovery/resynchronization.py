@@ -34,14 +34,14 @@ def is_synchronous(state: int) -> bool:
 
 
 def sync_positions(machine: Machine) -> Iterator[int]:
-    """Return the positions on the stack at which a list item begins or ends, innermost first."""
+    """Yield the stack indexes of the states that are synchronous, innermost first."""
     wanted = _synchronous()
     states = machine.states
     return (at for at in range(len(states) - 1, -1, -1) if states[at] in wanted)
 
 
 def rewind(machine: Machine, position: int) -> None:
-    """Pop all states and values above a stack position."""
+    """Pop all states above the stack index `position`, and their values."""
     del machine.states[position + 1 :]
     del machine.values[position:]
     del machine.where[position:]
@@ -51,8 +51,8 @@ class Resynchronization:
     """A search for the token at which parsing can continue after an error.
 
     Attributes:
-        early: if parsing continues at or before the error, the offset of that token; then the
-            statement before the token is incomplete. Otherwise None.
+        early: the offset at which parsing continues if it is not after the error. Then the
+            statement before this offset is incomplete. None if parsing continues after the error.
     """
 
     def __init__(
@@ -67,8 +67,9 @@ class Resynchronization:
     def find(self, least: int) -> int | None:
         """Repair the stack, and return the offset at which to continue; None to give up.
 
-        The offset is at least `least`, or it is the offset of a statement that begins before the
-        error.
+        Args:
+            least: the minimum offset. It does not apply to the start of a statement before the
+                error, or if the diagnosis of the error has an offset `skip_to`.
         """
         if self.context.token is None or not self.positions:
             return None
