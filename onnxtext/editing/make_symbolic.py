@@ -82,7 +82,9 @@ def _wanted(
                 f"`{name}` is not a tensor of known rank, so it has no dimension to make symbolic"
             )
         if value.data is not None:
-            raise refused(f"`{name}` has a default, whose shape would not fit a symbolic dimension")
+            raise refused(
+                f"`{name}` has a default value of fixed shape, so its dimensions cannot be symbolic"
+            )
         if not -len(shape) <= index < len(shape):
             raise refused(
                 f"`{name}` has {len(shape)} dimensions, so dimension {index} does not exist"

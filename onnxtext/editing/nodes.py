@@ -136,7 +136,8 @@ def _reroute(scope: Graph | Function, old: str, new: str) -> None:
         map_uses(node, lambda name: new if name == old else name)
     if any(value.name == old for value in scope.outputs):
         raise refused(
-            f"`{old}` is an output of `{scope.name}`, whose name would change",
+            f"cannot replace `{old}`: it is an output of `{scope.name}`, and the output's name "
+            "would change",
             f"rename `{old}` first, and give the new node the name `{old}`",
         )
 

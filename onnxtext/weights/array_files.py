@@ -127,7 +127,8 @@ def _header(
     else:
         fits = element is not None and element.bits in (8, 16) and dtype == f"V{element.bits // 8}"
     if not fits:
-        raise BlobError(f"{where} is of type {dtype}, the tensor is {type.element}", MISMATCH)
+        message = f"{where} has the type {dtype}, but the tensor has the type {type.element}"
+        raise BlobError(message, MISMATCH)
     _check_shape(tuple(held), shape, where)
     return bool(fortran), dtype
 
@@ -165,7 +166,8 @@ def _from_safetensors(
         raise BlobError(f"{where} is missing; the file has {held}", UNREADABLE)
     kind, held_shape, data = found
     if kind != _SAFETENSORS.get(type.element):
-        raise BlobError(f"{where} is of type {kind}, the tensor is {type.element}", MISMATCH)
+        message = f"{where} has the type {kind}, but the tensor has the type {type.element}"
+        raise BlobError(message, MISMATCH)
     _check_shape(held_shape, shape, where)
     wanted = raw_size(ELEMENTS[type.element], prod(shape))
     if len(data) != wanted:

@@ -115,7 +115,9 @@ class Externalizer(Rewriter):
         if raw is None:
             return data
         if len(raw) != wanted_size(type):
-            message = f"tensor `{name}`: {len(raw)} bytes do not fit its type"
+            message = (
+                f"tensor `{name}` has {len(raw)} bytes, but its type needs {wanted_size(type)}"
+            )
             raise BlobError(message, SIZE)
         if len(raw) < LEAST_BYTES:
             return RawData(raw)

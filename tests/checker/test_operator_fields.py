@@ -63,7 +63,7 @@ ERRORS = {
     "y = Resize (image, roi, no_scales)": "Either `sizes` or `scales` must be provided",
     "y = Resize (image, roi, no_scales, none)": "Either `sizes` or `scales` must be provided",
     "y = Resize (image, roi, scales, sizes)": "Either `sizes` or `scales` must be provided",
-    "y = QuantizeLinear (image, nested)": "`nested` has 2 dimensions, but needs 0 or 1",
+    "y = QuantizeLinear (image, nested)": "has 2 dimensions, but the operator needs 0 or 1",
     "y = QuantizeLinear (x, three, z)": "the size of `three` is 3, but the size of `z` is 1",
     "y = DequantizeLinear (a, one, z3)": "the size of `one` is 1, but the size of `z3` is 3",
     "y = DequantizeLinear (a, two)": "dimension 1 of `a` is 3, but the size of `two` is 2",
@@ -77,7 +77,7 @@ ERRORS = {
     "y = MatMulInteger (a, b, z3)": "`z3` is 3, but dimension -2 of `a` is 2",
     "y = MatMulInteger (a, b, z, z3)": "`z3` is 3, but dimension -1 of `b` is 4",
     "y = ConvInteger (q, kernel, z3)": "`z3` must be one number",
-    ADDED.format("one1"): "`one1` has 1 dimension, but needs 0",
+    ADDED.format("one1"): "`one1` has 1 dimension, but the operator needs 0",
     "y = ConvTranspose <output_padding = [1]> (line, w)": "not less than the stride 1",
     "y = ScatterND (x, far, u)": "the index 3 is out of range: the dimension of `x` is 2",
     "y = GatherND (x, far)": "the index 3 is out of range: the dimension of `x` is 2",
@@ -88,17 +88,17 @@ ERRORS = {
     tree(nodes_treeids=None): "`nodes_treeids` is missing",
     tree(nodes_values=None): "`nodes_values` is missing",
     tree(target_weights=None): "`target_weights` is missing",
-    tree(target_ids="[0, 1]"): "`target_ids` has 1, but `n_targets` is 1",
-    tree(target_ids="[0, -1]"): "`target_ids` has -1",
-    tree(nodes_featureids="[3, 0, 0]"): "`nodes_featureids` has 3, but `x` has 3 features",
+    tree(target_ids="[0, 1]"): "`target_ids` has the index 1, which must be below `n_targets` (1)",
+    tree(target_ids="[0, -1]"): "`target_ids` has the negative index -1",
+    tree(nodes_featureids="[3, 0, 0]"): "`nodes_featureids` has the index 3, but `x` has only 3",
     tree(nodes_featureids="[-1, 0, 0]"): "`nodes_featureids` has the negative index -1",
     tree(nodes_truenodeids="[3, 0, 0]"): "`nodes_truenodeids` has node 3, which tree 0",
     tree(nodes_falsenodeids="[0, 0, 0]"): "`nodes_falsenodeids` has a node that is its own child",
     tree(target_nodeids="[1, 3]"): "`target_nodeids` has node 3, which tree 0 does not have",
-    tree(nodes_nodeids="[0, 1, 1]"): "tree 0 has two nodes 1",
+    tree(nodes_nodeids="[0, 1, 1]"): "tree 0 has several nodes with the ID 1",
     tree(nodes_modes='["BRANCH_LEQ", "LEAF", "LEEF"]'): "`nodes_modes` has the unknown mode `LEEF`",
     classifier(SIX, "intercepts = [1.0, 2.0, 3.0]", "classlabels_ints = [0, 1, 2]"):
-        "there are 6 `coefficients` for 3 times 3 features",
+        "`coefficients` has 6 entries, fewer than 3 classes times 3 features",
     classifier("coefficients = [1.0, 2.0, 3.0]", TWO, "classlabels_ints = [0, 1]"):
         "`coefficients` has 3 entries, not a multiple of the 2 `intercepts`",
     classifier(SIX, TWO, "classlabels_ints = [0]"): "the number of class labels is 1, but there",
@@ -115,7 +115,7 @@ WARNINGS = {
     "y = Resize (image, roi, scales, none)": "onnxruntime rejects scales together with empty sizes",
     "y = ConvTranspose <output_shape = [9]> (line, w)": "`output_shape` 0 is 9, but dimension 2",
     "y = ConvTranspose <output_padding = [1], dilations = [2]> (line, w)": "`output_padding` 0",
-    "y = ai.onnx.ml.Scaler <offset = [1.0], scale = [1.0, 2.0, 3.0]> (x)": "but `scale` 3",
+    "y = ai.onnx.ml.Scaler <offset = [1.0], scale = [1.0, 2.0, 3.0]> (x)": "but `scale` has 3",
     classifier(
         "coefficients = [1.0, 2.0, 3.0]", "intercepts = [1.0]", "classlabels_ints = [0, 1, 2]"
     ): "there are 3 class labels, but `intercepts` has one",
@@ -136,7 +136,7 @@ WARNINGS = {
 DOUBTFUL = {
     "y = PRelu (row, slope)": "the slope `slope` cannot be broadcast to the shape of `row`",
     "y = Squeeze (row, none)": "`axes` is empty, but `row` has dimensions of size 1",
-    tree(nodes_hitrates="[1.0]"): "`nodes_hitrates` has 1 entries, but `nodes_treeids` has 3",
+    tree(nodes_hitrates="[1.0]"): "`nodes_hitrates` has 1 entry, but `nodes_treeids` has 3",
     tree(nodes_missing_value_tracks_true="[0, 0, 0, 0]"): "has 4 entries, but `nodes_treeids`",
 }
 """Nodes on which onnxruntime and the specification disagree; onnxruntime runs them."""

@@ -206,7 +206,7 @@ def test_insert_places_nodes_and_redirects_uses() -> None:
         ({"text": "z = Sin (a)", "after": "nothing"}, "there is no node `nothing`"),
         ({"text": ""}, "no node to insert"),
         ({"text": "z = Sin (a"}, ""),
-        ({"text": "z = Sin (y)", "instead_of": "y"}, "`y` is an output of `g`"),
+        ({"text": "z = Sin (y)", "instead_of": "y"}, "cannot replace `y`: it is an output of `g`"),
         ({"text": "z = Sin (y)", "instead_of": "none"}, "there is no"),
     ],
 )

@@ -81,7 +81,7 @@ def test_only_dependent_declarations_change() -> None:
             "y = If (b) <then_branch = t () => (u) { u = Reshape (x, s) }, "
             "else_branch = e () => (v) { v = Reshape (x, s) }>",
             "int64[2] s = {2, 3}, bool b = {true}",
-            "`Reshape` of `u` does not accept other sizes than 2",
+            "`Reshape` of `u` accepts the size 2 of `n`, but not 4",
         ),
         ("t, u = Split <axis = 0> (x, s) y = Relu (t)", "int64[2] s = {1, 1}", "`Split` of `t`"),
     ],

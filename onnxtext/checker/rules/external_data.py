@@ -189,7 +189,7 @@ def _checksum(
 
 
 _HELP = {
-    "external-location-missing": "remove the inline data or the external entries",
+    "external-location-missing": "remove the inline data or the `external_data` entries",
     "external-path-unsafe": "move the file below the model's directory, and use a relative path",
     "external-file-missing": "put the file at this location, or correct the location",
     "external-range-invalid": "correct `offset` and `length`, or replace the file",

@@ -81,7 +81,8 @@ def _of_weights(data: int, weights: int, bias: int) -> Callable[[OperatorCall], 
         _require_bias(call, bias, kernel[0], f"dimension 0 of {{{weights}}}")
         count = kernel[0]
         if isinstance(count, int) and groups > 0 and count % groups:
-            call.reject(f"dimension 0 of {{{weights}}} is {count}, no multiple of `group` {groups}")
+            wrong = f"dimension 0 of {{{weights}}} is {count}, which is not a multiple of `group`"
+            call.reject(f"{wrong} ({groups})")
         _require_kernel(call, kernel[2:], weights)
         return (shape[0], count, *_windowed(call, shape[2:], kernel[2:]))
 

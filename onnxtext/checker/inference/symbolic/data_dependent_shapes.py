@@ -249,7 +249,10 @@ def gathered(call: OperatorCall) -> SymbolicShape:
     if data is None or not chosen or not isinstance(chosen[-1], int):
         return None
     if batch + chosen[-1] > len(data):
-        call.reject(f"the last dimension of {{1}} is {chosen[-1]}, but {{0}} has rank {len(data)}")
+        wrong = f"the last dimension of {{1}} is {chosen[-1]}"
+        if batch:
+            wrong += f" and `batch_dims` is {batch}"
+        call.reject(f"{wrong}, but {{0}} has rank {len(data)}")
         return None
     require_indices(call, data[batch : batch + chosen[-1]])
     return (*chosen[:-1], *data[batch + chosen[-1] :])

@@ -173,7 +173,7 @@ class OperatorCall:
         if rank is None or rank in ranks:
             return True
         wanted = " or ".join(map(str, ranks))
-        self.reject(f"{{{index}}} has {dimensions(rank)}, but needs {wanted}")
+        self.reject(f"{{{index}}} has {dimensions(rank)}, but the operator needs {wanted}")
         return False
 
     def axis(self, name: str, default: int, rank: int, *, beyond: int = 0) -> int | None:

@@ -31,7 +31,7 @@ def broadcast_down(work: Work) -> None:
         raise Obstacle("the shapes of its inputs are not known")
     if left != right:
         if len(right) > len(left) or left[len(left) - len(right) :] != right:
-            raise Obstacle("it broadcasts in a way that exists since version 7")
+            raise Obstacle("it broadcasts in a way that is allowed only since version 7")
         work.set(integer("broadcast", 1))
         work.say("`broadcast = 1` is added, because version 6 needs it")
     carry_over(work)
@@ -62,7 +62,7 @@ def prelu_up(work: Work) -> None:
 def prelu_down(work: Work) -> None:
     """Reverse `prelu_up` for a single slope; reject other shapes."""
     if work.shape(work.input(1)) != (1,):
-        raise Obstacle("its slope broadcasts, which exists since version 7")
+        raise Obstacle("its slope is broadcast, which is allowed only since version 7")
     carry_over(work)
 
 
@@ -89,5 +89,5 @@ def mod_down(work: Work) -> None:
     if not work.integer("fmod", 0):
         element = work.element(work.input(0))
         if "float" in element or element == "double":
-            raise Obstacle(f"it is a modulo of `{element}`, which exists since version 28")
+            raise Obstacle(f"it is a modulo of `{element}`, which is allowed only since version 28")
     carry_over(work)

@@ -209,7 +209,9 @@ def reshape_zero(work: Work) -> None:
     if work.integer("allowzero", 0):
         numbers = work.numbers(work.input(1))
         if numbers is None or 0 in numbers:
-            raise Obstacle("`allowzero = 1` exists since version 14, and a size may be 0")
+            raise Obstacle(
+                "`allowzero = 1` exists only since version 14, and its shape may contain 0"
+            )
         work.drop("allowzero")
         work.say("`allowzero` is dropped: no size is 0")
     carry_over(work)
@@ -298,7 +300,7 @@ def dropout_to_attributes(work: Work) -> None:
     if work.input(2):
         training = work.numbers(work.input(2))
         if training is None or any(training):
-            raise Obstacle("its input `training_mode` exists since version 12")
+            raise Obstacle("its input `training_mode` exists only since version 12")
         work.facts.replaced.add(work.input(2))
         work.leave_out(2)
     if work.input(1):

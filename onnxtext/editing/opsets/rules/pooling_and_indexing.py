@@ -45,11 +45,13 @@ def pool_windows(work: Work) -> None:
                 continue
             if not isinstance(size, int):
                 raise Obstacle(
-                    "its last window may start in the padding, which version 22 ignores, and the "
-                    f"size of `{work.input(0)}` is not known"
+                    "version 22 ignores a last window that starts in the padding; whether there is "
+                    f"one depends on the size of `{work.input(0)}`, which is not known"
                 )
             if -(-(size + start + end - window) // strides[at]) * strides[at] >= size + start:
-                raise Obstacle("its last window starts in the padding, which version 22 ignores")
+                raise Obstacle(
+                    "its last window starts in the padding; version 22 ignores such windows"
+                )
     carry_over(work)
 
 
@@ -104,5 +106,8 @@ def axes_from_start(work: Work) -> None:
                 rank += len(axes)
             made = [axis + rank if axis < 0 else axis for axis in axes]
             work.set(integer(name, made[0]) if isinstance(value, int) else ints(name, made))
-            work.say(f"`{name}` counts from the start, as always before version {work.old.since}")
+            work.say(
+                f"negative `{name}` is replaced, because it is allowed only since version "
+                f"{work.old.since}"
+            )
     carry_over(work)

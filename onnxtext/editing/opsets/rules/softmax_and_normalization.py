@@ -21,7 +21,7 @@ def softmax_up(work: Work) -> None:
             explicit = work.attribute("axis") is not None
             if real != at or (not explicit and real != len(shape) - 1):
                 work.set(integer("axis", real))
-                work.say("`axis` is the one axis along which it normalizes")
+                work.say("`axis` is set to the only axis that is normalized")
             carry_over_axis(work)
             return
     name = work.input(0)
@@ -116,5 +116,5 @@ def batch_normalization_up(work: Work) -> None:
 def batch_normalization_down(work: Work) -> None:
     """Reverse `batch_normalization_up`; reject nodes in training mode."""
     if work.integer("training_mode", 0):
-        raise Obstacle("`training_mode` exists since version 14")
+        raise Obstacle("`training_mode` exists only since version 14")
     carry_over(work)
