@@ -38,7 +38,9 @@ def make_symbolic(
             or `symbol` is not a valid name.
     """
     if not symbol.strip() or symbol.lstrip("-").isdigit():
-        raise refused(f"`{symbol}` is no name of a dimension", "choose a name such as `batch`")
+        raise refused(
+            f"`{symbol}` cannot be the name of a dimension", "choose a name such as `batch`"
+        )
     shapes, old = _wanted(model, dims, symbol)
     answers: Answers = {}
     before = infer_bare(model, answers=answers)

@@ -133,6 +133,8 @@ def _cast(name: str, value: Any, type: onnx.TypeProto) -> Any:
 
 
 def _wrong_type(name: str, wanted: np.dtype[Any], given: NDArray[Any]) -> OnnxTextError:
+    if given.dtype.kind == "O":  # such as integers that no element type can hold
+        return input_error(f"`{name}` must be {wanted.name}, which cannot hold the given values")
     return input_error(f"`{name}` must be {wanted.name}; the given array is {given.dtype.name}")
 
 
@@ -191,15 +193,20 @@ def random_inputs(
     }
 
 
+_GIVE = "give a value for this input"
+
+
 def _random(name: str, type: onnx.TypeProto, seed: int, sizes: Mapping[str, int]) -> Any:
     if type.WhichOneof("value") != "tensor_type" or not type.tensor_type.HasField("shape"):
-        raise input_error(f"`{name}` has no tensor type with a shape", "give this input")
+        wrong = "its type is not a tensor with a shape"
+        raise input_error(f"cannot make a random value for `{name}`: {wrong}", _GIVE)
     shape = [
         dim.dim_value if dim.HasField("dim_value") else sizes.get(dim.dim_param, 1)
         for dim in type.tensor_type.shape.dim
     ]
     if any(size < 0 for size in shape):
-        raise input_error(f"`{name}` has a negative dimension", "give this input")
+        wrong = "it has a negative dimension"
+        raise input_error(f"cannot make a random value for `{name}`: {wrong}", _GIVE)
     draw = np.random.default_rng([seed, *name.encode()])
     wanted = _dtype(type.tensor_type.elem_type)
     if wanted == np.dtype(object):

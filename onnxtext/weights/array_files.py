@@ -50,7 +50,11 @@ def read_array(base: Path | None, file: DataFile, type: TensorType) -> bytes | m
             with this type and shape.
     """
     if base is None:
-        raise BlobError("cannot read a data file without a base_dir", UNREADABLE)
+        message = (
+            f"cannot read the data file `{file.path}`: the directory of the text is unknown; pass "
+            "`base_dir`"
+        )
+        raise BlobError(message, UNREADABLE)
     where = f"`{file.path}`" if file.entry is None else f"`{file.entry}` in `{file.path}`"
     shape = tuple([dim for dim in type.shape or () if isinstance(dim, int)])
     try:

@@ -203,7 +203,7 @@ class Embedder(Rewriter):
         file = self._files.get(location)
         if file is None:
             if self._base is None:
-                raise PathError("the directory of the model is unknown")
+                raise PathError("the directory of the model is unknown; pass `base_dir`")
             file = self._files[location] = view_file(inside(self._base, location))
         return file
 
@@ -212,7 +212,7 @@ class Embedder(Rewriter):
             return
         actual = hashlib.sha1(file, usedforsecurity=False).hexdigest()
         if actual != checksum.lower():
-            message = f"{where}: the SHA-1 of {location} is {actual}, not {checksum}"
+            message = f"{where}: the SHA-1 of {location} is {actual}, but `checksum` is {checksum}"
             raise BlobError(message, WRONG)
         self._checked.add((location, checksum))
 

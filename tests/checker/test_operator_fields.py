@@ -83,7 +83,7 @@ ERRORS = {
     "y = GatherND (x, far)": "the index 3 is out of range: the dimension of `x` is 2",
     "y = GatherElements (x, low)": "the index -3 is out of range: the dimension of `x` is 2",
     "y = ScatterElements <axis = 1> (row, low, x)":
-        "dimension 0 of `low` is 2, more than the 1 of `row`",
+        "dimension 0 of `low` is 2, but dimension 0 of `row` is only 1",
     "y = Expand (row, negative)": "the shape has the negative dimension -1",
     tree(nodes_treeids=None): "`nodes_treeids` is missing",
     tree(nodes_values=None): "`nodes_values` is missing",
@@ -113,8 +113,8 @@ WARNINGS = {
     'y = Pad <mode = "reflect"> (x, pads)': "dimension 0 of `x` is padded by 2, but onnxruntime",
     'y = Pad <mode = "edge"> (x, cut)': "dimension 0 of `x` has no elements to pad with",
     "y = Resize (image, roi, scales, none)": "onnxruntime rejects scales together with empty sizes",
-    "y = ConvTranspose <output_shape = [9]> (line, w)": "`output_shape` 0 is 9, but dimension 2",
-    "y = ConvTranspose <output_padding = [1], dilations = [2]> (line, w)": "`output_padding` 0",
+    "y = ConvTranspose <output_shape = [9]> (line, w)": "entry 0 of `output_shape` is 9, but",
+    "y = ConvTranspose <output_padding = [1], dilations = [2]> (line, w)": "entry 0 of",
     "y = ai.onnx.ml.Scaler <offset = [1.0], scale = [1.0, 2.0, 3.0]> (x)": "but `scale` has 3",
     classifier(
         "coefficients = [1.0, 2.0, 3.0]", "intercepts = [1.0]", "classlabels_ints = [0, 1, 2]"

@@ -238,7 +238,7 @@ def test_replace_weight_changes_data_and_type() -> None:
     array = np.arange(4, dtype=np.float32)
     assert "float[4] w = [0, 1, 2, 3]," in edited(editing.replace_weight, name="w", array=array)
     notes = editing.apply(TEXT, partial(editing.replace_weight, name="w", array=np.zeros(2))).notes
-    assert notes == ("`w` was float[4], it is double[2]",)
+    assert notes == ("the type of `w` changes from float[4] to double[2]",)
     with pytest.raises(OnnxTextError, match="there is no weight `v`"):
         edited(editing.replace_weight, name="v", array=array)
     with pytest.raises(OnnxTextError, match="ONNX has no tensors of type"):

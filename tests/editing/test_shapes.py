@@ -147,8 +147,8 @@ def test_several_inputs_get_the_same_symbol() -> None:
     [
         ([("z", 0)], "n", "there is no input `z`"),
         ([("x", 2)], "n", "so dimension 2 does not exist"),
-        ([("x", 0)], "7", "is no name"),
-        ([("x", 0)], " ", "is no name"),
+        ([("x", 0)], "7", "cannot be the name"),
+        ([("x", 0)], " ", "cannot be the name"),
     ],
 )
 def test_impossible_dimensions_are_errors(dims: Any, symbol: str, said: str) -> None:

@@ -223,7 +223,7 @@ def _devices(spec: Record, name: str, count: int | None, place: Place) -> Iterat
         if key in groups:
             yield Finding(
                 "sharding-shards",
-                f"`index_to_device_group_map` of {quoted(name)} has two entries for {key}",
+                f"`index_to_device_group_map` of {quoted(name)} has two entries with the key {key}",
                 (place,),
                 help="remove one of them, or change its key",
             )

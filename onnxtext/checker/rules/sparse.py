@@ -61,7 +61,7 @@ def _rank(name: str, sparse: SparseTensor, place: Place) -> Iterator[Finding]:
     what = f"the sparse tensor {quoted(name)}" if name else "this sparse tensor"
     problem = None
     if not sparse.dims:
-        problem = "has rank 0"
+        problem = "has rank 0, but must have 1 or more dims"
     elif any(dim <= 0 for dim in sparse.dims):
         problem = f"has a dim of {min(sparse.dims)}; dims must be 1 or more"
     elif len(values) != 1:
@@ -108,7 +108,7 @@ def _indices(
         row = int(np.argwhere(outside)[0][0])
         shown = ", ".join(map(str, flat[row].tolist()))
         dims = ", ".join(map(str, sparse.dims))
-        message = f"{what} has the index [{shown}], which is outside of [{dims}]"
+        message = f"{what} has the index [{shown}], which is outside of the dims [{dims}]"
         yield Finding(
             "sparse-index-range",
             message,

@@ -46,7 +46,7 @@ def check(subject: Subject) -> Iterator[Finding]:
         if any(dim < 0 for dim in tensor.dims):
             yield Finding(
                 "tensor-dim-negative",
-                f"a dim of {tensor.describe()} is {min(tensor.dims)}",
+                f"{tensor.describe()} has the negative dim {min(tensor.dims)}",
                 (tensor.place,),
                 help="write 0 or more, the number of elements along that dimension",
             )

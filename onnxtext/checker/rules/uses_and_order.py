@@ -348,7 +348,8 @@ def _outputs(subject: Subject, scope: Scope) -> Iterator[Finding]:
         notes: tuple[str, ...] = ()
         help = f"did you mean {quoted(near)}?" if near else "name a value that a node computes"
         if outer is not None:
-            notes = (f"it is defined in {outer[0].describe()}, but outputs cannot be outer values",)
+            where = outer[0].describe()
+            notes = (f"it is defined in {where}, but a graph cannot output values of outer graphs",)
             help = f"copy it with a node: {value.name} = Identity (…)"
         yield Finding(
             "graph-output-undefined" if scope.is_graph else "function-output-undefined",

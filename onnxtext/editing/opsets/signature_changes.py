@@ -158,7 +158,7 @@ def _make_explicit(work: Work, step: Step, name: str) -> None:
     work.set(attribute(name, meant))
     shown = meant.decode() if isinstance(meant, bytes) else meant
     shown = float(shown) if isinstance(shown, Float32) else shown
-    work.say(f"`{name} = {shown}` is written, because the default differs")
+    work.say(f"`{name} = {shown}` is written, because the default value changes")
 
 
 def _versions(work: Work, step: Step) -> str:

@@ -71,13 +71,19 @@ def squeeze(call: OperatorCall) -> SymbolicShape:
     if not axes and 1 in shape:
         # The specification does not define this case: onnxruntime removes these dimensions, onnx
         # keeps them.
-        call.reject("`axes` is empty, but {0} has dimensions of size 1", certain=False)
+        call.reject(
+            "`axes` is empty, but {0} has dimensions of size 1, which onnxruntime removes and onnx "
+            "keeps",
+            certain=False,
+        )
         return None
     removed = call.axes(axes, len(shape))
     if removed is None:
         return None
     for axis in removed:
-        call.equal(shape[axis], 1, f"dimension {axis} of {{0}}", "the size of a removed dimension")
+        call.equal(
+            shape[axis], 1, f"dimension {axis} of {{0}}", "the only size that `Squeeze` can remove"
+        )
     return tuple([extent for axis, extent in enumerate(shape) if axis not in removed])
 
 
@@ -100,7 +106,7 @@ def concat(call: OperatorCall) -> SymbolicShape:
     shapes = [shape for shape in call.shapes if shape is not None]
     ranks = sorted({len(shape) for shape in shapes})
     if len(ranks) > 1:
-        call.reject(f"one input has {ranks[0]} dimensions and another has {ranks[1]}")
+        call.reject(f"the inputs have different numbers of dimensions: {ranks[0]} and {ranks[1]}")
     if len(shapes) != len(call.shapes) or len(ranks) != 1:
         return None
     rank = ranks[0]
@@ -143,7 +149,8 @@ def reshape(call: OperatorCall) -> SymbolicShape:
     for index, size in enumerate(wanted):
         if size == 0:
             if known is not None and index >= len(known):
-                call.reject(f"size {index} of the shape is 0, but {{0}} has {len(known)}")
+                wrong = f"size {index} of the shape is 0, which copies dimension {index} of {{0}}"
+                call.reject(f"{wrong}, but {{0}} has only {dimensions(len(known))}")
             made[index] = known[index] if known is not None and index < len(known) else None
     rest = [index for index, size in enumerate(wanted) if size in (-1, None)]
     for index in rest:

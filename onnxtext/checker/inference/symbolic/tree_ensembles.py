@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from onnxtext.ast.tensors_and_attributes import Floats
 from onnxtext.checker.context.finding import counted
-from onnxtext.checker.inference.symbolic.operator_call import OperatorCall
+from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, entries
 
 _NODES = (
     "nodes_treeids", "nodes_nodeids", "nodes_featureids", "nodes_modes", "nodes_truenodeids",
@@ -27,11 +27,6 @@ def count_of(call: OperatorCall, *names: str) -> int:
         if isinstance(found, (tuple, Floats)) and len(found):
             return len(found)
     return 0
-
-
-def entries(count: int) -> str:
-    """Return text for messages: `1 entry`, `2 entries` and so on."""
-    return counted(count, "entry", "entries")
 
 
 def require_trees(call: OperatorCall, prefix: str, classes: int) -> None:

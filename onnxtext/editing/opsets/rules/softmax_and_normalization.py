@@ -92,8 +92,13 @@ def group_normalization_up(work: Work) -> None:
     shape = work.shape(work.input(0))
     groups = work.integer("num_groups") or 0
     channels = shape[1] if shape is not None and len(shape) > 1 else None
-    if not isinstance(channels, int) or groups < 1 or channels % groups:
-        raise Obstacle(f"the number of channels of `{work.input(0)}` is not known")
+    if not isinstance(channels, int):
+        raise Obstacle(
+            f"the number of channels of `{work.input(0)}` is not known",
+            f"declare the type of `{work.input(0)}`",
+        )
+    if groups < 1 or channels % groups:
+        raise Obstacle(f"its {channels} channels cannot be divided into {groups} groups")
     if channels != groups:
         for index, base in ((1, "scale"), (2, "bias")):
             column = work.constant("column", [-1, 1])

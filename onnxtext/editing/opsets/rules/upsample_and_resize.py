@@ -53,7 +53,7 @@ def resize_to_upsample(work: Work) -> None:
     """Reverse `upsample_to_resize`; reject nodes that may shrink a dimension."""
     scales = work.numbers(work.input(1))
     if scales is None or min(scales, default=1) < 1:
-        raise Obstacle("it may shrink the image, which is possible since version 10")
+        raise Obstacle("it may shrink the image, which is allowed only since version 10")
     work.node.op_type = "Upsample"
     work.say("`Upsample` replaces `Resize`")
 
@@ -90,7 +90,9 @@ def resize_down(work: Work) -> None:
     if not scales:
         raise Obstacle("it has no scales")
     if work.string("coordinate_transformation_mode") != "asymmetric":
-        raise Obstacle("before version 11, `coordinate_transformation_mode` is `asymmetric`")
+        raise Obstacle(
+            "before version 11, `coordinate_transformation_mode` can only be `asymmetric`"
+        )
     if work.string("mode") == "nearest":
         if work.string("nearest_mode") != "floor" or min(scales) < 1:
             raise Obstacle("version 10 rounds to another nearest element (`nearest_mode`)")
