@@ -33,7 +33,7 @@ def read_shape(text: str) -> Shape | None:
     """
     made = parse_fragment(Source(f"float{text.strip()}", "<shape>"), "type").item
     if not isinstance(made, TensorType) or not text.strip().startswith("["):
-        raise refused(f"`{text}` is no shape", "write a shape like `[batch, 3, 224]`")
+        raise refused(f"`{text}` is not a shape", "write a shape like `[batch, 3, 224]`")
     return made.shape
 
 
@@ -81,7 +81,7 @@ def put_shape(model: Model, name: str, shape: Shape | None) -> None:
     renamed: dict[str, int | str] = {}
     for _, type, put in chosen:
         if not isinstance(type, TensorType):
-            raise refused(f"`{name}` is no tensor")
+            raise refused(f"`{name}` is not a tensor")
         renamed |= _renamed(type.shape, shape)
         put(replace(type, shape=shape))
     for scope in walk_graphs(model):

@@ -189,10 +189,12 @@ def obstacles(
         answers: a cache of results of onnx's inference; new results are added.
     """
     found = list(_forced(now, symbol))
-    for item in dict.fromkeys(_failing(model, symbol, old, answers)):
-        node = item.partition(" does not accept")[0]
+    failing: dict[str, str] = {}
+    for node, message in _failing(model, symbol, old, answers):
+        failing.setdefault(node, message)
+    for node, message in failing.items():
         if not any(f"({node})" in other for other in found):
-            found.append(item)
+            found.append(message)
     if not found:
         found = list(_lost(now, names))
     more = len(found) - _MOST_SHOWN
@@ -209,15 +211,16 @@ def _forced(now: Bare, symbol: str) -> Iterator[str]:
             yield f"{finding.message}{at}; {finding.help}"
 
 
-def _failing(model: Model, symbol: str, old: int, answers: Answers) -> Iterator[str]:
-    """Try other sizes; yield a message for each node that accepts only the old size."""
+def _failing(model: Model, symbol: str, old: int, answers: Answers) -> Iterator[tuple[str, str]]:
+    """Try other sizes; yield (node, message) for each node that rejects one."""
     others = {name: _OTHERS for name in _symbols(model) if name != symbol}
     known = set(_rejected(infer_bare(model, {**others, symbol: old}, answers)))
     for size in (2 * old, 3 * old, 2 * old + 3):
         made = infer_bare(model, {**others, symbol: size}, answers)
         for node, why in _rejected(made):
             if (node, why) not in known and node not in {other for other, _ in known}:
-                yield f"{node} does not accept other sizes than {old}" + (why and f": {why}")
+                message = f"{node} accepts the size {old} of `{symbol}`, but not {size}"
+                yield node, message + (why and f": {why}")
 
 
 def _symbols(model: Model) -> set[str]:

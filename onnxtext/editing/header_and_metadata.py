@@ -35,7 +35,7 @@ def set_opset(model: Model, version: int, domain: str = "", *, convert: bool = T
             a node cannot be converted.
     """
     if version < 1:
-        raise refused("the version of an operator set is at least 1")
+        raise refused("the version of an operator set must be at least 1")
     said: list[str] = []
     if convert and _plain(domain) in newest_versions():
         from onnxtext.editing.opsets import convert as convert_nodes

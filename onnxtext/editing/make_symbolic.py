@@ -38,7 +38,9 @@ def make_symbolic(
             or `symbol` is not a valid name.
     """
     if not symbol.strip() or symbol.lstrip("-").isdigit():
-        raise refused(f"`{symbol}` is no name of a dimension", "choose a name such as `batch`")
+        raise refused(
+            f"`{symbol}` cannot be the name of a dimension", "choose a name such as `batch`"
+        )
     shapes, old = _wanted(model, dims, symbol)
     answers: Answers = {}
     before = infer_bare(model, answers=answers)
@@ -82,7 +84,9 @@ def _wanted(
                 f"`{name}` is not a tensor of known rank, so it has no dimension to make symbolic"
             )
         if value.data is not None:
-            raise refused(f"`{name}` has a default, whose shape would not fit a symbolic dimension")
+            raise refused(
+                f"`{name}` has a default value of fixed shape, so its dimensions cannot be symbolic"
+            )
         if not -len(shape) <= index < len(shape):
             raise refused(
                 f"`{name}` has {len(shape)} dimensions, so dimension {index} does not exist"

@@ -28,7 +28,10 @@ def find_node(model: Model, name: str) -> tuple[Graph | Function, Node]:
     chosen = [pair for pair in found if pair[1].name == name]
     chosen = [pair for pair in found if name in pair[1].outputs] if len(chosen) != 1 else chosen
     if len(chosen) > 1:
-        raise refused(f"{len(chosen)} nodes have the name `{name}`")
+        raise refused(
+            f"{len(chosen)} nodes have the name `{name}`",
+            "use another name: the label of the node, or one of its outputs",
+        )
     if not chosen:
         labels = [node.name for _, node in found if node.name]
         raise unknown("node", name, [*labels, *[o for _, node in found for o in node.outputs if o]])
@@ -97,7 +100,7 @@ def insert(
         raise refused(f"`{min(taken)}` is already a value of `{scope.name}`")
     if instead_of is not None:
         if not made[-1].outputs:
-            raise refused("the last new node has no output")
+            raise refused(f"the last new node has no output that could replace `{instead_of}`")
         _reroute(scope, instead_of, made[-1].outputs[0])
     scope.nodes[at:at] = made
 
@@ -138,7 +141,8 @@ def _reroute(scope: Graph | Function, old: str, new: str) -> None:
         map_uses(node, lambda name: new if name == old else name)
     if any(value.name == old for value in scope.outputs):
         raise refused(
-            f"`{old}` is an output of `{scope.name}`, whose name would change",
+            f"cannot replace `{old}`: it is an output of `{scope.name}`, and the output's name "
+            "would change",
             f"rename `{old}` first, and give the new node the name `{old}`",
         )
 
@@ -162,9 +166,8 @@ def remove(model: Model, node: str) -> None:
     if wanted:
         source = next(filter(None, found.inputs), None)
         if wanted != [found.outputs[0]] or source is None:
-            raise refused(
-                f"outputs of this node are used: {', '.join(f'`{name}`' for name in wanted)}"
-            )
+            names = ", ".join([f"`{name}`" for name in wanted])
+            raise refused(f"cannot remove this node: other nodes or graph outputs use {names}")
         _bypass(scope, rest, wanted[0], source)
     scope.nodes = rest
     gone = set(found.outputs).difference(defined(scope))

@@ -76,7 +76,10 @@ def _replace(model: Model, value: ValueInfo, new: Tensor) -> list[str]:
 
     said = []
     if value.type is not None and value.type != new.type:
-        said.append(f"`{value.name}` was {print_type(value.type)}, it is {print_type(new.type)}")
+        said.append(
+            f"the type of `{value.name}` changes from {print_type(value.type)} to "
+            f"{print_type(new.type)}"
+        )
     old, value.type = value.data, new.type
     value.data = new.data
     if isinstance(old, (Blob, TypedBlob, DataFile)):  # keep large data outside of the graph

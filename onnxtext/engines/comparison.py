@@ -105,7 +105,10 @@ def run_both(
         defaults = default_inputs(first)
         for name in missing:
             if name not in defaults:
-                raise input_error(f"{names[1]} has the input `{name}`, and {names[0]} does not")
+                raise input_error(
+                    f"{names[1]} requires the input `{name}`, which is not given and has no "
+                    f"default value in {names[0]}"
+                )
             theirs[name] = defaults[name]
 
     def run(also: Sequence[str]) -> tuple[Values, Values]:

@@ -13,6 +13,7 @@ from onnxtext.suggestions import nearest
 
 if TYPE_CHECKING:
     import onnx
+    from numpy.typing import NDArray
 
 
 def input_error(message: str, help: str | None = None) -> OnnxTextError:
@@ -144,7 +145,7 @@ def _cast(name: str, value: Any, type: onnx.TypeProto) -> Any:
         return value
     if value.dtype.kind == "V":  # .npy files store the types of ml_dtypes as voids
         if value.dtype.names or wanted.isbuiltin == 1 or value.dtype.itemsize != wanted.itemsize:
-            raise input_error(f"`{name}` is {wanted.name}, not {value.dtype}")
+            raise _wrong_type(name, wanted, value)
         return value.view(wanted)
     if wanted == np.dtype(object):
         return value.astype(str).astype(object)
@@ -153,13 +154,20 @@ def _cast(name: str, value: Any, type: onnx.TypeProto) -> Any:
             made = value.astype(wanted)
             back = made.astype(value.dtype)
     except (TypeError, ValueError, OverflowError):
-        raise input_error(f"`{name}` is {wanted.name}, not {value.dtype.name}") from None
+        raise _wrong_type(name, wanted, value) from None
     exact = value.dtype.kind not in "iub" or np.array_equal(back, value)
     if not exact or (value.dtype.kind in "fc" and wanted.kind in "iub"):
         raise input_error(
-            f"`{name}` is {wanted.name}, which cannot hold the given {value.dtype.name} exactly"
+            f"`{name}` must be {wanted.name}, which cannot hold the given {value.dtype.name} "
+            "exactly"
         )
     return made
+
+
+def _wrong_type(name: str, wanted: np.dtype[Any], given: NDArray[Any]) -> OnnxTextError:
+    if given.dtype.kind == "O":  # such as integers that no element type can hold
+        return input_error(f"`{name}` must be {wanted.name}, which cannot hold the given values")
+    return input_error(f"`{name}` must be {wanted.name}; the given array is {given.dtype.name}")
 
 
 def _check_shape(name: str, shape: tuple[int, ...], type: onnx.TypeProto) -> None:
@@ -178,7 +186,9 @@ def _check_shape(name: str, shape: tuple[int, ...], type: onnx.TypeProto) -> Non
         return
     declared = ", ".join([str(d.dim_value) if d.HasField("dim_value") else d.dim_param or "?"
                           for d in dims])  # fmt: skip
-    raise input_error(f"`{name}` has the shape [{declared}], not {list(shape)}")
+    raise input_error(
+        f"`{name}` must have the shape [{declared}]; the given array has {list(shape)}"
+    )
 
 
 def _dtype(element: int) -> np.dtype[Any]:
@@ -215,15 +225,20 @@ def random_inputs(
     }
 
 
+_GIVE = "give a value for this input"
+
+
 def _random(name: str, type: onnx.TypeProto, seed: int, sizes: Mapping[str, int]) -> Any:
     if type.WhichOneof("value") != "tensor_type" or not type.tensor_type.HasField("shape"):
-        raise input_error(f"`{name}` has no tensor type with a shape", "give this input")
+        wrong = "its type is not a tensor with a shape"
+        raise input_error(f"cannot make a random value for `{name}`: {wrong}", _GIVE)
     shape = [
         dim.dim_value if dim.HasField("dim_value") else sizes.get(dim.dim_param, 1)
         for dim in type.tensor_type.shape.dim
     ]
     if any(size < 0 for size in shape):
-        raise input_error(f"`{name}` has a negative dimension", "give this input")
+        wrong = "it has a negative dimension"
+        raise input_error(f"cannot make a random value for `{name}`: {wrong}", _GIVE)
     draw = np.random.default_rng([seed, *name.encode()])
     wanted = _dtype(type.tensor_type.elem_type)
     if wanted == np.dtype(object):

@@ -50,7 +50,11 @@ def read_array(base: Path | None, file: DataFile, type: TensorType) -> bytes | m
             with this type and shape.
     """
     if base is None:
-        raise BlobError("cannot read a data file without a base_dir", UNREADABLE)
+        message = (
+            f"cannot read the data file `{file.path}`: the directory of the text is unknown; pass "
+            "`base_dir`"
+        )
+        raise BlobError(message, UNREADABLE)
     where = f"`{file.path}`" if file.entry is None else f"`{file.entry}` in `{file.path}`"
     shape = tuple([dim for dim in type.shape or () if isinstance(dim, int)])
     try:
@@ -127,7 +131,8 @@ def _header(
     else:
         fits = element is not None and element.bits in (8, 16) and dtype == f"V{element.bits // 8}"
     if not fits:
-        raise BlobError(f"{where} is of type {dtype}, the tensor is {type.element}", MISMATCH)
+        message = f"{where} has the type {dtype}, but the tensor has the type {type.element}"
+        raise BlobError(message, MISMATCH)
     _check_shape(tuple(held), shape, where)
     return bool(fortran), dtype
 
@@ -165,7 +170,8 @@ def _from_safetensors(
         raise BlobError(f"{where} is missing; the file has {held}", UNREADABLE)
     kind, held_shape, data = found
     if kind != _SAFETENSORS.get(type.element):
-        raise BlobError(f"{where} is of type {kind}, the tensor is {type.element}", MISMATCH)
+        message = f"{where} has the type {kind}, but the tensor has the type {type.element}"
+        raise BlobError(message, MISMATCH)
     _check_shape(held_shape, shape, where)
     wanted = raw_size(ELEMENTS[type.element], prod(shape))
     if len(data) != wanted:

@@ -51,10 +51,10 @@ class Reader:
 
     def _find(self, digest: str) -> memoryview:
         if self.base is None:
-            named = ", ".join([f"`{place.path}`" for place in self._places])
+            named = " or ".join([f"`{place.path}`" for place in self._places])
             raise BlobError(
-                f"the blob {digest} is in {named} beside the text, but the directory is unknown: "
-                "pass `base_dir`",
+                f"cannot read the blob {digest} from {named}: the directory of the text is "
+                "unknown; pass `base_dir`",
                 MISSING,
             )
         looked = []

@@ -116,7 +116,9 @@ class Externalizer(Rewriter):
         if raw is None:
             return data
         if len(raw) != wanted_size(type):
-            message = f"tensor `{name}`: {len(raw)} bytes do not fit its type"
+            message = (
+                f"tensor `{name}` has {len(raw)} bytes, but its type needs {wanted_size(type)}"
+            )
             raise BlobError(message, SIZE)
         if len(raw) < LEAST_BYTES:
             return RawData(raw)
@@ -202,7 +204,7 @@ class Embedder(Rewriter):
         file = self._files.get(location)
         if file is None:
             if self._base is None:
-                raise PathError("the directory of the model is unknown")
+                raise PathError("the directory of the model is unknown; pass `base_dir`")
             file = self._files[location] = view_file(inside(self._base, location))
         return file
 
@@ -211,7 +213,7 @@ class Embedder(Rewriter):
             return
         actual = hashlib.sha1(file, usedforsecurity=False).hexdigest()
         if actual != checksum.lower():
-            message = f"{where}: the SHA-1 of {location} is {actual}, not {checksum}"
+            message = f"{where}: the SHA-1 of {location} is {actual}, but `checksum` is {checksum}"
             raise BlobError(message, WRONG)
         self._checked.add((location, checksum))
 

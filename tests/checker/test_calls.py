@@ -51,7 +51,7 @@ def test_an_attribute_passes_through_calls(given: str, wanted: str, depth: int) 
     assert [item.code for item in found] == ["function-call-attribute"] * (given != wanted)
     for item in found:
         assert marked(source, item) == [VALUES[given], "@k"]
-        assert f"`{wanted}`, not `{given}`" in item.message
+        assert f"`{wanted}`, but has the type `{given}`" in item.message
 
 
 @pytest.mark.parametrize("level", [0, 1, 2])

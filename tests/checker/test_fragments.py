@@ -106,7 +106,7 @@ def test_node_messages_are_checked() -> None:
 def test_the_assumed_version_is_reported() -> None:
     (finding,) = onnxtext.check("y = Relu (x, x)")
     newest = onnx.defs.onnx_opset_version()
-    note = f"checked with version {newest} of the standard operators, which gives fewest errors"
+    note = f"checked with version {newest} of the standard operators, which gives the fewest errors"
     assert note in finding.notes
     assert finding.help
 

@@ -203,6 +203,14 @@ def test_incomplete_shardings_are_found(what: str) -> None:
         assert found <= {slug, "device-config-unknown"}  # of a configuration without a name
 
 
+@pytest.mark.parametrize("count", [0, -1])
+def test_device_counts_below_1_are_shown(count: int) -> None:
+    made = sharded()
+    made.configuration[0].num_devices = count
+    found = {item.code: item for item in onnxtext.check(made)}["device-config-count"]
+    assert found.message.endswith(f"has `num_devices: {count}`; it must be positive")
+
+
 @pytest.mark.parametrize("number", ["0 1", "0x", "-", "1.5", "1e3", "99999999999999999999999", "x"])
 def test_invalid_device_counts_are_found(number: str) -> None:
     """Rules read records that were not yet checked against the schema."""

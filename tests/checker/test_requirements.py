@@ -40,15 +40,21 @@ WRONG = {
     "y = Gemm <transB = 1> (x, x, square)": "dimension -1 of `square` is 2",
     "y = Conv (image, kernel)": "dimension 1 of `image` is 4, but dimension 1 of `kernel` times",
     "c = Slice (image, zero, three1, one)\ny = Conv (c, kernel, nine)": "the size of `nine` is 9",
-    "y = Reshape (x, five_four)": "of elements of `x` is 24, but the number for the shape is 20",
+    "y = Reshape (x, five_four)": "`x` is 24, but the number of elements of the new shape is 20",
     "s = Shape (x)\nt = Concat <axis = 0> (s, four)\ny = Reshape (x, t)": "is 96",
-    "y = Reshape (x, nested)": "`nested` has 2 dimensions, but needs 1",
+    "s = Shape (x)\nt = Concat <axis = 0> (s, minus_5)\ny = Reshape (x, t)":
+        "the shape is [4, 6, -5]; sizes must be at least -1",
+    "s = Shape (x)\nt = Concat <axis = 0> (s, two_minus_1)\ny = Reshape (x, t)":
+        "the shape is [4, 6, -1, -1]; only one size may be -1",
+    "y = Transpose <perm = [0]> (b)": "[0], which is not a permutation of the 2 dimensions of `b`",
+    "y = Reshape (x, nested)": "`nested` has 2 dimensions, but the operator needs 1",
     "y = Gather (x, far)": "the index 7 is out of range: the dimension of `x` is 4",
     "s = Size (x)\nt = Unsqueeze (s, zero)\ny, i = TopK (x, t)": "`k` is 24, but dimension 1 of",
     "y = LSTM <hidden_size = 4> (steps, w, r)": "2 of `w` is 6, but the required size is 7",
-}
+}  # fmt: skip
 MORE = (
     "int64[1] zero = {0}, int64[1] three1 = {3}, int64[1] one = {1}, int64[2] to_six = {6, -1},\n"
+    "int64[2] two_minus_1 = {-1, -1},\n"
 )
 
 

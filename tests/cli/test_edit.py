@@ -163,7 +163,7 @@ def test_invalid_files_are_errors(files: Path) -> None:
 def test_obstacles_of_an_edit_are_reported(files: Path) -> None:
     done = run("edit", "m.onnxtxt", "replace-weight", "w=@double.npy", cwd=files)
     assert done.status == 1
-    assert "info[edit-note]: `w` was float[2], it is double[2]" in done.err
+    assert "info[edit-note]: the type of `w` changes from float[2] to double[2]" in done.err
     assert "error[type-mismatch]" in done.err
     assert "double[2] w = [3, 4]" in (files / "m.onnxtxt").read_text()
     again = run("edit", "m.onnxtxt", "rename", "a", "z", cwd=files)

@@ -206,7 +206,7 @@ def test_insert_places_nodes_and_redirects_uses() -> None:
         ({"text": "z = Sin (a)", "after": "nothing"}, "there is no node `nothing`"),
         ({"text": ""}, "no node to insert"),
         ({"text": "z = Sin (a"}, ""),
-        ({"text": "z = Sin (y)", "instead_of": "y"}, "`y` is an output of `g`"),
+        ({"text": "z = Sin (y)", "instead_of": "y"}, "cannot replace `y`: it is an output of `g`"),
         ({"text": "z = Sin (y)", "instead_of": "none"}, "there is no"),
     ],
 )
@@ -238,7 +238,7 @@ def test_replace_weight_changes_data_and_type() -> None:
     array = np.arange(4, dtype=np.float32)
     assert "float[4] w = [0, 1, 2, 3]," in edited(editing.replace_weight, name="w", array=array)
     notes = editing.apply(TEXT, partial(editing.replace_weight, name="w", array=np.zeros(2))).notes
-    assert notes == ("`w` was float[4], it is double[2]",)
+    assert notes == ("the type of `w` changes from float[4] to double[2]",)
     with pytest.raises(OnnxTextError, match="there is no weight `v`"):
         edited(editing.replace_weight, name="v", array=array)
     with pytest.raises(OnnxTextError, match="ONNX has no tensors of type"):

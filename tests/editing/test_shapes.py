@@ -81,7 +81,7 @@ def test_only_dependent_declarations_change() -> None:
             "y = If (b) <then_branch = t () => (u) { u = Reshape (x, s) }, "
             "else_branch = e () => (v) { v = Reshape (x, s) }>",
             "int64[2] s = {2, 3}, bool b = {true}",
-            "`Reshape` of `u` does not accept other sizes than 2",
+            "`Reshape` of `u` accepts the size 2 of `n`, but not 4",
         ),
         ("t, u = Split <axis = 0> (x, s) y = Relu (t)", "int64[2] s = {1, 1}", "`Split` of `t`"),
     ],
@@ -147,8 +147,8 @@ def test_several_inputs_get_the_same_symbol() -> None:
     [
         ([("z", 0)], "n", "there is no input `z`"),
         ([("x", 2)], "n", "so dimension 2 does not exist"),
-        ([("x", 0)], "7", "is no name"),
-        ([("x", 0)], " ", "is no name"),
+        ([("x", 0)], "7", "cannot be the name"),
+        ([("x", 0)], " ", "cannot be the name"),
     ],
 )
 def test_impossible_dimensions_are_errors(dims: Any, symbol: str, said: str) -> None:

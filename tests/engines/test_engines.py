@@ -76,8 +76,8 @@ def test_random_inputs_depend_on_name_and_seed_only() -> None:
     [
         ({}, "inputs are missing: `x`"),
         ({"xx": np.ones(1)}, "the model has no input `xx`"),
-        ({"x": np.ones((1, 2)), "n": np.array(1.5)}, "`n` is int64, which cannot hold"),
-        ({"x": np.array([["a", "b"]])}, "`x` is float32, not"),
+        ({"x": np.ones((1, 2)), "n": np.array(1.5)}, "`n` must be int64, which cannot hold"),
+        ({"x": np.array([["a", "b"]])}, "`x` must be float32; the given array is"),
     ],
 )
 def test_wrong_inputs_are_errors(given: dict[str, Any], said: str) -> None:
@@ -257,7 +257,9 @@ def test_missing_inputs_come_from_the_other_model() -> None:
     _, _, found = engines.run_both(first, second, inputs, engine="onnx")
     assert [(each.name, each.differs) for each in found] == [("y", False)]
     other = engines.load_model(text.replace(" = [3]", "").replace("w", "v"))
-    with pytest.raises(onnxtext.OnnxTextError, match="B has the input `v`, and A does not"):
+    with pytest.raises(
+        onnxtext.OnnxTextError, match="B requires the input `v`, which is not given and has no"
+    ):
         engines.run_both(first, other, inputs, engine="onnx", names=("A", "B"))
 
 

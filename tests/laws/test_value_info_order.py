@@ -274,7 +274,12 @@ def test_unknown_names_are_ignored(order: str) -> None:
     assert [info.name for info in found] == ["w", "u"]
     (finding,) = [item for item in onnxtext.check(text) if "names" in item.message]
     assert finding.code == "value-info-unknown"
-    assert "`z`, which is not a value of the graph `g`" in finding.message
+    assert "`z`, for which the graph `g` declares no type" in finding.message
+    untyped = '@value_info("t") g (float[1] x) => (float[1] y) { t = Relu(x) y = Relu(t) }'
+    (finding,) = [item for item in onnxtext.check(untyped) if "names" in item.message]
+    assert finding.message == (
+        "`@value_info` names `t`, for which the graph `g` declares no type"
+    )  # it is a value
     twice = '@initializers("w", "z", "w") g () => () <float v = 1, float w = 1> {}'
     made = onnx.load_model_from_string(onnxtext.to_binary(twice)).graph.initializer
     assert [tensor.name for tensor in made] == ["w", "v"]

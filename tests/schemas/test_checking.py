@@ -65,7 +65,8 @@ def findings(node: str) -> list[Diagnostic]:
 WRONG = {
     "y = acme.Scale (x)": ("attribute-required", "error", "`Scale` needs the attribute `factor`"),
     "y = acme.Scale <factor = 1> (x)": (
-        "attribute-type", "error", "the attribute `factor` of `Scale` has type `float`, not `int`"),
+        "attribute-type", "error",
+        "the attribute `factor` of `Scale` must have the type `float`, but has the type `int`"),
     "y = acme.Scale <factor = 1.0, mod = \"up\"> (x)": (
         "attribute-unknown", "error", "`Scale` has no attribute `mod`"),
     "y = acme.Scale <factor = 1.0> (x, x, x)": (
@@ -79,7 +80,7 @@ WRONG = {
         "the input `x` of `Scale` cannot be `int64`: it takes `float`, `float16`"),
     "y = acme.Join (x)": ("input-count", "error", "`Join` takes 2 or more inputs, not 1"),
     "y = acme.Join (x, d)": (
-        "type-mismatch", "error", "the inputs `parts` of `Join` must have one type, but are "
+        "type-mismatch", "error", "the inputs `parts` of `Join` must have the same type, but are "
         "`float` and `double`"),
     "y = acme.Scall <factor = 1.0> (x)": (
         "op-unknown", "error", "there is no operator `acme.Scall` in acme.onnxschema"),

@@ -78,5 +78,7 @@ def _versions(subject: Subject, newest: int) -> list[int]:
 def _with_note(finding: Finding, version: int) -> Finding:
     if finding.slug not in _ABOUT_OPERATORS:
         return finding
-    note = f"checked with version {version} of the standard operators, which gives fewest errors"
+    note = (
+        f"checked with version {version} of the standard operators, which gives the fewest errors"
+    )
     return finding._replace(notes=(*finding.notes, note))

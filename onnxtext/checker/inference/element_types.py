@@ -295,7 +295,7 @@ def bind(signature: Signature, inputs: Texts, node: Node) -> tuple[Texts, Mismat
                     else f"`{one.name}`"
                 )
                 message = (
-                    f"the inputs {names} of `{node.op_type}` must have one type, but are "
+                    f"the inputs {names} of `{node.op_type}` must have the same type, but are "
                     f"`{shown(first[0])}` and `{shown(text)}`"
                 )
                 return (None,) * len(node.outputs), _mismatch(message, (index, first[1]), text)

@@ -130,7 +130,7 @@ class Stories:
             step.kind = "stored" if step.size is not None else "unknown"
             step.how = f"the initializer {quoted(name)} stores it"
             if step.size is None:
-                reason = "there are too many, or they are not sizes"
+                reason = "it has too many, or they are not integers"
                 step.how = f"the elements of {quoted(name)} are not tracked: {reason}"
             return []
         step.place = Place(value, ("name",)) if value.type is None else step.place

@@ -66,5 +66,5 @@ def operator_reason(
     sizes = broadcast_sizes(facts, part) if part.kind == "dimension" else []
     if not domain and node.op_type in SHAPES_ALONE and len(sizes) > 1 and None not in sizes:
         shown = " and ".join([f"`{text(size)}`" for size in sizes if size is not None])
-        return f"{called} broadcasts {shown}, and either may be 1"
+        return f"{called} broadcasts {shown}, and each of them may be 1 at run time"
     return f"neither onnx nor onnxtext infers this size of {called}"

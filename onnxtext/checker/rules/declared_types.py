@@ -121,7 +121,7 @@ def _dims(use: TypeUse, type: TensorType | SparseTensorType) -> Iterator[Finding
         if isinstance(dim, int) and dim < 0:
             yield Finding(
                 "dim-value-negative",
-                f"a dimension of {quoted(use.names[0])} is {dim}",
+                f"{quoted(use.names[0])} has the negative dimension {dim}",
                 tuple(use.places),
                 help="write `?` for an unknown size",
             )

@@ -70,8 +70,12 @@ def _configuration(
     count = _number(configuration.record, "num_devices")
     devices = field_of(configuration.record, "device")
     if count is None or count < 1:
-        message = f"the configuration {quoted(configuration.name)} has no `num_devices`"
-        yield Finding("device-config-count", message, (place,), help="add it: `num_devices: 2`")
+        has = (
+            "no `num_devices`" if count is None else f"`num_devices: {count}`; it must be positive"
+        )
+        message = f"the configuration {quoted(configuration.name)} has {has}"
+        help = "add it: `num_devices: 2`" if count is None else "correct the number"
+        yield Finding("device-config-count", message, (place,), help=help)
     elif isinstance(devices, tuple) and devices and len(devices) != count:
         message = (
             f"the configuration {quoted(configuration.name)} names {len(devices)} devices, but its "
@@ -219,7 +223,7 @@ def _devices(spec: Record, name: str, count: int | None, place: Place) -> Iterat
         if key in groups:
             yield Finding(
                 "sharding-shards",
-                f"`index_to_device_group_map` of {quoted(name)} has two entries for {key}",
+                f"`index_to_device_group_map` of {quoted(name)} has two entries with the key {key}",
                 (place,),
                 help="remove one of them, or change its key",
             )

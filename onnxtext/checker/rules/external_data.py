@@ -18,7 +18,7 @@ from onnxtext.ast.records import Record, Word
 from onnxtext.ast.tensors_and_attributes import ExternalData, NoData, StringData, TypedData
 from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.collect_types_tensors import TensorUse, tensors
-from onnxtext.checker.context.finding import Finding, quoted
+from onnxtext.checker.context.finding import Finding, counted, quoted
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.resolved_fields import changed_fields, field_of
 from onnxtext.tensor.elements import ELEMENTS, raw_size
@@ -164,7 +164,7 @@ def _range(tensor: TensorUse, known: dict[str, str], path: Path | None) -> Itera
     size = path.stat().st_size
     end = offset + (length if length is not None else wanted or 0)
     if end > size:
-        what = f"ends at byte {end}, but the file has {size}"
+        what = f"ends at byte {end} of a file with only {counted(size, 'byte')}"
         yield _finding(tensor, "external-range-invalid", what)
 
 
@@ -184,12 +184,12 @@ def _checksum(
         yield _finding(
             tensor,
             "external-checksum",
-            f"has its data in a file whose SHA-1 is {actual}, not {checksum}",
+            f"has its data in a file whose SHA-1 is {actual}, but its `checksum` is {checksum}",
         )
 
 
 _HELP = {
-    "external-location-missing": "remove the inline data or the external entries",
+    "external-location-missing": "remove the inline data or the `external_data` entries",
     "external-path-unsafe": "move the file below the model's directory, and use a relative path",
     "external-file-missing": "put the file at this location, or correct the location",
     "external-range-invalid": "correct `offset` and `length`, or replace the file",

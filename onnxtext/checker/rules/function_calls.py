@@ -179,14 +179,14 @@ def _mistyped(
         return None
     type, given = wanted.name.lower(), attribute.type.name.lower()
     what = f"the attribute {quoted(attribute.name)} of {quoted(function.name)}"
-    verb = "has type" if used is None else "is used as"
+    must = "must have the type" if used is None else "is used as"
     place = Place(node, ("attributes", index, "value"))
     others = [definition]
     if used is not None:
         others = [used.place._replace(label=f"used as `{type}` here")]
     return Finding(
         "function-call-attribute",
-        f"{what} {verb} `{type}`, not `{given}`",
+        f"{what} {must} `{type}`, but has the type `{given}`",
         (place, *others),
         help=f"refer to a parameter of type `{type}`"
         if isinstance(attribute.value, Reference)

@@ -181,7 +181,7 @@ def _conflicts(subject: Subject) -> Iterator[Finding]:
                     f"{quoted(scope.function.name)} imports, and version {imports[domain][0]}, "
                     f"which {around.describe()} imports",
                     (Place(node, ("op_type",)),),
-                    help="import the same version",
+                    help="import the same version in both",
                 )
 
 

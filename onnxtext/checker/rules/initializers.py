@@ -30,7 +30,8 @@ def check(subject: Subject) -> Iterator[Finding]:
                 if value.name and value.name not in inputs:
                     yield Finding(
                         "initializer-not-input",
-                        f"the initializer {quoted(value.name)} is not among the inputs",
+                        f"the initializer {quoted(value.name)} must also be an input, because "
+                        f"`ir_version` is {subject.ir_version}",
                         (Place(value, ("name",)),),
                         help="add it to the inputs, or raise `ir_version` to 4",
                     )

@@ -137,8 +137,8 @@ def _misfit(node: Node, index: int, attribute: Attribute, signature: Signature) 
     wanted = AttributeType(formal.type).name.lower()
     return Finding(
         "attribute-type",
-        f"the attribute `{attribute.name}` of `{node.op_type}` has type `{wanted}`, "
-        f"not `{attribute.type.name.lower()}`",
+        f"the attribute `{attribute.name}` of `{node.op_type}` must have the type `{wanted}`, but "
+        f"has the type `{attribute.type.name.lower()}`",
         (place._replace(part=(*place.part, "value")),),
         help=f"write a value of type `{wanted}`{EXAMPLES.get(wanted, '')}",
         repair=float_for_int(node, attribute, AttributeType(formal.type)),

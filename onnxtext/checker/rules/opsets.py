@@ -114,7 +114,8 @@ def _not_imported(subject: Subject) -> Iterator[Finding]:
         target = scope.function if in_function else subject.model
         yield Finding(
             "function-opset-missing" if in_function else "opset-domain-not-imported",
-            f"{owner} uses operators of the {shown}, but its `opset_import` has no version of it",
+            f"{owner} uses operators of the {shown}, but its `opset_import` does not list this "
+            "domain",
             (places[0]._replace(label=f"used by {counted(len(places), 'node')}"), *places[1:]),
             help=f"add {entry} to `opset_import`",
             repair=Repair("import", subject.resolved.original(target), (domain, version))

@@ -94,7 +94,7 @@ def _unplaced(subject: Subject, objection: str | Failure) -> Finding:
         slug,
         f"shape inference of onnx failed: {first.strip()}",
         (place,),
-        help="correct the named part, or the declarations around it",
+        help="correct the node or value that the message names, or its declared types",
     )
 
 

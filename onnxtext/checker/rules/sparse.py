@@ -61,9 +61,9 @@ def _rank(name: str, sparse: SparseTensor, place: Place) -> Iterator[Finding]:
     what = f"the sparse tensor {quoted(name)}" if name else "this sparse tensor"
     problem = None
     if not sparse.dims:
-        problem = "has rank 0"
+        problem = "has rank 0, but must have 1 or more dims"
     elif any(dim <= 0 for dim in sparse.dims):
-        problem = f"has the dim {min(sparse.dims)}"
+        problem = f"has a dim of {min(sparse.dims)}; dims must be 1 or more"
     elif len(values) != 1:
         problem = f"has values of rank {len(values)}, not 1"
     elif sparse.indices.type.element != "int64":
@@ -108,7 +108,7 @@ def _indices(
         row = int(np.argwhere(outside)[0][0])
         shown = ", ".join(map(str, flat[row].tolist()))
         dims = ", ".join(map(str, sparse.dims))
-        message = f"{what} has the index [{shown}], which is outside of [{dims}]"
+        message = f"{what} has the index [{shown}], which is outside of the dims [{dims}]"
         yield Finding(
             "sparse-index-range",
             message,
@@ -126,7 +126,7 @@ def _indices(
         shown = ", ".join(map(str, flat[row].tolist()))
         yield Finding(
             "sparse-index-order",
-            f"{what} has the index [{shown}] out of order or twice",
+            f"{what} has the index [{shown}], which is out of order or repeated",
             (place,),
             help="sort the indices together with the values, without duplicates",
         )

@@ -103,11 +103,12 @@ def _range(tensor: TensorUse, value: int, low: int, high: int) -> Finding:
     what = f"{value} is not a `{element.name}`"
     if element.bits in (2, 4):
         what = (
-            f"{value} is not a byte, which holds {8 // element.bits} elements of `{element.name}`"
+            f"{value} does not fit into a byte, which holds {8 // element.bits} elements of "
+            f"`{element.name}`"
         )
     return Finding(
         "tensor-value-range",
-        f"{what}: entries of {tensor.describe()} must be {low} to {high}",
+        f"{what}: entries of {tensor.describe()} must be between {low} and {high}",
         (tensor.place,),
         help="correct the value, or use a larger element type",
     )

@@ -46,7 +46,7 @@ def check(subject: Subject) -> Iterator[Finding]:
         if any(dim < 0 for dim in tensor.dims):
             yield Finding(
                 "tensor-dim-negative",
-                f"a dim of {tensor.describe()} is {min(tensor.dims)}",
+                f"{tensor.describe()} has the negative dim {min(tensor.dims)}",
                 (tensor.place,),
                 help="write 0 or more, the number of elements along that dimension",
             )
@@ -88,7 +88,7 @@ def _fields(
     if not count and held:
         yield Finding(
             "tensor-empty-data",
-            f"{tensor.describe()} has no elements, but data in `{held[0]}`",
+            f"{tensor.describe()} has no elements, but has data in `{held[0]}`",
             (tensor.place,),
             help="remove the data, or correct the dims",
         )
@@ -126,9 +126,10 @@ def _fields(
 
 def _typed(tensor: TensorUse, element: ElementType, count: int, entries: int) -> Iterator[Finding]:
     if not count and entries:
+        held = counted(entries, "entry", "entries")
         yield Finding(
             "tensor-empty-data",
-            f"{tensor.describe()} has no elements, but {entries} entries of data",
+            f"{tensor.describe()} has no elements, but has {held} of data",
             (tensor.place,),
             help="remove the data, or correct the dims",
         )
@@ -143,7 +144,7 @@ def _counted(tensor: TensorUse, wanted: int, found: int, what: str) -> Iterator[
     if not wanted and found:
         yield Finding(
             "tensor-empty-data",
-            f"{tensor.describe()} has no elements, but data",
+            f"{tensor.describe()} has no elements, but has data",
             (tensor.place,),
             help="remove the data, or correct the dims",
         )

@@ -82,7 +82,7 @@ def _keys(
             if other is not training:
                 yield Finding(
                     "training-binding-key",
-                    f"two trainings set {quoted(key)} in their `{field}`",
+                    f"two entries of `training_info` set {quoted(key)} in their `{field}`",
                     (place,),
                     help="remove one of the two entries",
                     severity="warning",

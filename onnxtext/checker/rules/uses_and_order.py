@@ -129,7 +129,7 @@ def _undefined_value(subject: Subject, scope: Scope, name: str, places: list[Pla
     notes: tuple[str, ...] = ()
     inner = _inner_definition(scope, name) if subject.may_suggest else None
     if inner is not None:
-        notes = (f"it is defined in {inner.describe()}, which is its only scope",)
+        notes = (f"it is defined inside {inner.describe()} and visible only there",)
     return Finding(
         "value-undefined",
         _undefined_message(name, places),
@@ -218,7 +218,7 @@ def _late(scope: Scope, late: list[Use], nested: list[NestedUse]) -> Iterator[Fi
         yield Finding(
             "node-order",
             message,
-            (first, Place(*scope.definition(name), "defined only here"), *others),
+            (first, Place(*scope.definition(name), "defined here, after its use"), *others),
             help="sort the nodes: a node comes after the nodes whose outputs it uses",
             repair=None if cyclic else Repair("sort", scope.original),
         )
@@ -248,9 +248,9 @@ def _cycle(
         if len(nodes) > 1
         else f"{quoted(chain[0])} depends on itself: {path}",
         tuple(places),
-        help="break the cycle: let one of them use another value"
+        help="break the cycle: change an input of one of these nodes"
         if len(nodes) > 1
-        else "use another value",
+        else "change this input of the node",
     )
 
 
@@ -348,7 +348,8 @@ def _outputs(subject: Subject, scope: Scope) -> Iterator[Finding]:
         notes: tuple[str, ...] = ()
         help = f"did you mean {quoted(near)}?" if near else "name a value that a node computes"
         if outer is not None:
-            notes = (f"it is defined in {outer[0].describe()}, but outputs cannot be outer values",)
+            where = outer[0].describe()
+            notes = (f"it is defined in {where}, but a graph cannot output values of outer graphs",)
             help = f"copy it with a node: {value.name} = Identity (…)"
         yield Finding(
             "graph-output-undefined" if scope.is_graph else "function-output-undefined",

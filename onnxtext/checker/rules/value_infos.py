@@ -110,12 +110,14 @@ def _unknown_in_order(scope: Scope) -> Iterator[Finding]:
         return
     if unknown:
         decorator, name = unknown[0]
-        what = "stored initializer" if decorator == INITIALIZERS else "value"
         where = scope.describe()
+        problem = f"for which {where} declares no type"
+        if decorator == INITIALIZERS:
+            problem = f"which is neither an initializer nor an input with a default of {where}"
         more = f" (and {len(unknown) - 1} more names)" if len(unknown) > 1 else ""
         yield Finding(
             "value-info-unknown",
-            f"`@{decorator}` names {quoted(name)}, which is not a {what} of {where}{more}",
+            f"`@{decorator}` names {quoted(name)}, {problem}{more}",
             (Place(graph, ("name",)),),
             help="remove the name",
             severity="warning",

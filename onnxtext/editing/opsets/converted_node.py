@@ -121,9 +121,9 @@ class Work:
             return None if default is NONE else default
         value = held.read()
         if isinstance(value, Reference):
-            raise Obstacle(f"its attribute `{name}` is a parameter of the function")
+            raise Obstacle(f"its attribute `{name}` refers to a parameter of the function")
         if value is None or isinstance(value, Record):
-            raise Obstacle(f"its attribute `{name}` is stored in an unusual way")
+            raise Obstacle(f"its attribute `{name}` has no readable value")
         return value
 
     def integer(self, name: str, default: int | None = None) -> int | None:
@@ -142,7 +142,7 @@ class Work:
             return None
         if isinstance(value, tuple) and all(isinstance(item, int) for item in value):
             return value
-        raise Obstacle(f"its attribute `{name}` is stored in an unusual way")
+        raise Obstacle(f"its attribute `{name}` is not a list of integers")
 
     def string(self, name: str) -> str | None:
         """Return `value(name)` if it is a string; otherwise None."""
@@ -257,7 +257,7 @@ class Work:
         numbers = self.numbers(name)
         if numbers is None:
             raise Obstacle(
-                f"its {what} `{name}` is computed, but has to be a constant",
+                f"its {what} `{name}` is computed, but must be a constant",
                 "make it an initializer or a `Constant`",
             )
         self.facts.replaced.add(name)

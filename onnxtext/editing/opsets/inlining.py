@@ -48,7 +48,7 @@ def inline(work: Work) -> int:
 
 
 def _absent(signature: Signature) -> str:
-    return f"it exists since version {signature.since} only"
+    return f"it exists only since version {signature.since}"
 
 
 def _keep_statement(work: Work) -> None:

@@ -38,12 +38,12 @@ class Converter:
             Obstacle: the converter fails, or changes more than the node.
         """
         if work.old.domain or nested_graphs((work.node,)):
-            raise Obstacle("no rule is known for this change")
+            raise Obstacle("onnxtext has no rule for this change of the operator")
         model, kept = _model_of(work, current)
         try:
             data = lower_model(model)
         except LowerError:
-            raise Obstacle("no rule is known for this change") from None
+            raise Obstacle("onnxtext has no rule for this change of the operator") from None
         answer = self._ask(data, target)
         if isinstance(answer, str):
             raise Obstacle(f"onnx's version converter failed: {answer}")
@@ -55,7 +55,7 @@ class Converter:
         if known is None:
             self._asked += 1
             if self._asked > _MOST_REQUESTS:
-                return "too many nodes need the converter"
+                return "too many nodes need it"
             answer = self._inference.convert(data, target)
             if isinstance(answer, Failure):
                 known = f"its process failed ({answer.kind})"
@@ -104,7 +104,7 @@ def _take_over(work: Work, data: bytes, kept: set[str]) -> None:
     try:
         made = lift_model(data)
     except LiftError:
-        raise Obstacle("onnx's version converter gave no model") from None
+        raise Obstacle("onnx's version converter returned no valid model") from None
     graph = made.graph
     outputs = set(filter(None, work.node.outputs))
     if {name for node in graph.nodes for name in node.outputs if name} >= outputs:
@@ -139,5 +139,5 @@ def _take_over(work: Work, data: bytes, kept: set[str]) -> None:
 def _numbers(value: ValueInfo) -> tuple[int | float, ...]:
     numbers = read_numbers(value.type, value.data, {})
     if numbers is None:
-        raise Obstacle("onnx's version converter made a constant whose numbers are unreadable")
+        raise Obstacle("onnx's version converter made a constant that cannot be read")
     return numbers

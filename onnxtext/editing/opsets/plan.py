@@ -167,7 +167,7 @@ def check_version(domain: str, version: int) -> None:
     if not 1 <= version <= newest:
         raise refused(
             f"version {version} of {shown} is unknown: the newest known is {newest}",
-            f"a version from 1 to {newest}, or install a newer onnx",
+            f"choose a version from 1 to {newest}, or install a newer onnx",
         )
 
 
@@ -205,7 +205,12 @@ class _Conversion:
         tree, scope = self._scope.original, self._scope
         if len(tree.nodes) != len(scope.nodes):
             if any(self._is_touched(node) for node in scope.nodes):
-                self._refuse("its nodes are stored in an unusual way", None, Place(tree))
+                self._refuse(
+                    f"the nodes of {scope.describe()} cannot be converted: `@set` or `@unset` "
+                    "changes the list of nodes",
+                    "write the nodes in the graph itself",
+                    Place(tree),
+                )
             return
         made: list[Node] = []
         changed = False
@@ -246,7 +251,10 @@ class _Conversion:
         stepper = self._stepper
         try:
             if changed_fields(stated.decorators).keys() & _STATED:
-                raise Obstacle("it is stored in an unusual way (`@set`, `@unset`)")
+                raise Obstacle(
+                    "`@set` or `@unset` changes its operator, inputs, outputs or attributes",
+                    "write them in the node itself",
+                )
             new, said = stepper.convert(stated, node, current)
         except Obstacle as obstacle:
             target = _shown(domain, self._plan.targets[domain])

@@ -90,7 +90,11 @@ def _attributes(node: Node, signature: Signature) -> str | None:
 def _count(names: tuple[str, ...], least: int, most: int, kind: str) -> str | None:
     if least <= len(names) <= most:
         return None
-    return f"it has {counted(least if len(names) < least else most, kind)}, not {len(names)}"
+    bound = f"least {counted(least, kind)}"
+    if len(names) > most:
+        bound = f"most {counted(most, kind)}"
+    verb = "takes" if kind == "input" else "gives"
+    return f"it {verb} at {bound}, but this node has {len(names)}"
 
 
 def _types(
@@ -113,7 +117,7 @@ def _types(
         if text is None:
             if is_new(name) or old is None or before.allowed(old.type) <= allowed:
                 continue
-            return f"the type of `{name}` is not known, and not all types are allowed"
+            return f"not all types are allowed, and the type of `{name}` is not known: declare it"
         if text not in allowed and not any(item.startswith("opaque") for item in allowed):
             return f"`{name}` cannot be `{shown(text)}`"
         found = _binds(formal, signature, name, text, bound)
@@ -129,7 +133,7 @@ def _binds(
         first, other = bound.setdefault(formal.type, (text, name))
         if first != text:
             return (
-                f"`{other}` and `{name}` must have one type, but are `{shown(first)}` and "
+                f"`{other}` and `{name}` must have the same type, but are `{shown(first)}` and "
                 f"`{shown(text)}`"
             )
     return None

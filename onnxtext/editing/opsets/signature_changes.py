@@ -118,10 +118,10 @@ def _drop(work: Work, step: Step, name: str) -> None:
     if wanted is not ANY and wanted != value and not ones:
         if work.is_up:
             raise Obstacle(f"its attribute `{name}` was removed in version {step[2]}")
-        raise Obstacle(f"its attribute `{name}` exists since version {step[2]}")
+        raise Obstacle(f"its attribute `{name}` exists only since version {step[2]}")
     work.drop(name)
     work.dropped.add(name)
-    work.say(f"the attribute `{name}` is dropped, which {_versions(work, step)} does not have")
+    work.say(f"the attribute `{name}` is dropped, because {_versions(work, step)} does not have it")
 
 
 def _removed_defaults(work: Work, step: Step) -> None:
@@ -158,7 +158,7 @@ def _make_explicit(work: Work, step: Step, name: str) -> None:
     work.set(attribute(name, meant))
     shown = meant.decode() if isinstance(meant, bytes) else meant
     shown = float(shown) if isinstance(shown, Float32) else shown
-    work.say(f"`{name} = {shown}` is written, because the default differs")
+    work.say(f"`{name} = {shown}` is written, because the default value changes")
 
 
 def _versions(work: Work, step: Step) -> str:

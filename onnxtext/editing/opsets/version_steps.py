@@ -64,7 +64,7 @@ class Stepper:
             made = self._advance(replace(stated, attributes=node.attributes), current, 0)
         except (ArithmeticError, LookupError, ValueError, struct.error):
             self._graph.back_to(mark)
-            raise Obstacle("its attributes or operands are not valid") from None
+            raise Obstacle("its attributes or inputs are not valid") from None
         except Obstacle:
             self._graph.back_to(mark)
             raise

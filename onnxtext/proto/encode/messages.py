@@ -150,7 +150,7 @@ class Lowering(ValueLowering):
         """Raise a `LowerError` if `metadata` is not empty: its values have no value info."""
         if metadata:
             name = next(iter(metadata))
-            raise LowerError(f"no value info for the metadata of `{name}`", owner.at)
+            raise LowerError(f"`{name}` has metadata, but no declared type", owner.at)
 
     def function_fields(self, functions: list[ast.Function]) -> list[Piece]:
         """Return the encoded `functions` fields of a `ModelProto`."""

@@ -191,7 +191,8 @@ class ValueLowering(ABC):
     ) -> bytes | memoryview:
         """Return the elements of a tensor from its data file; `whose` is a prefix for messages."""
         if self._elsewhere is None:
-            message = f"{whose}cannot read a data file without a base_dir"
+            why = "the directory of the text is unknown; pass `base_dir`"
+            message = f"{whose}cannot read the data file `{file.path}`: {why}"
             raise LowerError(message, at, "weights-unreadable", file.path)
         try:
             return self._elsewhere.array(file, type)

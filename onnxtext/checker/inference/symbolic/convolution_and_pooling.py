@@ -81,7 +81,8 @@ def _of_weights(data: int, weights: int, bias: int) -> Callable[[OperatorCall], 
         _require_bias(call, bias, kernel[0], f"dimension 0 of {{{weights}}}")
         count = kernel[0]
         if isinstance(count, int) and groups > 0 and count % groups:
-            call.reject(f"dimension 0 of {{{weights}}} is {count}, no multiple of `group` {groups}")
+            wrong = f"dimension 0 of {{{weights}}} is {count}, which is not a multiple of `group`"
+            call.reject(f"{wrong} ({groups})")
         _require_kernel(call, kernel[2:], weights)
         return (shape[0], count, *_windowed(call, shape[2:], kernel[2:]))
 
@@ -98,7 +99,7 @@ def _require_kernel(call: OperatorCall, kernel: Extents, weights: int) -> None:
     given = call.listed("kernel_shape", ())
     if given and len(given) == len(kernel):
         for axis, (wanted, size) in enumerate(zip(given, kernel, strict=True)):
-            names = f"`kernel_shape` {axis}", f"dimension {axis + 2} of {{{weights}}}"
+            names = f"entry {axis} of `kernel_shape`", f"dimension {axis + 2} of {{{weights}}}"
             call.equal(size, wanted, names[1], names[0])
 
 
@@ -151,7 +152,7 @@ def transposed_conv(call: OperatorCall) -> SymbolicShape:
     spans = [plus(times(plus(weights[a + 2], -1), dilations[a]), 1) for a in range(count)]
     for axis, (step, by, added) in enumerate(zip(strides, dilations, more, strict=True)):
         if added >= step > 0:
-            wrong = f"`output_padding` {axis} is {added}, not less than the stride {step}"
+            wrong = f"entry {axis} of `output_padding` is {added}, not less than the stride {step}"
             call.reject(wrong, certain=added >= by)
     wanted = call.listed("output_shape", ())
     if len(wanted) == count:
@@ -180,8 +181,8 @@ def _require_output(
     if (max(whole + added, wanted) - span) // stride + 1 != size:
         # onnxruntime requires this; the specification does not define negative pads.
         call.reject(
-            f"`output_shape` {axis} is {wanted}, but dimension {axis + 2} of {{0}} gives at most "
-            f"{whole + stride - 1}",
+            f"entry {axis} of `output_shape` is {wanted}, but dimension {axis + 2} of {{0}} gives "
+            f"at most {whole + stride - 1}",
             certain=False,
         )
 
@@ -192,7 +193,7 @@ def to_depth(call: OperatorCall) -> SymbolicShape:
     if shape is None or not call.has_rank(0, 4) or block < 1:
         return None
     for axis in (2, 3):
-        _require_multiple(call, shape, axis, block)
+        _require_multiple(call, shape, axis, block, "`blocksize`")
     area = block * block
     height, width = quotient(shape[2], block), quotient(shape[3], block)
     return shape[0], times(shape[1], area), height, width
@@ -203,7 +204,7 @@ def to_space(call: OperatorCall) -> SymbolicShape:
     shape, block = call.shape(0), call.integer("blocksize", 0)
     if shape is None or not call.has_rank(0, 4) or block < 1:
         return None
-    _require_multiple(call, shape, 1, block * block)
+    _require_multiple(call, shape, 1, block * block, "the square of `blocksize`")
     return (
         shape[0],
         quotient(shape[1], block * block),
@@ -212,7 +213,10 @@ def to_space(call: OperatorCall) -> SymbolicShape:
     )
 
 
-def _require_multiple(call: OperatorCall, shape: Extents, axis: int, number: int) -> None:
+def _require_multiple(
+    call: OperatorCall, shape: Extents, axis: int, number: int, name: str
+) -> None:
     size = shape[axis]
     if isinstance(size, int) and size % number:
-        call.reject(f"dimension {axis} of {{0}} is {size}, which is not a multiple of {number}")
+        wrong = f"dimension {axis} of {{0}} is {size}, which is not a multiple of {name}"
+        call.reject(f"{wrong} ({number})")

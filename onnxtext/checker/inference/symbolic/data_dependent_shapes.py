@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from onnxtext.ast.tensors_and_attributes import Tensor
+from onnxtext.checker.context.finding import counted
 from onnxtext.checker.inference.symbolic.expressions import (
     Extent,
     Size,
@@ -11,7 +12,12 @@ from onnxtext.checker.inference.symbolic.expressions import (
     minus,
     times,
 )
-from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, SymbolicShape
+from onnxtext.checker.inference.symbolic.operator_call import (
+    OperatorCall,
+    SymbolicShape,
+    dimensions,
+    entries,
+)
 from onnxtext.checker.inference.symbolic.quotients import (
     greatest_of,
     rounded_up,
@@ -151,7 +157,11 @@ def resized(call: OperatorCall) -> SymbolicShape:
         value = call.value(index)
         given = None if value is None else value.items
     if given and len(given) != len(axes):
-        call.reject(f"there are {len(given)} sizes or scales, but {{0}} has {rank} dimensions")
+        needed = f"{{0}} has {dimensions(rank)}"
+        if call.attribute("axes") is not None:
+            needed = f"`axes` has {entries(len(axes))}"
+        given_as = counted(len(given), *("scale", "scales") if scaled else ("size", "sizes"))
+        call.reject(f"the node gets {given_as}, but {needed}")
     if given is None or len(given) != len(axes) or not plain or (crops and scaled):
         return (None,) * rank
     made = list(shape)
@@ -165,11 +175,11 @@ def resized(call: OperatorCall) -> SymbolicShape:
 def _require_scales_or_sizes(call: OperatorCall) -> None:
     scales, sizes = _is_given(call, 2), _is_given(call, 3)
     if scales and sizes:
-        call.reject("both scales and sizes are given")
+        call.reject("both scales and sizes are given, but only one of them is allowed")
     elif scales and call.has_input(3) and sizes is False:
         call.reject("onnxruntime rejects scales together with empty sizes", certain=False)
     elif scales is False and sizes is False:
-        call.reject("neither scales nor sizes are given")
+        call.reject("neither scales nor sizes are given, but one of them is required")
 
 
 def _is_given(call: OperatorCall, index: int) -> bool | None:
@@ -196,7 +206,8 @@ def _require_within(call: OperatorCall, shape: Extents, axis: int) -> None:
     for index, (size, count) in enumerate(zip(shape, call.shape(1) or (), strict=False)):
         numbers = isinstance(size, int) and isinstance(count, int)
         if index != axis and numbers and count > size:  # type: ignore[operator]
-            call.reject(f"dimension {index} of {{1}} is {count}, more than the {size} of {{0}}")
+            wrong = f"dimension {index} of {{1}} is {count}"
+            call.reject(f"{wrong}, but dimension {index} of {{0}} is only {size}")
 
 
 def scattered(call: OperatorCall) -> SymbolicShape:
@@ -249,7 +260,10 @@ def gathered(call: OperatorCall) -> SymbolicShape:
     if data is None or not chosen or not isinstance(chosen[-1], int):
         return None
     if batch + chosen[-1] > len(data):
-        call.reject(f"the last dimension of {{1}} is {chosen[-1]}, but {{0}} has rank {len(data)}")
+        wrong = f"the last dimension of {{1}} is {chosen[-1]}"
+        if batch:
+            wrong += f" and `batch_dims` is {batch}"
+        call.reject(f"{wrong}, but {{0}} has rank {len(data)}")
         return None
     require_indices(call, data[batch : batch + chosen[-1]])
     return (*chosen[:-1], *data[batch + chosen[-1] :])

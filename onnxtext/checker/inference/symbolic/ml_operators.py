@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from onnxtext.ast.tensors_and_attributes import Floats
+from onnxtext.checker.context.finding import counted
 from onnxtext.checker.inference.symbolic.expressions import Extent, product_of
-from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, SymbolicShape
+from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, SymbolicShape, entries
 from onnxtext.checker.inference.symbolic.sizes import Extents
 from onnxtext.checker.inference.symbolic.tree_ensembles import count_of, require_trees
 
@@ -48,7 +49,8 @@ def _scaler(call: OperatorCall) -> Shapes:
     offsets, scales = count_of(call, "offset"), count_of(call, "scale")
     if offsets and scales and offsets != scales:
         call.reject(
-            f"`offset` has the length {offsets}, but `scale` {scales}; onnxruntime needs the same",
+            f"`offset` has {entries(offsets)}, but `scale` has {scales}; onnxruntime "
+            "needs equal lengths",
             certain=False,
         )
     return (shape,)
@@ -68,10 +70,11 @@ def _linear_classifier(call: OperatorCall) -> Shapes:
     size = shape[-1] if shape else None
     if classes and weights % classes:
         call.reject(
-            f"`coefficients` has {weights} entries, not a multiple of the {classes} `intercepts`"
+            f"`coefficients` has {entries(weights)}, not a multiple of the {classes} `intercepts`"
         )
     elif isinstance(size, int) and weights < classes * size:
-        call.reject(f"there are {weights} `coefficients` for {classes} times {size} features")
+        needed = f"{counted(classes, 'class', 'classes')} times {counted(size, 'feature')}"
+        call.reject(f"`coefficients` has {entries(weights)}, fewer than {needed}")
     if labels < classes and classes > 1:
         given = f"the number of class labels is {labels}"
         call.reject(f"{given}, but there are {classes} `intercepts`", certain=labels > 0)
@@ -92,7 +95,8 @@ def _linear_regressor(call: OperatorCall) -> Shapes:
     count = count_of(call, "coefficients")
     size = shape[-1] if shape else None
     if isinstance(size, int) and 0 < count < size * targets:
-        call.reject(f"there are {count} `coefficients` for {targets} times {size} features")
+        needed = f"{counted(targets, 'target')} times {counted(size, 'feature')}"
+        call.reject(f"`coefficients` has {entries(count)}, fewer than {needed}")
     return (_matrix(call, targets, 1, 2),)
 
 
@@ -135,7 +139,7 @@ def _label_encoder(call: OperatorCall) -> Shapes:
     for name, count in lists[1:]:
         first, wanted = lists[0]
         if count != wanted:
-            call.reject(f"`{name}` has {count} entries, but `{first}` has {wanted}")
+            call.reject(f"`{name}` has {entries(count)}, but `{first}` has {wanted}")
             break
     return (call.shape(0),)
 
@@ -150,7 +154,7 @@ def _svm_classifier(call: OperatorCall) -> Shapes:
     vectors = count_of(call, "vectors_per_class")
     if vectors and labels and vectors != labels:
         call.reject(
-            f"`vectors_per_class` has {vectors} entries, but there are {labels} class labels",
+            f"`vectors_per_class` has {entries(vectors)}, but there are {labels} class labels",
             certain=False,
         )
     # One score for each label; without probabilities one for each pair of labels (3 have 3).

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from onnxtext.ast.model import Node
 from onnxtext.ast.tensors_and_attributes import attribute_value
-from onnxtext.checker.context.finding import Place
+from onnxtext.checker.context.finding import Place, counted
 from onnxtext.checker.inference.symbolic.expressions import Extent, Size
 from onnxtext.checker.inference.symbolic.sizes import Extents, Sizes
 from onnxtext.checker.inference.symbolic.small_tensors import Value
@@ -174,7 +174,7 @@ class OperatorCall:
         if rank is None or rank in ranks:
             return True
         wanted = " or ".join(map(str, ranks))
-        self.reject(f"{{{index}}} has {dimensions(rank)}, but needs {wanted}")
+        self.reject(f"{{{index}}} has {dimensions(rank)}, but the operator needs {wanted}")
         return False
 
     def axis(self, name: str, default: int, rank: int, *, beyond: int = 0) -> int | None:
@@ -211,7 +211,12 @@ class OperatorCall:
 
 def dimensions(count: int) -> str:
     """Return text for messages: `1 dimension`, `2 dimensions` and so on."""
-    return "1 dimension" if count == 1 else f"{count} dimensions"
+    return counted(count, "dimension")
+
+
+def entries(count: int) -> str:
+    """Return text for messages: `1 entry`, `2 entries` and so on."""
+    return counted(count, "entry", "entries")
 
 
 MOST_UNKNOWN = 64

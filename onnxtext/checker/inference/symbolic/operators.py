@@ -127,7 +127,7 @@ def multiplied(call: OperatorCall, left: Extents, right: Extents) -> SymbolicSha
         right: the shape of the right input.
     """
     if not left or not right:
-        call.reject("a matrix product has an input of rank 0")
+        call.reject("an input of the matrix product has rank 0, but needs 1 or more dimensions")
         return None
     call.equal(
         left[-1], right[-2] if len(right) > 1 else right[0],

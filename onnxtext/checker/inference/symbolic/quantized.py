@@ -80,7 +80,7 @@ def require_factors(
                 _require_each(call, index, shape[at], name)
             elif isinstance(given[-3 - at], int):  # the other of the last two dimensions
                 call.equal(
-                    given[-3 - at], 1, f"dimension {-3 - at} of {{{index}}}", "the size it needs"
+                    given[-3 - at], 1, f"dimension {-3 - at} of {{{index}}}", "the required size"
                 )
 
 

@@ -15,7 +15,11 @@ from onnxtext.checker.inference.symbolic.expressions import (
     times,
     total,
 )
-from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, SymbolicShape
+from onnxtext.checker.inference.symbolic.operator_call import (
+    OperatorCall,
+    SymbolicShape,
+    dimensions,
+)
 from onnxtext.checker.inference.symbolic.quotients import (
     greatest_of,
     is_positive,
@@ -37,7 +41,8 @@ def transpose(call: OperatorCall) -> SymbolicShape:
         return None
     order = call.listed("perm", tuple(reversed(range(len(shape)))))
     if sorted(order) != list(range(len(shape))):
-        call.reject(f"`perm` orders {len(order)} dimensions, but {{0}} has {len(shape)}")
+        wrong = f"`perm` is {list(order)}, which is not a permutation of the"
+        call.reject(f"{wrong} {dimensions(len(shape))} of {{0}}")
         return None
     return tuple([shape[axis] for axis in order])
 
@@ -66,13 +71,19 @@ def squeeze(call: OperatorCall) -> SymbolicShape:
     if not axes and 1 in shape:
         # The specification does not define this case: onnxruntime removes these dimensions, onnx
         # keeps them.
-        call.reject("`axes` is empty, but {0} has dimensions of size 1", certain=False)
+        call.reject(
+            "`axes` is empty, but {0} has dimensions of size 1, which onnxruntime removes and onnx "
+            "keeps",
+            certain=False,
+        )
         return None
     removed = call.axes(axes, len(shape))
     if removed is None:
         return None
     for axis in removed:
-        call.equal(shape[axis], 1, f"dimension {axis} of {{0}}", "the size of a removed dimension")
+        call.equal(
+            shape[axis], 1, f"dimension {axis} of {{0}}", "the only size that `Squeeze` can remove"
+        )
     return tuple([extent for axis, extent in enumerate(shape) if axis not in removed])
 
 
@@ -95,7 +106,7 @@ def concat(call: OperatorCall) -> SymbolicShape:
     shapes = [shape for shape in call.shapes if shape is not None]
     ranks = sorted({len(shape) for shape in shapes})
     if len(ranks) > 1:
-        call.reject(f"one input has {ranks[0]} dimensions and another has {ranks[1]}")
+        call.reject(f"the inputs have different numbers of dimensions: {ranks[0]} and {ranks[1]}")
     if len(shapes) != len(call.shapes) or len(ranks) != 1:
         return None
     rank = ranks[0]
@@ -123,8 +134,10 @@ def reshape(call: OperatorCall) -> SymbolicShape:
     if wanted is None:
         call.has_rank(1, 1)
         return None
-    if wanted.count(-1) > 1 or any(isinstance(size, int) and size < -1 for size in wanted):
-        call.reject(f"the shape is {list(map(_shown, wanted))}; only one size may be -1")
+    below = any(isinstance(size, int) and size < -1 for size in wanted)
+    if below or wanted.count(-1) > 1:
+        rule = "sizes must be at least -1" if below else "only one size may be -1"
+        call.reject(f"the shape is [{', '.join(map(_shown, wanted))}]; {rule}")
         return None
     if call.integer("allowzero", 0) and 0 in wanted:
         return None
@@ -136,7 +149,8 @@ def reshape(call: OperatorCall) -> SymbolicShape:
     for index, size in enumerate(wanted):
         if size == 0:
             if known is not None and index >= len(known):
-                call.reject(f"size {index} of the shape is 0, but {{0}} has {len(known)}")
+                wrong = f"size {index} of the shape is 0, which copies dimension {index} of {{0}}"
+                call.reject(f"{wrong}, but {{0}} has only {dimensions(len(known))}")
             made[index] = known[index] if known is not None and index < len(known) else None
     rest = [index for index, size in enumerate(wanted) if size in (-1, None)]
     for index in rest:
@@ -149,7 +163,8 @@ def reshape(call: OperatorCall) -> SymbolicShape:
         elif rest:
             whole, part = product_of(known), product_of(others)
             if isinstance(whole, int) and isinstance(part, int) and part and whole % part:
-                call.reject(f"{{0}} has {whole} elements, no multiple of {part}")
+                product = f"{part}, the product of the other sizes"
+                call.reject(f"{{0}} has {whole} elements, which is not a multiple of {product}")
             made[rest[0]] = quotient(whole, part)
         else:
             _equal_products(call, known, tuple(made))
@@ -179,7 +194,8 @@ def _equal_products(call: OperatorCall, left: Extents, right: Extents) -> None:
     """Equate the numbers of elements of two shapes, unless unknown dimensions remain."""
     one, other = product_of(left), product_of(right)
     if isinstance(one, int) and isinstance(other, int):
-        call.equal(one, other, "the number of elements of {0}", "the number for the shape")
+        names = "the number of elements of {0}", "the number of elements of the new shape"
+        call.equal(one, other, *names)
     difference = minus(one, other)
     if isinstance(difference, Size):
         rest = simplified(difference)
@@ -230,7 +246,7 @@ def sliced(call: OperatorCall) -> SymbolicShape:
     ):
         return (None,) * len(shape)
     if not len(starts) == len(ends) == len(axes) == len(steps) or 0 in steps:
-        call.reject("starts, ends, axes and steps differ in number, or a step is 0")
+        call.reject("starts, ends, axes and steps have different lengths, or a step is 0")
         return (None,) * len(shape)
     if call.axes(axes, len(shape)) is None:
         return None
@@ -296,7 +312,8 @@ def split(call: OperatorCall) -> tuple[SymbolicShape, ...]:
         size = quotient(shape[axis], count)
         whole_size = shape[axis]
         if isinstance(whole_size, int) and whole_size % count:
-            call.reject(f"dimension {axis} of {{0}} is {whole_size}, no multiple of {count}")
+            wrong = f"dimension {axis} of {{0}} is {whole_size}, which is not a multiple of the"
+            call.reject(f"{wrong} {count} outputs")
     return ((*shape[:axis], size, *shape[axis + 1 :]),) * count
 
 

@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from onnxtext.ast.tensors_and_attributes import Floats
-from onnxtext.checker.inference.symbolic.operator_call import OperatorCall
+from onnxtext.checker.context.finding import counted
+from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, entries
 
 _NODES = (
     "nodes_treeids", "nodes_nodeids", "nodes_featureids", "nodes_modes", "nodes_truenodeids",
@@ -45,7 +46,11 @@ def require_trees(call: OperatorCall, prefix: str, classes: int) -> None:
         wrong = next((i for i in chosen if i < 0 or (classes and i >= classes)), None)
         if wrong is not None:
             most = "the number of class labels" if prefix == "class" else "`n_targets`"
-            call.reject(f"`{weights[2]}` has {wrong}, but {most} is {classes}")
+            call.reject(
+                f"`{weights[2]}` has the negative index {wrong}"
+                if wrong < 0
+                else f"`{weights[2]}` has the index {wrong}, which must be below {most} ({classes})"
+            )
 
 
 def _is_complete(call: OperatorCall, names: tuple[str, ...], needed: tuple[str, ...]) -> bool:
@@ -62,7 +67,7 @@ def _is_complete(call: OperatorCall, names: tuple[str, ...], needed: tuple[str, 
         elif count and count != counts[first]:
             # onnxruntime accepts any length of lists that are not needed.
             whole = whole and name not in needed
-            message = f"`{name}` has {count} entries, but `{first}` has {counts[first]}"
+            message = f"`{name}` has {entries(count)}, but `{first}` has {counts[first]}"
             call.reject(message, certain=name in needed)
     return whole
 
@@ -83,7 +88,7 @@ def _require_nodes(call: OperatorCall, leaf_trees: str, leaf_nodes: str) -> None
     if len(known) < len(nodes):
         places = {node: index for index, node in enumerate(nodes)}  # of the last occurrence
         tree, node = next(node for index, node in enumerate(nodes) if places[node] != index)
-        call.reject(f"tree {tree} has two nodes {node}")
+        call.reject(f"tree {tree} has several nodes with the ID {node}")
         return
     branches = [index for index, mode in enumerate(modes) if mode != _LEAF]
     for name in ("nodes_truenodeids", "nodes_falsenodeids"):
@@ -113,4 +118,5 @@ def _require_features(call: OperatorCall, branches: list[int]) -> None:
         call.reject(f"`nodes_featureids` has the negative index {min(used)}")
     size = shape[-1] if shape else None
     if isinstance(size, int) and max(used) >= size:
-        call.reject(f"`nodes_featureids` has {max(used)}, but {{0}} has {size} features")
+        has = f"{{0}} has only {counted(size, 'feature')}"
+        call.reject(f"`nodes_featureids` has the index {max(used)}, but {has}")

@@ -102,12 +102,16 @@ def split_without_count(work: Work) -> None:
         if not isinstance(size, int):
             raise Obstacle(
                 f"the size of the split dimension of `{work.input(0)}` is not known, and older "
-                "versions split into equal parts only"
+                "versions split into equal parts only",
+                f"declare the type of `{work.input(0)}`",
             )
         if size % count:
             part = -(-size // count)
             if size - part * (count - 1) < 0:
-                raise Obstacle(f"it splits {size} into {count} parts")
+                raise Obstacle(
+                    f"a dimension of size {size} is too small to be split into {count} parts of "
+                    f"size {part}, of which only the last may be smaller"
+                )
             sizes = [*[part] * (count - 1), size - part * (count - 1)]
             work.set_input(1, work.constant("split", sizes))
         work.drop("num_outputs")
@@ -131,7 +135,7 @@ def slice_to_attributes(work: Work) -> None:
     """Reverse `slice_to_inputs`; reject steps other than 1."""
     if work.input(4):
         if any(step != 1 for step in work.needed_numbers(4, "input `steps`")):
-            raise Obstacle("it has steps, which exist since version 10")
+            raise Obstacle("it has steps other than 1, which are allowed only since version 10")
         work.leave_out(4)
     for index, name in enumerate(("starts", "ends", "axes"), start=1):
         _to_attribute(work, name, index)
@@ -209,7 +213,9 @@ def reshape_zero(work: Work) -> None:
     if work.integer("allowzero", 0):
         numbers = work.numbers(work.input(1))
         if numbers is None or 0 in numbers:
-            raise Obstacle("`allowzero = 1` exists since version 14, and a size may be 0")
+            raise Obstacle(
+                "`allowzero = 1` exists only since version 14, and its shape may contain 0"
+            )
         work.drop("allowzero")
         work.say("`allowzero` is dropped: no size is 0")
     carry_over(work)
@@ -225,7 +231,7 @@ def shape_whole(work: Work) -> None:
         starts = work.constant("starts", [start])
         ends = work.constant("ends", [(1 << 31) - 1 if end is None else end])
         work.append("Slice", (work.node.outputs[0], starts, ends), (old,))
-        work.say("a `Slice` behind it replaces `start` and `end`")
+        work.say("a `Slice` after it replaces `start` and `end`")
     carry_over(work)
 
 
@@ -235,7 +241,7 @@ def shape_whole(work: Work) -> None:
 def _real(name: str, numbers: tuple[Number, ...]) -> Attribute:
     made = tensors.make_tensor("float", [float(number) for number in numbers[:1]], ())
     if made is None or len(numbers) != 1:
-        raise Obstacle(f"its `{name}` is no float32")
+        raise Obstacle(f"its `{name}` is not a single float32 number")
     return tensors.real(name, float(numbers[0]))
 
 
@@ -276,7 +282,7 @@ def top_k_to_attribute(work: Work) -> None:
     """Reverse `top_k_to_input`."""
     numbers = _whole(work.needed_numbers(1, "input `K`"))
     if len(numbers) != 1:
-        raise Obstacle("its `K` is no single number")
+        raise Obstacle("its `K` is not a single number")
     work.leave_out(1)
     work.set(tensors.integer("k", numbers[0]))
     work.say("`k` becomes an attribute")
@@ -298,7 +304,7 @@ def dropout_to_attributes(work: Work) -> None:
     if work.input(2):
         training = work.numbers(work.input(2))
         if training is None or any(training):
-            raise Obstacle("its input `training_mode` exists since version 12")
+            raise Obstacle("its input `training_mode` exists only since version 12")
         work.facts.replaced.add(work.input(2))
         work.leave_out(2)
     if work.input(1):

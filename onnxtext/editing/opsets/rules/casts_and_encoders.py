@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType
+from onnxtext.checker.inference.symbolic.operator_call import dimensions
 from onnxtext.editing.opsets import tensors
 from onnxtext.editing.opsets.converted_node import Work
 from onnxtext.editing.opsets.model_facts import Obstacle
@@ -27,8 +28,19 @@ def one_scale(work: Work) -> None:
 
     Other scales are allowed since version 13.
     """
-    if work.shape(work.input(1)) != ():
-        raise Obstacle(f"its scale `{work.input(1)}` may have several elements (since version 13)")
+    shape = work.shape(work.input(1))
+    if shape != ():
+        name = work.input(1)
+        if shape is None:
+            raise Obstacle(
+                f"before version 13, its scale must be a scalar, but the shape of `{name}` is not "
+                "known",
+                f"declare the type of `{name}`",
+            )
+        raise Obstacle(
+            f"before version 13, its scale must be a scalar, but `{name}` has "
+            f"{dimensions(len(shape))}"
+        )
     work.drop("axis")
     carry_over(work)
 

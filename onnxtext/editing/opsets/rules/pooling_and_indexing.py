@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from onnxtext.ast.tensors_and_attributes import Reference
+from onnxtext.checker.inference.symbolic.operator_call import dimensions
 from onnxtext.editing.opsets import tensors
 from onnxtext.editing.opsets.converted_node import Work
 from onnxtext.editing.opsets.model_facts import Obstacle
@@ -16,7 +17,7 @@ def lp_pool_up(work: Work) -> None:
     p = work.real("p")
     if p is not None:
         if p != int(p):
-            raise Obstacle(f"its `p` {p} is no integer")
+            raise Obstacle(f"its `p` is {p}, which is not an integer")
         work.drop("p")
         if p != 2:
             work.set(integer("p", int(p)))
@@ -37,7 +38,9 @@ def pool_windows(work: Work) -> None:
         shape = work.shape(work.input(0))
         sizes = shape[2:] if shape is not None else (None,) * len(kernel)
         if not len(kernel) == len(strides) == len(dilations) == len(pads) // 2 == len(sizes):
-            raise Obstacle("its attributes do not fit each other")
+            raise Obstacle(
+                "the lengths of its attributes do not fit each other and the rank of its input"
+            )
         for at, size in enumerate(sizes):
             window = (kernel[at] - 1) * dilations[at] + 1
             start, end = pads[at], pads[at + len(kernel)]
@@ -45,11 +48,13 @@ def pool_windows(work: Work) -> None:
                 continue
             if not isinstance(size, int):
                 raise Obstacle(
-                    "its last window may start in the padding, which version 22 ignores, and the "
-                    f"size of `{work.input(0)}` is not known"
+                    "version 22 ignores a last window that starts in the padding; whether there is "
+                    f"one depends on the size of `{work.input(0)}`, which is not known"
                 )
             if -(-(size + start + end - window) // strides[at]) * strides[at] >= size + start:
-                raise Obstacle("its last window starts in the padding, which version 22 ignores")
+                raise Obstacle(
+                    "its last window starts in the padding; version 22 ignores such windows"
+                )
     carry_over(work)
 
 
@@ -81,8 +86,11 @@ def scatter_down(work: Work) -> None:
 
 def grid_sample_down(work: Work) -> None:
     """Convert `GridSample` to versions before 20: rename the mode; reject ranks other than 4."""
-    if work.needed_rank(work.input(0)) != 4:
-        raise Obstacle(f"`{work.input(0)}` is no image: other ranks exist since version 20")
+    rank = work.needed_rank(work.input(0))
+    if rank != 4:
+        raise Obstacle(
+            f"`{work.input(0)}` has {dimensions(rank)}, but must have 4 before version 20"
+        )
     names = {b"linear": "bilinear", b"cubic": "bicubic", b"nearest": "nearest"}
     value = work.value("mode")
     work.set(tensors.text("mode", names[value if isinstance(value, bytes) else b"linear"]))
@@ -104,5 +112,8 @@ def axes_from_start(work: Work) -> None:
                 rank += len(axes)
             made = [axis + rank if axis < 0 else axis for axis in axes]
             work.set(integer(name, made[0]) if isinstance(value, int) else ints(name, made))
-            work.say(f"`{name}` counts from the start, as always before version {work.old.since}")
+            work.say(
+                f"negative `{name}` is replaced, because it is allowed only since version "
+                f"{work.old.since}"
+            )
     carry_over(work)

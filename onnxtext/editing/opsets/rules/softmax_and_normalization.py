@@ -21,7 +21,7 @@ def softmax_up(work: Work) -> None:
             explicit = work.attribute("axis") is not None
             if real != at or (not explicit and real != len(shape) - 1):
                 work.set(integer("axis", real))
-                work.say("`axis` is the one axis along which it normalizes")
+                work.say("`axis` is set to the only axis that is normalized")
             carry_over_axis(work)
             return
     name = work.input(0)
@@ -92,8 +92,13 @@ def group_normalization_up(work: Work) -> None:
     shape = work.shape(work.input(0))
     groups = work.integer("num_groups") or 0
     channels = shape[1] if shape is not None and len(shape) > 1 else None
-    if not isinstance(channels, int) or groups < 1 or channels % groups:
-        raise Obstacle(f"the number of channels of `{work.input(0)}` is not known")
+    if not isinstance(channels, int):
+        raise Obstacle(
+            f"the number of channels of `{work.input(0)}` is not known",
+            f"declare the type of `{work.input(0)}`",
+        )
+    if groups < 1 or channels % groups:
+        raise Obstacle(f"its {channels} channels cannot be divided into {groups} groups")
     if channels != groups:
         for index, base in ((1, "scale"), (2, "bias")):
             column = work.constant("column", [-1, 1])
@@ -116,5 +121,5 @@ def batch_normalization_up(work: Work) -> None:
 def batch_normalization_down(work: Work) -> None:
     """Reverse `batch_normalization_up`; reject nodes in training mode."""
     if work.integer("training_mode", 0):
-        raise Obstacle("`training_mode` exists since version 14")
+        raise Obstacle("`training_mode` exists only since version 14")
     carry_over(work)

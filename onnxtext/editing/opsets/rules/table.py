@@ -69,7 +69,9 @@ def rules() -> Mapping[Step, Rule]:
         ("BatchNormalization", 14): Rule(
             normalization.batch_normalization_up, normalization.batch_normalization_down
         ),
-        ("Cast", 6): Rule(casts.cast_up, _refuse("its type was a name before version 6")),
+        ("Cast", 6): Rule(
+            casts.cast_up, _refuse("before version 6, its attribute `to` is a name, not a number")
+        ),
         ("Clip", 11): Rule(to_inputs.clip_to_inputs, to_inputs.clip_to_attributes),
         ("Constant", 12): Rule(carry_over, to_inputs.constant_value),
         ("DFT", 20): Rule(to_inputs.dft_to_input, to_inputs.dft_to_attribute),
@@ -94,16 +96,17 @@ def rules() -> Mapping[Step, Rule]:
         ("Resize", 13): Rule(
             upsample_and_resize.resize_without_empty, upsample_and_resize.resize_with_empty
         ),
-        ("Scan", 9): Rule(*[_refuse("it had a batch axis before version 9")] * 2),
+        ("Scan", 9): Rule(*[_refuse("before version 9, it has a batch axis")] * 2),
         ("Scatter", 11): Rule(indexing.scatter_up),
         ("Shape", 15): Rule(carry_over, to_inputs.shape_whole),
         ("Slice", 10): Rule(to_inputs.slice_to_inputs, to_inputs.slice_to_attributes),
         ("Split", 13): Rule(to_inputs.split_to_input, to_inputs.split_to_attribute),
         ("Split", 18): Rule(to_inputs.split_count, to_inputs.split_without_count),
-        ("Tile", 6): Rule(*[_refuse("it repeated along one axis before version 6")] * 2),
+        ("Tile", 6): Rule(*[_refuse("before version 6, it repeats along one axis only")] * 2),
         ("TopK", 10): Rule(to_inputs.top_k_to_input, to_inputs.top_k_to_attribute),
         ("Upsample", 7): Rule(
-            upsample_and_resize.scales_from_sizes, _refuse("its scales changed in version 7")
+            upsample_and_resize.scales_from_sizes,
+            _refuse("before version 7, it has `height_scale` and `width_scale`"),
         ),
         ("Upsample", 9): Rule(
             upsample_and_resize.scales_to_input, upsample_and_resize.scales_to_attribute
@@ -125,11 +128,13 @@ def rules() -> Mapping[Step, Rule]:
     for name in ("AveragePool", "MaxPool"):
         found[name, 22] = Rule(indexing.pool_windows, indexing.pool_windows)
     for name in ("LpPool", "GlobalLpPool"):
-        found[name, 2] = Rule(indexing.lp_pool_up, _refuse("its `p` was a float before version 2"))
+        found[name, 2] = Rule(
+            indexing.lp_pool_up, _refuse("before version 2, its attribute `p` is a float")
+        )
     made = {("", name, since): rule for (name, since), rule in found.items()}
     made["ai.onnx.ml", "LabelEncoder", 2] = Rule(
         casts.label_encoder_up,
-        _refuse("before version 2 it has `classes_strings` instead of keys and values"),
+        _refuse("before version 2, it has `classes_strings` instead of keys and values"),
     )
     return MappingProxyType(made)
 

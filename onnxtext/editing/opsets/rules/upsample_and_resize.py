@@ -53,7 +53,7 @@ def resize_to_upsample(work: Work) -> None:
     """Reverse `upsample_to_resize`; reject nodes that may shrink a dimension."""
     scales = work.numbers(work.input(1))
     if scales is None or min(scales, default=1) < 1:
-        raise Obstacle("it may shrink the image, which is possible since version 10")
+        raise Obstacle("it may shrink the image, which is allowed only since version 10")
     work.node.op_type = "Upsample"
     work.say("`Upsample` replaces `Resize`")
 
@@ -83,15 +83,21 @@ def resize_up(work: Work) -> None:
 def resize_down(work: Work) -> None:
     """Reverse `resize_up`."""
     scales = work.numbers(work.input(2)) if work.input(2) else ()
-    if work.input(3) or not scales:
-        raise Obstacle("its input `sizes` exists since version 11")
+    if work.input(3):
+        raise Obstacle("its input `sizes` exists only since version 11")
+    if scales is None:
+        raise Obstacle(f"its scales `{work.input(2)}` are computed")
+    if not scales:
+        raise Obstacle("it has no scales")
     if work.string("coordinate_transformation_mode") != "asymmetric":
-        raise Obstacle("before version 11, `coordinate_transformation_mode` is `asymmetric`")
+        raise Obstacle(
+            "before version 11, `coordinate_transformation_mode` can only be `asymmetric`"
+        )
     if work.string("mode") == "nearest":
         if work.string("nearest_mode") != "floor" or min(scales) < 1:
             raise Obstacle("version 10 rounds to another nearest element (`nearest_mode`)")
     elif work.string("mode") != "linear":
-        raise Obstacle("its `mode` exists since version 11")
+        raise Obstacle(f"its attribute `mode` cannot be `{work.string('mode')}` before version 11")
     name = work.input(2)
     for old in ("coordinate_transformation_mode", "nearest_mode"):
         work.drop(old)
