@@ -43,9 +43,9 @@ def run_git(*arguments: str, given: bytes | None = None, fails: Iterable[int] = 
     return done.stdout
 
 
-def failed(message: str, help: str | None = None, notes: tuple[str, ...] = ()) -> OnnxTextError:
+def failed(message: str, help: str | None = None) -> OnnxTextError:
     """Create the error for a failure of git or of its configuration."""
-    return OnnxTextError(Diagnostic("git-failed", message, help=help, notes=notes))
+    return OnnxTextError(Diagnostic("git-failed", message, help=help))
 
 
 def configured_limit() -> tuple[int | None, str | None]:
