@@ -119,7 +119,7 @@ class Server(LanguageServer):
                 message = json.loads(body)
             except (ValueError, RecursionError) as error:
                 log.error("%s", error)
-                protocol.refuse_unread("the message is not valid JSON")
+                protocol.refuse_unread()
                 continue
             protocol.handle_message(message)
         await protocol.settle(LAST)
