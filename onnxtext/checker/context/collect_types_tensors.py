@@ -167,7 +167,7 @@ class TensorUse(NamedTuple):
     @property
     def dims(self) -> tuple[int, ...]:
         """The dimensions, which are always numbers in a tensor."""
-        return tuple([dim for dim in self.type.shape or () if isinstance(dim, int)])
+        return self.type.integer_dims
 
     def describe(self) -> str:
         """Return the description of the tensor in messages."""
