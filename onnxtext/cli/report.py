@@ -13,6 +13,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
 from typing import IO, Literal
 
 import click
@@ -20,6 +21,7 @@ import click
 from onnxtext import __version__
 from onnxtext.diagnostics import Diagnostic, OnnxTextError, OnnxTextWarning
 from onnxtext.diagnostics.safe import safe
+from onnxtext.files import name_of
 from onnxtext.memory import lacks_memory
 from onnxtext.terminal import wants_color
 
@@ -50,6 +52,12 @@ def io_errors(verb: Literal["read", "write"], name: object) -> Iterator[None]:
     except OSError as error:
         message = f"cannot {verb} {name}: {error.strerror or error}"
         raise CommandError(f"cannot-{verb}", message) from None
+
+
+def read_error(error: OSError, default: str | Path) -> CommandError:
+    """Create the error for a file that cannot be read, named as in `name_of`."""
+    message = f"cannot read {name_of(error, default)}: {error.strerror or error}"
+    return CommandError("cannot-read", message)
 
 
 class Finding(OnnxTextWarning):
@@ -139,7 +147,8 @@ class Reporter:
             about = message.removeprefix(f"{name}: ")
             self._show(Diagnostic("warning", about, "warning", file=name), name)
         else:
-            self._say(f"{self._colored('warning', '1;33')}: {safe(message)}")
+            word = "\x1b[1;33mwarning\x1b[0m" if self.colored else "warning"
+            self._say(f"{word}: {safe(message)}")
 
     def _show(self, diagnostic: Diagnostic, name: str) -> None:
         if diagnostic.source is None and diagnostic.file is None:
@@ -158,9 +167,6 @@ class Reporter:
             from onnxtext.diagnostics import full
 
             self._say(full.render(diagnostic, color=self.colored, columns=_columns()))
-
-    def _colored(self, text: str, sgr: str) -> str:
-        return f"\x1b[{sgr}m{text}\x1b[0m" if self.colored else text
 
     def _say(self, text: str) -> None:
         with self.aside():

@@ -94,6 +94,11 @@ class Subject:
         return Schemas(self.options.tables)
 
     @property
+    def is_recursive(self) -> bool:
+        """Whether a function was found to call itself, so that inference would not end."""
+        return any(finding.slug == "function-recursive" for finding in self.found)
+
+    @property
     def has_graph(self) -> bool:
         """Whether the model has a graph; `@unset(graph)` removes the graph of a model."""
         return self.model is None or "graph" not in changed_fields(self.model.decorators)

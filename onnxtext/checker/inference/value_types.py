@@ -22,7 +22,7 @@ def known_types(subject: Subject) -> dict[int, dict[str, Type]]:
     Returns:
         For each scope, by `id(scope)`, the types by value name.
     """
-    if any(finding.slug == "function-recursive" for finding in subject.found):
+    if subject.is_recursive:
         return {}
     by_kind = _full_types_by_kind(subject)
     if by_kind is not None:
@@ -42,7 +42,7 @@ def value_types(subject: Subject) -> dict[int, dict[str, str]]:
     Returns:
         For each graph or function body, by its offset in the text, the types by value name.
     """
-    if any(finding.slug == "function-recursive" for finding in subject.found):
+    if subject.is_recursive:
         return {}
     spelled = _Spelled()
     whole = known_types(subject)

@@ -39,7 +39,7 @@ from onnxtext.diagnostics import Severity
 
 def check(subject: Subject) -> Iterator[Finding]:
     """Find symbolic dimensions with contradictory sizes, and those of inputs with only one size."""
-    if any(finding.slug == "function-recursive" for finding in subject.found):
+    if subject.is_recursive:
         return
     if sizes_fit_by_kind(subject):
         return

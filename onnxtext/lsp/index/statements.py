@@ -68,7 +68,7 @@ class Located:
         """Return the span of a part by its path; None if the part does not exist."""
         try:
             return self.absolute(self.places.find(*path))
-        except (LookupError, IndexError):
+        except LookupError:
             return None
 
     def path_to(self, offset: int) -> list[tuple[str | int, SpanMap]]:
