@@ -22,10 +22,8 @@ def opened(client: LanguageClient, name: str) -> Session:
     return Session(client, EXAMPLES / f"{name}.onnxtxt", example(name))
 
 
-async def hover(session: Session, needle: str, *, nth: int = 0) -> str:
-    found = await session.client.text_document_hover_async(
-        session.params(t.HoverParams, needle, nth=nth)
-    )
+async def hover(session: Session, needle: str) -> str:
+    found = await session.client.text_document_hover_async(session.params(t.HoverParams, needle))
     assert found is not None, needle
     assert isinstance(found.contents, t.MarkupContent)
     return found.contents.value
@@ -195,9 +193,9 @@ async def test_functions_and_parameters_are_found(client: LanguageClient) -> Non
     assert len(used) == 4
 
 
-async def rename(session: Session, needle: str, new: str, *, nth: int = 0) -> str:
+async def rename(session: Session, needle: str, new: str) -> str:
     edit = await session.client.text_document_rename_async(
-        session.params(t.RenameParams, needle, nth=nth, new_name=new)
+        session.params(t.RenameParams, needle, new_name=new)
     )
     return edited(session, edit)
 
