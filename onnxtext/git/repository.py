@@ -43,6 +43,11 @@ def run_git(*arguments: str, given: bytes | None = None, fails: Iterable[int] = 
     return done.stdout
 
 
+def split_output(said: bytes) -> list[str]:
+    """Return the parts of git's output, each of which ends with a NUL (option `-z`)."""
+    return said.decode("utf-8", "surrogateescape").split("\0")[:-1]
+
+
 def failed(message: str, help: str | None = None) -> OnnxTextError:
     """Create the error for a failure of git or of its configuration."""
     return OnnxTextError(Diagnostic("git-failed", message, help=help))
@@ -68,7 +73,7 @@ def read_config(scope: Scope | None, names: str) -> dict[str, list[str]]:
     where = [] if scope is None else [f"--{scope}"]
     said = run_git("config", *where, "--null", "--get-regexp", names, fails=[1])
     values: dict[str, list[str]] = {}
-    for entry in said.decode("utf-8", "surrogateescape").split("\0")[:-1]:
+    for entry in split_output(said):
         name, _, value = entry.partition("\n")
         values.setdefault(name, []).append(value)
     return values
@@ -127,5 +132,4 @@ def in_repository() -> bool:
 
 def attribute(name: str, path: str) -> str:
     """Return the value of an attribute of a path; `unspecified` if there is none."""
-    said = run_git("check-attr", "-z", name, "--", path)
-    return said.decode("utf-8", "surrogateescape").split("\0")[2]
+    return split_output(run_git("check-attr", "-z", name, "--", path))[2]

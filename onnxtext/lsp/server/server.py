@@ -266,8 +266,7 @@ class Server(LanguageServer):
             document.analysis, document.analysed = Analysis(), version.number
             self._wake(document.uri)
             return
-        base = None if document.path is None else document.path.parent
-        job = CheckJob(version.text, version.source.name, base)
+        job = CheckJob(version.text, version.source.name, version.directory)
         if delay is None:
             self.checker.submit(document.uri, version.number, job)
         else:
