@@ -50,10 +50,6 @@ class StatementEncoder(Lowering):
                 return ast.FieldData((("raw_data", b"onnxtext data " + digest),))
         return data
 
-    def tail(self, node: ast.Node) -> bytes:
-        """Encode the fields of a node except its name, inputs and outputs."""
-        return self._tail(node)
-
     def blob(self, blob: ast.Blob, at: int) -> bytes | memoryview:
         """Return the name of a blob instead of its bytes."""
         return f"onnxtext blob {blob.digest}".encode()

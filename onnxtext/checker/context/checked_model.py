@@ -94,6 +94,11 @@ class Subject:
         return Schemas(self.options.tables)
 
     @property
+    def node_count(self) -> int:
+        """The number of nodes in all scopes."""
+        return sum(len(scope.nodes) for scope in self.scopes)
+
+    @property
     def is_recursive(self) -> bool:
         """Whether a function was found to call itself, so that inference would not end."""
         return any(finding.slug == "function-recursive" for finding in self.found)

@@ -30,9 +30,14 @@ def call_attributes(
     return found
 
 
+def has_references(node: Node) -> bool:
+    """Whether attributes of a node are parameters of the function around it."""
+    return any(type(attribute.value) is Reference for attribute in node.attributes)
+
+
 def bound_node(node: Node, parameters: Mapping[str, Attribute]) -> Node:
     """Replace attribute references in a node by the call's values; drop unset attributes."""
-    if not any(type(attribute.value) is Reference for attribute in node.attributes):
+    if not has_references(node):
         return node
     attributes = []
     for attribute in node.attributes:
