@@ -37,9 +37,7 @@ async def test_findings_of_the_checker_have_fixes(client: LanguageClient) -> Non
     wrong = next(d for d in found if d.code == "value-undefined")
     assert session.part(wrong.range) == "flower"
     assert wrong.source == "onnxtext"
-    actions = await client.text_document_code_action_async(
-        t.CodeActionParams(session.document, wrong.range, t.CodeActionContext([wrong]))
-    )
+    actions = await session.actions(wrong)
     assert actions is not None
     fix = next(a for a in actions if isinstance(a, t.CodeAction) and a.is_preferred)
     assert edited(session, fix.edit) == example("classifier")
