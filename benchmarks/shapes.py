@@ -31,7 +31,7 @@ from benchmarks.tables import aligned
 from onnxtext.ast.types import TensorType
 from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.engine.run import find_in
-from onnxtext.checker.inference.value_types import known_types
+from onnxtext.checker.inference.inferred_types import inferred_types
 from onnxtext.proto.decode.lift import lift_model
 
 DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
@@ -49,7 +49,7 @@ def ours(model: onnx.ModelProto) -> Shapes:
     data = model.SerializeToString()
     subject, _ = find_in(lift_model(data), encoded=lambda: data)
     assert subject.main is not None
-    types = known_types(subject).get(id(subject.main), {})
+    types = inferred_types(subject).get(id(subject.main), {})
     return {
         name: tuple(plain_dim(dim) or (0 if plain_dim(dim) == 0 else None) for dim in type.shape)
         for name, type in types.items()

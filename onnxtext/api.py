@@ -45,7 +45,7 @@ FRAGMENTS = {
     "SparseTensorProto": "tensor",
     "StringStringEntryProto": "entry",
 }
-"""The kind of fragment that the text of a message type is; `record` for types not listed here."""
+"""Maps a message type to the grammar's kind of fragment for its text; others are `record`."""
 
 
 def parse(text: str, *, name: str = "<string>") -> Model:
@@ -73,7 +73,7 @@ def format_text(text: str, *, name: str = "<string>") -> str:
     `from_binary` prints in this layout already.
 
     Args:
-        text: in the onnxtext language.
+        text: a text in the onnxtext language.
         name: the name of the text in messages, such as its file name.
 
     Returns:
@@ -104,8 +104,8 @@ def from_binary(
         data: an encoded `ModelProto`; the encoding need not be canonical.
         weights: where to write large tensors, strings and lists: `section` (blobs at the end of
             the text), `inline` (literals) or `none` (left out; `to_binary` rejects such a text).
-        inline_limit: tensors, and lists in attributes, with at most this many elements are always
-            written inline.
+        inline_limit: maximum number of elements of a tensor, or of a list in an attribute, that is
+            always written inline.
         metadata: where to write metadata: `auto` (a section at the end of the text, short single
             entries inline), `section` (all in the section), `inline` (all at their statements) or
             `none` (left out; `to_binary` rejects such a text).
@@ -132,8 +132,8 @@ def to_official(data: bytes, *, name: str = "<bytes>") -> tuple[str, list[Loss]]
         name: the name of the data in messages, such as its file name.
 
     Returns:
-        (text, losses). If fields are only stored in another form, the last loss is `harmless` and
-        summarizes these fields.
+        (text, losses). A loss describes a difference between the model and the text. If fields are
+        only stored in another form, the last loss is `harmless` and summarizes these fields.
 
     Raises:
         OnnxTextError: the bytes are not a valid `ModelProto`.
@@ -157,7 +157,7 @@ def to_binary(
     """Encode the text of a whole model.
 
     Args:
-        text: in the onnxtext language.
+        text: a text in the onnxtext language.
         base_dir: the directory of the text, to resolve references to weight files. Without it, no
             file is read, and such a reference is an error.
         name: the name of the text in messages, such as its file name.
@@ -195,15 +195,16 @@ def loads(
     """Parse a text to a message of the `onnx` package.
 
     Args:
-        text: in the onnxtext language.
-        message_type: the type of the message: `onnx.ModelProto` (the default), `NodeProto`,
-            `TensorProto`, `TypeProto` or another type of the schema.
-        base_dir: as for `to_binary`.
+        text: a text in the onnxtext language.
+        message_type: the class of the message: `onnx.ModelProto` (the default), `onnx.NodeProto`,
+            `onnx.TensorProto`, `onnx.TypeProto` or another class of the schema.
+        base_dir: the directory of a model's text, to resolve references to weight files. Without
+            it, and in other messages than models, such a reference is an error.
         name: the name of the text in messages, such as its file name.
 
     Raises:
         OnnxTextError: the text has errors, or cannot be encoded.
-        TypeError: `message_type` is not a type of message.
+        TypeError: `message_type` is not a message class of ONNX.
     """
     import onnx
 
@@ -233,10 +234,10 @@ def dumps(proto: object) -> str:
 
     Args:
         proto: a message of any type: `ModelProto`, `NodeProto`, `TensorProto`, `TypeProto`, …; or
-            an object of `onnx_ir` or `onnxscript`, whose message is printed.
+            an object of `onnx_ir` or `onnxscript`, which is converted to a message.
 
     Returns:
-        The text; `loads` returns an equal message.
+        The text. If it is passed to `loads`, the result is an equal message.
 
     Raises:
         TypeError: `proto` is not a message.
@@ -269,16 +270,16 @@ def check(
         source: a text (a `str`), bytes of a text or of a binary model, the path of a file with
             either (a `pathlib.Path`), a message (`ModelProto`, `GraphProto`, `FunctionProto` or
             `NodeProto`), or an object of `onnx_ir` or `onnxscript`.
-        base_dir: the directory of external data; for a file, its own by default. Without one,
-            external files are not read.
-        select: rules to turn on besides the default ones: slugs, the profile `style`, or `all` for
-            every rule that belongs to no profile.
+        base_dir: the directory of external data; by default the directory of the source's file.
+            Without a directory, as for bytes, external files are not read.
+        select: rules to turn on besides the default rules: their slugs, the profile `style`, or
+            `all` for every rule that belongs to no profile.
         ignore: rules to turn off.
-        schemas: schema files, which describe operators of other domains than onnx's.
+        schemas: schema files that describe operators of domains outside the ONNX standard.
 
     Returns:
         All findings, including syntax errors, in the order of the text or of the model. A valid
-        model has none of severity `error`.
+        model has no finding of severity `error`.
 
     Raises:
         OnnxTextError: a schema file has errors.
@@ -297,12 +298,13 @@ def check(
 
 
 def load(path: str | os.PathLike[str]) -> onnx.ModelProto:
-    """Read a model from a file: a text, or a binary model.
+    """Read a model from a text file or a binary file.
 
-    The content decides which. External data stays where it is: the model refers to it.
+    The content of the file decides how it is read. External data is not loaded: the model still
+    refers to it.
 
     Args:
-        path: the file. A text is in UTF-8, with or without a byte order mark.
+        path: the file. A text must be UTF-8, with or without a byte order mark.
 
     Raises:
         OnnxTextError: the text has errors, or the bytes are not a `ModelProto`.
@@ -333,16 +335,18 @@ def dump(
     inline_limit: int = 32,
     metadata: Metadata = "auto",
 ) -> None:
-    """Write a model to a text file, which is replaced atomically.
+    """Write a model to a text file; an existing file is replaced atomically.
 
     Args:
         proto: the model.
         path: the file; weights may be written beside it, before the text.
-        weights: where to write large data: `section` (the end of the text), `store` (a directory
-            beside it, one file per blob), `safetensors` (one file beside it), `inline`, `none`;
-            `auto` is `section` up to 1 MiB, else `store`.
-        inline_limit: as for `from_binary`.
-        metadata: as for `from_binary`.
+        weights: where to write large data: `section` (at the end of the text), `store` (in a
+            directory beside it, one file per blob), `safetensors` (in one file beside it), `inline`
+            or `none` (left out); `auto` is `section` up to 1 MiB of data, otherwise `store`.
+        inline_limit: maximum number of elements of a tensor, or of a list in an attribute, that is
+            always written inline.
+        metadata: where to write metadata: `auto`, `section`, `inline` or `none`, as in
+            `from_binary`.
 
     Raises:
         OSError: a file cannot be written.

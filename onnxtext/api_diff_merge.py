@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The public functions on versions of a model: `diff`, `merge`, `rewrite` and `verify`."""
+"""The public functions `diff`, `merge`, `rewrite` and `verify`."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def diff(old: ModelSource, new: ModelSource, *, ignore: Collection[Category] = (
         old: a text (a `str`), bytes of a text or of a binary model, the path of a file with either
             (a `pathlib.Path`), a message (`ModelProto`, `GraphProto`, `FunctionProto` or
             `NodeProto`), or an object of `onnx_ir` or `onnxscript`.
-        new: likewise.
-        ignore: differences to leave out: `weights`, `order`, `names`, `metadata`, `doc` and
-            `encoding`.
+        new: the other model, in one of the same forms.
+        ignore: categories of differences to leave out: `weights`, `order`, `names`, `metadata`,
+            `doc` or `encoding`.
 
     Returns:
         The differences; falsy if there are none. `str(result)` is the output of `onnxtext diff`.
@@ -39,7 +39,7 @@ def diff(old: ModelSource, new: ModelSource, *, ignore: Collection[Category] = (
         OnnxTextError: a model is not valid.
         OSError: a file cannot be read.
         TypeError: a source has another type.
-        ValueError: `ignore` has an unknown kind of difference.
+        ValueError: `ignore` has an unknown category.
     """
     from onnxtext.differ import IGNORABLE, compare
 
@@ -69,18 +69,20 @@ def merge(
 ) -> MergeResult:
     """Merge two versions of a model with their common ancestor, statement by statement.
 
-    A change that only one side made is taken. Different changes of both sides are a conflict. If
-    one side equals the base, the result is the other side, byte for byte.
+    If only one side changed a statement, the merge has this change. If both sides changed it in
+    different ways, it is a conflict. If one side equals the base, the result is the other side,
+    byte for byte.
 
     Args:
-        base: the common ancestor, as for `diff`; `b""` if there is none.
+        base: the common ancestor, in one of the forms that `diff` takes; `b""` if there is none.
         ours: one version.
         theirs: the other version.
         labels: names of the base, ours and theirs in the markers of conflicts.
 
     Returns:
-        The merged model and its number of conflicts: binary if all versions are and there is no
-        conflict, else a text, in which conflicts are marked as by git.
+        The merged model and its number of conflicts. The model is binary if all versions are binary
+        and there is no conflict; otherwise it is a text with conflicts marked as by git. If a
+        binary version is not a valid model, the result is ours, unchanged, with a note.
 
     Raises:
         OnnxTextError: a file is neither a binary model nor UTF-8.
@@ -99,11 +101,11 @@ def merge(
 def rewrite(text: str, model: Model, *, name: str = "<string>") -> str:
     """Write an edited syntax tree back to its text; comments and the rest of the text stay.
 
-    Only statements that differ are printed. A comment at a statement that was removed is removed,
-    too.
+    Only statements that differ are printed. If a statement was removed, the comment behind it on
+    its line is removed, too; comments above it stay.
 
     Args:
-        text: the text.
+        text: the text before the edit.
         model: the syntax tree that `parse(text)` returned, after the edit.
         name: the name of the text in messages.
 
@@ -119,13 +121,13 @@ def rewrite(text: str, model: Model, *, name: str = "<string>") -> str:
 
 
 def verify(source: ModelSource) -> Verdict:
-    """Convert a binary model to text and back, or a text to binary and back, and compare.
+    """Convert a binary model to text and back, or a text to binary and back, and find differences.
 
     Args:
-        source: as for `diff`.
+        source: the model, in one of the forms that `diff` takes.
 
     Returns:
-        The violated laws; truthy if there are none.
+        The violations of the laws in docs/laws.md. The `Verdict` is true if there are none.
 
     Raises:
         OnnxTextError: the model is not valid.

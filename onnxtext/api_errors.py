@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def left_out(model: Model, source: Source) -> list[Diagnostic]:
-    """Return an error for the metadata, and one for the weights, if a text was printed without."""
+    """Return the errors for a text that was printed without its metadata or its weights."""
     found: list[Diagnostic] = []
     if model.metadata_left_out:
         found += missing_metadata_error(source).diagnostics
@@ -84,9 +84,9 @@ def check_encoded_size(size: int, subject: str, source: Source, at: int = 0) -> 
 
     Args:
         size: the size in bytes.
-        subject: subject and verb of the message, such as "model would take".
+        subject: subject and verb of the error message, such as "model would take".
         source: the text.
-        at: offset of the largest statement.
+        at: offset of the largest statement, which the error refers to.
 
     Raises:
         OnnxTextError: the size is too large.
@@ -95,8 +95,8 @@ def check_encoded_size(size: int, subject: str, source: Source, at: int = 0) -> 
         raise OnnxTextError(
             Diagnostic(
                 "model-too-large",
-                f"the {subject} {size:,} bytes: protobuf reads and writes no message of more than "
-                f"{MOST_BYTES:,}",
+                f"the {subject} {size:,} bytes, but protobuf cannot read or write messages "
+                f"of more than {MOST_BYTES:,}",
                 source=source,
                 labels=(Label(Span(at, min(at + 1, len(source.text)))),),
                 help="`onnxtext to-binary --externalize` writes weights to a file of external data",
@@ -112,7 +112,7 @@ def lowering_error(error: LowerError, source: Source) -> OnnxTextError:
 def lowering_errors(
     root: Model | Fragment, first: LowerError, source: Source, elsewhere: Elsewhere | None = None
 ) -> list[Diagnostic]:
-    """Find all statements that cannot be lowered, and all missing blobs.
+    """Find all statements that cannot be lowered to protobuf, and all missing blobs.
 
     Args:
         root: the syntax tree of the text.
@@ -132,7 +132,7 @@ def lowering_errors(
 
 
 def combined_diagnostic(errors: Sequence[LowerError], source: Source) -> Diagnostic:
-    """Create one diagnostic for errors that differ only in their statements."""
+    """Create one diagnostic for errors that have the same message at different statements."""
     first = errors[0]
     spans = dict.fromkeys([_error_span(error, source) for error in errors[:_SHOWN]])
     help = _HELPS.get(first.code)
@@ -163,7 +163,13 @@ def _error_span(error: LowerError, source: Source) -> Span:
 
 
 def invalid_model_error(data: bytes, error: ValueError, name: str) -> ValueError:
-    """Return an error that explains why bytes are not a model; `error` itself if unknown."""
+    """Return an error that explains why bytes are not a model; `error` itself if that is unknown.
+
+    Args:
+        data: the bytes.
+        error: the error that decoding raised.
+        name: the name of the data in messages.
+    """
     from onnxtext.proto.decode.invalid_models import diagnose_invalid
 
     diagnostic = diagnose_invalid(data, name)
@@ -171,7 +177,7 @@ def invalid_model_error(data: bytes, error: ValueError, name: str) -> ValueError
 
 
 def warn_if_suspicious(data: bytes, name: str) -> None:
-    """Issue an `OnnxTextWarning` if a binary model is suspicious."""
+    """Issue an `OnnxTextWarning` if a model looks like a message of another type, like a graph."""
     from onnxtext.proto.decode.invalid_models import warn_suspicious
 
     said = warn_suspicious(data, name)
@@ -180,14 +186,14 @@ def warn_if_suspicious(data: bytes, name: str) -> None:
 
 
 def other_message_error(message: str, wanted: str, source: Source) -> OnnxTextError:
-    """Create the error for the text of a message whose type is not the wanted one."""
+    """Create the error for the text of a message of the type `message` instead of `wanted`."""
     labels = (Label(Span(0, len(source.text))),)
     said = f"this text is a {message}, not a {wanted}"
     return OnnxTextError(Diagnostic("not-a-message", said, source=source, labels=labels))
 
 
 def invalid_message_error(error: LiftError, message: str) -> OnnxTextError:
-    """Create the error for bytes that are not a message of the wanted type."""
+    """Create the error for bytes that are not a message of the type `message`."""
     return OnnxTextError(
         Diagnostic(
             "not-a-model" if message == "ModelProto" else "not-a-message",

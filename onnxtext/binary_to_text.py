@@ -42,21 +42,23 @@ def print_binary(
     """Print a binary model as text, with its weights in the text or beside it.
 
     Args:
-        data: as for `from_binary`; mapped bytes are not copied.
+        data: an encoded `ModelProto`; the bytes of a memory-mapped file are not copied.
         target: the file that the text will be written to. If None, no weights are written to
             files, and `auto` means `section`.
-        weights: as for `dump`.
-        inline_limit: as for `from_binary`.
-        metadata: as for `from_binary`.
+        weights: where to write large data, as in `onnxtext.dump`.
+        inline_limit: maximum number of elements that are always written inline, as in
+            `onnxtext.dump`.
+        metadata: where to write metadata, as in `onnxtext.from_binary`.
         place: the name of the weight store or safetensors file; None to derive it from the text's
             name.
         embed_from: the directory of the model's file, to embed its external data; None to keep
             references.
         stats: whether to add comments with statistics of each blob.
-        name: as for `from_binary`.
+        name: the name of the data in messages.
 
     Returns:
-        (text, weight files to write before the text; None if there are none).
+        (text, weight files). The weight files must be written before the text; None if there are
+        none.
 
     Raises:
         OnnxTextError: the bytes are not a valid `ModelProto`.
@@ -106,15 +108,17 @@ def lift_placed(
     digests: dict[str, str] | None = None,
     embed_from: Path | None = None,
 ) -> Model:
-    """Return the syntax tree that `from_binary` prints, verified to lower to the same bytes.
+    """Return the syntax tree that `from_binary` prints; it is verified to encode to the same bytes.
 
     Args:
         data: an encoded `ModelProto`.
-        weights: as for `from_binary`.
-        inline_limit: as for `from_binary`.
-        metadata: as for `from_binary`.
-        digests: filled with the full digests of the resources.
-        embed_from: as for `print_binary`; the tree then lowers to another model.
+        weights: `inline` to keep all data at its statements; with any other value, large data
+            becomes blobs in the tree's resources.
+        inline_limit: maximum number of elements that are always kept inline.
+        metadata: where to write metadata, as in `onnxtext.from_binary`.
+        digests: receives the full digest of each blob in the tree's resources.
+        embed_from: the directory of the model's file, to embed its external data; None to keep
+            references. With embedded data, the tree does not encode to the same bytes.
 
     Raises:
         LiftError: the bytes are not a valid `ModelProto`.

@@ -24,14 +24,14 @@ class CoreError(ImportError):
 
 @cache
 def core() -> Core:
-    """Return the core in use, `native` or `python`; it is chosen once per process.
+    """Return the core in use, `native` or `python`. The choice is made once per process.
 
     Raises:
         CoreError: `ONNXTEXT_CORE` is invalid, or the compiled core is missing.
     """
     wanted = os.environ.get("ONNXTEXT_CORE", "")
     if wanted not in ("", "native", "python"):
-        raise CoreError(f"ONNXTEXT_CORE is `native` or `python`, not `{wanted}`")
+        raise CoreError(f"ONNXTEXT_CORE must be `native` or `python`, not `{wanted}`")
     if wanted == "python":
         return "python"
     # The compiled core writes little-endian only.
@@ -48,7 +48,7 @@ def core() -> Core:
 
 @cache
 def core_module(name: str) -> Any:
-    """Return a module of the compiled core; faster than an import statement in a function.
+    """Return a module of the compiled core; the cache makes this faster than an import statement.
 
     Raises:
         ImportError: the compiled core is not installed.

@@ -44,7 +44,9 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
 
 @contextlib.contextmanager
 def replacing_path(path: Path) -> Iterator[Path]:
-    """Like `replacing`, for libraries that open files by name: yield the name to write to.
+    """Yield the path of a new file that replaces `path` when the block ends without an error.
+
+    This is `replacing` for libraries that open files by name.
 
     Raises:
         OSError: the file cannot be written; the old one is untouched.
@@ -75,9 +77,9 @@ def write_atomically(
         path: the file.
         data: its content.
         replace: whether to replace a link, device or pipe by a regular file, instead of writing
-            through it. Meant for names that the user did not give.
+            through it. Use this for names that the user did not give.
         instead_of: the content that the caller read from the file. If the file has changed since
-            then, for example in an editor, it is kept and an error is raised.
+            then, for example in an editor, the file is kept and an error is raised.
 
     Raises:
         OSError: the file cannot be written, or has changed since it was read.
@@ -139,7 +141,7 @@ def read_stream(file: IO[bytes], name: str) -> bytes:
         name: its name in errors.
 
     Raises:
-        OSError: the stream cannot be read, or seems endless, such as `/dev/zero`.
+        OSError: the stream cannot be read, or has more than 256 MiB (a device) or 4 GiB (a pipe).
     """
     try:
         mode = os.fstat(file.fileno()).st_mode
@@ -161,7 +163,7 @@ _MOST_OF_PIPE = 1 << 32
 
 
 def name_of(error: OSError, default: str | Path) -> str:
-    """Return the name of the file that an error is about.
+    """Return the name of the file that caused an error.
 
     Args:
         error: the error.
@@ -172,12 +174,12 @@ def name_of(error: OSError, default: str | Path) -> str:
 
 
 def holds(path: Path, data: bytes | memoryview) -> bool:
-    """Whether a regular file holds exactly these bytes; see `holds_pieces`."""
+    """Whether a regular file has exactly this content; False without read permission."""
     return holds_pieces(path, [data])
 
 
 def holds_pieces(path: Path, pieces: Sequence[bytes | memoryview]) -> bool:
-    """Whether a regular file holds exactly these bytes, one piece after the other.
+    """Whether the content of a regular file equals the concatenation of the pieces.
 
     Reads nothing if the sizes differ, and stops at the first chunk that differs. Returns False
     for a file without read permission.

@@ -13,20 +13,23 @@ TEXT_SUFFIXES = (".onnxtxt", ".onnxtext")
 BINARY_SUFFIX = ".onnx"
 
 HEAD = 4096
-"""The number of bytes at the beginning of a file that are inspected."""
+"""Number of bytes at the beginning of a file that are inspected to distinguish its type."""
 
 _CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 _COMMENT = re.compile(rb"#[^\n]*")
 
 
 def is_binary(data: bytes, name: str) -> bool:
-    """Whether a file is a binary model, by its suffix or else by its content."""
+    """Whether a file is a binary model: by its suffix, or by its content if that is unknown."""
     suffix = Path(name).suffix.lower()
     return suffix == BINARY_SUFFIX or (suffix not in TEXT_SUFFIXES and looks_binary(data))
 
 
 def looks_binary(data: bytes) -> bool:
-    """Whether content looks like a binary model rather than a text (with or without errors)."""
+    """Whether content looks like a binary model: a fast check, which may miss unusual models.
+
+    Valid texts, and texts with ordinary syntax errors, do not look like a binary model.
+    """
     head = data[:HEAD]
     if b"\0" in head:
         return True
@@ -39,10 +42,11 @@ def looks_binary(data: bytes) -> bool:
 
 
 def has_binary_content(data: bytes) -> bool:
-    """Whether content is a binary model, regardless of the file's name, such as in git.
+    """Whether content is a binary model rather than a valid text, regardless of the file's name.
 
-    No valid text has control characters outside of comments; every binary model has control
-    characters, even if its writer orders fields in an unusual way.
+    Git, for example, stores texts in files named `.onnx`. No valid text has control characters
+    outside of comments; every binary model has control characters, even if its writer orders fields
+    in an unusual way.
     """
     return looks_binary(data) or bool(_CONTROLS.search(_COMMENT.sub(b"", data[:HEAD])))
 

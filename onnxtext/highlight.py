@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from onnxtext.syntax.grammar.lexer import Token
 
 Piece = tuple[int, str, str]
-"""Offset, kind in Pygments' spelling (`Name.Function`), and text."""
+"""(offset, Pygments token type such as `Name.Function`, text)"""
 
 KINDS: dict[str, str] = {
     "TRIPLE": "String.Doc",
@@ -79,11 +79,12 @@ _OPERATORS = frozenset({"=", "=>", "@"})
 
 
 def classify(text: str, longest: int = sys.maxsize) -> Iterator[Piece]:
-    """Yield the classified pieces of a text, lazily; joined, they are the whole text.
+    """Yield the classified pieces of a text, lazily; their concatenation is the whole text.
 
     Args:
         text: a model or any part of one; errors become pieces of the kind `Error`.
-        longest: elements of a tensor with more characters than this are one piece, a `Number`.
+        longest: maximum number of characters of a tensor's list of elements that is split into
+            pieces; a longer list is one piece of the kind `Number`.
     """
     end = 0
     for token, kind in _kinds(_tokens(text)):

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 
 def rising(numbers: Sequence[int]) -> list[bool]:
-    """Return for each number whether it is in a longest increasing subsequence.
+    """Return, for each number, whether it is in one chosen longest increasing subsequence.
 
     The algorithm is patience sorting, O(n log n).
 

@@ -9,12 +9,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from onnxtext import ast
+from onnxtext.ast.names import qualified_name
 from onnxtext.ast.visit import list_graphs
 from onnxtext.printer import print_type
 from onnxtext.tensor.elements import ELEMENTS, raw_size
 
 LARGEST = 10
-"""The number of tensors in the list of the largest tensors."""
+"""Maximum number of tensors in the list of the largest tensors."""
 IN_FILE = "in the file"
 
 
@@ -24,7 +25,7 @@ class Value:
 
     Attributes:
         name: its name.
-        type: its type as a text; None if it has none.
+        type: its type as a text; None if the model does not declare one.
         default: whether it is an input with an initializer.
     """
 
@@ -43,8 +44,8 @@ class Weight:
         element: its element type.
         elements: the number of elements.
         size: the size of the elements in bytes.
-        place: the location of its data: `in the file`, the path of another file or of a
-            directory, or `nowhere`.
+        place: the location of its data: `in the file`, the path of another file or of a directory,
+            or `nowhere` if the data is missing.
     """
 
     name: str
@@ -86,9 +87,10 @@ class Overview:
         ir_version: version of the IR; None if it is missing.
         opsets: version by domain; the default domain is `ai.onnx`.
         graph: the name of the main graph.
-        inputs: its inputs.
-        outputs: its outputs.
-        dimensions: for each symbolic dimension the inputs and outputs with it, such as `x[0]`.
+        inputs: the inputs of the main graph.
+        outputs: the outputs of the main graph.
+        dimensions: maps each symbolic dimension to the axes of inputs and outputs that have it,
+            such as `x[0]`.
         nodes: the number of nodes, nested graphs and functions included.
         operators: the number of nodes by operator, the most frequent first. Operators outside the
             default domain are qualified: `domain.name`.
@@ -99,7 +101,7 @@ class Overview:
         places: the totals by `Weight.place`, the largest first.
         largest: the largest tensors.
         metadata: the number of metadata entries of the model.
-        training: whether it has training information.
+        training: whether the model has training information.
     """
 
     producer: str | None
@@ -122,7 +124,7 @@ class Overview:
 
 
 def summarize(model: ast.Model) -> Overview:
-    """Summarize a model; nothing is read from the disk.
+    """Summarize a model without reading any file.
 
     Args:
         model: the model; its large data may be in it, in other files, or missing.
@@ -133,7 +135,7 @@ def summarize(model: ast.Model) -> Overview:
     interface = (*model.graph.inputs, *model.graph.outputs)
     producer = " ".join(filter(None, (model.producer_name, model.producer_version)))
     operators = Counter(
-        [_qualified(node.domain, node.op_type) for graph in graphs for node in graph.nodes]
+        [qualified_name(node.domain, node.op_type) for graph in graphs for node in graph.nodes]
     )
     outer = 1 + sum(
         graph is not None
@@ -165,14 +167,9 @@ def _opsets(imports: Iterable[ast.OpsetImport]) -> dict[str, int]:
     return {each.domain or "ai.onnx": each.version for each in imports}
 
 
-def _qualified(domain: str | None, name: str, overload: str | None = None) -> str:
-    before = f"{domain}." if domain not in (None, "", "ai.onnx") else ""
-    return f"{before}{name}{f':{overload}' if overload else ''}"
-
-
 def _called(function: ast.Function) -> Called:
     nodes = sum(len(graph.nodes) for graph in list_graphs(function))
-    return Called(_qualified(function.domain, function.name, function.overload), nodes)
+    return Called(qualified_name(function.domain, function.name, function.overload), nodes)
 
 
 def _value(value: ast.ValueInfo) -> Value:

@@ -9,7 +9,10 @@ from functools import cache
 
 
 class paused_collector:  # noqa: N801 (a context manager, used like a function)
-    """Pause garbage collection while a tree grows: the collector would traverse it repeatedly."""
+    """Pause garbage collection for the `with` block.
+
+    While a large tree grows, the collector would traverse it repeatedly.
+    """
 
     __slots__ = ("_enabled",)
 
@@ -28,7 +31,7 @@ _KEPT = 31 << 20
 
 
 def reuse_memory(size: int) -> None:
-    """Make the C library keep freed memory for reuse, unless the input is small.
+    """Make the C library keep freed memory for reuse; do nothing for small inputs.
 
     By default, glibc returns large blocks to the system and faults in new blocks page by page,
     which takes a tenth of the time of a conversion. Once the program has freed a block of up to
@@ -52,7 +55,7 @@ _MEMORY_MESSAGES = ("failed to map segment", "annot allocate memory")
 
 
 def lacks_memory(error: BaseException | None) -> bool:
-    """Whether an error or one of its causes is a lack of memory, in any exception type."""
+    """Whether an error or one of its causes reports a lack of memory, whatever its type."""
     while error is not None:
         if isinstance(error, MemoryError):
             return True

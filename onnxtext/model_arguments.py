@@ -24,9 +24,9 @@ class Given:
 
     Attributes:
         content: a text, or an encoded message.
-        name: its name in messages, such as the path of its file.
-        base: the directory of its file, where weights and external data are; None if unknown.
-        message: the type of the message if it is encoded.
+        name: the name of the content in messages, such as the path of its file.
+        base: the directory for references to weight files and external data; None if unknown.
+        message: the type of the encoded message, such as `ModelProto`; ignored for a text.
     """
 
     content: str | bytes
@@ -53,7 +53,7 @@ class Given:
             case "NodeProto":
                 model.graph.node.add().ParseFromString(self.content)
             case _:
-                raise TypeError(f"expected a model, graph, function or node, not a {self.message}")
+                raise TypeError(f"expected a model, graph, function or node, not {self.message}")
         return Given(model.SerializeToString(), self.name, self.base)
 
 
@@ -63,18 +63,20 @@ def read_given(source: object, name: str | None = None) -> Given:
     Args:
         source: a text; bytes of a text or of a binary model; the path of a file with either; a
             message of the `onnx` package; or an object of `onnx_ir` or `onnxscript`.
-        name: its name in messages.
+        name: the name of the source in messages. If None, it is the path of the file, or a
+            placeholder such as `<string>`.
 
     Raises:
-        OnnxTextError: a file is neither a binary model nor UTF-8.
+        OnnxTextError: the content is neither a binary model nor UTF-8.
         OSError: the file cannot be read.
-        TypeError: the source has another type, or a string with the name of a file.
+        TypeError: the source has another type, or is a string that looks like a file name.
     """
     match source:
         case str():
             if _FILE_NAME.fullmatch(source):
                 raise TypeError(
-                    f"a string is a text: pass pathlib.Path({source!r}) to read the file"
+                    "this string looks like a file name, but a str is read as a text: pass "
+                    f"pathlib.Path({source!r}) to read the file"
                 )
             return Given(source, name or "<string>")
         case bytes() | bytearray() | memoryview():
@@ -84,7 +86,7 @@ def read_given(source: object, name: str | None = None) -> Given:
     try:
         proto = message_of(source)
     except TypeError as error:
-        raise TypeError(f"{error}; pass such an object, a text, bytes or a path") from None
+        raise TypeError(f"{error}; a text, bytes or a path is accepted, too") from None
     message = message_name(type(proto))
     return Given(proto.SerializeToString(), name or "<message>", None, message)
 
@@ -107,7 +109,7 @@ def _of_file(path: Path, name: str | None) -> Given:
 
 
 def message_of(source: Any) -> Any:
-    """Return a message as it is, and convert an object of `onnx_ir` or `onnxscript` to one.
+    """Return the message of an argument; objects of `onnx_ir` and `onnxscript` are converted.
 
     Args:
         source: a message, or an object of `onnx_ir` or `onnxscript`.
@@ -124,7 +126,8 @@ def message_of(source: Any) -> Any:
 
         return onnx_ir.to_proto(source)
     raise TypeError(
-        f"{type(source).__name__} is no message of onnx, and no object of onnx_ir or onnxscript"
+        "expected a message of onnx, or an object of onnx_ir or onnxscript, not "
+        f"{type(source).__name__}"
     )
 
 
@@ -132,7 +135,7 @@ def message_name(kind: type) -> str:
     """Return the name of a message type as in the schema, such as `TypeProto.Tensor`.
 
     Raises:
-        TypeError: the type is no message of ONNX.
+        TypeError: the type is not a message type of ONNX.
     """
     from onnxtext.proto.descriptors import message_spec
 
@@ -143,4 +146,4 @@ def message_name(kind: type) -> str:
             return message_spec(name).name
         except KeyError:
             pass
-    raise TypeError(f"{kind.__name__} has no text: it is no message of the onnx package")
+    raise TypeError(f"{kind.__name__} is not a message type of the onnx package")

@@ -17,18 +17,19 @@ if TYPE_CHECKING:
 
 
 class TextSerializer:
-    """A serializer for `onnx.serialization.registry`.
+    """A serializer of onnxtext for `onnx.serialization.registry`.
 
     Attributes:
-        supported_format: the value of the argument `format` of `onnx.load` and `onnx.save`.
-        file_extensions: the suffixes of files that are recognized without `format`.
+        supported_format: the value of the argument `format` of `onnx.load` and `onnx.save` that
+            selects this serializer.
+        file_extensions: the suffixes of files for which this serializer is used without `format`.
     """
 
     supported_format = "onnxtxt"
     file_extensions: Collection[str] = frozenset(TEXT_SUFFIXES)
 
     def serialize_proto(self, proto: Message) -> bytes:
-        """Print a message; large weights are in a section at the end of the text.
+        """Return the text of a message, in UTF-8; large weights are at the end of the text.
 
         Raises:
             TypeError: messages of this type have no text.
@@ -36,12 +37,15 @@ class TextSerializer:
         return dumps(proto).encode()
 
     def deserialize_proto(self, serialized: bytes | str, proto: P) -> P:
-        """Parse a text, in the onnxtext language or in the official syntax.
+        """Parse a text, in the onnxtext language or in the official syntax, to a message.
 
         Args:
-            serialized: the text. Its directory is unknown, so weights in files beside it are an
-                error: `onnxtext.load` reads them.
-            proto: the message whose content is replaced, and which is returned.
+            serialized: the text. References to weight files beside the text are errors, since its
+                directory is unknown; `onnxtext.load` reads such texts.
+            proto: a message of the wanted type; its content is replaced.
+
+        Returns:
+            `proto`.
 
         Raises:
             OnnxTextError: the text has errors, or cannot be encoded.
@@ -53,10 +57,11 @@ class TextSerializer:
 
 
 def register() -> None:
-    """Let `onnx.load` and `onnx.save` read and write `.onnxtxt` files as onnxtext does.
+    """Make `onnx.load` and `onnx.save` use onnxtext for `.onnxtxt` and `.onnxtext` files.
 
-    Without this the onnx package reads and writes the official syntax only, with losses. Texts in
-    the official syntax are still read. Weights in files beside a text need `onnxtext.load`.
+    Without this call, the onnx package reads and writes these files in the official syntax, with
+    losses. After it, `onnx.load` reads both syntaxes. Texts with weights in files beside them must
+    be read with `onnxtext.load`.
     """
     from onnx.serialization import registry
 

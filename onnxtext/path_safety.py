@@ -28,11 +28,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 Skipped = Callable[[Path, str], None]
-"""Called with a file that a walk skips, and the reason."""
+"""A callback that receives each file that a walk skips, and the reason."""
 
 
 def leads_out(path: Path, directory: Path) -> bool:
-    """Whether a path, its links resolved, is outside of a directory."""
+    """Whether a path is outside of a directory after links in both are resolved."""
     root = os.path.realpath(directory)
     real = os.path.realpath(path)
     return real != root and not real.startswith(root.rstrip(os.sep) + os.sep)
@@ -46,9 +46,10 @@ def walk_files(directory: Path, fits: Test, wanted: Test, skipped: Skipped) -> I
 
     Args:
         directory: the directory that the user named.
-        fits: returns whether a file is of the kind that the command processes.
+        fits: returns whether a file has the type that the command processes.
         wanted: returns False for files and directories that the user excluded.
-        skipped: called with each file that passes both tests but is unsafe (see `unfit`).
+        skipped: receives each file that passes both tests but is unsafe (see `unfit`), and the
+            reason.
 
     Raises:
         OSError: a directory cannot be read.
@@ -70,7 +71,7 @@ def walk_files(directory: Path, fits: Test, wanted: Test, skipped: Skipped) -> I
 
 
 def unfit(path: Path, directory: Path) -> str | None:
-    """Return why a file that the user did not name must not be read or written; else None.
+    """Return the reason why a file that the user did not name is unsafe to use; None if it is safe.
 
     Args:
         path: the file, which may not exist.

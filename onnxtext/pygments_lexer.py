@@ -28,7 +28,7 @@ class OnnxTextLexer(Lexer):
     url = "https://onnx.ai"
 
     def get_tokens_unprocessed(self, text: str) -> Iterator[Piece]:
-        """Split a text into highlighted pieces, which join to the whole text.
+        """Split a text into pieces with token types; their concatenation is the whole text.
 
         Args:
             text: a model or any part of one; errors become pieces of the type `Error`.

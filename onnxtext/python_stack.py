@@ -8,15 +8,18 @@ import sys
 from collections.abc import Iterator
 
 ENOUGH = 10_000
-"""A recursion limit for the deepest text that the parser reads: a thousand unfinished constructs
-(`syntax.parser.lalr.MAX_STACK`), and at most eight calls for each of them."""
+"""A recursion limit that suffices for the deepest text that the parser reads.
+
+The parser allows a thousand unfinished constructs (`syntax.parser.lalr.MAX_STACK`); functions on
+the tree recurse at most eight calls deep for each of them.
+"""
 
 
 @contextlib.contextmanager
 def room_for_nesting() -> Iterator[None]:
-    """Raise the recursion limit for the `with` block, to allow the deepest nesting of texts.
+    """Raise the recursion limit to at least `ENOUGH` for the `with` block.
 
-    A limit that another thread has raised meanwhile is kept.
+    The old limit is restored afterwards, unless another thread has changed the limit meanwhile.
     """
     before = sys.getrecursionlimit()
     if before < ENOUGH:

@@ -39,13 +39,13 @@ class Shown:
         return self._annotated(color=wants_color("auto", sys.stdout), terminal=True).rstrip("\n")
 
     def _repr_html_(self) -> str:
+        from onnxtext.excerpt.annotate_text import described
         from onnxtext.excerpt.html import to_html
-        from onnxtext.excerpt.output import described
 
         return to_html(described(self._text, self._reading))
 
     def _annotated(self, *, color: bool, terminal: bool) -> str:
-        from onnxtext.excerpt.output import annotate
+        from onnxtext.excerpt.annotate_text import annotate
 
         return "".join(annotate(self._text, self._reading, color=color, terminal=terminal))
 
@@ -69,15 +69,15 @@ def show(
         model: a text (a `str`), bytes of a text or of a binary model, the path of a file with
             either (a `pathlib.Path`), a message, or an object of `onnx_ir` or `onnxscript`.
         graph: the name of a graph or function; None for the whole model.
-        start: values after which the shown part begins.
-        end: values with which it ends.
-        find: a pattern; only statements that it matches are shown, with their neighbours.
-        context: the number of neighbours on either side.
-        base_dir: the directory of weights beside the model; for a file, its own by default.
+        start: names of values or nodes; only nodes that depend on one of them are shown.
+        end: names of values or nodes; only nodes that one of them depends on are shown.
+        find: a regular expression; only statements that match it are shown, with their neighbours.
+        context: the number of statements to show before and after each match of `find`.
+        base_dir: the directory of weight files; for a model in a file, its directory by default.
 
     Raises:
-        OnnxTextError: the bytes are not a model, nothing of the text can be read, or the model has
-            no such part.
+        OnnxTextError: the bytes are not a model, no part of the text can be parsed, or the model
+            lacks the chosen part.
         OSError: the file cannot be read.
         TypeError: the model has another type.
     """

@@ -42,7 +42,7 @@ class Source:
 
     Attributes:
         text: the whole text; lines end with LF or CRLF.
-        name: a file name, or `<stdin>`, `<string>`.
+        name: a file name, or a placeholder such as `<stdin>` or `<string>`.
     """
 
     text: str
@@ -90,10 +90,10 @@ class Source:
 
 
 def find_by_quote(text: str, wanted: str, start: int = 0) -> int:
-    """Find a string that contains `"`: return its offset, or -1, like `str.find`.
+    """Return `text.find(wanted, start)`, faster than `str.find`; `wanted` must contain a `"`.
 
-    It searches for the quote, which is rare in texts of many megabytes, and so is several times as
-    fast as `str.find`.
+    This searches for the quote, which is rare in texts of many megabytes, and so is several times
+    as fast as `str.find`.
     """
     before = wanted.index('"')
     at = start + before - 1

@@ -20,8 +20,8 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
 
     Args:
         name: the misspelled name.
-        candidates: the valid names. Only `_MOST_COMPARED` of about the same length are compared,
-            to bound the time in large models.
+        candidates: the valid names. At most `_MOST_COMPARED` names of about the same length are
+            compared, to bound the time in large models.
     """
     if not name or len(name) > _LONGEST:
         return None

@@ -7,7 +7,13 @@ import os
 
 
 def wants_color(choice: str, stream: object) -> bool:
-    """Whether to color output to a stream, for `auto`, `always` or `never`."""
+    """Whether to color output to a stream.
+
+    Args:
+        choice: `always`, `never` or `auto`. `auto` colors only terminals, and only if the
+            environment has neither `NO_COLOR` nor `TERM=dumb`.
+        stream: the stream.
+    """
     if choice != "auto":
         return choice == "always"
     if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":

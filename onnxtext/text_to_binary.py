@@ -42,15 +42,18 @@ if TYPE_CHECKING:
 def encode_text(
     text: str, *, base_dir: str | os.PathLike[str] | None = None, name: str = "<string>"
 ) -> list[Piece]:
-    """Return the bytes of `to_binary` in pieces; weights beside the text are mapped, not copied.
+    """Encode the text of a whole model; return the bytes in pieces.
+
+    Weights in files beside the text are mapped into memory, not copied.
 
     Args:
-        text: as for `to_binary`.
-        base_dir: as for `to_binary`.
-        name: as for `to_binary`.
+        text: a text in the onnxtext language.
+        base_dir: the directory of the text, to resolve references to weight files. Without it, no
+            file is read, and such a reference is an error.
+        name: the name of the text in messages.
 
     Raises:
-        OnnxTextError: as for `to_binary`.
+        OnnxTextError: the text has errors, or cannot be encoded.
     """
     source = Source(text, name)
     reuse_memory(len(text))
@@ -68,13 +71,13 @@ def encode(
     elsewhere: Elsewhere | None = None,
     external: ExternalFile | None = None,
 ) -> list[Piece]:
-    """Encode a model that was read from a text.
+    """Return the encoded bytes of a model that was parsed from a text, in pieces.
 
     Args:
         model: the model.
         source: its text.
-        elsewhere: finds the data that is not in the text.
-        external: the file to move tensor data to, as external data.
+        elsewhere: finds the data that is not in the text; None if there is none.
+        external: the file to move tensor data to, as external data; None to keep it in the model.
 
     Raises:
         OnnxTextError: the model cannot be encoded, or its weights are missing.
@@ -95,7 +98,7 @@ def encode(
 
 
 def lower_checked(model: Model, source: Source, elsewhere: Elsewhere | None) -> list[Piece]:
-    """Lower a model, and check that protobuf can read the result.
+    """Lower a model to bytes, in pieces, and check that protobuf can read them.
 
     Raises:
         LowerError: the model does not fit the schema, or its weights are missing.
@@ -113,7 +116,7 @@ def lower_checked(model: Model, source: Source, elsewhere: Elsewhere | None) -> 
 
 
 def joined(pieces: Sequence[Piece]) -> bytes:
-    """Join pieces; a single piece of type `bytes` is not copied."""
+    """Return the concatenation of the pieces; a single piece of type `bytes` is not copied."""
     return pieces[0] if len(pieces) == 1 and type(pieces[0]) is bytes else b"".join(pieces)
 
 
@@ -131,7 +134,11 @@ class FilesBeside:
         return Reader(self._base, self._places)
 
     def find(self, digest: str) -> bytes | memoryview:
-        """Return the bytes of a blob."""
+        """Return the bytes of a blob.
+
+        Raises:
+            BlobError: no file beside the text has the blob.
+        """
         if not self._places:
             from onnxtext.tensor.text_resources import unknown
 
@@ -139,15 +146,25 @@ class FilesBeside:
         return self._reader.find(digest)
 
     def array(self, file: DataFile, type: TensorType) -> bytes | memoryview:
-        """Return the elements of an array in a data file."""
+        """Return the elements of an array in a data file, such as `.npy`, in `raw_data` encoding.
+
+        Raises:
+            BlobError: the array cannot be read, or has another type or shape.
+        """
         return self._reader.array(file, type)
 
 
 def embed(model: Model, source: Source, base_dir: Path) -> None:
-    """Embed external data in a model.
+    """Replace references to external data in a model by the data.
+
+    Args:
+        model: the model; changed in place.
+        source: its text.
+        base_dir: the directory that the references are relative to.
 
     Raises:
-        OnnxTextError: a file is missing, outside of the directory, or does not match its reference.
+        OnnxTextError: a file is missing, is outside of the directory or does not match its
+            reference; or the model would be too large.
     """
     from onnxtext.tensor.text_resources import BlobError
     from onnxtext.weights.external_data import embed_external
@@ -196,8 +213,8 @@ def _restore_encoding(
             if _same_model(restored, model, elsewhere):
                 return restored
     warnings.warn(
-        f"{name}: the encoding section no longer fits the model, which is encoded canonically; "
-        "remove the section",
+        f"{name}: the encoding section does not fit the model (was the text edited?), so the model "
+        "is encoded canonically; remove the section",
         OnnxTextWarning,
         stacklevel=4,
     )
@@ -217,7 +234,7 @@ def _same_model(data: bytes, model: Model, elsewhere: Elsewhere | None) -> bool:
 
 
 def decode_message(message_type: type[P], data: bytes, source: Source) -> P:
-    """Decode a message of the `onnx` package.
+    """Decode a message of the `onnx` package that onnxtext has encoded.
 
     Raises:
         OnnxTextError: the message is nested deeper than protobuf reads.
@@ -232,7 +249,7 @@ def decode_message(message_type: type[P], data: bytes, source: Source) -> P:
         raise OnnxTextError(
             Diagnostic(
                 "too-deep",
-                "messages would be nested deeper than the hundred levels that protobuf reads",
+                "the text needs messages nested more than 100 levels deep, the limit of protobuf",
                 source=source,
             )
         ) from None

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Verify the laws (docs/laws.md) on a file of the user.
+"""Verify the laws of lossless conversion (docs/laws.md) on a file of the user.
 
 - L1: `to_binary` restores the bytes that were given to `from_binary`.
-- L3: printed text parses to the same tree, and is printed the same again.
+- L3: printed text parses to the same tree, and that tree is printed as the same text.
 """
 
 from __future__ import annotations
@@ -34,10 +34,11 @@ class Difference:
 
     Attributes:
         law: the violated law, `L1` or `L3`.
-        message: the difference.
-        offset: the first byte that differs, if bytes do.
-        path: the model path at that offset.
-        line: the first line of the printed text that differs (1-based), if texts do.
+        message: a description of the difference.
+        offset: the offset of the first byte that differs; None if texts or trees differ.
+        path: the path of the differing field or subtree; None if unknown.
+        line: the first line of the printed text that differs or does not parse (1-based); None
+            otherwise.
     """
 
     law: str
@@ -73,7 +74,7 @@ class Verdict:
 
     @property
     def laws(self) -> tuple[str, ...]:
-        """The laws that hold."""
+        """The laws that hold, such as `L1`."""
         broken = {difference.law for difference in self.differences}
         return tuple([law for law in LAWS if law not in broken])
 
@@ -82,7 +83,8 @@ def verify(data: bytes, *, name: str = "<bytes>") -> Verdict:
     """Verify the laws on the content of a file.
 
     Args:
-        data: a binary model or, if the name has a suffix of texts, a text in UTF-8.
+        data: the content: a text in UTF-8 if the name ends with `.onnxtxt` or `.onnxtext`,
+            otherwise a binary model.
         name: the name of the file.
 
     Raises:
@@ -188,7 +190,7 @@ def _compare_trees(wanted: object, made: object) -> list[Difference]:
         return []
     path, left, right = _first_unequal(wanted, made, "")
     where = path or "the model"
-    message = f"the printed text parses to another model: {where} is {left}, then {right}"
+    message = f"the printed text parses to another model: {where} was {left} and became {right}"
     return [Difference("L3", message, path=path or None)]
 
 
@@ -225,7 +227,7 @@ def _compare_printed(text: str, model: Model) -> list[Difference]:
     same = min(len(before), len(after))
     line = next((at for at, (left, right) in pairs if left != right), same)
     left, right = [lines[line] if line < len(lines) else "" for lines in (before, after)]
-    looks = f"{_short(left)}, then {_short(right)}"
+    looks = f"it was {_short(left)} and became {_short(right)}"
     message = f"line {line + 1} is printed differently the second time: {looks}"
     return [Difference("L3", message, line=line + 1)]
 
@@ -251,7 +253,7 @@ def _compare_bytes(wanted: bytes, pieces: Sequence[Piece]) -> list[Difference]:
 
     if pieces_equal(pieces, wanted):
         return []
-    from onnxtext.proto.wire_places import path_at
+    from onnxtext.proto.path_at_offset import path_at
 
     made = joined(pieces)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections.abc import Generator
 from typing import Any
 
@@ -20,6 +21,10 @@ QUICK = "not slow and not thorough"
 settings.register_profile("no-deadline", deadline=None)
 settings.register_profile("quick", deadline=None, max_examples=40)
 settings.load_profile("no-deadline")
+
+# Tests start thousands of processes: without bytecode files, each would compile all its modules.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # Background jobs of a shell ignore SIGINT, nohup ignores SIGHUP, and commands in tests would
 # inherit that.

@@ -2,8 +2,9 @@
 """The abstract syntax tree of a model: the result of parsing a text or decoding a binary.
 
 Statements (models, graphs, functions, nodes, value infos) are mutable dataclasses; their parts
-(types, attributes, tensors, decorators) are immutable and may be shared. All can be built by hand,
-compared with `==`, printed (`onnxtext.printer`) and lowered to bytes (`onnxtext.proto`).
+(types, attributes, tensors, decorators) are immutable and may be shared. You can build all of them
+by hand, compare them with `==`, print them (`onnxtext.printer`) and encode them as protobuf bytes
+(`onnxtext.proto`).
 """
 
 from onnxtext.ast.model import (

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Combine the initializers and value infos of a decoded graph into the compact text form (SPEC 10).
 
-An initializer of an input becomes the input's default value, a `value_info` entry of a node's
-output becomes the type before that output, but only if lowering restores the same lists.
+An initializer of an input becomes the input's default value, and a `value_info` entry of a node's
+output becomes the type before that output. This is done only if encoding restores the same lists.
 """
 
 from __future__ import annotations
@@ -20,15 +20,17 @@ from onnxtext.ast.value_info_order import place_infos
 def assemble_graph(
     graph: Graph, initializers: list[ValueInfo], infos: list[ValueInfo]
 ) -> list[Decorator]:
-    """Set the `values`, defaults and typed outputs of a graph.
+    """Store the initializers and the `value_info` list of a decoded graph in the compact form.
+
+    Set `graph.values`, the default values of the inputs, and the types of nodes' outputs.
 
     Args:
-        graph: a graph with inputs, outputs and nodes.
+        graph: a graph with inputs, outputs and nodes; changed in place.
         initializers: the initializers in order, dense ones before sparse ones.
         infos: the `value_info` list.
 
     Returns:
-        The decorators that keep the order of the graph's lists: `@value_info`, `@initializers`.
+        The decorators that keep the order of both lists, if needed: `@initializers`, `@value_info`.
     """
     rest, order = _make_defaults(graph.inputs, initializers)
     graph.values = rest
@@ -46,7 +48,10 @@ def assemble_graph(
 
 
 def assemble_function(function: Function, infos: list[ValueInfo]) -> None:
-    """Set the types of a function's inputs, outputs and nodes, and its `values`."""
+    """Store the `value_info` list of a decoded function in the compact form.
+
+    Set the types of the function's inputs and outputs and of its nodes' outputs, and its `values`.
+    """
     taken = 0
     for value in (*function.inputs, *function.outputs):
         if taken < len(infos):
@@ -130,11 +135,14 @@ def _is_default(value: ValueInfo, initializer: ValueInfo) -> bool:
 
 
 def regroup(owner: Graph | Function, *, removed: bool = False) -> None:
-    """Group value infos again once their metadata has been moved to a section or removed.
+    """Combine value infos again after their metadata was moved to a section or removed.
+
+    Without its own metadata, a value info may become the type before a node's output.
 
     Args:
-        owner: a graph or function with a unique path, by which the section can name its values.
-        removed: whether metadata of its value infos was removed.
+        owner: a graph or function that a unique path identifies, so that the metadata section can
+            refer to its values.
+        removed: whether metadata of the owner's value infos was removed.
     """
     infos = [value for value in owner.values if value.data is None]
     if not infos:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Move `value_info` entries of nodes' outputs to the types before these outputs."""
+"""Store `value_info` entries of nodes' outputs as the types before these outputs."""
 
 from __future__ import annotations
 
@@ -10,11 +10,14 @@ from onnxtext.ast.types import Type
 from onnxtext.core import core, core_module
 
 Placed = list[tuple[Node, int, ValueInfo]]
-"""Entries with the node and the index of their output."""
+"""`value_info` entries of nodes' outputs: (node, index of the output, entry)."""
 
 
 def place_types(nodes: list[Node], infos: list[ValueInfo]) -> list[ValueInfo]:
-    """Move types to their outputs, for the entries at the end of the list in node order.
+    """Set the types of nodes' outputs from the end of a `value_info` list.
+
+    Only the last entries are used, as far as they are outputs in the order of the nodes. No entry
+    is used if an earlier entry is an output of a node, too.
 
     Returns:
         The entries that stay in the list.
@@ -34,17 +37,19 @@ def place_all_types(
     *,
     with_metadata: bool = False,
 ) -> bool:
-    """Move all types to their outputs if the list is only output types in node order (fast).
+    """Set the types of nodes' outputs if a `value_info` list has only such outputs, in node order.
+
+    This is fast, because the native core does it.
 
     Args:
         nodes: the nodes of a graph or function.
         infos: the list.
         taken: values that are not outputs of nodes.
-        with_metadata: whether the entries may have metadata, which the caller moves.
+        with_metadata: whether the entries may have metadata; then the caller must keep it.
 
     Returns:
-        Whether the types were moved; always False in pure Python, or if `taken` contains one of
-        the names.
+        Whether the types were set: False if the list is different, if it has an entry with the name
+        of a value in `taken`, and always in pure Python.
     """
     if core() != "native":
         return False
@@ -55,17 +60,18 @@ def place_all_types(
 def place_named_types(
     nodes: list[Node], infos: list[ValueInfo], taken: Iterable[ValueInfo]
 ) -> tuple[list[str], list[ValueInfo]] | None:
-    """Move types to their outputs in any order; fast for long lists.
+    """Set the types of nodes' outputs from a `value_info` list in any order; fast for long lists.
 
     Args:
         nodes: the nodes of a graph, without types.
-        infos: the value infos of the graph, in their stored order.
+        infos: the `value_info` list.
         taken: values that are not outputs of nodes.
 
     Returns:
-        The names whose stored order must be recorded (the entries at the end of the list that are
-        in the default order are left out), and the value infos that stay in the list. None if
-        names are not unique or a value info has more than a type; always None in pure Python.
+        The names to list in `@value_info(…)` to keep the order of the list, and the entries that
+        stay in the list. The names at the end of the list are omitted if they are in the default
+        order. The result is None if names are not unique, if an entry has anything besides a name
+        and a type, and always in pure Python.
     """
     if core() != "native":
         return None
@@ -76,10 +82,10 @@ def place_named_types(
 
 
 def types_at_end(nodes: list[Node], infos: Sequence[ValueInfo]) -> tuple[Placed, int]:
-    """Return the entries at the end of a list that are output types in node order.
+    """Find the entries at the end of a `value_info` list that are outputs in node order.
 
     Returns:
-        The entries, each with its node and the index of the output, and how many entries precede.
+        The entries found, and the number of entries before them.
     """
     placed: Placed = []
     left = len(infos)
@@ -106,12 +112,12 @@ def types_at_end(nodes: list[Node], infos: Sequence[ValueInfo]) -> tuple[Placed,
 
 
 def is_plain(info: ValueInfo) -> bool:
-    """Whether an entry has a type and nothing else."""
+    """Whether a `value_info` entry has only a name and a type."""
     return info.type is not None and not info.decorators and not info.metadata
 
 
 def place_type(node: Node, index: int, type: Type | None) -> None:
-    """Set the type before an output."""
+    """Set the type of an output of a node, given the index of the output."""
     if len(node.outputs) == 1:
         node.output_types = (type,)
         return

@@ -14,13 +14,13 @@ from onnxtext.ast.types import Type
 from onnxtext.core import core, core_module
 
 DECORATOR = "value_info"
-"""The decorator of the `value_info` list."""
+"""The name of the decorator that gives the order of the `value_info` list."""
 
 INITIALIZERS = "initializers"
-"""The decorator of the initializers."""
+"""The name of the decorator that gives the order of the initializers."""
 
 ORDERS = frozenset((DECORATOR, INITIALIZERS))
-"""The decorators that define the order of a list; they are not stored in the `GraphProto`."""
+"""The names of both decorators; the decorators are not stored in the `GraphProto`."""
 
 LONGEST = 72
 """A decorator whose names take more characters than this moves to the section `order`."""
@@ -29,7 +29,7 @@ PARTS = {
     DECORATOR: ("initializers", "inputs", "outputs", "values", "nodes"),
     INITIALIZERS: ("inputs", "values"),
 }
-"""The words each decorator accepts for parts of its list; `nodes` means typed node outputs."""
+"""For each decorator, the words for parts of the list; `nodes` means typed outputs of nodes."""
 
 _BY_DEFAULT = {DECORATOR: ("values", "nodes"), INITIALIZERS: ("inputs", "values")}
 
@@ -37,7 +37,7 @@ _BY_NAME = {
     DECORATOR: ("values", "initializers", "nodes", "inputs", "outputs"),
     INITIALIZERS: ("inputs", "values"),
 }
-"""The parts of the list in which a name is looked up, in this order."""
+"""For each decorator, the parts of the list in which to look up a name, in this order."""
 
 _COPIES = PARTS[DECORATOR][:3]
 
@@ -50,8 +50,8 @@ class Order(NamedTuple):
     """The arguments of `@value_info(…)` or `@initializers(…)`.
 
     Attributes:
-        items: parts of the list (as words), and names of single values (as strings).
-        without: names of initializers, inputs and outputs without an entry in the list.
+        items: words for parts of the list (see `PARTS`), and names of single values (as `str`).
+        without: names of initializers, inputs and outputs that have no entry in the list.
     """
 
     items: tuple[Word | str, ...]
@@ -63,11 +63,11 @@ class Entry(NamedTuple):
 
     Attributes:
         part: the part of the list, such as `inputs` (see `PARTS`).
-        name: the value.
-        type: its type; None if none is stored.
+        name: the name of the value.
+        type: the type of the value; None if the value has no type.
         at: the offset of the statement that has the type.
-        statement: the value in `<…>` that is the entry, or the value with the data of the
-            initializer; otherwise None.
+        statement: for a value info in `<…>`, this value info; in the list of initializers, the
+            value with the data; otherwise None.
     """
 
     part: str
@@ -78,7 +78,7 @@ class Entry(NamedTuple):
 
 
 def order_of(graph: Graph, decorator: str = DECORATOR) -> Order | None:
-    """Return the arguments of a graph's `@value_info` or `@initializers`; None without one.
+    """Return the arguments of a graph's `@value_info` or `@initializers`; None if it has none.
 
     Raises:
         ValueInfoError: the arguments are invalid.
@@ -102,29 +102,29 @@ def order_of(graph: Graph, decorator: str = DECORATOR) -> Order | None:
         raise ValueInfoError(_HELP[decorator])
     parts = [item for item in items if isinstance(item, Word)]
     if len(set(parts)) < len(parts):
-        raise ValueInfoError(f"@{decorator} names a part twice")
+        raise ValueInfoError(f"an argument of @{decorator} is given twice")
     return Order(tuple(items), frozenset(without))
 
 
 _HELP = {
     DECORATOR: (
-        "write @value_info(initializers), with initializers, inputs, outputs, values, nodes or "
-        'names in their order, and without: ["name"]'
+        "the arguments of @value_info must be initializers, inputs, outputs, values, nodes or "
+        'names of values as strings, in their order; without: ["name"] excludes values'
     ),
     INITIALIZERS: (
-        'write @initializers("name"), with the names of initializers, inputs or values in the '
-        "order of the initializers"
+        "the arguments of @initializers must be inputs, values or names of initializers as "
+        "strings, in their order"
     ),
 }
 
 
 def decorator_of(order: Order, names: Sequence[str] = (), decorator: str = DECORATOR) -> Decorator:
-    """Return the decorator that writes an order.
+    """Return the decorator with the arguments `order`.
 
     Args:
-        order: the order.
-        names: the names of all values; the names of `order.without` are written in
-            the order in which `names` lists them, in `without: […]`.
+        order: the arguments.
+        names: the names in the order in which `without: […]` must list them. Names that are not in
+            `order.without` are ignored.
         decorator: the name of the decorator.
     """
     fields = [Field(None, _bytes(i) if isinstance(i, str) else i) for i in order.items]
@@ -135,7 +135,7 @@ def decorator_of(order: Order, names: Sequence[str] = (), decorator: str = DECOR
 
 
 def place_order(model: Model) -> None:
-    """Move long decorators for the order of the main graph's lists to the section `order`."""
+    """Move the main graph's `ORDERS` decorators to the section `order` if one of them is long."""
     for decorator in model.graph.decorators:
         if decorator.name in ORDERS:
             names: list[FieldValue] = []
@@ -148,7 +148,7 @@ def place_order(model: Model) -> None:
 
 
 def order_first(decorators: Iterable[Decorator]) -> tuple[Decorator, ...]:
-    """Return a graph's decorators, with `@value_info` and `@initializers` moved to the front."""
+    """Return a graph's decorators with `@value_info` and `@initializers` before the others."""
     found = [*decorators]
     return (
         *[item for item in found if item.name in ORDERS],
@@ -159,7 +159,7 @@ def order_first(decorators: Iterable[Decorator]) -> tuple[Decorator, ...]:
 def entries(graph: Graph, order: Order | None) -> Iterator[Entry]:
     """Yield the entries of a graph's `value_info` list in their order.
 
-    Unknown names in the order are ignored, so that a value can be removed from the graph.
+    Names in `order` that the graph does not have are ignored, so that values can be removed.
     """
     without = frozenset[str]() if order is None else order.without
     lists = {part: list(_LISTS[part](graph)) for part in _needed(order)}
@@ -222,7 +222,7 @@ def _arranged(
 
 
 def with_data(graph: Graph) -> list[ValueInfo]:
-    """Return the initializers of a graph in their order.
+    """Return the initializers of a graph in the order of the `GraphProto`.
 
     Raises:
         ValueInfoError: `@initializers(…)` is invalid.
@@ -238,7 +238,7 @@ def with_data(graph: Graph) -> list[ValueInfo]:
 
 
 def known_with_data(graph: Graph) -> list[ValueInfo]:
-    """Return the initializers in order; in text order if `@initializers(…)` is invalid."""
+    """Like `with_data`, but return the initializers in text order if `@initializers` is invalid."""
     try:
         return with_data(graph)
     except ValueInfoError:
@@ -246,7 +246,7 @@ def known_with_data(graph: Graph) -> list[ValueInfo]:
 
 
 def unknown_names(graph: Graph) -> Iterator[tuple[str, str]]:
-    """Yield (decorator, name) for each name in an order that has no entry in the graph.
+    """Yield (decorator, name) for each name in an `ORDERS` decorator that the graph does not have.
 
     Raises:
         ValueInfoError: the arguments of a decorator are invalid.
@@ -310,7 +310,7 @@ _LISTS: dict[str, Callable[[Graph], Iterable[Entry]]] = {
 
 
 def is_dense(value: ValueInfo) -> bool:
-    """Whether an initializer is dense: stored in `initializer`, not `sparse_initializer`."""
+    """Whether an initializer is dense: stored in `initializer`, not in `sparse_initializer`."""
     return not isinstance(value.data, SparseTensor)
 
 

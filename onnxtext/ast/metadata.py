@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Convert metadata between entries of an item and its `@meta` decorator.
+"""Convert metadata between the two forms of the AST: `item.metadata` and `@meta` decorators.
 
-Nodes and value infos decoded from a binary have entries. The entries that stay in the graph become
-decorators; the other entries are printed in the section (SPEC 13).
+Decoding a binary sets the `metadata` of nodes and value infos. Metadata that is to be printed at
+its item becomes a decorator; the other metadata is printed in the metadata section (SPEC 13).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Pairs = tuple[tuple[str, str], ...]
 
 
 def decorator_entries(meta: Decorator) -> Pairs:
-    """Return the entries of a `@meta` decorator."""
+    """Return the (key, value) entries of a `@meta` decorator."""
     return tuple(
         [
             (str(field.key), field.value.decode("utf-8", "surrogateescape"))
@@ -27,7 +27,7 @@ def decorator_entries(meta: Decorator) -> Pairs:
 
 
 def meta_of(entries: Pairs) -> Decorator:
-    """Create the `@meta` decorator with these entries."""
+    """Return the `@meta` decorator with some (key, value) entries."""
     return Decorator(
         "meta",
         tuple([Field(key, value.encode("utf-8", "surrogateescape")) for key, value in entries]),
@@ -35,7 +35,7 @@ def meta_of(entries: Pairs) -> Decorator:
 
 
 def inline_metadata(item: Graph | Function | Node | ValueInfo) -> None:
-    """Convert the metadata of an item to a `@meta` decorator."""
+    """Replace the `metadata` of an item by a `@meta` decorator."""
     at = next(
         (at for at, one in enumerate(item.decorators) if one.name.startswith(_BEHIND_METADATA)),
         len(item.decorators),
@@ -45,11 +45,11 @@ def inline_metadata(item: Graph | Function | Node | ValueInfo) -> None:
 
 
 _BEHIND_METADATA = ("device", "set", "unset", "data.")
-"""Name prefixes of the decorators that follow `@meta`."""
+"""The beginnings of the names of decorators that must follow `@meta`."""
 
 
 def inline_all_metadata(graphs: Iterable[Graph | Function]) -> None:
-    """Convert the metadata of all nodes and values in some graphs to decorators."""
+    """Replace the `metadata` of all nodes and values in some graphs by `@meta` decorators."""
     for graph in graphs:
         for items in (graph.nodes, graph.inputs, graph.outputs, graph.values):
             for item in items:

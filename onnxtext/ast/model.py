@@ -5,8 +5,8 @@ Strings of protobuf `string` fields are `str`; bytes that are not UTF-8 are lone
 (`surrogateescape`), so every byte string has exactly one `str`. A field is None if the text omits
 it: a presence default of the file (`Model.presence`) then decides what is stored.
 
-`at` is the character offset of a statement in its text, -1 if it has none; comparisons ignore it.
-The spans of parts of a statement are computed from it on demand (`syntax.span_map`).
+`at` is the character offset of a statement in its text; -1 for a statement that was not parsed.
+Comparisons ignore `at`. `syntax.span_map` computes the spans of a statement's parts on demand.
 """
 
 from __future__ import annotations
@@ -25,16 +25,17 @@ if TYPE_CHECKING:
 class ValueInfo:
     """A value's declaration (`ValueInfoProto`), or an initializer (`TensorProto`).
 
-    `float[N] x` in an input, output or value list; `float[2] w = {1, 2}` in a value list is an
-    initializer only, in an input list it is an input and an initializer (IR spec, Graphs).
+    `float[N] x` in a list of inputs, outputs or values is a declaration. `float[2] w = {1, 2}` is
+    only an initializer in the list of values; in the list of inputs, it is an input and an
+    initializer (IR spec, Graphs).
 
     Attributes:
         name: the value's name.
-        type: None if none is stored.
-        data: the initializer's elements; None for a declaration alone.
-        decorators: the decorators before it.
-        metadata: entries in the file's metadata section, key and value; entries at the statement
-            itself are `@meta` decorators.
+        type: the value's type; None if no type is stored.
+        data: the elements of the initializer; None if the value has no initializer.
+        decorators: the decorators before the value.
+        metadata: (key, value) entries in the metadata section of the text; an entry at the
+            statement itself is in a `@meta` decorator.
         at: offset in the text.
     """
 
@@ -54,15 +55,15 @@ class Node:
         op_type: the operator or function called.
         inputs: names of the values used; "" for an omitted optional input.
         outputs: names of the values defined; "" for an omitted output.
-        output_types: types of the outputs that become `value_info` entries; () if there are none,
-            else one entry per output (None for an output without a type).
+        output_types: the types before the outputs, which are stored as `value_info` entries. ()
+            if no output has a type; otherwise one item per output (None for no type).
         attributes: in order.
         name: the node's label; None if not stored.
         domain: None if the text omits it, "" for a domain stored empty (`.Add`).
         overload: None if the text omits it.
-        decorators: the decorators before it.
-        metadata: entries in the file's metadata section, key and value; entries at the statement
-            itself are `@meta` decorators.
+        decorators: the decorators before the node.
+        metadata: (key, value) entries in the metadata section of the text; an entry at the
+            statement itself is in a `@meta` decorator.
         at: offset in the text.
     """
 
@@ -98,16 +99,16 @@ class Graph:
 
     Attributes:
         name: the graph's name.
-        inputs: a value with data is also an initializer.
+        inputs: the inputs; an input with data is also an initializer.
         outputs: the outputs.
         values: the `<…>` list: value infos and initializers, mixed.
         nodes: in order.
-        decorators: the decorators before it.
+        decorators: the decorators before the graph.
         quantization: the annotations, which name the scale and zero point of quantized tensors.
-        metadata: entries in the file's metadata section, key and value; entries at the statement
-            itself are `@meta` decorators.
-        value_metadata: likewise, of `value_info` entries that have no statement of their own: of
-            typed outputs, and of initializers under `@value_info(initializers)`.
+        metadata: (key, value) entries in the metadata section of the text; an entry at the
+            statement itself is in a `@meta` decorator.
+        value_metadata: the same for `value_info` entries without a statement of their own, by name:
+            for typed outputs of nodes, and for initializers with `@value_info(initializers)`.
         at: offset in the text.
     """
 
@@ -136,8 +137,9 @@ class Presence:
     """The presence defaults of a file: what is stored for omitted fields (SPEC 11).
 
     Attributes:
-        version: the language version (`onnxtext: 1`); None without the key: official presence.
-        explicit: `message.field` names stored even when empty.
+        version: the language version (`onnxtext: 1`); None if the file has no such key: then the
+            defaults are those of the official parser.
+        explicit: the fields that are stored even if they are empty, such as `node.domain`.
     """
 
     version: int | None = None
@@ -150,21 +152,20 @@ class Function:
 
     Attributes:
         name: the function's name.
-        inputs: names and optional types; a type becomes a `value_info` entry.
-        outputs: likewise.
-        attributes: parameters: a bare name, or an `Attribute` with a type or default.
+        inputs: names and optional types; a type is stored as a `value_info` entry.
+        outputs: like the inputs.
+        attributes: the parameters: a bare name, or an `Attribute` with a type or default.
         values: the `<…>` list of value infos.
         nodes: the body.
-        domain: None where not stored.
-        overload: None where not stored.
-        doc_string: None where not stored.
+        domain: None if not stored.
+        overload: None if not stored.
+        doc_string: None if not stored.
         opset_imports: in order.
-        decorators: the decorators before it.
+        decorators: the decorators before the function.
         presence: the presence defaults of a function in a text of its own; None inside a model.
-        metadata: entries in the file's metadata section, key and value; entries at the statement
-            itself are `@meta` decorators.
-        value_metadata: likewise, of `value_info` entries that have no statement of their own: of
-            typed outputs, and of initializers under `@value_info(initializers)`.
+        metadata: (key, value) entries in the metadata section of the text; an entry at the
+            statement itself is in a `@meta` decorator.
+        value_metadata: the same for the `value_info` entries of typed outputs of nodes, by name.
         at: offset in the text.
     """
 
@@ -187,11 +188,14 @@ class Function:
 
 @dataclass(frozen=True, slots=True)
 class EncodingHabit:
-    """A habit of a file's encoder: `packed(attribute.ints)`, `order(node, 1, 2, 3, 4, 7, 5)`.
+    """A regular difference of a file's encoding from the canonical encoding.
+
+    Examples: `packed(attribute.ints)`, `order(node, 1, 2, 3, 4, 7, 5)`.
 
     Attributes:
         name: `packed`, `unpacked` or `order`.
-        arguments: the name of a message or field; for `order`, the numbers of its fields follow.
+        arguments: the name of a field; for `order`, the name of a message and the numbers of its
+            fields.
     """
 
     name: str
@@ -200,10 +204,12 @@ class EncodingHabit:
 
 @dataclass(slots=True)
 class EncodingPatch:
-    """The patch from the encoding with a file's habits to the file's exact bytes (SPEC 13.5).
+    """A patch that turns the encoding of a model into the exact bytes of its file (SPEC 13.5).
+
+    The patch applies to the canonical encoding, changed by the encoding habits.
 
     Attributes:
-        canonical: SHA-256 of the canonical bytes the patch applies to, in hex.
+        canonical: SHA-256 of the bytes that the patch applies to, in hex.
         patch: copy and insert instructions (`wire.encoding_patch`).
     """
 
@@ -231,11 +237,10 @@ if TYPE_CHECKING:
 class Fragment:
     """A part of a model in a text of its own: a graph, a node, a tensor, a type and so on.
 
-    A metadata entry is its key and value; a message without a syntax of its own is a record.
-
     Attributes:
-        item: the syntax tree.
-        presence: what is stored for omitted fields.
+        item: the syntax tree: (key, value) for a metadata entry, a `Record` for a message without
+            a syntax of its own.
+        presence: the presence defaults.
     """
 
     item: FragmentItem
@@ -265,7 +270,7 @@ class Configuration:
     """A set of devices (`DeviceConfigurationProto`).
 
     Attributes:
-        name: the name by which nodes refer to the configuration.
+        name: the name of the configuration; nodes refer to it.
         record: all other fields.
     """
 
@@ -275,7 +280,7 @@ class Configuration:
 
 @dataclass(frozen=True, slots=True)
 class WeightPlace:
-    """A store or file with blobs outside of the text: `store: "model.weights"`.
+    """A directory or file with blobs outside of the text: `store: "model.weights"`.
 
     Attributes:
         kind: `store` is a directory with one file per blob, `safetensors` a single file.
@@ -288,12 +293,12 @@ class WeightPlace:
 
 @dataclass(slots=True)
 class Model:
-    """A model (`ModelProto`). Header fields are None where they are not stored.
+    """A model (`ModelProto`). A header field is None if it is not stored.
 
     Attributes:
         graph: the main graph.
         functions: the model-local functions.
-        presence: what is stored for omitted fields.
+        presence: the presence defaults.
         ir_version: version of the IR.
         opset_imports: in order.
         producer_name: the tool that made the model.
@@ -307,12 +312,12 @@ class Model:
         configurations: in order.
         encoding_habits: regular differences of the file's encoding from the canonical encoding.
         encoding: all other differences, as a patch; None if there are no others.
-        resources: the bytes of the blobs, by their digests, in order.
-        metadata_left_out: whether the text was printed without the metadata below its header and
-            cannot be converted to a model (`metadata none`).
-        places: the stores and files with the other blobs, in order.
-        resources_left_out: whether the text was printed without the bytes of its blobs and cannot
-            be converted to a model (`resources none`).
+        resources: the bytes of the blobs in the text, by digest, in order.
+        metadata_left_out: whether the text has `metadata none`: it was printed without the metadata
+            below its header, and cannot be converted to a binary.
+        places: the directories and files with the other blobs, in order.
+        resources_left_out: whether the text has `resources none`: it was printed without the bytes
+            of its blobs, and cannot be converted to a binary.
         has_order: whether the main graph's `@value_info` and `@initializers` are in a section
             `order`.
     """

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compute the paths by which sections refer to parts of a model (SPEC 13).
 
-A node is named by its label where that is unique, otherwise by its first output; neither changes
-when nodes are inserted, deleted or moved. A nested node is named by the path
-`[label].attribute.[label]`.
+A path names a node by its label if the label is unique in the graph, otherwise by its first output.
+So inserting, deleting or moving other nodes does not change the path. The path of a node in a graph
+in an attribute is `[label].attribute.[label]`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Step(NamedTuple):
 
     Attributes:
         name: the label or first output of a node, or the name of an attribute or value.
-        number: the index of a graph in an attribute that is a list of graphs.
+        number: the index of the graph if the attribute is a list of graphs; else None.
         is_label: whether the name is the label of a node.
     """
 
@@ -38,9 +38,9 @@ class Named(NamedTuple):
 
     Attributes:
         kind: `graph`, `value`, `output`, `value_info`, `tensor`, `node` or `function`.
-        path: the path from the enclosing function or the main graph.
+        path: the path, which begins in the enclosing function or the main graph.
         item: the part.
-        tied: whether the path is unique, so that a section can refer to the part.
+        tied: whether a section can refer to the part: the path is unique.
     """
 
     kind: str
@@ -50,13 +50,16 @@ class Named(NamedTuple):
 
 
 def first_output(node: Node) -> str:
-    """Return a node's first non-empty output name, by which sections refer to it, or ""."""
+    """Return the first output name of a node that is not empty; "" if there is none."""
     outputs = node.outputs
     return outputs[0] if outputs and outputs[0] else next((name for name in outputs if name), "")
 
 
 def generated_values(owner: Graph | Function) -> list[str]:
-    """Return the names of the `value_info` entries without a statement of their own, in order."""
+    """Return the names of the `value_info` entries without a statement of their own, in order.
+
+    These are typed outputs of nodes, and in a graph also the entries that `@value_info` adds.
+    """
     if isinstance(owner, Graph) and owner.decorators:
         return [entry.name for entry in known_entries(owner) if entry.statement is None]
     return [
@@ -71,14 +74,14 @@ def generated_values(owner: Graph | Function) -> list[str]:
 def described_parts(
     owner: Graph | Function, prefix: tuple[Step, ...] = (), tied: bool = True
 ) -> list[Named]:
-    """Return the parts with metadata or decorators, and all graphs, inside a graph or function.
+    """Return all nodes and values with metadata or decorators, and all graphs, inside an owner.
 
-    They are in the order of the sections.
+    They are in the order in which the metadata section lists them.
 
     Args:
         owner: the graph or function.
-        prefix: its path.
-        tied: whether that path identifies it.
+        prefix: the path of the owner.
+        tied: whether this path is unique.
     """
     found = _described_values(owner, prefix, tied)
     seen: set[str] = set()
@@ -180,16 +183,17 @@ def _graph(graph: Graph, path: tuple[Step, ...], tied: bool) -> list[Named]:
 
 
 def walk_model(model: Model) -> Iterator[tuple[Function | None, Named]]:
-    """Yield the parts that `list_parts` returns, each with its function or None."""
+    """Yield the parts that `list_parts` returns one by one, each with its function or None."""
     for function, parts in list_parts(model):
         for named in parts:
             yield function, named
 
 
 def list_parts(model: Model) -> list[tuple[Function | None, list[Named]]]:
-    """Return the parts of the main graph (with None) and of each function; the owner is first.
+    """Return (function, parts) for the main graph, with None as the function, and each function.
 
-    Of nodes and values, only those with metadata or decorators are returned.
+    The first part is the main graph or the function itself. Then come all graphs in it, and its
+    nodes and values with metadata or decorators.
     """
     found: list[tuple[Function | None, list[Named]]] = [(None, _graph(model.graph, (), True))]
     keys = list(map(function_key, model.functions))
@@ -202,5 +206,5 @@ def list_parts(model: Model) -> list[tuple[Function | None, list[Named]]]:
 
 
 def function_key(function: Function) -> tuple[str, str, str]:
-    """Return the key of a function: domain, name and overload (IR spec, Functions)."""
+    """Return (domain, name, overload), which must be unique in a model (IR spec, Functions)."""
     return function.domain or "", function.name, function.overload or ""

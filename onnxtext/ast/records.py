@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Data classes of records and decorators, the generic form with the schema's names (SPEC 12)."""
+"""Data classes of records and decorators, which can express any protobuf field (SPEC 12)."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Union
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A number as spelled, without a wire type: `7`, `-1.5`, `nan(0x7fc00001)`.
+    """A number as spelled in the text: `7`, `-1.5`, `nan(0x7fc00001)`.
 
-    Its meaning depends on its field, so the spelling is kept.
+    The type of the number depends on its field, so the spelling is kept.
     """
 
     text: str
@@ -19,10 +19,10 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """A fixed-width integer of an unknown field: `5i32`, `9i64`.
+    """A fixed-width integer in a field that the schema does not have: `5i32`, `9i64`.
 
     Attributes:
-        value: the unsigned value.
+        value: the value, as an unsigned integer.
         bits: 32 or 64.
     """
 
@@ -52,13 +52,13 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A message in the generic form: `{axis: 0, 999: 5i32}`."""
+    """A protobuf message with its fields by name or number: `{axis: 0, 999: 5i32}`."""
 
     fields: tuple[Field, ...] = ()
 
 
 FieldValue = Union[Number, Fixed, Word, bytes, Record, "tuple[FieldValue, ...]"]
-"""The value of a field. Strings are bytes, because the field decides whether text is meant."""
+"""The value of a field. Strings are `bytes`: the field decides whether they are text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +66,9 @@ class Decorator:
     """A decorator, for fields without their own syntax: `@doc("…")`, `@set(doc_string: "")`.
 
     Attributes:
-        name: `doc`, `meta`, `denotation`, `segment`, `device`, `set`, `unset`, `value_info`;
-            with `type.` or `data.` before it for the type or the tensor of a value.
-        arguments: as written.
+        name: the name, such as `doc`, `meta`, `set`, `unset` or `value_info`. The prefix `type.` or
+            `data.` means the type or the tensor of a value.
+        arguments: the arguments, in order.
     """
 
     name: str

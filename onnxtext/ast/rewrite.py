@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rewrite the data of all tensors in a model; objects without changes stay the same objects."""
+"""Rewrite the data of all tensors in a model; keep objects that do not change."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from onnxtext.ast.visit import attribute_lists, large_values, list_graphs
 
 
 class Rewriter:
-    """Rewrites a model; subclasses override `data` and other methods.
+    """Rewrites the initializers and attributes of a model; subclasses override `data`, for example.
 
     Attributes:
-        least: raw data with at most this many elements is skipped.
+        least: initializers whose raw data has at most this number of elements are skipped.
     """
 
     least = -1
@@ -26,12 +26,13 @@ class Rewriter:
         self._attributes: dict[int, Attribute] = {}
 
     def data(self, type: TensorType, data: Any, name: str | None) -> Any:
-        """Rewrite a tensor's data.
+        """Return the new data of a tensor; by default the old data.
 
         Args:
-            type: its type.
+            type: the type of the tensor.
             data: the old data.
-            name: the name of the tensor or of its owner.
+            name: the name of the tensor; if it has none, the name of its attribute, or `values` or
+                `indices` in a sparse tensor.
         """
         return data
 
@@ -41,8 +42,8 @@ class Rewriter:
         """Rewrite a model, graph or function in place.
 
         Args:
-            model: the model.
-            graphs: all of its graphs and functions; by default they are searched.
+            model: the model, graph or function.
+            graphs: all graphs and functions in it, including itself; None to search them.
         """
         if graphs is None:
             graphs = list_graphs(model)
@@ -77,12 +78,12 @@ class Rewriter:
             value.data = self.data(value.type, value.data, value.name)
 
     def tensor(self, tensor: Tensor, name: str | None) -> Tensor:
-        """Rewrite a tensor in an attribute."""
+        """Return a tensor in an attribute with its new data."""
         made = self.data(tensor.type, tensor.data, tensor.name or name)
         return tensor if made is tensor.data else replace(tensor, data=made)
 
     def sparse(self, sparse: SparseTensor) -> SparseTensor:
-        """Rewrite a sparse tensor."""
+        """Return a sparse tensor with its new values and indices."""
         values = self.tensor(sparse.values, "values")
         indices = self.tensor(sparse.indices, "indices")
         if values is sparse.values and indices is sparse.indices:
@@ -90,7 +91,7 @@ class Rewriter:
         return replace(sparse, values=values, indices=indices)
 
     def attribute(self, attribute: Attribute) -> Attribute:
-        """Rewrite an attribute; nodes that share the attribute share the result."""
+        """Return an attribute with its new value; always the same object for the same attribute."""
         made = self._attributes.get(id(attribute))
         if made is None:
             value = self.value(attribute.type, attribute.value, attribute.name)
@@ -101,7 +102,7 @@ class Rewriter:
         return made
 
     def value(self, kind: AttributeType | None, value: Any, name: str) -> Any:
-        """Rewrite the value of an attribute, or one item of a list."""
+        """Return the new value of an attribute, or of one item of a list (then `kind` is None)."""
         match value:
             case Tensor():
                 return self.tensor(value, name)

@@ -19,12 +19,13 @@ class FormalValue:
     """A formal input or output: `T x`, `T bias?`, `T inputs...`.
 
     Attributes:
-        name: its name.
+        name: the name of the formal value.
         type: a type without dimensions, or the name of a type variable.
-        option: how many values may be passed.
-        least: the minimum number of values of a variadic one.
-        homogeneous: whether all values of a variadic one have the same type.
-        doc: its documentation.
+        option: `single` if a node must pass one value, `optional` if it may omit the value,
+            `variadic` if it may pass several values.
+        least: the minimum number of values of a variadic formal value.
+        homogeneous: whether all values of a variadic formal value must have the same type.
+        doc: the documentation.
         at: offset in the text.
     """
 
@@ -42,10 +43,10 @@ class FormalAttribute:
     """A formal attribute: `axis: int` is required, `axis: int = 0` and `axis?: int` are not.
 
     Attributes:
-        attribute: its name, type and default.
-        required: whether a node must have it.
+        attribute: the name, type and default of the attribute.
+        required: whether a node must have the attribute.
         values: the valid strings; empty if every string is valid.
-        doc: its documentation.
+        doc: the documentation.
     """
 
     attribute: Attribute
@@ -59,17 +60,19 @@ class OperatorSchema:
     """One version of an operator.
 
     Attributes:
-        name: the operator.
-        domain: `""` for the standard one.
-        since: the version of its operator set that introduced this schema.
-        deprecated: the reason, maybe empty, if `since` removed the operator; else None.
-        doc: its documentation.
+        name: the name of the operator.
+        domain: `""` for the standard domain.
+        since: the version of the operator set that introduced this schema.
+        deprecated: if this version removed the operator, the reason, which may be ""; else None.
+        doc: the documentation.
         attributes: in order.
         others: whether nodes may have attributes that the schema does not list.
         inputs: in order.
         outputs: in order.
-        constraints: the types that each type variable allows; None if it allows every type.
-        body: the nodes whose output shapes are the operator's; None if the schema has no body.
+        constraints: maps each type variable to the types that it allows; to None if it allows
+            every type.
+        body: nodes that compute outputs of the same shapes as the operator's outputs; None if the
+            schema has no body.
         at: offset in the text.
     """
 
@@ -94,7 +97,7 @@ class SchemaFile:
     Attributes:
         schemas: in order.
         version: the version of the language; None if not stored.
-        opset_imports: the operator sets that it describes, and those that its bodies use.
+        opset_imports: the operator sets of the schemas, and those that their bodies use.
         producer_name: the package that has the operators.
         producer_version: the version of the package.
         doc_string: documentation.

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class AttributeType(IntEnum):
-    """`AttributeProto.AttributeType`; in the text the names are in lower case."""
+    """`AttributeProto.AttributeType`; texts write the names in lower case."""
 
     FLOAT = 1
     INT = 2
@@ -38,7 +38,7 @@ class AttributeType(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Float32:
-    """A float32 by its bits, so that -0.0 and every NaN compare exactly.
+    """A float32, stored as its bits, so that -0.0 and NaNs compare exactly.
 
     Attributes:
         bits: the IEEE 754 pattern, 0 <= bits < 2**32.
@@ -80,7 +80,7 @@ class RawData:
 
 
 class SplatData(RawData):
-    """`raw_data` of a splat such as `[0, ...]`; the bytes are computed at each access.
+    """`raw_data` of a splat, a literal that repeats its last element: `[0, ...]`.
 
     Attributes:
         repetition: the repeated bytes.
@@ -94,7 +94,7 @@ class SplatData(RawData):
 
     @property
     def data(self) -> bytes:
-        """All bytes."""
+        """All bytes of the repetition, which are computed at each access."""
         return self.repetition.expand()
 
     def __eq__(self, other: object) -> bool:
@@ -118,8 +118,9 @@ class TypedData:
     """The typed field for the element type, such as `float_data`: `{1, 2}`.
 
     Attributes:
-        entries: the field's entries as a little-endian array of the field's own width
-            (`float_data` 4, `double_data` 8, `int32_data` 4, `int64_data` 8, `uint64_data` 8).
+        entries: the field's entries as a little-endian array. The width of an entry depends on the
+            field: 4 bytes in `float_data` and `int32_data`, 8 in `double_data`, `int64_data` and
+            `uint64_data`.
     """
 
     entries: bytes
@@ -145,8 +146,9 @@ class ExternalData:
     def arguments(self) -> tuple[str, ...] | None:
         """Return the values without their keys; None if `external(…)` cannot express the entries.
 
-        `external(…)` requires the keys `location`, `offset` and `length`, of which `length` can be
-        missing, and decimal numbers without a sign or leading zeros.
+        `external(…)` can express the keys `location`, `offset` and `length`, in this order, if the
+        numbers are decimal, without a sign or leading zeros. `length`, or `offset` and `length`,
+        may be missing.
         """
         keys = tuple([key for key, _ in self.entries])
         values = tuple([value for _, value in self.entries])
@@ -156,17 +158,17 @@ class ExternalData:
 
 
 EXTERNAL_KEYS = ("location", "offset", "length")
-"""The keys of the arguments of `external(…)`."""
+"""The keys of the arguments of `external(…)`, in order."""
 
 
 def is_external_number(text: str) -> bool:
-    """Whether a text is a number for `external(…)`: decimal, without a sign or leading zeros."""
+    """Whether `external(…)` can express a number: it is decimal, without sign or leading zeros."""
     return text.isascii() and text.isdigit() and (text == "0" or text[0] != "0")
 
 
 @dataclass(frozen=True, slots=True)
 class NoData:
-    """No data at all: `float[2] w =`."""
+    """The data of a tensor that has no data: `float[2] w =`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +176,7 @@ class FieldData:
     """Tensor data in fields that do not fit its type: `raw_data(b"…") float_data{1}`.
 
     Attributes:
-        fields: field name and its bytes (as in `RawData` or `TypedData`) or its strings.
+        fields: for each field its name, and its bytes (as in `RawData` or `TypedData`) or strings.
     """
 
     fields: tuple[tuple[str, bytes | tuple[bytes, ...]], ...]
@@ -196,13 +198,14 @@ class Blob:
 
 @dataclass(frozen=True, slots=True)
 class TypedBlob:
-    """A reference to a list that is stored elsewhere: `{blob"9f2c…"}`.
+    """A reference to a list that is stored elsewhere, as a blob: `{blob"9f2c…"}`.
 
-    In a tensor, the list is the typed field; in an attribute, a list of floats, ints or strings.
-    The bytes are encoded as in a packed field: integers as varints, each string after its length.
+    In a tensor, the list is the content of a typed field, such as `float_data`; in an attribute, it
+    is a list of floats, ints or strings. The blob contains the values one after the other: floats
+    as in `raw_data`, integers as varints, each string as its length and its bytes.
 
     Attributes:
-        digest: as in `Blob`.
+        digest: the first 16 or more hexadecimal digits of the SHA-256 of the bytes.
     """
 
     digest: str
@@ -214,7 +217,7 @@ class RepeatedList:
 
     Attributes:
         items: the items before `...`.
-        count: the length of the list, at least that of `items`.
+        count: the length of the whole list; must be at least the length of `items`.
     """
 
     items: tuple[int, ...] | tuple[Float32, ...] | tuple[bytes, ...]
@@ -227,7 +230,7 @@ class DataFile:
 
     Attributes:
         path: relative to the directory of the text, with `/` between its parts.
-        entry: the name of the array in a file with several; None for a file with one.
+        entry: the name of the array if the file has several arrays; None if it has only one.
     """
 
     path: str
@@ -294,10 +297,12 @@ class Attribute:
 
     Attributes:
         name: the attribute's name.
-        type: None if no type is stored (a reference without one) or if `value` is a record.
-        value: None for a type alone (`a: int`); the element type of the lists follows `type`;
-            a `Record` has all fields except the name, for states without their own syntax.
-        decorators: the decorators before it.
+        type: the type; None if no type is stored (a reference without a type), or if `value` is a
+            record.
+        value: the value, whose class depends on `type`. None if only the type is stored (`a: int`).
+            A `Record` has all fields except the name; it is used for attributes that no other
+            syntax can express.
+        decorators: the decorators before the attribute.
     """
 
     name: str
@@ -306,7 +311,7 @@ class Attribute:
     decorators: tuple[Decorator, ...] = ()
 
     def read(self) -> AttributeValue | None:
-        """Return the value; the field's default if only the type is stored (`a: int` is 0)."""
+        """Return the value; if only the type is stored, its protobuf default (0 for `a: int`)."""
         return _DEFAULTS.get(self.type) if self.value is None else self.value
 
 
@@ -317,11 +322,11 @@ _DEFAULTS: dict[AttributeType | None, AttributeValue] = {
     AttributeType.INTS: (),
     AttributeType.STRINGS: (),
 }
-"""The defaults of the fields of numbers and strings (onnx.proto, proto2 defaults)."""
+"""The protobuf defaults of the value fields of `AttributeProto` (onnx.proto, proto2)."""
 
 
 def attribute_value(attributes: Iterable[Attribute], name: str) -> AttributeValue | None:
-    """Return the value of the first attribute with this name (`Attribute.read`), or None."""
+    """Return `read()` of the first attribute with this name; None if there is no such attribute."""
     return next((item.read() for item in attributes if item.name == name), None)
 
 

@@ -42,7 +42,7 @@ def entry_count(type: TensorType, data: TypedData | StringData) -> int:
 
 
 def wanted_entries(type: TensorType) -> int:
-    """Return the number of entries that a tensor type requires; -1 for an invalid type."""
+    """Return the number of entries in the typed field of a valid tensor; -1 for an invalid type."""
     element = ELEMENTS.get(type.element)
     dims = type.integer_dims
     if element is None or any(dim < 0 for dim in dims):
@@ -54,7 +54,7 @@ def wanted_entries(type: TensorType) -> int:
 
 
 def blob_of_data(type: TensorType, data: TypedData | StringData) -> bytes:
-    """Return the bytes of the blob that stores this data."""
+    """Return the bytes of the blob that stores the data of a tensor."""
     if isinstance(data, StringData):
         return join_strings(data.values)
     return pack_entries(ELEMENTS[type.element].field, data.entries)
@@ -63,19 +63,19 @@ def blob_of_data(type: TensorType, data: TypedData | StringData) -> bytes:
 def data_of_blob(
     type: TensorType, blob: TypedBlob, data: bytes | memoryview
 ) -> TypedData | StringData:
-    """Return the data of a blob.
+    """Return the data of a tensor that a blob stores.
 
     Args:
         type: the type of the tensor.
-        blob: the blob.
-        data: its bytes.
+        blob: the reference to the blob, for error messages.
+        data: the bytes of the blob.
 
     Raises:
         BlobError: the bytes are not a list of entries, or do not fit the type.
     """
     element = ELEMENTS.get(type.element)
     if element is None:
-        raise BlobError(f"a tensor of type {type.element} has no typed field", SIZE)
+        raise BlobError(f"a tensor of type {type.element} cannot have typed data", SIZE)
     held: TypedData | StringData
     if element.kind == "string":
         held = StringData(_strings(blob, data))
@@ -84,13 +84,14 @@ def data_of_blob(
     found, wanted = entry_count(type, held), wanted_entries(type)
     if found != wanted:
         raise BlobError(
-            f"the blob {blob.digest} has {found} entries, a tensor of this type has {wanted}", SIZE
+            f"the blob {blob.digest} has {found} entries, but a tensor of this type needs {wanted}",
+            SIZE,
         )
     return held
 
 
 def blob_of_list(kind: AttributeType, value: Any) -> bytes | None:
-    """Return the bytes of a typed blob with the list of an attribute; None for other values."""
+    """Return the bytes of the blob that stores a list in an attribute; None for other values."""
     match value:
         case Floats(data):
             return data
@@ -104,7 +105,7 @@ def blob_of_list(kind: AttributeType, value: Any) -> bytes | None:
 def list_of_blob(
     kind: AttributeType | None, blob: TypedBlob, data: bytes | memoryview
 ) -> tuple[bytes, ...] | bytes:
-    """Return the list of an attribute: strings, or little-endian numbers.
+    """Return the list in an attribute that a blob stores: strings, or little-endian numbers.
 
     Raises:
         BlobError: the bytes are not a list of the attribute's type.
@@ -112,12 +113,12 @@ def list_of_blob(
     if kind is AttributeType.STRINGS:
         return _strings(blob, data)
     if kind not in _LISTS:
-        raise BlobError("only lists of numbers or strings are written as a blob in braces", SIZE)
+        raise BlobError("a blob in braces can only stand for a list of numbers or strings", SIZE)
     return _entries(_LISTS[kind], blob, data)
 
 
 def repeated(value: Any, least: int) -> RepeatedList | None:
-    """Return the short form of a list of more than `least` equal items; None for other values."""
+    """Return a list of more than `least` equal items as a `RepeatedList`; None for other values."""
     match value:
         case Floats(data) if len(value) > least and data == data[:4] * len(value):
             return RepeatedList((Float32(int.from_bytes(data[:4], "little")),), len(value))
@@ -129,7 +130,7 @@ def repeated(value: Any, least: int) -> RepeatedList | None:
 
 
 def expanded(value: RepeatedList) -> tuple[int, ...] | tuple[bytes, ...] | Floats:
-    """Return all items of a list whose text `[1, 2, ...]` repeats the last item."""
+    """Return the whole list, with all repetitions of the last item."""
     items = value.items
     more = value.count - len(items)
     if isinstance(items[0], Float32):
@@ -142,7 +143,7 @@ def expanded(value: RepeatedList) -> tuple[int, ...] | tuple[bytes, ...] | Float
 def _strings(blob: TypedBlob, data: bytes | memoryview) -> tuple[bytes, ...]:
     strings = split_strings(data)
     if strings is None:
-        raise BlobError(f"the bytes of the blob {blob.digest} are no list of strings", SIZE)
+        raise BlobError(f"the bytes of the blob {blob.digest} are not a list of strings", SIZE)
     return strings
 
 
@@ -150,5 +151,5 @@ def _entries(field: str, blob: TypedBlob, data: bytes | memoryview) -> bytes:
     try:
         return unpack_entries(field, data)
     except ValueError as error:
-        message = f"the bytes of the blob {blob.digest} are no list of entries of {field}: {error}"
+        message = f"the bytes of the blob {blob.digest} are not entries of {field}: {error}"
         raise BlobError(message, SIZE) from None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Data classes of value types (`TypeProto`): immutable, hashable and shared."""
+"""Data classes of value types (`TypeProto`): they are immutable and hashable, and may be shared."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ class DecoratedDim:
     """A dimension with a denotation or another rare field (`@denotation("DATA_BATCH") N`).
 
     Attributes:
-        value: as in `Dim`.
-        decorators: the decorators before it.
+        value: the size, the symbolic name, or None for `?`.
+        decorators: the decorators before the dimension.
     """
 
     value: int | str | None
@@ -31,7 +31,7 @@ class TensorType:
 
     Attributes:
         element: name of the element type as in the text, such as `float`, or `undefined` for 0.
-        shape: the dimensions; `()` is rank 0, None is no shape at all (`float[]`).
+        shape: the dimensions: `()` for rank 0, None if no shape is stored (`float[]`).
         decorators: the decorators of the type, such as its denotation.
     """
 
@@ -86,7 +86,7 @@ class MapType:
 
 @dataclass(frozen=True, slots=True)
 class OpaqueType:
-    """An opaque type: `opaque(domain, name)` (`TypeProto.Opaque`); None where not stored."""
+    """An opaque type: `opaque(domain, name)` (`TypeProto.Opaque`); each is None if not stored."""
 
     domain: str | None = None
     name: str | None = None
@@ -96,7 +96,7 @@ class OpaqueType:
 Type = TensorType | SparseTensorType | SequenceType | OptionalType | MapType | OpaqueType
 
 MAX_TYPE_DEPTH = 49
-"""The deepest nesting of types that protobuf can read, given its limit of 100 nested messages."""
+"""Maximum nesting of types that protobuf can read, given its limit of 100 nested messages."""
 
 
 def type_depth(type: Type) -> int:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find the shortest `@value_info(…)` for a `value_info` list that repeats no declaration.
+"""Write a `value_info` list without repeating declarations, with a short `@value_info(…)`.
 
-Types of outputs move before the outputs. Entries that repeat an initializer, an input or an output
-are removed, and the decorator gives their positions in the list (SPEC 10).
+The entry of a node's output becomes the type before the output. Entries that repeat an initializer,
+an input or an output of the graph are removed. The decorator gives the order of the list (SPEC 10).
 """
 
 from __future__ import annotations
@@ -56,15 +56,15 @@ class _Lists(NamedTuple):
 def place_infos(
     graph: Graph, infos: list[ValueInfo], *, any_order: bool = True
 ) -> tuple[Decorator | None, list[ValueInfo]]:
-    """Move types to outputs, and find the decorator that keeps the order of the list.
+    """Set the types of nodes' outputs, and find the decorator that keeps the order of the list.
 
     Args:
-        graph: a graph with everything except the `value_info` list; types are set in its nodes.
+        graph: a graph with everything except the `value_info` list; its nodes are changed in place.
         infos: the list.
         any_order: whether the decorator may list the names of single values.
 
     Returns:
-        The decorator, if one is needed, and the entries that stay in `<…>`.
+        The decorator (None if none is needed), and the entries to print in `<…>`.
     """
     if not any(map(is_plain, infos)):  # no entry can move or repeat a declaration
         return None, infos

@@ -19,7 +19,7 @@ _NAME_AND_TYPE = attrgetter("name", "type")
 
 
 def attribute_lists(nodes: Iterable[Node]) -> Sequence[tuple[Attribute, ...]]:
-    """Return the distinct attribute lists of some nodes, in the order of the nodes."""
+    """Return the attribute lists of some nodes, in order; return a shared list only once."""
     if core() == "native":
         found: list[tuple[Attribute, ...]] = core_module("walk").attribute_lists(nodes)
         return found
@@ -29,7 +29,7 @@ def attribute_lists(nodes: Iterable[Node]) -> Sequence[tuple[Attribute, ...]]:
 
 
 def rich_lists(nodes: Iterable[Node]) -> Sequence[tuple[Attribute, ...]]:
-    """Return the distinct attribute lists with a value other than numbers and strings."""
+    """Like `attribute_lists`, but leave out lists whose values are only numbers and strings."""
     if core() == "native":
         found: list[tuple[Attribute, ...]] = core_module("walk").rich_lists(nodes)
         return found
@@ -37,7 +37,10 @@ def rich_lists(nodes: Iterable[Node]) -> Sequence[tuple[Attribute, ...]]:
 
 
 def odd_lists(nodes: Iterable[Node]) -> Sequence[tuple[Attribute, ...]]:
-    """Return the distinct attribute lists with anything but named, typed numbers or their lists."""
+    """Like `attribute_lists`, but leave out lists of only simple attributes.
+
+    A simple attribute has a name, a type, and a value that is a number or a list of numbers.
+    """
     if core() == "native":
         found: list[tuple[Attribute, ...]] = core_module("walk").odd_lists(nodes)
         return found
@@ -65,12 +68,15 @@ def _is_plain(attribute: Attribute) -> bool:
 def attribute_forms(
     nodes: Sequence[Node], operators: Sequence[T], known: set[tuple[object, ...]]
 ) -> Iterator[tuple[Node, T, tuple[object, ...]]]:
-    """Yield nodes with the key of their operator and the names and types of their attributes.
+    """Yield (node, operator, key) for each node whose key is not in `known`.
+
+    Two nodes have the same key if they have the same operator, and attributes with the same names
+    and types in the same order.
 
     Args:
         nodes: the nodes.
-        operators: for each node, an object that stands for its operator.
-        known: keys to skip; the caller may add to them between two nodes.
+        operators: for each node, an object that stands for its operator; compared by identity.
+        known: the keys of the nodes to skip; the caller may add keys during the iteration.
     """
     if core() == "native":
         yield from core_module("walk").attribute_forms(nodes, operators, known)
@@ -82,7 +88,7 @@ def attribute_forms(
 
 
 def attribute_graphs(attributes: Iterable[Attribute | str]) -> Iterator[Graph]:
-    """Yield the graphs in some attributes."""
+    """Yield the graphs that are values of some attributes, without the graphs inside them."""
     for attribute in attributes:
         if type(attribute) is str:
             continue
@@ -94,7 +100,7 @@ def attribute_graphs(attributes: Iterable[Attribute | str]) -> Iterator[Graph]:
 
 
 def nested_graphs(nodes: Iterable[Node]) -> Sequence[Graph]:
-    """Return the graphs in the attributes of some nodes."""
+    """Return the graphs in the attributes of some nodes, without the graphs inside them."""
     if core() == "native":
         graphs: list[Graph] = core_module("walk").nested_graphs(nodes)
         return graphs
@@ -102,11 +108,11 @@ def nested_graphs(nodes: Iterable[Node]) -> Sequence[Graph]:
 
 
 def large_values(values: Iterable[ValueInfo], most: int) -> Sequence[ValueInfo]:
-    """Return the values with data; leave out raw data that certainly has few elements.
+    """Return the initializers among some values, except those with little raw data.
 
     Args:
         values: the values.
-        most: the maximum number of elements in raw data that is left out.
+        most: values whose raw data has at most this number of elements are left out.
     """
     if core() == "native":
         found: list[ValueInfo] = core_module("walk").large_values(values, most)
@@ -122,7 +128,7 @@ def _is_small(value: ValueInfo, most: int) -> bool:
 
 
 def walk_graphs(root: Model | Fragment | Graph | Function | Node) -> Iterator[Graph | Function]:
-    """Yield every graph and function in a syntax tree, including the root, outer before inner."""
+    """Yield every graph and function in a syntax tree, outer before inner; the root may be one."""
     stack = _outermost(root)
     while stack:
         graph = stack.pop()
@@ -163,7 +169,7 @@ def _outermost(root: Model | Fragment | Graph | Function | Node) -> list[Graph |
 
 
 def walk_nodes(root: Model | Fragment | Graph | Function | Node) -> Iterator[Node]:
-    """Yield every node in a syntax tree, including the root."""
+    """Yield every node in a syntax tree; the root may be one."""
     item = root.item if isinstance(root, Fragment) else root
     if isinstance(item, Node):
         yield item

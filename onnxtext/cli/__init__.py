@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command `onnxtext`. Nothing else imports this package."""
+"""The command line `onnxtext`. The library does not import this package."""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def read_array(text: str) -> np.ndarray[Any, Any]:
-    """Return the array of an argument: of the file in `@x.npy`, or of a JSON number or list.
+    """Return the array of an argument, which is `@x.npy` for a file, or a JSON number or list.
 
     Raises:
         CommandError: the file cannot be read, or the argument is not an array.
@@ -41,7 +41,7 @@ def read_array(text: str) -> np.ndarray[Any, Any]:
         try:
             made = np.load(path, allow_pickle=False)
         except (ValueError, EOFError) as error:
-            raise CommandError("no-input", f"{path} is no .npy file: {error}") from None
+            raise CommandError("no-input", f"{path} is not a .npy file: {error}") from None
     if not isinstance(made, np.ndarray):
-        raise CommandError("no-input", f"{path} holds several arrays; name a .npy file")
+        raise CommandError("no-input", f"{path} contains several arrays; name a .npy file")
     return made

@@ -67,7 +67,7 @@ With several files, the highest status of any file; every file is tried."""
 
 @dataclass(frozen=True, slots=True)
 class CheckOptions:
-    """The options given on the command line; settings of the project are not included."""
+    """The options of `onnxtext check`, without the settings of the project."""
 
     select: tuple[str, ...]
     ignore: tuple[str, ...]
@@ -101,8 +101,8 @@ def _slugs(
     metavar="RULE",
     callback=_slugs,
     shell_complete=one_of(codes),
-    help="Turn on a rule that is off by default; `all` turns on every such rule that belongs to no "
-    "profile.",
+    help="Turn on a rule that is off by default; `all` turns on all such rules except those of "
+    "profiles.",
 )
 @click.option(
     "--profile",
@@ -119,7 +119,7 @@ def _slugs(
     shell_complete=one_of(codes),
     help="Turn off a rule.",
 )
-@click.option("--strict", is_flag=True, help="Warnings count like errors.")
+@click.option("--strict", is_flag=True, help="Exit with status 1 for warnings, too.")
 @click.option(
     "--fix",
     is_flag=True,
@@ -152,8 +152,8 @@ def _slugs(
     metavar="N|DOMAIN=N",
     callback=read_targets,
     help="List the obstacles to a conversion to version N of the standard operators, or of the "
-    "operators of DOMAIN, and the nodes that it changes. With -o, OUT is the converted model; with "
-    "--fix, FILE.",
+    "operators of DOMAIN, and the nodes that it changes. With -o, the converted model is "
+    "written to OUT; with --fix, it replaces FILE.",
 )
 @click.option(
     "-o",
@@ -161,7 +161,7 @@ def _slugs(
     metavar="OUT",
     type=MODEL,
     help="The file that --infer and --target-opset write, or - for standard output. Its suffix "
-    "says whether it is a text or a binary model.",
+    "determines whether a text or a binary model is written.",
 )
 @click.option("-f", "--force", is_flag=True, help="Overwrite OUT if it exists.")
 @reporting_options
@@ -325,9 +325,10 @@ def _write(
 def show(
     found: list[Diagnostic], most: int, name: str, reporter: Reporter, *, strict: bool
 ) -> None:
-    """Report at most `most` findings (0: all), and set the exit status.
+    """Report at most `most` diagnostics (0: all), and set the exit status if there are errors.
 
-    If there are more, errors take precedence over warnings, and warnings over the rest.
+    If there are more diagnostics, errors are chosen first, then warnings. With `strict`, warnings
+    set the exit status like errors.
     """
     counting = ("error", "warning") if strict else ("error",)
     bad = any(item.severity in counting for item in found)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """`onnxtext completion`: print the script that completes commands in a shell.
 
-The scripts request completions from `onnxtext` by the environment variables of click. The answer
-has a line per completion: a kind, a value, and a help, separated by tabs. For the kind `file`, the
-value is a list of suffixes; the shell itself lists the files, so quotes and `~` work as usual.
+To complete a word, a script runs `onnxtext` with the environment variables of click, and reads one
+line per completion: its kind, value and help, separated by tabs. For the kind `file`, the value is
+a list of suffixes; the shell itself lists the files, so quotes and `~` work as usual.
 """
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ Examples:
 
 
 def register() -> None:
-    """Register our completion formats with click; called if a shell requests completions."""
+    """Register the completion classes of this module with click, before a shell uses them."""
     for shell in SHELLS.values():
         add_completion_class(shell)
 

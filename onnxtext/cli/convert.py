@@ -38,9 +38,9 @@ class Output(NamedTuple):
     """The result of a conversion.
 
     Attributes:
-        pieces: the bytes to write, in order.
-        beside: files of weights beside the output, which are written first; None if there are none.
-        external: a file of ONNX external data to write with the output, if any.
+        pieces: the bytes of the output, in order.
+        beside: the weight files to write beside the output, before it; None if there are none.
+        external: the file of ONNX external data to write with the output; None if there is none.
     """
 
     pieces: list[Piece]
@@ -52,11 +52,12 @@ class Conversion(NamedTuple):
     """One direction of conversion: `to-binary` or `from-binary`.
 
     Attributes:
-        convert: converts the bytes of the input.
-        suffixes: suffixes of inputs, which `suffix` replaces.
+        convert: converts the bytes of an input.
+        suffixes: the suffixes of inputs; `suffix` replaces them in the names of outputs.
         suffix: the suffix of outputs.
-        binary: the binary side, `in` or `out`; binary data is not allowed on terminals.
-        inverse: the command for the other direction.
+        binary: `in` if inputs are binary, `out` if outputs are. A terminal must not be the binary
+            side.
+        inverse: the subcommand for the other direction.
     """
 
     convert: Callable[[bytes, Job], Output]
@@ -75,13 +76,21 @@ def run(
     output_format: str,
     color: str,
 ) -> int:
-    """Convert all inputs; an error in one input does not stop the others.
+    """Convert all inputs; after an error in one, continue with the next.
+
+    Args:
+        conversion: the direction.
+        inputs: the names of inputs on the command line; `-` or no name is standard input.
+        output: the value of `-o`: a file, a directory, or `-`; None without this option.
+        force: whether to overwrite existing files that have other content.
+        output_format: the format of errors, one of `report.FORMATS`.
+        color: when to color errors, one of `report.COLORS`.
 
     Returns:
         The exit status.
 
     Raises:
-        click.UsageError: the names of inputs and output conflict.
+        click.UsageError: the inputs cannot be combined, or cannot be written to `output`.
     """
     jobs = plan(inputs, output, conversion.suffixes, conversion.suffix)
     with Reporter(output_format, color) as reporter:
@@ -171,8 +180,8 @@ def _read_file(conversion: Conversion, source: Path) -> bytes:
         if size > MOST_BYTES:
             raise CommandError(
                 "model-too-large",
-                f"{source} has {size:,} bytes: protobuf reads and writes no message of more than "
-                f"{MOST_BYTES:,}",
+                f"{source} has {size:,} bytes, but protobuf cannot read or write messages of "
+                f"more than {MOST_BYTES:,}",
                 help="keep its weights in external data, as onnx.save(…, save_as_external_data="
                 "True) does",
             )

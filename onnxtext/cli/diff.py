@@ -61,9 +61,18 @@ def _categories(
 @click.command("diff", epilog=EXPLANATION)
 @click.argument("old", metavar="OLD", type=MODEL)
 @click.argument("new", metavar="NEW", type=MODEL)
-@click.option("--json", "form", flag_value="json", help="One JSON object, see docs/diff.md.")
-@click.option("--stat", "form", flag_value="stat", help="Counts of differences and operators only.")
-@click.option("--markdown", "form", flag_value="markdown", help="For comments on pull requests.")
+@click.option(
+    "--json", "form", flag_value="json", help="Write one JSON object; docs/diff.md describes it."
+)
+@click.option(
+    "--stat", "form", flag_value="stat", help="Show only counts of differences and operators."
+)
+@click.option(
+    "--markdown",
+    "form",
+    flag_value="markdown",
+    help="Write Markdown, for comments on pull requests.",
+)
 @click.option(
     "--ignore",
     multiple=True,
@@ -76,8 +85,8 @@ def _categories(
     "--all",
     "every",
     is_flag=True,
-    help="Show every difference of a large diff, instead of groups of similar ones. --json lists "
-    "every one in any case.",
+    help="Show every difference of a large diff, instead of groups of similar ones. --json always "
+    "lists every difference.",
 )
 @click.option(
     "-o",
@@ -138,16 +147,16 @@ def run_diff(
         new: the new model's file.
         labels: the names of the old and the new model in the output.
         form: the format of the diff.
-        ignore: categories to leave out.
-        every: whether to show every difference of a large diff, instead of groups.
+        ignore: the categories of differences to leave out.
+        every: whether to show each difference of a large diff, instead of groups of similar ones.
         output: the file to write; None for standard output.
         quiet: whether to write nothing.
         color: `auto`, `always` or `never`.
         output_format: the format of errors on standard error.
 
     Returns:
-        The exit status: 0 if the models are equal, 1 if they differ, 2 after an error, which was
-        reported.
+        The exit status: 0 if the models are equal, 1 if they differ, 2 after an error. Errors are
+        reported on standard error.
     """
     with Reporter(output_format, color) as reporter:
         diff: ModelDiff | None = None

@@ -52,8 +52,8 @@ def command(context: click.Context, file: str) -> None:
     """Edit a model in one line, in place.
 
     FILE is a text (.onnxtxt, .onnxtext) or a binary model; - filters standard input to standard
-    output. Of a text, comments and the layout of everything else stay. The file is replaced
-    atomically. A value is named by its name, a node by its label or one of its outputs.
+    output. In a text, comments and the layout of unchanged parts are kept. The file is replaced
+    atomically. Refer to a value by its name, and to a node by its label or one of its outputs.
     """
     context.obj = file
 
@@ -65,8 +65,8 @@ _OPTIONS = (
         "--output",
         metavar="OUT",
         type=MODEL,
-        help="The file to write instead of FILE, or - for standard output. Its suffix says whether "
-        "it is a text or a binary model.",
+        help="The file to write instead of FILE, or - for standard output. Its suffix "
+        "determines whether a text or a binary model is written.",
     ),
     click.option("-f", "--force", is_flag=True, help="Overwrite OUT if it exists."),
 )
@@ -140,7 +140,7 @@ def set_shape(shapes: tuple[str, ...]) -> Edit:
     type=(str, int),
     multiple=True,
     metavar="VALUE DIM",
-    help="A dimension of another input that gets the same name.",
+    help="A dimension of another input, to which to give the same name.",
 )
 @click.option("--fix", is_flag=True, help="Change constant shapes that allow only the old size.")
 def make_symbolic(
@@ -148,8 +148,8 @@ def make_symbolic(
 ) -> Edit:
     """Make dimension DIM of the input VALUE symbolic: x 0 batch.
 
-    All declarations that depend on it change, too. Nodes that allow only the old size, or may, are
-    reported (exit status 1).
+    All declarations that depend on it change, too. Nodes that allow only the old size, or possibly
+    only the old size, are reported (exit status 1).
     """
     from onnxtext import editing
 
@@ -157,12 +157,16 @@ def make_symbolic(
 
 
 @_verb("extract")
-@click.option("--from", "starts", multiple=True, metavar="VALUE", help="A new input.")
-@click.option("--to", "ends", multiple=True, metavar="VALUE", help="A new output.")
+@click.option(
+    "--from", "starts", multiple=True, metavar="VALUE", help="A value that becomes an input."
+)
+@click.option(
+    "--to", "ends", multiple=True, metavar="VALUE", help="A value that becomes an output."
+)
 def extract(starts: tuple[str, ...], ends: tuple[str, ...]) -> Edit:
     """Keep only the nodes that compute the values --to from the values --from.
 
-    Without --from the inputs stay, without --to the outputs.
+    Without --from, the graph's inputs are kept; without --to, its outputs.
     """
     from onnxtext import editing
 
@@ -188,14 +192,14 @@ def set_attribute(node: str, attribute: str) -> Edit:
 @click.option(
     "--instead-of",
     metavar="VALUE",
-    help="Let the other uses of VALUE use the first output of the last new node.",
+    help="Replace all other uses of VALUE by the first output of the last new node.",
 )
 def insert(nodes: str, after: str | None, before: str | None, instead_of: str | None) -> Edit:
     """Insert nodes in the syntax of texts, by default behind the nodes that they use."""
     from onnxtext import editing
 
     if after is not None and before is not None:
-        raise click.UsageError("--after and --before exclude each other.")
+        raise click.UsageError("--after and --before cannot be combined.")
     return partial(editing.insert, text=nodes, after=after, before=before, instead_of=instead_of)
 
 
@@ -229,8 +233,13 @@ def replace_weight(weights: tuple[str, ...]) -> Edit:
 
 @_verb("set-opset")
 @click.argument("version", type=click.IntRange(min=1))
-@click.option("--domain", default="", metavar="DOMAIN", help="Default: the standard operators.")
-@click.option("--no-convert", is_flag=True, help="Change only the number.")
+@click.option(
+    "--domain",
+    default="",
+    metavar="DOMAIN",
+    help="The domain of the operator set. Default: the standard operators.",
+)
+@click.option("--no-convert", is_flag=True, help="Change only the version, not the nodes.")
 def set_opset(version: int, domain: str, no_convert: bool) -> Edit:
     """Convert the model to VERSION of an operator set.
 
@@ -267,7 +276,7 @@ def _weight(text: str) -> tuple[str, str]:
     name, equals, file = text.partition("=@")
     if not equals:
         _, value = _pair(text, "w=@w.npy")
-        raise click.UsageError(f"{value!r} is no file: write w=@w.npy.")
+        raise click.UsageError(f"{value!r} does not begin with @: name a file, as in w=@w.npy.")
     if not name:
         raise click.UsageError(f"{text!r} is not of the form 'w=@w.npy'.")
     return name, f"@{file}"

@@ -20,7 +20,7 @@ from onnxtext.terminal import is_terminal, wants_color
 
 @dataclass(frozen=True)
 class Target:
-    """The file to edit, and the file to write.
+    """The file to edit, and where to write the result.
 
     Attributes:
         file: the file to edit; `-` for standard input.
@@ -44,7 +44,7 @@ def read(target: Target) -> bytes:
     """Return the content of the file to edit.
 
     Raises:
-        CommandError: the file cannot be read or replaced.
+        CommandError: the file cannot be read, or it would be replaced and is not a regular file.
     """
     with io_errors("read", target.name):
         if target.file == "-":
@@ -75,7 +75,7 @@ def _converted(target: Target, content: str | bytes) -> bytes:
 
 
 def write(target: Target, old: bytes, content: str | bytes) -> None:
-    """Write an edited text or model to its target.
+    """Write an edited text or model to the target's output, or over the edited file.
 
     Args:
         target: the file to write.
@@ -84,7 +84,8 @@ def write(target: Target, old: bytes, content: str | bytes) -> None:
 
     Raises:
         CommandError: the output cannot be written.
-        OnnxTextError: the content cannot be converted to the form that the suffix requires.
+        OnnxTextError: the suffix of the output requires a conversion between text and binary model,
+            which has failed.
     """
     new = _converted(target, content)
     if target.output == "-" or (target.output is None and target.file == "-"):
@@ -118,7 +119,13 @@ def show(old: str | bytes, new: str | bytes, target: Target, color: str) -> None
 
 
 def new_findings(target: Target, old: str | bytes, new: str | bytes) -> list[Diagnostic]:
-    """Return the errors, and the warnings on contradictory sizes, that an edit adds to a model."""
+    """Return the errors, and the warnings about contradictory sizes, that an edit has added.
+
+    Args:
+        target: the edited file.
+        old: the model before the edit, as a text or bytes.
+        new: the model after the edit.
+    """
     if old == new:
         return []
     known = Counter([(item.code, item.message) for item in _errors(target, old)])

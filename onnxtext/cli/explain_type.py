@@ -56,8 +56,8 @@ _STEPS = 6
     "--line",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Of a text, explain the values that the statement at line N defines; with VALUE, the one "
-    "of the graph around line N.",
+    help="In a text, explain the values that the statement at line N defines; with VALUE, explain "
+    "the value of this name in the graph around line N.",
 )
 @click.option(
     "--depth",
@@ -84,8 +84,9 @@ def command(
     """Tell where the types of values come from, or why they are not known.
 
     FILE is a text or a binary model; - is standard input. VALUE is the name of a value, or the
-    label of a node for its outputs. Each size is declared in an input, stored in a weight, inferred
-    by nodes, assumed because only a declaration says so, or unknown; the chain of nodes follows.
+    label of a node to explain all of its outputs. Each size is declared in an input, stored in a
+    weight, inferred by nodes, assumed because only a declaration says so, or unknown; the chain of
+    nodes that compute it follows.
     """
     if not values and line is None:
         raise click.UsageError("Name a VALUE, or a statement with --line.")
@@ -255,8 +256,8 @@ class _Model:
         types = {None if v.type(name) is None else written(v.type(name)) for v in known[1:]}
         if len(known) > 1:
             caller = known[0].caller()
-            at = f" of {self._where(_place(caller[1]))}" if caller is not None else ""
-            yield f"  for the call{at}; {len(known)} kinds of calls give the types " + (
+            at = f" at {self._where(_place(caller[1]))}" if caller is not None else ""
+            yield f"  this is for the call{at}; calls with other arguments give the types " + (
                 ", ".join(sorted([f"`{type or 'unknown'}`" for type in types]))
             )
         others = [

@@ -31,8 +31,8 @@ Examples:
   onnxtext fmt - <model.onnxtxt           as a filter, for editors
 
 \b
-Comments exclude statements: `# fmt: skip` behind a statement, or
-`# fmt: off` and `# fmt: on` on their own lines around some.
+Comments keep statements unformatted: `# fmt: skip` after one statement, or
+`# fmt: off` and `# fmt: on` on lines of their own around several.
 
 \b
 Exit status:
@@ -44,12 +44,12 @@ With several files, the highest status of any file; every file is tried."""
 
 @dataclass(frozen=True, slots=True)
 class FormatOptions:
-    """The options for the output of formatted texts.
+    """The options of `onnxtext fmt` for its output.
 
     Attributes:
-        check: list the files that change, and write none.
-        diff: show what changes, and write nothing.
-        stdout: write to standard output.
+        check: whether to list the files that would change, and write nothing.
+        diff: whether to show a diff of each file, and write nothing.
+        stdout: whether to write to standard output instead of the files.
     """
 
     check: bool
@@ -66,8 +66,8 @@ class FormatOptions:
     "--exclude",
     multiple=True,
     metavar="PATTERN",
-    help="Exclude files and directories below a directory FILE whose relative path or name matches "
-    "(*, ?, [...]). May be repeated.",
+    help="If FILE is a directory, skip the files and directories below it whose relative path or "
+    "name matches PATTERN (*, ?, [...]). May be repeated.",
 )
 @reporting_options
 def command(

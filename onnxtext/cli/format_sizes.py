@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Format numbers of bytes for people: `1.5 MB`."""
+"""Format sizes in bytes for people, such as `1.5 MB`."""
 
 from __future__ import annotations
 
 
 def size_text(count: int) -> str:
-    """Return a number of bytes with two or three digits and its unit, such as `1.5 MB`."""
+    """Format a number of bytes, rounded, in B, kB, MB or GB, such as `1.5 MB` or `120 kB`."""
     if count < 1000:
         return f"{count} B"
     unit = "kB" if count < 999_500 else "MB" if count < 999_500_000 else "GB"

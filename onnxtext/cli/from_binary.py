@@ -47,7 +47,7 @@ def conversion(
     embed_external: bool = False,
     stats: bool = False,
 ) -> Conversion:
-    """Return the conversion of binary models to texts with the options of the command line."""
+    """Return the conversion of binary models to texts; the arguments are options of the command."""
 
     def convert(data: bytes, job: Job) -> Output:
         from onnxtext.binary_to_text import print_binary
@@ -104,7 +104,11 @@ _LONG_TEXT = 1 << 20
 
 
 def official_conversion(allow_loss: bool) -> Conversion:
-    """Return the conversion of binary models to the official syntax."""
+    """Return the conversion of binary models to the official syntax.
+
+    Args:
+        allow_loss: whether to write texts that cannot represent everything in the model.
+    """
 
     def convert(data: bytes, job: Job) -> Output:
         from onnxtext.cli.official_losses import convert_official
@@ -120,7 +124,9 @@ def _check_dialect(dialect: str, allow_loss: bool) -> None:
     """Raise a UsageError for options that do not apply to the dialect."""
     if dialect == "onnxtext":
         if allow_loss:
-            raise click.UsageError("--allow-loss needs --dialect onnx: onnxtext loses nothing")
+            raise click.UsageError(
+                "--allow-loss needs --dialect onnx: the dialect onnxtext loses nothing"
+            )
         return
     context = click.get_current_context()
     for name in ("weights", "store", "embed_external", "stats", "inline_limit", "metadata"):
@@ -144,14 +150,15 @@ def _check_dialect(dialect: str, allow_loss: bool) -> None:
     "--store",
     metavar="NAME",
     type=FileName(".safetensors"),
-    help="The store or safetensors file, relative to the text: several texts can share a store. "
-    "Default: the name of the text with .weights or .safetensors.",
+    help="The path of the store or safetensors file, relative to the text; several texts can share "
+    "a store. Default: the name of the text with .weights or .safetensors.",
 )
 @click.option(
     "--embed-external",
     is_flag=True,
     help="Treat ONNX external data like other weights, instead of keeping the references. Its "
-    "files are found from the model's directory; to-binary then creates a self-contained model.",
+    "files are looked up relative to the model's directory. `to-binary` then creates a "
+    "self-contained model.",
 )
 @click.option(
     "--stats",
@@ -186,7 +193,8 @@ def _check_dialect(dialect: str, allow_loss: bool) -> None:
 @click.option(
     "--allow-loss",
     is_flag=True,
-    help="With --dialect onnx, write the text even if it lacks parts; they are listed.",
+    help="With --dialect onnx, write the text even if parts of the model are lost; these are "
+    "listed.",
 )
 @reporting_options
 def command(
@@ -213,8 +221,8 @@ def command(
 
     The official syntax (--dialect onnx) cannot represent everything: losses are listed on standard
     error by kind; the exit status is 1 and nothing is written, unless --allow-loss is given.
-    Changes without meaning are only noted: whether empty fields are stored, and raw_data that
-    becomes typed data with the same values.
+    Two changes that keep the meaning are only noted: empty fields that are stored or not, and
+    raw_data written as typed data.
     """
     _check_dialect(dialect, allow_loss)
     official = dialect == "onnx"

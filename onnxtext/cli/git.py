@@ -39,9 +39,9 @@ Examples:
 STATUSES = """\b
 Exit status:
   0  success
-  1  findings: no mode is installed and works, or a file would change
-  2  could not run: wrong usage, git failed, or there are conflicting foreign
-     settings; nothing is changed then
+  1  findings: no installed mode works, or a file would change
+  2  could not run: wrong usage, git failed, or settings that onnxtext did not
+     make are in conflict with a mode; nothing is changed then
 With several files, the highest status of any file; every file is tried."""
 
 EPILOG = f"{EXAMPLES}\n\n{STATUSES}"
@@ -65,8 +65,18 @@ def command() -> None:
 
 _MODE = click.Choice(["textconv", "filter", "source"])
 _SCOPE = (
-    click.option("--local", "scope", flag_value="local", help="In this repository: the default."),
-    click.option("--global", "scope", flag_value="global", help="For all your repositories."),
+    click.option(
+        "--local",
+        "scope",
+        flag_value="local",
+        help="Use the configuration of this repository; the default.",
+    ),
+    click.option(
+        "--global",
+        "scope",
+        flag_value="global",
+        help="Use your global configuration, for all your repositories.",
+    ),
 )
 
 
@@ -84,7 +94,7 @@ def _scoped(function: Callable[..., int]) -> Callable[..., int]:
     default="textconv",
     show_default=True,
     help="textconv: binaries stay binaries, diffs show text. filter: git stores text, the working "
-    "tree has binaries. source: texts are the source. textconv and filter exclude each other.",
+    "tree has binaries. source: texts are the source. textconv and filter cannot be combined.",
 )
 @click.option(
     "--attributes",
@@ -96,7 +106,7 @@ def _scoped(function: Callable[..., int]) -> Callable[..., int]:
 @click.option(
     "--structural/--no-structural",
     default=None,
-    help="git diff shows the output of `onnxtext diff` instead of lines.",
+    help="Show the output of `onnxtext diff` in git diff, instead of changed lines.",
 )
 @reporting_options
 def install(
@@ -109,7 +119,8 @@ def install(
 ) -> int:
     """Configure git for this repository, or for all of yours.
 
-    Other modes and foreign settings are kept; uninstall restores the previous state.
+    Other modes, and settings that onnxtext did not make, are kept. `onnxtext git uninstall`
+    restores the previous state.
     """
     from onnxtext.git.install import install as set_up
 
@@ -146,7 +157,7 @@ def uninstall(
     output_format: str,
     color: str,
 ) -> int:
-    """Undo install.
+    """Undo `onnxtext git install`.
 
     Files in the working tree and in the repository are not changed: see docs/git.md.
     """
@@ -159,15 +170,17 @@ def uninstall(
 
 
 @command.command("status", epilog=EPILOG)
-@click.option("--local", "scope", flag_value="local", help="Only the repository's configuration.")
-@click.option("--global", "scope", flag_value="global", help="Only your global configuration.")
-@click.option("--mode", type=_MODE, help="Show this mode only.")
+@click.option(
+    "--local", "scope", flag_value="local", help="Show only the repository's configuration."
+)
+@click.option("--global", "scope", flag_value="global", help="Show only your global configuration.")
+@click.option("--mode", type=_MODE, help="Show only this mode.")
 @reporting_options
 def status(scope: Scope | None, mode: Mode | None, output_format: str, color: str) -> int:
     """Show what is configured, and whether git can run it.
 
     Without --local and --global the effective configuration is shown. The exit status is 0 if a
-    mode, or the selected one, is installed and works, and 1 if not.
+    mode (with --mode, the selected one) is installed and works, and 1 if not.
     """
     from onnxtext.git.status import status as find
 
@@ -193,8 +206,8 @@ def verify(output_format: str, color: str) -> int:
     """Verify that git can restore every tracked model byte for byte.
 
     Every tracked model is checked in the index and, with the filter, in the working tree: texts of
-    the filter and binaries must survive a round trip, and source texts must keep the laws. Nothing
-    is written.
+    the filter and binaries must survive a round trip, and source texts must keep the laws that
+    `onnxtext verify` checks. Nothing is written.
     """
     from onnxtext.git.verification import verify as prove
 
@@ -216,7 +229,7 @@ def verify(output_format: str, color: str) -> int:
 def checkout(output_format: str, color: str) -> int:
     """Replace texts in the working tree by their models.
 
-    There are such texts in a clone made before install --mode filter, and after a conflict was
+    Such texts exist in a clone made before `install --mode filter`, and after a conflict was
     resolved in the text. Only texts that git stores are replaced; nothing else is changed.
     """
     from onnxtext.git.checkout import check_out
@@ -233,8 +246,15 @@ def checkout(output_format: str, color: str) -> int:
 @command.command("diff", epilog=EPILOG)
 @click.argument("old", metavar="COMMIT")
 @click.argument("new", metavar="[COMMIT]", default="HEAD")
-@click.option("--stat", "form", flag_value="stat", help="Counts of differences and operators only.")
-@click.option("--markdown", "form", flag_value="markdown", help="For comments on pull requests.")
+@click.option(
+    "--stat", "form", flag_value="stat", help="Show only counts of differences and operators."
+)
+@click.option(
+    "--markdown",
+    "form",
+    flag_value="markdown",
+    help="Write Markdown, for comments on pull requests.",
+)
 @click.option(
     "--all", "every", is_flag=True, help="Show every difference of a large diff, not groups."
 )
@@ -254,7 +274,7 @@ def diff(
     output_format: str,
     color: str,
 ) -> int:
-    """Show the differences of the models of two commits, like `onnxtext diff`.
+    """Show the differences between the models of two commits, like `onnxtext diff`.
 
     Every model that differs between the commits is compared. The default of the second commit is
     HEAD. The exit status is 0 even if there are differences.

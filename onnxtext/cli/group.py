@@ -78,7 +78,7 @@ def _print_version(ctx: click.Context, parameter: click.Parameter, value: bool) 
     expose_value=False,
     is_eager=True,
     callback=_print_version,
-    help="Show the version and the core in use, and exit.",
+    help="Show the version and whether the native core or pure Python runs, and exit.",
 )
 def group() -> None:
     """Convert ONNX models to text and back without loss."""

@@ -42,9 +42,7 @@ Exit status:
 
 @click.command("info", epilog=EXPLANATION)
 @click.argument("files", nargs=-1, required=True, metavar="FILE...", type=MODEL)
-@click.option(
-    "--json", "as_json", is_flag=True, help="Write a JSON list with an object for a file."
-)
+@click.option("--json", "as_json", is_flag=True, help="Write a JSON list with one object per file.")
 @reporting_options
 def command(files: tuple[str, ...], as_json: bool, output_format: str, color: str) -> int:
     """Summarize models: interface, operators, parameters, and where the weights are.

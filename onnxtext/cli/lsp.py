@@ -24,7 +24,7 @@ Exit status:
 
 
 @click.command("lsp", epilog=EXAMPLES)
-@click.option("--stdio", is_flag=True, help="Standard input and output. [default]")
+@click.option("--stdio", is_flag=True, help="Use standard input and output. [default]")
 @click.option(
     "--tcp",
     type=click.IntRange(1, 65535),
@@ -44,7 +44,7 @@ def command(stdio: bool, tcp: int | None, client_process: int | None) -> int:
     Diagnostics, hover, completion, navigation, renaming, formatting and more for .onnxtxt files.
     """
     if stdio and tcp is not None:
-        raise click.UsageError("--stdio and --tcp exclude each other")
+        raise click.UsageError("--stdio and --tcp cannot be combined")
     try:
         from onnxtext.lsp.server.server import create_server
     except ModuleNotFoundError as error:

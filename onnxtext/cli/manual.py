@@ -20,10 +20,10 @@ _NAME = "onnxtext"
 
 
 def commands() -> Iterator[tuple[click.Context, str]]:
-    """Yield the command and its subcommands, except hidden ones, in the order of the help.
+    """Yield (click context, full name) of `onnxtext` and its subcommands, in the order of the help.
 
-    Each command comes with a click context, for its usage and options, and its full name, such as
-    `onnxtext git install`.
+    The context has the usage and the options. A full name is, for example, `onnxtext git install`.
+    Hidden subcommands are left out.
     """
     yield from _walk(click.Context(group, info_name=_NAME, **group.context_settings))
 
@@ -39,7 +39,7 @@ def _walk(context: click.Context) -> Iterator[tuple[click.Context, str]]:
 
 
 def markdown() -> str:
-    """Return a page with the help of every command, as `--help` prints it in 80 columns."""
+    """Return a Markdown page with the help of every command, as `--help` prints it."""
     parts = ["# Help of every command", "What `--help` prints. `onnxtext --help` comes first."]
     for context, path in commands():
         context.terminal_width = 80
@@ -49,7 +49,7 @@ def markdown() -> str:
 
 
 def manual_page() -> str:
-    """Return the manual page in the language of man(7)."""
+    """Return the manual page in roff, with the macros of man(7)."""
     root, *others = commands()
     top, _ = root
     lines = [

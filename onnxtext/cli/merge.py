@@ -57,7 +57,7 @@ If several apply, the highest."""
     default=7,
     show_default=True,
     metavar="N",
-    help="Length of a conflict marker.",
+    help="Number of characters of a conflict marker.",
 )
 @reporting_options
 def command(
@@ -81,7 +81,7 @@ def command(
     if [base, ours, theirs].count("-") > 1:
         raise click.UsageError("Standard input (-) cannot be several of the versions.")
     if len(labels) > 3:
-        raise click.UsageError("There are three versions to name: at most three labels.")
+        raise click.UsageError("At most three labels can be given, one for each version.")
     defaults = ("ours", "base", "theirs")
     named = (*labels, *defaults[len(labels) :])
     target = None if output in (None, "-") else Path(str(output))

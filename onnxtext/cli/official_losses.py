@@ -19,15 +19,15 @@ SHOWN_PLACES = 3
 
 
 def convert_official(data: bytes, name: str, *, allow_loss: bool) -> bytes:
-    """Convert a binary model to official text, reporting losses and changed encodings.
+    """Convert a binary model to official text; warn about losses and changed encodings.
 
     Args:
         data: the binary model.
         name: its name in messages.
-        allow_loss: whether losses are warnings rather than errors.
+        allow_loss: whether to warn about losses, instead of raising an error.
 
     Raises:
-        OnnxTextError: the bytes are not a model, or there are losses that are not allowed.
+        OnnxTextError: the bytes are not a model, or there are losses and `allow_loss` is False.
     """
     from onnxtext.api import to_official
     from onnxtext.diagnostics import OnnxTextError

@@ -26,7 +26,7 @@ With several files, the highest status of any file; every file is tried."""
 
 
 class FileName(click.Path):
-    """The type of file name parameters; shells complete names with the suffixes, any is valid.
+    """A click type for file names: any name is valid, and shells complete names with `suffixes`.
 
     Click does not check whether files are readable: an unreadable file must not stop the command
     before it processes the other files.
@@ -39,7 +39,7 @@ class FileName(click.Path):
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem[Any]]:
-        """Return the item that makes completion scripts list files and directories."""
+        """Return one item that makes the shell's completion script list files and directories."""
         from click.shell_completion import CompletionItem
 
         return [CompletionItem(incomplete, type="file", suffixes=" ".join(self.suffixes))]
@@ -53,7 +53,7 @@ MODEL = FileName(*TEXT_SUFFIXES, BINARY_SUFFIX)
 def one_of(
     names: Callable[[], Iterable[str]],
 ) -> Callable[[click.Context, click.Parameter, str], list[str]]:
-    """Return a function that completes an argument from a list of names."""
+    """Return a function for `shell_complete` of click, which offers the names from `names()`."""
 
     def complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
         return [name for name in names() if name.startswith(incomplete)]
@@ -62,7 +62,12 @@ def one_of(
 
 
 def conversion_options(inputs: FileName, output: FileName) -> Callable[[F], F]:
-    """Return a decorator that adds the parameters of conversions: `inputs`, `output`, `force`."""
+    """Return a decorator that adds the parameters `inputs`, `output` and `force` to a command.
+
+    Args:
+        inputs: the type of the inputs' names.
+        output: the type of the output's name.
+    """
     return lambda command: _add(
         command,
         click.argument("inputs", nargs=-1, metavar="[IN]...", type=inputs),
@@ -71,21 +76,21 @@ def conversion_options(inputs: FileName, output: FileName) -> Callable[[F], F]:
             "--output",
             metavar="OUT",
             type=output,
-            help="The file to write, or - for standard output. For several INs, the directory to "
-            "write into: it exists or ends in /.",
+            help="The file to write, or - for standard output. For several INs, a directory: an "
+            "existing one, or a name that ends in / to create it.",
         ),
         click.option(
             "-f",
             "--force",
             is_flag=True,
-            help="Overwrite existing files. Without it an existing file is an error unless it has "
-            "the same content already.",
+            help="Overwrite existing files. Without this option, an existing file is an error, "
+            "unless it has the same content already.",
         ),
     )
 
 
 def reporting_options(command: F) -> F:
-    """Add the parameters for showing findings to a command: `output_format`, `color`."""
+    """Add the parameters `output_format` and `color`, for diagnostics, to a command."""
     return _add(
         command,
         click.option(
@@ -93,9 +98,9 @@ def reporting_options(command: F) -> F:
             type=click.Choice(FORMATS),
             default="full",
             show_default=True,
-            help="Format of findings on standard error: with the source line, in one line, as one "
-            "JSON list of all (empty if there are none), as one SARIF log, or as annotations for "
-            "GitHub Actions.",
+            help="Format of findings on standard error. full: with the source line; concise: "
+            "one line each; json: one JSON list, empty if there are no findings; sarif: one SARIF "
+            "log; github: annotations for GitHub Actions.",
         ),
         click.option(
             "--color",

@@ -24,15 +24,15 @@ _STREAMS = ("/dev/stdin", "/dev/stdout", "/dev/fd/0", "/dev/fd/1")
 
 
 class Job(NamedTuple):
-    """One conversion.
+    """One input to convert, and the file to write.
 
     Attributes:
         name: the name of the input in messages.
         source: the file to read; None for standard input.
         target: the file to write; None for standard output.
-        clash: the name of an earlier input that is written to the same file.
+        clash: the name of an earlier input with the same target; None if there is none.
         makes_directory: whether to create the target's directory if it is missing.
-        derived: whether the target's name is derived from the source's, instead of given with `-o`.
+        derived: whether the target's name was derived from the source's name, not given with `-o`.
     """
 
     name: str
@@ -46,16 +46,16 @@ class Job(NamedTuple):
 def plan(
     inputs: tuple[str, ...], output: str | None, suffixes: tuple[str, ...], suffix: str
 ) -> list[Job]:
-    """Plan the conversions for the names on the command line.
+    """Return a job for each input name on the command line; repeated names are left out.
 
     Args:
         inputs: names of files; `-` or no name is standard input.
-        output: the value of `-o`.
+        output: the value of `-o`: a file, a directory, or `-`; None without this option.
         suffixes: input suffixes that `suffix` replaces; `suffix` is appended to other names.
-        suffix: suffix of outputs.
+        suffix: the suffix of outputs.
 
     Raises:
-        click.UsageError: the names conflict.
+        click.UsageError: the inputs cannot be combined, or cannot be written to `output`.
     """
     if output == "":
         raise click.UsageError("The name of the output is empty.")
@@ -79,10 +79,12 @@ def files_below(
 ) -> list[Path]:
     """Return the files below a directory that have one of the suffixes, sorted.
 
+    Devices, pipes and links that lead out of the directory are left out with a warning.
+
     Args:
         directory: a directory from the command line.
         suffixes: suffixes of the files.
-        wanted: returns False for files and directories that the user excludes.
+        wanted: returns False for the files and directories that the user has excluded.
 
     Raises:
         CommandError: a directory cannot be read.

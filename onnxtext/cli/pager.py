@@ -16,9 +16,11 @@ from onnxtext.terminal import is_terminal
 
 
 def find_pager() -> str | None:
-    """Return the command line of the pager: `$PAGER`, else `less`; None without a pager.
+    """Return the command line of the pager: `$PAGER`, or `less` if that variable is not set.
 
-    An empty `$PAGER`, and `cat`, mean that no pager is used.
+    Returns:
+        The command line. None means no pager: standard output is not a terminal, `$TERM` is
+        `dumb`, `$PAGER` is empty or `cat`, or `$PAGER` is not set and `less` is not installed.
     """
     if not is_terminal(sys.stdout) or os.environ.get("TERM") == "dumb":
         return None
@@ -31,14 +33,14 @@ def find_pager() -> str | None:
 def write_paged(pieces: Iterable[str], pager: str | None) -> None:
     """Write a text piece by piece to a pager or to standard output.
 
-    If the reader quits the pager, the remaining pieces are not computed.
+    If the user quits the pager, the remaining pieces are not computed.
 
     Args:
         pieces: the parts of the text.
-        pager: the command line of the pager; None for standard output.
+        pager: the command line of the pager; None to write to standard output.
 
     Raises:
-        CommandError: standard output is closed, or cannot be written.
+        CommandError: there is no pager, and standard output is closed or cannot be written.
     """
     encoded = (piece.encode("utf-8", "backslashreplace") for piece in _blocks(pieces))
     if pager is None:

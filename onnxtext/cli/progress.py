@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 _MOMENT = 0.5
 _LARGE = 1 << 26
-"""Operations on fewer bytes have no progress bar."""
+"""Minimum number of bytes of an operation that has a progress bar."""
 
 
 class Progress:
-    """Shows the progress of a run over several files on standard error, if it is a terminal.
+    """Shows progress bars on standard error, if it is a terminal.
 
-    The bar appears between two files once the work takes longer than half a second, and is removed
-    at the end. `rich` is imported when the bar appears, because the import takes time.
+    The bar for several files appears before the first file that starts after half a second, and is
+    removed at the end. `rich` is imported when a bar appears, because the import takes time.
     """
 
     def __init__(self, *, color: bool) -> None:
@@ -54,14 +54,14 @@ class Progress:
 
     @contextlib.contextmanager
     def counting(self, name: str, size: int) -> Iterator[Callable[[int], None]]:
-        """Show a bar with the progress in bytes, the speed and the time left of a large operation.
+        """Show a bar while the `with` block processes many bytes: progress, speed and time left.
 
         Args:
             name: the name to show.
-            size: the total number of bytes.
+            size: the total number of bytes; no bar is shown for less than 64 MiB.
 
         Yields:
-            A function that adds a number of bytes to the progress.
+            A function that adds a number of processed bytes to the progress.
         """
         if size < _LARGE or not is_terminal(sys.stderr):
             yield lambda count: None
@@ -89,7 +89,7 @@ class Progress:
 
     @contextlib.contextmanager
     def aside(self) -> Iterator[None]:
-        """Hide the bar while the block writes output."""
+        """Hide the bar while the `with` block writes output."""
         if self._bar is None:
             yield
             return

@@ -37,7 +37,7 @@ NO_MEMORY = "there is not enough memory"
 
 
 class CommandError(Exception):
-    """The command cannot run on a file; `diagnostic` gives the reason."""
+    """A command cannot process a file, or cannot run; `diagnostic` has the reason."""
 
     def __init__(self, code: str, message: str, help: str | None = None) -> None:
         super().__init__(message)
@@ -46,7 +46,7 @@ class CommandError(Exception):
 
 @contextlib.contextmanager
 def io_errors(verb: Literal["read", "write"], name: object) -> Iterator[None]:
-    """Convert an `OSError` of the block to a `CommandError` that names the file."""
+    """Convert an `OSError` in the `with` block to a `CommandError` that names the file."""
     try:
         yield
     except OSError as error:
@@ -88,7 +88,7 @@ def no_input_error() -> CommandError:
 
 
 class Finding(OnnxTextWarning):
-    """A warning that carries a `diagnostic`."""
+    """A warning with a `diagnostic`, which `Reporter.reporting` reports instead of its message."""
 
     def __init__(self, diagnostic: Diagnostic) -> None:
         super().__init__(diagnostic.message)
@@ -103,7 +103,8 @@ class Reporter:
     Attributes:
         status: the exit status.
         failed: number of files with errors.
-        aside: returns a context manager for each output, such as one that hides a progress bar.
+        aside: a function that returns a context manager. Each output is written inside of such a
+            context, for example to hide a progress bar.
     """
 
     def __init__(self, output_format: str, color: str) -> None:
@@ -131,7 +132,11 @@ class Reporter:
 
     @contextlib.contextmanager
     def reporting(self, name: str) -> Iterator[None]:
-        """Report the errors and warnings that the block raises for a file; update the status."""
+        """Report the errors and warnings that the `with` block raises; update the exit status.
+
+        Args:
+            name: the name of the file that the block processes.
+        """
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", OnnxTextWarning)
             diagnostics: tuple[Diagnostic, ...] = ()
@@ -161,7 +166,7 @@ class Reporter:
             self.status = max(self.status, status)
 
     def found(self, diagnostic: Diagnostic, name: str) -> None:
-        """Report a finding about a file without changing the exit status."""
+        """Report a diagnostic about a file without changing the exit status."""
         if diagnostic.source is None and diagnostic.file is None:
             diagnostic = dataclasses.replace(diagnostic, file=name)
         if self._format in _WHOLE:

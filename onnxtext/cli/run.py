@@ -66,7 +66,7 @@ def _pairs(
     callback=_pairs,
     help="An input: @x.npy, a number, or numbers in brackets. It gets the declared element type.",
 )
-@click.option("--random", is_flag=True, help="Make the other inputs at random.")
+@click.option("--random", is_flag=True, help="Generate the other inputs at random.")
 @click.option(
     "--seed",
     type=click.IntRange(min=0),
@@ -95,8 +95,8 @@ def _pairs(
     multiple=True,
     metavar="[NAME=]FILE",
     type=FileName(".npy"),
-    help="Write an output to a .npy file. Without NAME it is the output that the file is named "
-    "after, or the only one.",
+    help="Write an output to a .npy file. Without NAME, FILE gets the output that has the name of "
+    "the file, or the only output.",
 )
 @click.option(
     "--compare",
@@ -143,8 +143,8 @@ def command(
     """Run a model and show its outputs.
 
     FILE is a text or a binary model; - is standard input. The engine runs in a process of its own,
-    with limits of time and memory. With --compare, values inside of the main graph are compared,
-    too, by their names.
+    with limits of time and memory. With --compare, the values that nodes of the main graph
+    compute are compared, too, by their names.
     """
     sizes = {name: _size(name, size) for name, size in dims}
     name = STDIN if file == "-" else file
@@ -222,7 +222,7 @@ def _write(values: Values, files: Iterable[str]) -> None:
                 "no-input", f"there is no output {name}", f"the outputs are: {known}"
             )
         if not isinstance(values[name], np.ndarray):
-            raise CommandError("cannot-write", f"the output {name} is no array")
+            raise CommandError("cannot-write", f"the output {name} is not an array")
         with io_errors("write", file), Path(file).open("wb") as opened:
             np.save(opened, _plain(values[name]), allow_pickle=False)
 

@@ -116,7 +116,7 @@ def _parsed(path: Path) -> SchemaFile:
 
 @command.command("check")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...", type=SCHEMAS)
-@click.option("--strict", is_flag=True, help="Warnings count like errors.")
+@click.option("--strict", is_flag=True, help="Exit with status 1 for warnings, too.")
 @reporting_options
 def check(files: tuple[str, ...], strict: bool, output_format: str, color: str) -> int:
     """Check schema files, and the bodies of the operators in them."""
@@ -146,7 +146,12 @@ def _known(files: tuple[str, ...]) -> Schemas:
 
 
 _more = click.option(
-    "--schemas", "files", multiple=True, metavar="FILE", type=SCHEMAS, help="Another schema file."
+    "--schemas",
+    "files",
+    multiple=True,
+    metavar="FILE",
+    type=SCHEMAS,
+    help="Include the operators of this schema file.",
 )
 
 
@@ -173,7 +178,7 @@ def list_(domain: str | None, files: tuple[str, ...], output_format: str, color:
             if not names:
                 raise CommandError(
                     "unknown-operator",
-                    f"no schemas are known of {domain!r}",
+                    f"no operators of the domain {domain!r} are known",
                     help="`onnxtext schemas list` shows the known domains",
                 )
             for name in sorted(names):

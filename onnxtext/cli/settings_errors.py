@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 
 def read_settings(path: Path | None) -> Settings:
-    """Return the settings for a file; for standard input, the settings of the current directory.
+    """Return the project settings for a file.
+
+    Args:
+        path: the file; None for standard input, which has the settings of the current directory.
 
     Raises:
         CommandError: the settings cannot be read or are invalid.
@@ -33,11 +36,11 @@ def read_settings(path: Path | None) -> Settings:
 
 
 def read_schema_tables(settings: Settings, files: Sequence[str] = ()) -> tuple[Table, ...]:
-    """Return the tables of operators for a check.
+    """Return the operator tables for a check: from schema files, and the bundled table.
 
     Args:
-        settings: the settings of the project.
-        files: further schema files, named on the command line.
+        settings: the settings of the project, which can name schema files.
+        files: further schema files, from the command line.
 
     Raises:
         CommandError: a schema file cannot be read, or has errors.
@@ -62,7 +65,7 @@ def read_schema_tables(settings: Settings, files: Sequence[str] = ()) -> tuple[T
 
 @contextmanager
 def schemas_of_project(path: Path | None) -> Iterator[None]:
-    """Use the schema files of a file's project for all checks in the `with` block.
+    """Let all checks in the `with` block use the schema files of a file's project.
 
     Args:
         path: the file; None for standard input.

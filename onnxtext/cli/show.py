@@ -43,7 +43,7 @@ def _pattern(
     try:
         return re.compile(value)
     except (re.error, OverflowError, RecursionError) as error:
-        raise click.BadParameter(f"{value!r} is no regular expression: {error}") from None
+        raise click.BadParameter(f"{value!r} is not a regular expression: {error}") from None
 
 
 @click.command("show", epilog=EXPLANATION)
@@ -111,7 +111,7 @@ def command(
         if reading is None:
             return reporter.status
         with reporter.reporting(name):
-            from onnxtext.excerpt.output import annotate
+            from onnxtext.excerpt.annotate_text import annotate
             from onnxtext.excerpt.print_part import Choice, part_text
 
             # Print the whole text first, so that errors are reported before the pager starts.

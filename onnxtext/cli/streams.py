@@ -80,7 +80,7 @@ def read_stdin() -> bytes:
 
 
 def read_file_or_stdin(file: str, name: str) -> tuple[bytes | memoryview, Path]:
-    """Return the bytes of a model, and the directory that the paths of its weights start from.
+    """Return the bytes of a model, and the directory to which paths of its weights are relative.
 
     Args:
         file: the path of the file, or `-` for standard input; a large file is mapped into memory.

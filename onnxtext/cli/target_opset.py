@@ -21,7 +21,11 @@ Targets = Mapping[str, int]
 def read_targets(
     context: click.Context, parameter: click.Parameter, values: tuple[str, ...]
 ) -> dict[str, int]:
-    """Parse values such as `21` and `ai.onnx.ml=3` to a version for each domain."""
+    """Return the versions by domain from values such as `21` and `ai.onnx.ml=3`.
+
+    Raises:
+        click.BadParameter: a value has another form.
+    """
     found: dict[str, int] = {}
     for value in values:
         domain, _, number = value.rpartition("=")
@@ -32,7 +36,7 @@ def read_targets(
 
 
 def check_targets(targets: Targets) -> None:
-    """Check that the installed onnx knows the versions.
+    """Check that the installed onnx has the operator sets to convert to.
 
     Raises:
         click.UsageError: a version or domain is unknown.
@@ -53,6 +57,8 @@ def find_changes(
 ) -> list[Diagnostic]:
     """Return a diagnostic for each change that a conversion would make, and for each obstacle.
 
+    An obstacle is a reason why the model cannot be converted.
+
     Args:
         subject: the checked model, which has no errors.
         source: its text; None for a binary model.
@@ -64,7 +70,7 @@ def find_changes(
     from onnxtext.source import Span
 
     if subject.model is None:
-        message = "only whole models can be converted: this text is a part without opset imports"
+        message = "only whole models can be converted, not a part without opset imports"
         return [Diagnostic("edit-refused", message, source=source, labels=(Label(Span(0, 0)),))]
     try:
         plan = plan_conversion(subject.model, targets, subject)
@@ -76,11 +82,16 @@ def find_changes(
 def convert_content(
     content: str | bytes, name: str, targets: Targets
 ) -> tuple[list[Diagnostic], str | bytes]:
-    """Convert a valid model, a text or bytes, to other versions of operator sets.
+    """Convert a model to other versions of operator sets.
+
+    Args:
+        content: the valid model, as a text or bytes.
+        name: its name in messages.
+        targets: the versions to convert to.
 
     Returns:
-        The diagnostics of changes and obstacles; and the converted model, or the unchanged content
-        if there are obstacles.
+        (diagnostics, content): a diagnostic for each change and each obstacle, as from
+        `find_changes`; and the converted model, or the unchanged one if there are obstacles.
     """
     from onnxtext.diagnostics import OnnxTextError
     from onnxtext.editing import apply

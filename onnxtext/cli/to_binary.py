@@ -38,7 +38,7 @@ Examples:
 def conversion(
     *, checked: bool, embed_external: bool = False, externalize: bool = False
 ) -> Conversion:
-    """Return the conversion of texts to binary models with the options of the command line."""
+    """Return the conversion of texts to binary models; the arguments are options of the command."""
 
     def convert(data: bytes, job: Job) -> Output:
         if checked:
@@ -137,8 +137,8 @@ def _external(job: Job) -> ExternalFile:
 @click.option(
     "--embed-external",
     is_flag=True,
-    help="Embed ONNX external data of the text in the model. Its files are found from the text's "
-    "directory.",
+    help="Embed ONNX external data of the text in the model. Its files are looked up relative to "
+    "the text's directory.",
 )
 @reporting_options
 def command(

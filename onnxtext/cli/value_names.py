@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 _LARGEST = 32 << 20
-"""The size of the largest file that is read, in bytes: completion has to be fast."""
+"""Maximum size in bytes of a file to read names from: completion must be fast."""
 _MOST = 1000
 _PLAIN = re.compile(r"[\w/.][\w/.:+@%,-]*", re.ASCII)
 """Names without special characters of shells; only these names are completed."""
@@ -19,7 +19,10 @@ _PLAIN = re.compile(r"[\w/.][\w/.:+@%,-]*", re.ASCII)
 def complete_value(
     context: click.Context, parameter: click.Parameter, incomplete: str
 ) -> list[str]:
-    """Return the names that begin with `incomplete`, in the order of the model."""
+    """Return names of values, and labels, that begin with `incomplete`, in the order of the model.
+
+    Names with special characters of shells are left out.
+    """
     holder: click.Context | None = context
     while holder is not None and not holder.params.get("file"):
         holder = holder.parent

@@ -37,7 +37,7 @@ Examples:
 Exit status:
   0  the page was shown or written
   1  findings: a text has errors (the page shows its readable parts; two
-     models are not compared then), or a file is not a model
+     models are then not compared), or a file is not a model
   2  could not run: wrong usage, a file is missing, cannot be read or
      written, or another file would have to be overwritten
 With two files, the higher status."""
@@ -60,7 +60,7 @@ With two files, the higher status."""
 @click.option(
     "--no-statistics",
     is_flag=True,
-    help="Leave the statistics of weights out: computing them reads all weights.",
+    help="Leave out the statistics of weights: computing them reads all weights.",
 )
 @reporting_options
 def command(
@@ -72,11 +72,11 @@ def command(
     output_format: str,
     color: str,
 ) -> int:
-    """Show a model in a browser: its text and its graph, in step.
+    """Show a model in a browser: its text beside its graph.
 
     FILE is a text (.onnxtxt, .onnxtext) or a binary model; - is standard input. With OTHER, a newer
-    version, the page shows their differences. It is one file that needs no network and contains no
-    large weights, but their statistics.
+    version, the page shows their differences. The page is one file. It needs no network, and
+    contains statistics in place of large weights.
     """
     files = [file] if other is None else [file, other]
     if files == ["-", "-"]:
@@ -121,7 +121,7 @@ def _write(page: str, output: str | None, *, force: bool) -> None:
         if not force and not _may_replace(path):
             raise CommandError(
                 "output-exists",
-                f"{path} exists and is no page of `onnxtext view`",
+                f"{path} exists and is not a page of `onnxtext view`",
                 help="--force overwrites it; -o names another output",
             )
         write_atomically(path, data)

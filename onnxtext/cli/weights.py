@@ -119,15 +119,18 @@ def verify_blobs(stores: tuple[str, ...], output_format: str, color: str) -> int
 
 @command.command("gc", epilog=EXAMPLES)
 @_STORES
-@click.option("--delete", is_flag=True, help="Remove them. Without it they are only listed.")
+@click.option(
+    "--delete", is_flag=True, help="Remove these blobs. Without this option they are only listed."
+)
 @reporting_options
 def collect(stores: tuple[str, ...], delete: bool, output_format: str, color: str) -> int:
     """Remove orphaned blobs of stores.
 
-    Every text below the directory that a store is in, or in a directory above it, keeps the blobs
-    that it references, even in comments and even if it has errors. Texts elsewhere and older
-    versions in git keep nothing. Blobs written in the last hour are kept, as a conversion writes
-    its blobs before its text. If any of these texts cannot be read, nothing is removed.
+    A blob is orphaned if no text references it. Texts are searched below the directory that the
+    store is in, and in the directories above it; comments count, and so do texts with errors.
+    Texts elsewhere and older versions in git are not searched. Blobs written in the last hour are
+    kept, because a conversion writes its blobs before its text. If a text cannot be read, nothing
+    is removed.
     """
     from onnxtext.weights.store_gc import find_references
 
@@ -150,7 +153,8 @@ def collect(stores: tuple[str, ...], delete: bool, output_format: str, color: st
                     freed = sum(size for _, size in old)
                     verb = "removed" if delete else "to remove with --delete"
                     texts = (
-                        f"{len(found.texts)} texts below {found.store.directory.parent} and above"
+                        f"{len(found.texts)} texts below {found.store.directory.parent} "
+                        "and in the directories above it"
                     )
                     _say(f"{name}: {len(old)} files {verb}, {freed:,} bytes; {kept} blobs kept")
                     _say(f"{name}: searched {texts}")

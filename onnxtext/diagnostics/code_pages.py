@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Read the pages that explain codes: meaning, reason, an example, and the fixed example."""
+"""Read the pages that explain diagnostic codes: meaning, reason, example, fixed example."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ _PAGES = Path(__file__).parent / "pages"
 
 
 def codes() -> list[str]:
-    """Return the codes that have a page, sorted."""
+    """Return the diagnostic codes that have a page, sorted."""
     return sorted(path.stem for path in _PAGES.glob("*.md"))
 
 
 def read_page(code: str) -> str:
-    """Return the page about a code in Markdown.
+    """Return the page of a diagnostic code, in Markdown.
 
     Raises:
         LookupError: the code has no page.
@@ -25,5 +25,5 @@ def read_page(code: str) -> str:
 
 
 def summary(code: str) -> str:
-    """Return the first sentence of a page: the meaning of the code."""
+    """Return the meaning of a diagnostic code: the second line of its page."""
     return read_page(code).split("\n")[1]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compute the lines that a fix removes and adds."""
+"""Compute the lines that a fix removes from a text and adds to it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MOST = 8
 """Maximum number of lines to show per fix."""
 
 LONGEST = 100_000
-"""The maximum length of lines and texts of edits that are shown."""
+"""Maximum number of characters in adjacent changed lines and their edits; beyond, show no lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,9 +23,11 @@ class Change:
 
     Attributes:
         added: whether the fix adds it.
-        number: 1-based line number; for an added line, the number of the replaced line.
-        line: its text.
-        column: 0-based column where the first removed and the first added line begin to differ.
+        number: 1-based line number in the source; added lines are numbered from the number of the
+            first line that they replace.
+        line: the text of the line, without its line end.
+        column: 0-based column where the first removed and the first added line begin to differ; 0
+            if lines are only removed or only added.
     """
 
     added: bool
@@ -35,14 +37,16 @@ class Change:
 
 
 def changes(source: Source, fix: Fix) -> list[Change]:
-    """Return the lines that a fix removes and adds; removed lines precede added lines.
+    """Return the lines that a fix removes and adds.
 
     Args:
-        source: the text.
+        source: the text before the fix.
         fix: a fix with edits that do not overlap.
 
     Returns:
-        The lines in the order of the text, at most `MOST + 1`; none if the lines are too long.
+        The lines in text order; where lines are replaced, the removed lines precede the added
+        ones. At most `MOST + 1` lines: the last one only shows that `MOST` is exceeded. An empty
+        list if changed lines and edits are longer than `LONGEST`.
     """
     found: list[Change] = []
     for edits in _groups(source, sorted(fix.edits, key=lambda edit: edit.span)):

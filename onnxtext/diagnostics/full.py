@@ -34,7 +34,7 @@ _SGR = {
 }
 _NARROWEST = 20
 _FARTHEST = 20
-"""Maximum number of lines to search for a nonempty line above an error at a line's start."""
+"""Maximum number of lines to search, above an error at a line's start, for a nonempty line."""
 _BOM = "\ufeff"
 
 
@@ -44,7 +44,7 @@ def render(diagnostic: Diagnostic, *, color: bool = False, columns: int = 100) -
     Args:
         diagnostic: the diagnostic.
         color: whether to use ANSI colors.
-        columns: maximum width of source lines; longer lines are shown in part.
+        columns: maximum number of columns of a source line; only a part of a longer line is shown.
     """
     paint = _Paint(color)
     snippets = list(_snippets(diagnostic))

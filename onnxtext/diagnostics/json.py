@@ -11,7 +11,10 @@ from onnxtext.source import Source, Span
 
 
 def render(diagnostics: Iterable[Diagnostic]) -> str:
-    """Return a JSON list in ASCII, independent of the terminal's encoding; without a line end."""
+    """Return diagnostics as a JSON list, without a final line end.
+
+    The JSON is ASCII, so that it does not depend on the terminal's encoding.
+    """
     return json.dumps([to_object(diagnostic) for diagnostic in diagnostics], indent=2)
 
 
@@ -20,7 +23,7 @@ def to_object(diagnostic: Diagnostic) -> dict[str, object]:
 
     Lines and columns are 1-based, columns count characters (code points), and `end_column` is
     exclusive. Lines and columns are null for findings without a position in a text. `offset` is a
-    0-based byte offset. The edits of a fix replace their ranges by their texts.
+    0-based byte offset. Each edit of a fix replaces the characters in its range by its `text`.
     """
     return {
         "file": diagnostic.source.name if diagnostic.source is not None else diagnostic.file,

@@ -38,17 +38,17 @@ class Edit:
 
 
 Applicability = Literal["safe", "unsafe"]
-"""`safe`: the fix certainly keeps the intended meaning; `unsafe`: it is a guess."""
+"""`safe`: the fix certainly keeps the intended meaning; `unsafe`: the fix is a guess."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """A change of a text that fixes a diagnostic, and nothing else.
+    """Edits that resolve one diagnostic, and change nothing else in the text.
 
     Attributes:
         title: the effect of the fix, as an imperative: "sort the nodes".
-        edits: the changes, in order; they do not overlap.
-        applicability: whether the fix may be applied without review.
+        edits: the edits; they must not overlap.
+        applicability: `safe` if the fix may be applied without review.
     """
 
     title: str
@@ -56,7 +56,7 @@ class Fix:
     applicability: Applicability = "safe"
 
     def apply(self, text: str) -> str:
-        """Return the changed text."""
+        """Return `text`, the text of the diagnostic, with the edits applied."""
         for edit in sorted(self.edits, key=lambda edit: edit.span, reverse=True):
             text = text[: edit.span.start] + edit.text + text[edit.span.end :]
         return text
@@ -68,16 +68,17 @@ class Diagnostic:
 
     Attributes:
         code: stable slug, such as `syntax-error`.
-        message: understandable without context; lower case, without a final period.
+        message: the problem; must be clear without context, begin in lower case, and have no final
+            period.
         severity: `error`, `warning`, `info`, `hint` or `note`.
-        source: the text of the labels; None for findings about a binary.
+        source: the text that the labels refer to; None for findings about a binary.
         labels: spans in the text; the first is the primary one.
-        path: path in a model without text, such as `graph.node[12]`.
+        path: for findings about a binary, the path in the model, such as `graph.node[12]`.
         offset: byte offset in a binary, if known.
-        notes: further facts.
-        help: what to change.
+        notes: further facts; a note about the broken rule begins with `rule: `.
+        help: what the user should change.
         file: name of the file, for findings that have no `source`.
-        fix: a change of the text that fixes it, if one is known.
+        fix: edits of the text that resolve the diagnostic, if known.
     """
 
     code: str
@@ -94,11 +95,14 @@ class Diagnostic:
 
     @property
     def span(self) -> Span | None:
-        """The primary span in the text; None if there is no text."""
+        """The span of the first label; None if there are no labels."""
         return self.labels[0].span if self.labels else None
 
     def where(self) -> str:
-        """Return the position: `file:line:column`, or the model path and the byte offset."""
+        """Return the position: `file:line:column`, or `file: path at byte 0x1f` for a binary.
+
+        Unknown parts are left out; the result may be "".
+        """
         parts = []
         if self.source is not None and self.labels:
             at = self.source.position(self.labels[0].span.start)
@@ -115,7 +119,7 @@ class Diagnostic:
         return f"{self.file}: {place}" if place else self.file
 
     def remarks(self) -> list[tuple[str, str]]:
-        """Return the broken rule, the notes and the help as (label, text), such as ("help", …)."""
+        """Return the notes and the help as (label, text); the label is "rule", "note" or "help"."""
         found = []
         for note in self.notes:
             is_rule = note.startswith("rule: ")
@@ -143,4 +147,4 @@ class OnnxTextError(ValueError):
 
 
 class OnnxTextWarning(UserWarning):
-    """A part of a text was ignored without harm to the result, or a model is suspicious."""
+    """A problem that did not stop the operation, such as a suspicious model."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Escape untrusted text for terminals, and measure its width."""
+"""Escape untrusted text for terminals, and measure the width of text in columns."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _DANGEROUS = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 
 
 def visible(character: str) -> str:
-    """Escape a character for terminals: controls become visible symbols."""
+    """Return the character; replace a control or format character by visible text."""
     if character.isprintable():
         return character
     code = ord(character)
@@ -28,12 +28,12 @@ def visible(character: str) -> str:
 
 
 def safe(text: str) -> str:
-    """Escape all control characters of a text, so that it is one line."""
+    """Replace control and format characters, including line ends, as `visible` does."""
     return text if text.isprintable() else "".join(map(visible, text))
 
 
 def width(text: str) -> int:
-    """Return the width in terminal columns of a text that `visible` was applied to."""
+    """Return how many terminal columns a text takes; `text` must be a result of `safe`."""
     if text.isascii():
         return len(text)
     return sum(map(_width, text))

@@ -18,7 +18,7 @@ _LEVELS = {"error": "error", "warning": "warning"}
 
 
 def render(diagnostics: Iterable[Diagnostic], *, version: str) -> str:
-    """Return one log with one run, in ASCII; without a line end.
+    """Return diagnostics as a SARIF log with one run: ASCII JSON without a final line end.
 
     Args:
         diagnostics: the diagnostics.

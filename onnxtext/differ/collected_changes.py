@@ -30,8 +30,9 @@ class Collector:
     Attributes:
         items: the added, removed, changed and moved items.
         renames: the renamed values and nodes.
-        notes: sentences about the parts of the models that could not be compared.
-        matches: the graphs and functions that were compared.
+        notes: sentences that state which parts of the models were not compared, and why. The
+            dictionary serves as an ordered set.
+        matches: the matching pairs of graphs or functions that were compared.
     """
 
     def __init__(self) -> None:
@@ -43,7 +44,7 @@ class Collector:
 
     @property
     def is_empty(self) -> bool:
-        """Whether no difference was found yet."""
+        """Whether no difference was collected yet."""
         return not (self.items or self.renames or self._stored)
 
     def added(self, kind: str, name: str, position: ItemPosition, text: str) -> None:
@@ -65,7 +66,20 @@ class Collector:
         texts: tuple[str | None, str | None] = (None, None),
         moved: bool = False,
     ) -> None:
-        """Add an item that both models have, if it differs; count encoding differences apart."""
+        """Record the differences of an item that both models have.
+
+        Changes of the category `encoding` are passed to `stored`. The item is added to `items` if
+        other changes remain, or if it was moved.
+
+        Args:
+            kind: the kind of the item, such as `node`.
+            name: its display name.
+            old: its old position.
+            new: its new position.
+            changes: its fields that differ.
+            texts: its old and new statement for display, shortened.
+            moved: whether it was moved.
+        """
         fields = []
         for change in changes:
             if change.category == "encoding":
@@ -80,7 +94,14 @@ class Collector:
             self.items.append(made)
 
     def stored(self, what: str, old: str, new: str, path: str) -> None:
-        """Count a field, such as `node.domain`, whose equal values are stored differently."""
+        """Count an occurrence of a field that is equal in both models but encoded differently.
+
+        Args:
+            what: the kind of the item and the path of the field, such as `node.domain`.
+            old: the old encoding, such as `not stored`.
+            new: the new encoding.
+            path: the path of the item in the new model.
+        """
         key = _INDEX.sub("", what), old, new
         count, first = self._stored.get(key, (0, path))
         self._stored[key] = count + 1, first
@@ -90,7 +111,7 @@ class Collector:
         self.renames.append(rename)
 
     def note(self, text: str) -> None:
-        """Add a note about something that could not be compared."""
+        """Add a sentence about a part of the models that was not compared."""
         self.notes[text] = None
 
     def made(self, old_label: str, new_label: str) -> ModelDiff:
@@ -107,12 +128,12 @@ class Collector:
 
 
 def field_changes(differences: Iterable[Difference], prefix: str = "") -> list[FieldChange]:
-    """Convert differences to field changes; `prefix` is put before each path."""
+    """Convert each difference to a `FieldChange`, with `prefix` before its path."""
     return [FieldChange(prefix + d.path, d.category, d.old, d.new) for d in differences]
 
 
 class NameMap:
-    """Maps old value names to new ones, in a graph and its enclosing graphs.
+    """Maps old value names to new ones, for a graph and the graphs that enclose it.
 
     Attributes:
         any: whether at least one name is mapped to a different name.
@@ -127,13 +148,13 @@ class NameMap:
             self.any = outer.any
 
     def add(self, old: str, new: str) -> None:
-        """Map an old name; the first mapping of a name wins."""
+        """Map `old` to `new`, unless `old` has a mapping in this graph or a name is empty."""
         if old and new and old not in self._own:
             self._own[old] = new
             self.any = self.any or old != new
 
     def get(self, name: str) -> str:
-        """Return the new name of a value; the old name if the value is not mapped."""
+        """Return the new name of a value; `name` itself if it has no mapping."""
         found = self._own.get(name)
         if found is not None:
             return found
@@ -143,5 +164,5 @@ class NameMap:
         return name
 
     def keeps(self, names: Iterable[str]) -> bool:
-        """Whether each of these names is mapped to itself."""
+        """Whether the new name of each value equals its old name."""
         return all(self.get(name) == name for name in names)

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from onnxtext.api_errors import lowering_error
 from onnxtext.ast.model import Function, Graph, Model, Training
+from onnxtext.ast.names import qualified_name
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
 from onnxtext.differ.collected_changes import Collector, NameMap, field_changes
 from onnxtext.differ.encoding_diff import collect_encoding_differences
@@ -30,7 +31,7 @@ def compare(old: Side, new: Side) -> ModelDiff:
     """Return all differences of two models.
 
     Raises:
-        OnnxTextError: a text cannot be lowered to a model, or graphs are nested too deeply.
+        OnnxTextError: a text cannot be encoded as a model, or graphs are nested too deeply.
     """
     comparer = Comparer(old, new)
     try:
@@ -82,7 +83,7 @@ class Comparer:
     """Compares two models.
 
     Attributes:
-        out: receives the differences.
+        out: collects the differences.
     """
 
     def __init__(self, old: Side, new: Side) -> None:
@@ -95,7 +96,11 @@ class Comparer:
     # ---- Models -----------------------------------------------------------------------------
 
     def model(self) -> None:
-        """Compare the models."""
+        """Compare the models, and collect the differences in `out`.
+
+        Raises:
+            LowerError: a statement cannot be lowered.
+        """
         old, new = self._old.model, self._new.model
         for side in self._sides:
             if side.model.metadata_left_out:
@@ -208,8 +213,7 @@ class Comparer:
 
 def _function_name(function: Function) -> str:
     """Return `domain.name:overload`, which identifies a function (IR spec, Functions)."""
-    domain = f"{function.domain}." if function.domain else ""
-    return f"{domain}{function.name}" + (f":{function.overload}" if function.overload else "")
+    return qualified_name(function.domain, function.name, function.overload)
 
 
 def _function_content(function: Function, side: Side) -> tuple[object, ...]:

@@ -34,9 +34,10 @@ _MOST_RANK = 4
 
 
 def elements_of(element: ElementType, data: bytes | memoryview, count: int) -> Array | None:
-    """Convert raw data to an array of `count` elements.
+    """Convert the raw data of a tensor of `count` elements to a numpy array.
 
-    Integers narrower than a byte are unpacked. Return None for other types without a numpy type.
+    Integers narrower than a byte are unpacked to int16. Return None for element types that have
+    no numpy type, such as complex types.
     """
     dtype = dtype_of(element.name)
     if dtype is not None:
@@ -57,7 +58,11 @@ def unpacked(element: ElementType, data: bytes | memoryview, count: int) -> Arra
 
 
 def is_transposed(old: Array, new: Array, before: tuple[int, ...], after: tuple[int, ...]) -> bool:
-    """Whether `new` is `old` with permuted axes; `before` and `after` are the two shapes."""
+    """Whether `new` is `old` with permuted axes.
+
+    `before` and `after` are the shapes of `old` and `new`. Return False for tensors of a rank below
+    2 or above `_MOST_RANK`.
+    """
     if len(before) != len(after) or not 2 <= len(before) <= _MOST_RANK:
         return False
     one, other = old.reshape(before), new.reshape(after)
@@ -84,14 +89,17 @@ def compare_types(
 ) -> WeightChange:
     """Compare tensors of different element types with the same number of elements.
 
-    `before` and `after` are their raw data.
+    `before` and `after` are the raw data of `old` and `new`.
     """
     count = prod(new.type.integer_dims)
     names = f"from {old.type.element} to {new.type.element}"
     left, right = ELEMENTS[old.type.element], ELEMENTS[new.type.element]
     one, other = elements_of(left, before, count), elements_of(right, after, count)
     if one is None or other is None:
-        return WeightChange(count, note=f"values cannot be compared {names}")
+        return WeightChange(
+            count,
+            note=f"values of type {old.type.element} and {new.type.element} cannot be compared",
+        )
     changed = _count_changed(one, other) if left.bits >= 8 and right.bits >= 8 else None
     if changed == 0:
         return WeightChange(count, how=f"cast {names}")

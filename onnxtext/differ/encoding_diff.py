@@ -14,10 +14,11 @@ from onnxtext.weights.blobs_beside_text import Reader
 
 
 def collect_encoding_differences(old: Side, new: Side, out: Collector) -> None:
-    """Collect differences in the encoding of two files with the same model.
+    """Add the differences between the encodings of two files with equal models to `out`.
 
-    If there are none, both models are encoded again and their bytes compared, to prove that the
-    diff missed nothing. This check is skipped if weights or metadata were left out.
+    If `out` has no differences at all, both models are encoded canonically and their bytes are
+    compared, to prove that the diff missed nothing. If the bytes differ, a change of the kind
+    `model` is added. This check is skipped if a text was printed without its weights or metadata.
     """
     one, other = _encoding(old.model), _encoding(new.model)
     if one != other:
@@ -40,7 +41,10 @@ def collect_encoding_differences(old: Side, new: Side, out: Collector) -> None:
         return  # missing weights were compared by their digests
     if whole[0] != whole[1]:
         change = FieldChange(
-            "", "model", None, "a field that the diff does not compare differs: please report this"
+            "",
+            "model",
+            None,
+            "the models differ in a field that the diff does not compare: please report this",
         )
         out.changed("model", "", old.position(""), new.position(""), [change])
 

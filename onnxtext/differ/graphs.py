@@ -26,7 +26,7 @@ class GraphComparer:
     """Compares the graphs of two models.
 
     Attributes:
-        out: receives the differences.
+        out: collects the differences.
     """
 
     def __init__(self, old: Side, new: Side, out: Collector) -> None:
@@ -44,7 +44,19 @@ class GraphComparer:
         self, old: Graph, new: Graph, old_path: str, new_path: str, outer: NameMap | None, *,
         nested: bool = False,
     ) -> NameMap:  # fmt: skip
-        """Compare two graphs; return the map from old to new value names."""
+        """Collect the differences of two graphs.
+
+        Args:
+            old: the old graph.
+            new: the new graph.
+            old_path: the path of the old graph, such as `graph`.
+            new_path: the path of the new graph.
+            outer: maps the value names of the enclosing graphs; None if there are none.
+            nested: whether the graphs are values of attributes.
+
+        Returns:
+            The map from old to new value names.
+        """
         bodies = Body.of(old, old_path), Body.of(new, new_path)
         match = match_graphs(*bodies, outer, self._sides, nested=nested)
         parts = []
@@ -76,7 +88,10 @@ class GraphComparer:
         return match.names
 
     def bodies(self, match: GraphMatch) -> None:
-        """Compare the lists of two graphs or functions: inputs, initializers, nodes and so on."""
+        """Compare the inputs, outputs, initializers, `value_info` and nodes of matching graphs.
+
+        The graphs may be functions.
+        """
         self.out.matches.append(match)
         old, new, names = match.old, match.new, match.names
         main = new.path == "graph"

@@ -25,11 +25,13 @@ replaced, is split: each part has the old and new nodes that compute the same ou
 
 
 def find_groups(items: Sequence[ItemChange], matches: Iterable[GraphMatch]) -> tuple[Group, ...]:
-    """Group differences, in the order of their first items.
+    """Return groups of similar differences, in the order of the first item of each group.
+
+    Items without a group, such as changes of inputs or functions, are left out.
 
     Args:
-        items: the differences.
-        matches: the graphs and functions that were compared.
+        items: the items that differ.
+        matches: the matching pairs of graphs or functions that were compared.
     """
     operators = _Operators(items)
     components: dict[ItemKey, list[ItemKey]] = {}
@@ -73,7 +75,10 @@ class _Operators:
         self._names: dict[ItemKey, tuple[str | None, str | None]] = {}
 
     def name(self, key: ItemKey) -> str:
-        """Return the new operator of a node, or the old one if removed; "" if not a node."""
+        """Return the new operator of a node, or its old one if it was removed.
+
+        Return "" for items that are not nodes.
+        """
         before, after = self._names.get(key, (None, None))
         return after or before or ""
 
@@ -124,7 +129,7 @@ class _Operators:
         return found
 
     def signature(self, component: Sequence[ItemKey]) -> tuple[Hashable, str]:
-        """Return the key of a rewriting, equal for similar rewritings, and its title."""
+        """Return a key that is equal for similar rewritings, and the title of the rewriting."""
         before: Counter[str] = Counter()
         after: Counter[str] = Counter()
         for key in component:

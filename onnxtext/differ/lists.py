@@ -13,7 +13,10 @@ Pairs = list[tuple[int, int]]
 
 
 def match_keys(old: Iterable[Hashable], new: Iterable[Hashable]) -> Pairs:
-    """Return the (old, new) indices of equal keys; keys that occur repeatedly match in order."""
+    """Return the (old, new) indices of equal keys, in the order of `new`.
+
+    The n-th occurrence of a key in `old` matches its n-th occurrence in `new`.
+    """
     old, new = list(old), list(new)
     if old == new:
         return [(index, index) for index in range(len(old))]
@@ -33,9 +36,10 @@ def match_keys(old: Iterable[Hashable], new: Iterable[Hashable]) -> Pairs:
 
 
 def moved(order: Sequence[int]) -> set[int]:
-    """Return the positions of moved entries: all outside a longest increasing subsequence.
+    """Return the indices in `order` of the entries that were moved.
 
-    The time is O(n log n).
+    Entries in a longest increasing subsequence of `order` keep their order; all others count as
+    moved. The time is O(n log n).
 
     Args:
         order: the distinct old indices of the entries, in the new order.
@@ -54,9 +58,9 @@ def unmatched(count: int, taken: Iterable[int]) -> list[int]:
 def walk(
     old_count: int, new_count: int, pairs: Pairs
 ) -> Iterator[tuple[int | None, int | None, bool]]:
-    """Yield the entries of both lists in the new order.
+    """Yield the entries of both lists, in the order of the new list.
 
-    A removed entry comes after the entry that preceded it in the old list.
+    A removed entry comes after the nearest matching entry before it in the old list.
 
     Args:
         old_count: length of the old list.
@@ -64,8 +68,8 @@ def walk(
         pairs: (old, new) indices of matching entries, in the order of the new list.
 
     Returns:
-        (old index, new index, whether the entry was moved) for each entry. The new index of a
-        removed entry and the old index of an added entry are None.
+        (old index, new index, whether the entry was moved) for each entry. A removed entry has the
+        new index None; an added entry has the old index None.
     """
     removed = unmatched(old_count, [one for one, _ in pairs])
     out_of_order = {pairs[at][1] for at in moved([one for one, _ in pairs])}

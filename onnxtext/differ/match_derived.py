@@ -32,15 +32,15 @@ _FEWEST_ELEMENTS = 4
 def match_derived(
     old: Sequence[ValueInfo], new: Sequence[ValueInfo], pairs: Pairs, sides: tuple[Side, Side]
 ) -> Pairs:
-    """Match unmatched initializers: `W` with `W_quantized`, and weights transposed or cast.
+    """Return the (old, new) indices of matching initializers, except those in `pairs`.
 
-    Return the additional (old, new) pairs of indices. The time is linear in the size of the
-    initializers.
+    An old `W` matches a new `W_quantized` of the same shape; a weight matches its transposed or
+    cast copy. The time is linear in the size of the initializers.
 
     Args:
         old: the old initializers.
         new: the new initializers.
-        pairs: the pairs that match already.
+        pairs: the (old, new) indices of initializers that are matched already.
         sides: the old and the new model.
     """
     left = unmatched(len(old), [one for one, _ in pairs])

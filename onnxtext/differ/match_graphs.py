@@ -24,7 +24,7 @@ _MOST_DIGESTS = 1 << 28
 
 @dataclass(slots=True)
 class GraphMatch:
-    """Two graphs or functions, and which of their items match.
+    """Two graphs or functions and the pairs of their matching items.
 
     All pairs are (old, new) indices.
 
@@ -36,7 +36,7 @@ class GraphMatch:
         outputs: pairs of outputs.
         initializers: pairs of initializers.
         nodes: pairs of nodes, in the order of the new graph.
-        statements: the keys of the old nodes and of the new nodes, from `NodeKinds.statements`.
+        statements: the results of `NodeKinds.statements` for the old nodes and for the new nodes.
     """
 
     old: Body
@@ -59,8 +59,8 @@ def match_graphs(
         new: the new graph or function.
         outer: maps the names of the enclosing graphs; None if there are none.
         sides: the old and the new model.
-        nested: whether these are functions or nested graphs; unequal numbers of inputs or outputs
-            then match by position, too.
+        nested: whether these are functions or nested graphs. Their inputs and outputs match by
+            position even if their numbers differ.
 
     Raises:
         LowerError: a statement cannot be lowered.
@@ -89,7 +89,8 @@ def match_graphs(
 def match_values(old: Sequence[ValueInfo], new: Sequence[ValueInfo], *, by_position: bool) -> Pairs:
     """Match inputs or outputs by name, then by type, then by position.
 
-    Without `by_position`, the last step requires equal numbers of unmatched old and new values.
+    Values match by position if `by_position` is true, or if both lists have the same number of
+    unmatched values.
     """
     pairs = match_keys([value.name for value in old], [value.name for value in new])
     for key in (_type_of, _no_key):

@@ -24,7 +24,10 @@ KEYS = {
     "ValueInfoProto": "name",
     "FunctionProto": "name",
 }
-"""The field that identifies a list entry, by message type; other entries match by position."""
+"""The field that identifies an entry of a list, by its message type.
+
+Entries of other message types match by position.
+"""
 
 _CATEGORIES: dict[str, Category] = {
     "doc_string": "doc",
@@ -39,7 +42,7 @@ class Difference(NamedTuple):
     """A field that differs.
 
     Attributes:
-        path: relative to the message, such as `metadata_props["k"].value`.
+        path: the path of the field in the compared message, such as `metadata_props["k"].value`.
         category: the category of the difference, such as `weights` or `names`.
         old: the old value as text; None if it was absent.
         new: the new value as text; None if it is absent.
@@ -57,10 +60,11 @@ def compare_messages(
     """Return all differences of two encoded messages.
 
     Args:
-        message: the name of their type, such as `NodeProto`.
+        message: the name of the message type, such as `NodeProto`.
         old: canonical bytes of the old message.
         new: canonical bytes of the new message.
-        names: maps old names of tensors to new ones; None if no name is changed.
+        names: maps an old tensor name to the new one, for `tensor_name` fields of the old message;
+            None to compare them unchanged.
 
     Raises:
         WireError: the bytes are not a valid message.
@@ -73,14 +77,16 @@ def compare_messages(
 def differences(
     message: str, old: Record, new: Record, *, path: str = "", category: Category = "model"
 ) -> Iterator[Difference]:
-    """Return all differences of two messages.
+    """Yield all differences of two messages.
 
     Args:
-        message: the name of their type, such as `NodeProto`.
+        message: the name of the message type, such as `NodeProto`.
         old: the old message, from `lift_record`.
         new: the new message, from `lift_record`.
         path: path of the message, put before the paths of its fields.
-        category: the category of fields that are not in `_CATEGORIES`.
+        category: the category of the differences. If it is `model`, fields in `_CATEGORIES` get
+            their category from there. Except in types and shapes, a field that is absent in one
+            message and zero or empty in the other gets the category `encoding`.
     """
     spec = message_spec(message)
     old_values, new_values = _by_key(old), _by_key(new)

@@ -25,10 +25,10 @@ class Side:
 
     Attributes:
         model: the model.
-        label: the name of the model in output.
-        base: the directory of its file, where weights and external data are; None if unknown.
-        source: its text; None for a binary.
-        encoder: encodes its statements.
+        label: the name of the model for display.
+        base: the directory for references to weight files and external data; None if unknown.
+        source: the text of the model; None for a binary model.
+        encoder: encodes the statements of the model.
         reader: reads the data of its tensors.
     """
 
@@ -51,9 +51,11 @@ class Side:
     def position(self, path: str, at: int = -1) -> ItemPosition:
         """Return the position of an item of this model.
 
+        The position has no line if this model is binary, or if `at` is -1.
+
         Args:
-            path: in the field names of the schema, such as `graph.node[12]`.
-            at: the offset of the statement in the text; -1 if unknown.
+            path: the path of the item in the ONNX schema, such as `graph.node[12]`.
+            at: the offset of its statement in the text; -1 if unknown.
         """
         if self.source is None or at < 0:
             return ItemPosition(path)
@@ -84,10 +86,11 @@ class Side:
 
     @classmethod
     def of_text(cls, text: str, *, label: str = "<string>", base: Path | None = None) -> Side:
-        """Parse a text.
+        """Create a side from a text.
 
         Raises:
-            OnnxTextError: the text does not parse, or its model would be too large.
+            OnnxTextError: the text has syntax errors or an invalid header, or its model exceeds the
+                size limit of protobuf.
         """
         from onnxtext.api_errors import check_declared_size
         from onnxtext.syntax.parse import parse_model
@@ -101,7 +104,7 @@ class Side:
     def of_binary(
         cls, data: bytes | memoryview, *, label: str = "<bytes>", base: Path | None = None
     ) -> Side:
-        """Decode a binary model.
+        """Create a side from an encoded `ModelProto`.
 
         Raises:
             OnnxTextError: the bytes are not a valid model.
@@ -118,10 +121,13 @@ class Side:
 
     @classmethod
     def of_file(cls, path: str | os.PathLike[str], *, label: str | None = None) -> Side:
-        """Read a file; its name, else its content, decides whether it is text or binary.
+        """Create a side from a file.
+
+        The suffix `.onnx` means a binary model; `.onnxtxt` and `.onnxtext` mean a text. The content
+        of other files decides.
 
         Raises:
-            OnnxTextError: the file is not valid.
+            OnnxTextError: the file is not a valid text or model.
             OSError: the file cannot be read.
         """
         from onnxtext.filetype import HEAD, decode_text, is_binary
@@ -144,4 +150,4 @@ def _read(path: Path) -> bytes | memoryview:
 
 
 _LARGE = 1 << 24
-"""Files of more bytes than this are mapped; reading is faster for smaller files."""
+"""Maximum size in bytes of files that are read; larger files are mapped into memory."""

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Signatures of nodes: numbers that describe their computation and their uses without names.
+"""Compute signatures of nodes: numbers that describe computations and uses, but not names.
 
-The signature from above is a node's kind and the signatures of its inputs; from below, its kind and
-the signatures of its consumers. Signatures are interned as small numbers that both models share, so
-equal numbers mean equal computations without hash collisions. Signatures end at matched nodes, so
-the cost depends on the unmatched part only.
+The signature from above combines a node's kind with the signatures of its inputs. The signature
+from below combines its kind with the signatures of its consumers. Signatures are interned as small
+numbers that both models share: equal numbers mean equal computations, without hash collisions. A
+matched node enters a signature as the number of its match, so only unmatched nodes need signatures.
 """
 
 from __future__ import annotations
@@ -30,7 +30,11 @@ class Interner:
 
 
 class NodeKinds:
-    """Computes keys of nodes: `statements` includes all names in them, `of` includes none."""
+    """Computes keys by which equal nodes are recognized.
+
+    The keys from `statements` include the node name and the names of inputs and outputs. The
+    numbers from `of` are keys without these names.
+    """
 
     def __init__(self, encoder: StatementEncoder, numbers: Interner) -> None:
         self._encoder = encoder
@@ -38,7 +42,7 @@ class NodeKinds:
         self._known: dict[tuple[str, int, str | None, str | None], int] = {}
 
     def statements(self, nodes: Sequence[Node]) -> list[Hashable]:
-        """Return a key for each node; equal keys mean equal nodes.
+        """Return a key for each node; nodes with equal keys are equal, names included.
 
         Raises:
             LowerError: a node cannot be lowered.
@@ -66,7 +70,10 @@ class NodeKinds:
         return made
 
     def of(self, node: Node) -> int:
-        """Return a number, equal for nodes of equal operator, domain, overload and attributes."""
+        """Return a number that identifies the operator, domain, overload and attributes of a node.
+
+        Graphs in attributes count as equal if they have as many inputs, outputs and nodes.
+        """
         key = (node.op_type, id(node.attributes), node.domain, node.overload)
         kind = self._known.get(key)
         if kind is None:
@@ -94,12 +101,12 @@ LeafKey = Callable[[str], Hashable]
 
 
 class Signatures:
-    """Computes signatures of the unmatched nodes of a body.
+    """Computes the signatures of the unmatched nodes of a graph or function.
 
     Attributes:
-        kinds: the kinds of the unmatched nodes, by index.
-        above: the signatures from above, by index.
-        below: the signatures from below, by index.
+        kinds: the result of `NodeKinds.of` for each unmatched node, by node index.
+        above: the signatures from above, by node index.
+        below: the signatures from below, by node index.
     """
 
     def __init__(
@@ -116,8 +123,9 @@ class Signatures:
         Args:
             body: the graph or function.
             left: the indices of the unmatched nodes, ascending.
-            marks: a number per node, equal for matching nodes; -1 for unmatched ones.
-            kinds: computes keys of nodes without names.
+            marks: a number for each node, equal for matching nodes of both graphs; -1 for unmatched
+                nodes.
+            kinds: computes numbers that identify nodes without their names.
             leaf_key: returns the key of a value without a producer.
             numbers: the interner that both models share.
         """
@@ -192,7 +200,7 @@ class Signatures:
 
 
 def in_order(body: Body, left: Sequence[int]) -> list[int]:
-    """Sort the nodes at the indices `left` topologically; nodes in cycles come last."""
+    """Return the node indices `left` in topological order; nodes in or after cycles come last."""
     wanted = set(left)
     waits = dict.fromkeys(left, 0)
     consumers: dict[int, list[int]] = {}

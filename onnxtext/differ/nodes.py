@@ -45,9 +45,9 @@ class NodeComparer:
         Args:
             old: the old node.
             new: the new node.
-            positions: the old and the new position.
+            positions: the old and the new position of the node.
             names: maps old value names to new ones.
-            match: the path of the new graph or function.
+            match: the path of the new graph or function that has the node.
             moved: whether the node was moved.
         """
         settled = _normalized(old, self._values.old), _normalized(new, self._values.new)
@@ -152,7 +152,7 @@ class NodeComparer:
 
 
 def title(node: Node) -> str:
-    """Return the display name of a node: its name, else its first output, else its operator."""
+    """Return the display name of a node: its name, its first named output, or its operator."""
     return node.name or next(filter(None, node.outputs), "") or node.op_type
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Convert a graph or function to the lists of the ONNX schema, whatever its syntax."""
+"""Collect the lists of a graph or function as in the ONNX schema, from its syntax tree."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ LISTS = (NODE, INPUT, OUTPUT, INITIALIZER, SPARSE, INFO)
 
 @dataclass(slots=True)
 class Body:
-    """The lists of a graph or function.
+    """The lists of a graph or function, as in the ONNX schema.
 
     Attributes:
         owner: the graph or function.
-        path: in the field names of the schema, such as `graph`.
+        path: its path in the model, such as `graph`.
         inputs: declarations of the inputs, without data.
         outputs: declarations of the outputs.
         infos: the `value_info` list, including entries for typed node outputs and initializers.
         initializers: the dense initializers, in order.
-        defaults: the `id()` of each initializer that is the default of an input.
+        defaults: the `id()` of each initializer that is the default value of an input.
         sparse: the sparse initializers.
         nodes: the nodes, in order.
         producers: the first definition of each value name: (node index, output index).
@@ -48,9 +48,10 @@ class Body:
 
     @classmethod
     def of(cls, owner: Graph | Function, path: str) -> Body:
-        """Convert a graph or function.
+        """Collect the lists of a graph or function.
 
-        Lists that `@set` or `@unset` replace stay empty; they are compared as fields of the graph.
+        A list that the decorator `@set` or `@unset` replaces stays empty here; it is compared as a
+        field of the graph.
         """
         with_data = known_with_data(owner) if isinstance(owner, Graph) else []
         body = cls(
@@ -94,7 +95,7 @@ def _interface(owner: Graph | Function) -> tuple[list[ValueInfo], list[ValueInfo
 
 
 def declaration(value: ValueInfo) -> ValueInfo:
-    """Return an input without its default value."""
+    """Return an input without its default value and the decorators of that value."""
     if value.data is None:
         return value
     decorators = tuple([d for d in value.decorators if not d.name.startswith("data.")])
@@ -102,7 +103,7 @@ def declaration(value: ValueInfo) -> ValueInfo:
 
 
 def replaced_fields(decorators: tuple[Decorator, ...]) -> set[str]:
-    """Return the fields that `@set` and `@unset` replace as a whole."""
+    """Return the names of the fields that the decorators `@set` and `@unset` replace as a whole."""
     found: set[str] = set()
     for decorator in decorators:
         if decorator.name == "set":
@@ -113,7 +114,7 @@ def replaced_fields(decorators: tuple[Decorator, ...]) -> set[str]:
 
 
 def replaces_lists(owner: Graph | Function) -> bool:
-    """Whether `@set` or `@unset` replace one of the `LISTS` of a graph or function."""
+    """Whether `@set` or `@unset` replaces one of the `LISTS` of a graph or function."""
     return bool(owner.decorators) and not replaced_fields(owner.decorators).isdisjoint(LISTS)
 
 

@@ -6,18 +6,21 @@ from __future__ import annotations
 from collections import Counter
 
 from onnxtext.ast.model import Model, Node
+from onnxtext.ast.names import qualified_name
 from onnxtext.ast.visit import walk_nodes
 from onnxtext.differ.result import OperatorCount
 
 
 def operator_name(node: Node) -> str:
-    """Return the operator of a node, with its domain unless it is the standard domain."""
-    standard = node.domain in (None, "", "ai.onnx")
-    return node.op_type if standard else f"{node.domain}.{node.op_type}"
+    """Return the operator type of a node, as `domain.type` outside of the standard domain."""
+    return qualified_name(node.domain, node.op_type)
 
 
 def count_operators(old: Model, new: Model) -> tuple[OperatorCount, ...]:
-    """Count the nodes of each operator, in nested graphs and functions too, sorted by name."""
+    """Return the number of nodes of each operator in both models, sorted by operator name.
+
+    Nodes in nested graphs and functions are included.
+    """
     before = Counter(map(operator_name, walk_nodes(old)))
     after = Counter(map(operator_name, walk_nodes(new)))
     names = sorted(before.keys() | after.keys())

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Find the scale and the zero point of quantized weights.
 
-Sources: the operator schemas of `DequantizeLinear`, `QLinearMatMul` and `QLinearConv`; the names
-that onnxruntime's quantizer gives (`W_quantized`, `W_scale`, `W_zero_point`), for operators such as
-`MatMulInteger`, whose scale is applied later.
+They are inputs of `DequantizeLinear`, `QLinearMatMul` and `QLinearConv`. Other operators, such as
+`MatMulInteger`, have no input for the scale; their weights are recognized by the names that
+onnxruntime's quantizer gives (`W_quantized`, `W_scale`, `W_zero_point`).
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ class Quantization:
 
     Attributes:
         scale: the initializer with the scale.
-        zero_point: the initializer with the zero point; None for zero.
-        axis: the axis of a scale with several elements; None if unknown.
+        zero_point: the initializer with the zero point; None if there is none, which means 0.
+        axis: the axis of the weight along which the scales differ; None if unknown.
     """
 
     scale: ValueInfo
@@ -33,7 +33,7 @@ class Quantization:
 
 
 def find_quantizations(model: Model) -> dict[str, Quantization]:
-    """Return the known quantizations of weights, by the name of the weight."""
+    """Return the known quantizations of weights, by the name of the quantized weight."""
     initializers: dict[str, ValueInfo] = {}
     nodes: list[Node] = []
     for graph in walk_graphs(model):

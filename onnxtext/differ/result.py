@@ -31,7 +31,7 @@ class ItemPosition:
     """The position of an item in one of the models.
 
     Attributes:
-        path: in the field names of the schema, such as `graph.node[12]`.
+        path: the path of the item in the ONNX schema, such as `graph.node[12]`.
         line: 1-based line of its statement in the text; None if unknown, as in binary models.
         column: 1-based column of its statement in the text; None if the line is None.
     """
@@ -51,12 +51,13 @@ class WeightChange:
 
     Attributes:
         elements: number of elements.
-        changed: number of elements that differ; NaNs with equal bits are equal. None if unknown.
+        changed: number of elements with different bits; None if unknown.
         max_abs: the largest absolute difference; None if no difference could be computed.
-        mean_abs: the mean absolute difference of the pairs without NaN; None like `max_abs`.
+        mean_abs: the mean absolute difference of the element pairs without NaN; None if `max_abs`
+            is None.
         old_nans: number of NaNs in the old tensor; None if unknown or if elements are not floats.
-        new_nans: number of NaNs in the new tensor, likewise.
-        note: the reason why the other attributes are unknown, such as a missing file.
+        new_nans: number of NaNs in the new tensor; None if `old_nans` is None.
+        note: the reason why other attributes are unknown, such as a missing file.
         how: how the new elements derive from the old elements: `transposed`, `cast from float to
             float16`, `quantized from float to uint8`; None if unknown.
     """
@@ -76,10 +77,10 @@ class FieldChange:
     """A field that differs.
 
     Attributes:
-        path: relative to its item, such as `attribute["axis"]`.
-        category: what the difference concerns.
-        old: its old value in the syntax of the text; None if it was absent.
-        new: its new value; None if it is absent.
+        path: the path of the field in its item, such as `attribute["axis"]`.
+        category: the category of the difference, such as `weights` or `names`.
+        old: the old value in the syntax of the text; None if the old model lacks the field.
+        new: the new value in the syntax of the text; None if the new model lacks the field.
         weights: how the elements of a tensor differ; None for other fields.
     """
 
@@ -95,14 +96,15 @@ class ItemChange:
     """An item that was added, removed, changed or moved.
 
     Attributes:
-        kind: a field of the schema in the singular: `node`, `initializer`, `function`, …; `model`,
-            `graph` and `training_info` for changes of their own fields.
-        name: its name for display.
-        actions: added, removed, changed or moved; a moved item may be changed, too.
-        old: its old position; None if it was added.
-        new: its new position; None if it was removed.
-        old_text: its old statement; a headline if both models have the item.
-        new_text: its new statement; a headline if both models have the item.
+        kind: the schema field of the item, in the singular: `node`, `initializer`, `function`, …;
+            `model`, `graph` or `training_info` for changes of their own fields.
+        name: the display name of the item.
+        actions: `added`, `removed`, `changed` or `moved`; a moved item may be changed, too.
+        old: the old position; None if the item was added.
+        new: the new position; None if the item was removed.
+        old_text: the old statement; None if the item was added. If both models have the item, the
+            statement lacks attributes, decorators and data, or is None (a graph, for example).
+        new_text: the new statement; None if the item was removed, otherwise like `old_text`.
         fields: the fields that differ.
     """
 
@@ -122,7 +124,10 @@ class ItemChange:
         return self.kind, old, None if self.new is None else self.new.path
 
     def without(self, ignored: Collection[Category]) -> ItemChange | None:
-        """Return the item without changes of ignored categories; None if no change remains."""
+        """Return the item without the changes of ignored categories; None if no change remains.
+
+        Added and removed items are always kept.
+        """
         if "added" in self.actions or "removed" in self.actions:
             return self
         actions = self.actions
@@ -137,14 +142,14 @@ class ItemChange:
 
 @dataclass(frozen=True, slots=True)
 class Rename:
-    """A renamed value, initializer or node; its uses under the new name are not differences.
+    """A renamed value, initializer or node; uses of the new name do not count as differences.
 
     Attributes:
-        kind: `value`, `initializer`, `node` (its label), `input` or `output` (of the interface).
-        path: path of its graph or function in the new model.
+        kind: `value`, `initializer`, `node`, or `input` or `output` of the main graph.
+        path: path of the graph or function in the new model.
         old: the old name.
         new: the new name.
-        category: `model` for the interface, else `names`.
+        category: `model` for inputs and outputs of the main graph, otherwise `names`.
     """
 
     kind: str
@@ -156,10 +161,10 @@ class Rename:
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A field that is equal in both models but stored differently.
+    """A field whose values are equal in both models but stored differently.
 
     Attributes:
-        what: the kind of item and its field, such as `node.domain`.
+        what: the kind of the item and the path of the field, such as `node.domain`.
         old: the old encoding: `not stored`, `stored empty`, `raw_data`, …
         new: the new encoding.
         count: number of occurrences.
@@ -175,7 +180,7 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class OperatorCount:
-    """The number of nodes of an operator, in nested graphs and functions too."""
+    """The old and new number of nodes of an operator, including nested graphs and functions."""
 
     operator: str
     old: int
@@ -184,11 +189,11 @@ class OperatorCount:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Similar differences.
+    """All occurrences of a change. One occurrence may have several items.
 
     Attributes:
-        title: the common change: `MatMul + Add became FusedMatMul`.
-        occurrences: the item keys of each occurrence of the change.
+        title: a description of the change, such as `MatMul + Add became FusedMatMul`.
+        occurrences: for each occurrence, the keys of its items (`ItemChange.key`).
     """
 
     title: str
@@ -205,9 +210,9 @@ class ModelDiff:
         items: differing items in the order of the new model; removed items at their old position.
         renames: renamed items, in the order of the new model.
         stored: equal fields that are stored differently.
-        notes: the parts that could not be compared, and why.
-        operators: the operators of both models.
-        groups: the items grouped by similar changes, for diffs with many items.
+        notes: sentences that state which parts were not compared, and why.
+        operators: the number of nodes of each operator in both models.
+        groups: the items, grouped by similar changes, for short views of large diffs.
     """
 
     old_label: str
@@ -221,7 +226,7 @@ class ModelDiff:
 
     @property
     def verdict(self) -> Verdict:
-        """The overall result, by the most severe difference."""
+        """The overall result, such as `names-differ`; the most severe difference determines it."""
         if self.items or any(rename.category != "names" for rename in self.renames):
             only = all(
                 change.category in ("names", "encoding") and item.actions == ("changed",)
@@ -237,7 +242,7 @@ class ModelDiff:
 
     @property
     def differs(self) -> bool:
-        """Whether there is any difference."""
+        """Whether there is any difference, even if only in the encoding."""
         return self.verdict != "same"
 
     def __bool__(self) -> bool:
@@ -250,7 +255,7 @@ class ModelDiff:
         return render(self)
 
     def without(self, ignored: Collection[Category]) -> ModelDiff:
-        """Return the diff without changes of ignored categories."""
+        """Return the diff without the changes of ignored categories."""
         if not ignored:
             return self
         items = [kept for item in self.items if (kept := item.without(ignored)) is not None]

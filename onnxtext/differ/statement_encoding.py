@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Encode statements canonically, so that different spellings of a statement compare equal.
 
-The encoding has every field of every message, including fields of future ONNX versions and unknown
-ones, so no difference is missed. Blobs are encoded by name; `tensor_data` compares their bytes.
+The encoding has every field of every message, including unknown fields and those of future ONNX
+versions, so no difference is missed. A blob is encoded as its digest; `differ.tensor_data` compares
+the bytes.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ class StatementEncoder(Lowering):
         return data
 
     def blob(self, blob: ast.Blob, at: int) -> bytes | memoryview:
-        """Return the name of a blob instead of its bytes."""
+        """Return bytes that name a blob by its digest, instead of its data."""
         return f"onnxtext blob {blob.digest}".encode()
 
     def _typed_value(self, kind: ast.AttributeType | None, blob: ast.TypedBlob) -> bytes:
@@ -68,12 +69,12 @@ def _name_of(blob: ast.TypedBlob) -> bytes:
 
 
 def record_of(message: str, data: bytes, names: Callable[[str], str] | None = None) -> ast.Record:
-    """Decode a message to a record.
+    """Decode a message to a record, which holds its fields by name.
 
     Args:
-        message: the name of its type, such as `NodeProto`.
-        data: its canonical bytes.
-        names: maps old names of tensors to new ones; None to keep them.
+        message: the name of the message type, such as `NodeProto`.
+        data: the canonical bytes of the message.
+        names: maps an old tensor name to the new one, for `tensor_name` fields; None to keep names.
 
     Raises:
         WireError: the bytes are not a valid message.
@@ -83,7 +84,7 @@ def record_of(message: str, data: bytes, names: Callable[[str], str] | None = No
 
 
 def renamed(record: ast.Record, names: Callable[[str], str]) -> ast.Record:
-    """Rename tensors in the fields that refer to them (`tensor_name`)."""
+    """Return a record with the tensor names in its `tensor_name` fields mapped by `names`."""
     fields = []
     for field in record.fields:
         value = field.value

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Print statements for a diff, with names of blobs instead of large data."""
+"""Print statements for a diff, with names of blobs (`blob"…"`) instead of large data."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ _MOST_TYPED = 8 * INLINE_ELEMENTS
 
 
 def node_statement(node: Node) -> str:
-    """Print a node."""
+    """Return the text of a node, with large data as names of blobs."""
     return GraphPrinter().node_text(_WithoutLargeData().node(node), "")
 
 
 def node_headline(node: Node) -> str:
-    """Print a node without its attributes and decorators: `[n] y = Op (x)`."""
+    """Return the text of a node without its attributes and decorators: `[n] y = Op (x)`."""
     label = f"[{word(node.name)}] " if node.name else ""
     operator = word(node.op_type) if node.op_type else '""'
     if node.domain:
@@ -53,23 +53,23 @@ def _names(names: Sequence[str]) -> str:
 
 
 def value_statement(value: ValueInfo) -> str:
-    """Print a declaration or an initializer."""
+    """Return the text of a declaration or initializer, with large data as the name of a blob."""
     return GraphPrinter().value_text(_WithoutLargeData().value_info(value), "")
 
 
 def value_headline(value: ValueInfo) -> str:
-    """Print a declaration without decorators and data."""
+    """Return the type and name of a declaration or initializer as text."""
     type = "" if value.type is None else type_text(value.type) + " "
     return type + value_name(value.name)
 
 
 def graph_statement(graph: Graph) -> str:
-    """Print a graph."""
+    """Return the text of a graph, with large data as names of blobs."""
     return "".join(GraphPrinter().graph_statement(_WithoutLargeData().graph(graph)))
 
 
 def function_statement(function: Function) -> str:
-    """Print a function."""
+    """Return the text of a function, with large data as names of blobs."""
     light = _WithoutLargeData()
     made = replace(
         function,
@@ -83,12 +83,16 @@ def function_statement(function: Function) -> str:
 
 
 def attribute_statement(attribute: Attribute) -> str:
-    """Print an attribute: `name = value`."""
+    """Return the text of an attribute, `name = value`, with large data as names of blobs."""
     return attribute_text(_WithoutLargeData().attribute(attribute), "", GraphPrinter().graph_value)
 
 
 def data_statement(type: TensorType, data: TensorData) -> str:
-    """Print the data of a tensor; `{…}` for long data that cannot be shown as a blob."""
+    """Return the text of a tensor's data; `no data` if the tensor has none.
+
+    Instead of large data, the text has the name of the blob that holds it, or `{…}` if no blob can
+    hold it.
+    """
     light = _WithoutLargeData().data(type, data, None)
     if isinstance(light, TypedData) and len(light.entries) > _MOST_TYPED:
         return "{…}"
@@ -96,7 +100,7 @@ def data_statement(type: TensorType, data: TensorData) -> str:
 
 
 def type_statement(type: Type | None) -> str | None:
-    """Print a type; None if there is none."""
+    """Return the text of a type; None for None."""
     return None if type is None else type_text(type)
 
 
@@ -140,5 +144,5 @@ class _WithoutLargeData(Mover):
 
 
 def indented(text: str) -> str:
-    """Indent a text by one step."""
+    """Indent each non-empty line of a text by one step."""
     return "\n".join([STEP + line if line else line for line in text.split("\n")])

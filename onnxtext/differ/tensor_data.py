@@ -41,7 +41,6 @@ class DataReader:
 
     Attributes:
         left_out: whether the text was printed without its weights.
-        quantizations: how weights were quantized, by their names.
     """
 
     def __init__(self, model: ast.Model, base: Path | None) -> None:
@@ -49,7 +48,7 @@ class DataReader:
 
         Args:
             model: the model.
-            base: the directory of its file; None if unknown.
+            base: the directory for references to weight files and external data; None if unknown.
         """
         self.left_out = model.resources_left_out
         self._model = model
@@ -59,7 +58,7 @@ class DataReader:
 
     @cached_property
     def quantizations(self) -> dict[str, Quantization]:
-        """How weights were quantized, by their names."""
+        """The quantization of each quantized weight, by the name of the weight."""
         return find_quantizations(self._model)
 
     def blob(self, digest: str) -> Data:
@@ -75,7 +74,7 @@ class DataReader:
         return self._reader.find(digest)
 
     def spelled(self, type: ast.TensorType, data: ast.TensorData) -> ast.TensorData:
-        """Replace a typed blob by its data; return other data unchanged.
+        """Return the data that a typed blob holds; return other data unchanged.
 
         Raises:
             BlobError: the blob is missing or damaged.
@@ -85,7 +84,9 @@ class DataReader:
         return data_of_blob(type, data, self.blob(data.digest))
 
     def raw(self, type: ast.TensorType, data: ast.TensorData, name: str) -> Data | None:
-        """Return the elements of a tensor in the form of `raw_data`; None for data such as strings.
+        """Return the elements of a tensor in the encoding of `raw_data`.
+
+        Return None for data without such an encoding, such as strings.
 
         Raises:
             BlobError: the data is missing or damaged.
@@ -119,7 +120,7 @@ class TensorRef:
 
 
 def storage_fields(type: ast.TensorType, data: ast.TensorData) -> str:
-    """Return the names of the fields of `TensorProto` that hold the data."""
+    """Return the names of the fields of `TensorProto` that hold a tensor's data, for display."""
     match data:
         case ast.RawData() | ast.Blob() | ast.DataFile():
             return "raw_data"
@@ -137,9 +138,10 @@ def storage_fields(type: ast.TensorType, data: ast.TensorData) -> str:
 
 
 def compare_data(old: TensorRef, new: TensorRef) -> WeightChange | None:
-    """Compare the elements of two tensors; None if they are equal.
+    """Return how the elements of two tensors differ; None if they are equal.
 
-    If data is missing, only references and digests are compared; a note gives the reason.
+    Tensors with the same blob digest or the same reference to missing external data count as equal.
+    If other data is missing, the result has a note with the reason.
     """
     if _same_reference(old.data, new.data):
         return None
@@ -159,7 +161,10 @@ def compare_data(old: TensorRef, new: TensorRef) -> WeightChange | None:
 
 
 def doubtful_reference(old: TensorRef, new: TensorRef) -> str | None:
-    """Return the error if two equal external references cannot be read; else None."""
+    """Return the reason why the same external data of both tensors cannot be read, or None.
+
+    Return None if the data can be read, and if the tensors do not refer to the same external data.
+    """
     if isinstance(old.data, ast.ExternalData) and old.data == new.data:
         for held in (old, new):
             try:
@@ -170,7 +175,10 @@ def doubtful_reference(old: TensorRef, new: TensorRef) -> str | None:
 
 
 def digest_of(held: TensorRef) -> str | None:
-    """Return the first digits of the SHA-256 of a tensor's raw data; None if not available."""
+    """Return the first `PRINTED_DIGITS` hex digits of the SHA-256 of a tensor's raw data.
+
+    Return None if the raw data is not available.
+    """
     if isinstance(held.data, ast.Blob):
         return held.data.digest[:PRINTED_DIGITS]
     try:

@@ -37,7 +37,7 @@ class ValueComparer:
     Attributes:
         old: the old model.
         new: the new model.
-        out: receives the differences.
+        out: receives notes about data that was not compared.
     """
 
     def __init__(self, old: Side, new: Side, out: Collector) -> None:
@@ -51,7 +51,10 @@ class ValueComparer:
     # ---- Declarations -----------------------------------------------------------------------
 
     def same_declaration(self, old: ast.ValueInfo, new: ast.ValueInfo) -> bool:
-        """Whether declarations are certainly equal except for their names (fast path)."""
+        """Whether two declarations are certainly equal, except for their names.
+
+        False means that they may differ. This is a fast path of `declaration`.
+        """
         if old.decorators or new.decorators or old.metadata or new.metadata or not self._plain:
             return False
         if old.type is new.type:
@@ -65,7 +68,7 @@ class ValueComparer:
         return False
 
     def declaration(self, old: ast.ValueInfo, new: ast.ValueInfo) -> list[FieldChange]:
-        """Compare two declarations except for their names."""
+        """Return the changes between two declarations, except those of the name."""
         if self.same_declaration(old, new):
             return []
         one = self.old.encoder.value_info(old)
@@ -79,12 +82,12 @@ class ValueComparer:
     def initializer(
         self, old: ast.ValueInfo, new: ast.ValueInfo, defaults: tuple[bool, bool]
     ) -> list[FieldChange]:
-        """Compare two initializers except for their names.
+        """Return the changes between two initializers, except those of the name.
 
         Args:
             old: the old initializer.
             new: the new initializer.
-            defaults: whether the old and the new initializer are defaults of inputs.
+            defaults: whether the old and the new initializer are default values of inputs.
         """
         assert isinstance(old.type, ast.TensorType)
         assert isinstance(new.type, ast.TensorType)
@@ -112,7 +115,7 @@ class ValueComparer:
         return changes + self._data(*held, changes)
 
     def tensor(self, old: ast.Tensor, new: ast.Tensor, path: str) -> list[FieldChange]:
-        """Compare two tensors in attributes."""
+        """Return the changes between two tensors of attributes; their paths begin with `path`."""
         parts = [
             side.encoder.tensor(replace(item, data=_without_elements(item.data)))
             for side, item in ((self.old, old), (self.new, new))
@@ -129,7 +132,7 @@ class ValueComparer:
     def sparse(
         self, old: ast.SparseTensor, new: ast.SparseTensor, path: str = ""
     ) -> list[FieldChange]:
-        """Compare two sparse tensors."""
+        """Return the changes between two sparse tensors; their paths begin with `path`."""
         shells = []
         for side, item in ((self.old, old), (self.new, new)):
             head_only = replace(
@@ -176,7 +179,7 @@ class ValueComparer:
         return same
 
     def attribute(self, old: ast.Attribute, new: ast.Attribute, path: str) -> list[FieldChange]:
-        """Compare two attributes of the same name without graphs."""
+        """Return the changes between two attributes of the same name that have no graphs."""
         if self.same_attribute(old, new):
             return []
         if self._same_blobs(old, new):
@@ -302,7 +305,12 @@ def graphs_of(attribute: ast.Attribute) -> tuple[ast.Graph, ...]:
 def match_attributes(
     old: Sequence[ast.Attribute], new: Sequence[ast.Attribute]
 ) -> tuple[list[tuple[int, int]], list[int], list[int], set[int]]:
-    """Match attributes by name; return (pairs, removed, added, moved), all as indices."""
+    """Match attributes by name.
+
+    Returns:
+        (pairs of old and new indices, old indices of removed attributes, new indices of added
+        attributes, new indices of moved attributes)
+    """
     pairs = match_keys([item.name for item in old], [item.name for item in new])
     removed = unmatched(len(old), [one for one, _ in pairs])
     added = unmatched(len(new), [other for _, other in pairs])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The unmatched nodes of one of the two graphs, and their neighbours."""
+"""Find the unmatched nodes of one of the two graphs, and their producers and consumers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from onnxtext.differ.node_signatures import LeafKey, NodeKinds
 from onnxtext.differ.onnx_lists import Body
 
 Uses = dict[str, list[tuple[int, int]]]
-"""The uses of each value by name: (node index, input index)."""
+"""Maps the name of each value to its uses: (node index, input index)."""
 
 
 @dataclass(slots=True)
@@ -20,10 +20,10 @@ class MatchSide:
 
     Attributes:
         body: the graph.
-        statements: a key of each node that includes all names.
-        kinds: computes keys of nodes without names.
-        leaf_key: returns the key of a value without a producer.
-        partner: the index of each node's match in the other graph; -1 for none.
+        statements: the key of each node from `NodeKinds.statements`, which includes all names.
+        kinds: computes the keys of nodes.
+        leaf_key: returns the key of a value that no node of the graph computes.
+        partner: for each node, the index of the matching node in the other graph; -1 if unmatched.
         left: the indices of the unmatched nodes, ascending.
     """
 
@@ -65,7 +65,14 @@ def uses(side: MatchSide) -> Uses:
 
 
 def unique_uses(side: MatchSide, uses: Sequence[tuple[int, int]]) -> dict[Hashable, int]:
-    """Map (input index, operator) to the unmatched node with this use; -1 if there are several."""
+    """Map (input index, operator) of each use by an unmatched node to the index of that node.
+
+    If several uses have the same input index and operator, these are mapped to -1.
+
+    Args:
+        side: the graph.
+        uses: (node index, input index) of the uses of a value.
+    """
     found: dict[Hashable, int] = {}
     for index, slot in uses:
         if side.partner[index] < 0:
@@ -75,9 +82,14 @@ def unique_uses(side: MatchSide, uses: Sequence[tuple[int, int]]) -> dict[Hashab
 
 
 def consumers(side: MatchSide, marks: Sequence[int]) -> dict[int, Hashable]:
-    """Map the index of each unmatched node to a key of its matched consumers; None if none.
+    """Return a key for each unmatched node, by index. Equal keys mean the same matched consumers.
 
-    Graph outputs count as consumers. For `marks`, see `Signatures`.
+    Graph outputs count as consumers. The key of a node without matched consumers is None.
+
+    Args:
+        side: the graph whose nodes get keys.
+        marks: a number for each node, equal for matching nodes of both graphs; -1 for unmatched
+            nodes.
     """
     nodes = side.body.nodes
     found: dict[str, list[tuple[int, int]]] = {
@@ -105,7 +117,15 @@ def consumers(side: MatchSide, marks: Sequence[int]) -> dict[int, Hashable]:
 
 
 def sources(side: MatchSide, marks: Sequence[int]) -> dict[int, Hashable]:
-    """Map the index of each unmatched node to a key of the producers of its inputs."""
+    """Map the index of each unmatched node to a key of the producers of its inputs.
+
+    All unmatched producers count as one producer.
+
+    Args:
+        side: the graph whose nodes get keys.
+        marks: a number for each node, equal for matching nodes of both graphs; -1 for unmatched
+            nodes.
+    """
     made: dict[int, Hashable] = {}
     for index, node in unmatched_nodes(side):
         sources: list[Hashable] = []
@@ -117,7 +137,7 @@ def sources(side: MatchSide, marks: Sequence[int]) -> dict[int, Hashable]:
 
 
 def previous_matches(marks: Sequence[int]) -> list[int]:
-    """For each node, return the mark of the last matched node at or before it; -1 if none."""
+    """Return `marks` with each -1 replaced by the last number before it that is not -1, if any."""
     made = []
     reached = -1
     for mark in marks:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Edit syntax trees in place: the edits of `onnxtext edit`.
 
-Each function takes the tree that `onnxtext.parse` returns; `onnxtext.rewrite` then writes it back
-to its text. `apply` runs an edit on a text or a binary model. An edit that is not possible
+Each function changes a tree from `onnxtext.parse`; `onnxtext.rewrite` then writes the changes back
+to the text. `apply` runs an edit on a text or a binary model. An edit that is not possible
 raises an `OnnxTextError`.
 """
 

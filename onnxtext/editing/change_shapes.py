@@ -38,9 +38,9 @@ def set_shape(model: Model, name: str, shape: Shape | str | None) -> None:
     """Set the shape of a value of the main graph, and update the declared shapes that depend on it.
 
     Shapes are inferred from the inputs alone, before and after the edit. Where an inferred
-    dimension changes, a declared dimension that equals the old one is set to the new one. If the
-    edit renames a symbolic dimension or gives it a size, the symbol is replaced in all declared
-    shapes.
+    dimension changes, a declared dimension is updated if it equals the old inferred dimension. If
+    the edit renames a symbolic dimension or gives it a size, the symbol is replaced in all
+    declared shapes.
 
     Args:
         model: the tree; changed in place.
@@ -62,7 +62,14 @@ def set_shape(model: Model, name: str, shape: Shape | str | None) -> None:
 
 
 def put_shape(model: Model, name: str, shape: Shape | None) -> None:
-    """Set the declared shape of a value; replace its changed symbolic dimensions in all shapes."""
+    """Set the declared shape of a value of the main graph.
+
+    If this renames a symbolic dimension or gives it a size, replace the symbol in all declared
+    shapes.
+
+    Raises:
+        OnnxTextError: the value has no declared type, or is not a tensor.
+    """
     declared = list(declarations(model.graph))
     chosen = [one for one in declared if one[0] == name]
     if not chosen:
@@ -118,13 +125,13 @@ def _with_shape(type: TensorType, shape: Shape) -> TensorType:
 
 
 def follow_inference(model: Model, before: Bare, after: Bare, names: set[str]) -> None:
-    """Update the declared dimensions whose inferred values change by an edit.
+    """Update the declared shapes of a model where an edit changes the inferred shapes.
 
     Args:
         model: the edited model; changed in place.
         before: the inferred shapes before the edit.
         after: the inferred shapes after the edit.
-        names: values of the main graph whose shapes the edit has set already.
+        names: values of the main graph to skip, because the edit has set their shapes.
     """
     for number, scope in enumerate(walk_graphs(model)):
         if not isinstance(scope, Graph):
@@ -136,7 +143,7 @@ def follow_inference(model: Model, before: Bare, after: Bare, names: set[str]) -
 
 
 def _following(type: TensorType, before: Shape | None, after: Shape | None) -> TensorType:
-    """Return a declared type, with the dimensions replaced whose inferred values changed.
+    """Return a declared type; replace those of its dimensions whose inferred values changed.
 
     Args:
         type: the declared type.

@@ -16,13 +16,14 @@ def extract(model: Model, starts: Sequence[str], ends: Sequence[str]) -> None:
     """Reduce a model to the nodes that compute the values `ends` from the values `starts`.
 
     `starts` become the inputs of the model, `ends` its outputs. Inputs and outputs without a
-    declared type get the type that the checker infers.
+    declared type get the type that the checker infers. Training information, and unused inputs,
+    functions and weights are removed.
 
     Args:
         model: the tree; changed in place.
-        starts: the new inputs: values of the main graph, or labels of nodes for their outputs;
-            empty to keep the inputs.
-        ends: the new outputs, named in the same way; empty to keep the outputs.
+        starts: the new inputs. Each item names a value of the main graph, or is the label of a node
+            and stands for the node's outputs. If empty, the inputs of the model stay.
+        ends: the new outputs, named in the same way. If empty, the outputs of the model stay.
 
     Raises:
         OnnxTextError: a value does not exist, an end does not depend on the starts, or an end needs
@@ -93,11 +94,11 @@ def _as_output(name: str, declared: ValueInfo | None, types: dict[str, Type]) ->
 
 def _inferred_types(model: Model) -> dict[str, Type]:
     """Infer the types of the values of the main graph; return them by name."""
-    from onnxtext.checker.inference.value_types import known_types
+    from onnxtext.checker.inference.inferred_types import inferred_types
     from onnxtext.editing.write_inferred_types import checked
 
     subject = checked(model)
-    return {} if subject.main is None else known_types(subject).get(id(subject.main), {})
+    return {} if subject.main is None else inferred_types(subject).get(id(subject.main), {})
 
 
 def _resolved(flow: Flow, names: Sequence[str]) -> list[str]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find nodes that allow one size only of a dimension made symbolic; fix constant shapes."""
+"""Find nodes that still need the old size of a dimension made symbolic; fix constant shapes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _OTHERS = 6
 
 
 class Obstacle(str):
-    """A message that a node may reject other sizes, or that sizes become unknown."""
+    """A message about a dimension made symbolic: a node may reject other sizes than the old one."""
 
     __slots__ = ()
 
@@ -53,10 +53,10 @@ def fix_one(model: Model, now: Bare, symbol: str, old: int, answers: Answers) ->
 
     Args:
         model: the edited model; changed in place.
-        now: the inferred facts about the model.
-        symbol: the symbolic dimension.
+        now: the shapes inferred for the model.
+        symbol: the name of the dimension that was made symbolic.
         old: the old size of the dimension.
-        answers: cached answers of onnx's inference.
+        answers: a cache of results of onnx's inference; new results are added.
 
     Returns:
         The change; None if no element needs a change, or none can be changed.
@@ -78,7 +78,8 @@ def fix_one(model: Model, now: Bare, symbol: str, old: int, answers: Answers) ->
 def _fix_reshape(now: Bare, symbol: str, old: int) -> Fixed | None:
     """Replace the old size by 0 in the constant shape of a `Reshape`; 0 copies the input's size.
 
-    The first `Reshape` is changed whose input has the symbolic dimension at the same index.
+    Only one `Reshape` is changed: the first one whose input has the symbolic dimension at the same
+    index.
     """
     main = now.subject.main
     views = now.inference.visits.get(id(main), ())
@@ -110,7 +111,7 @@ def _set(now: Bare, item: Any, index: int, number: int, where: Finding | Node) -
     """Set an element of a constant shape.
 
     Args:
-        now: the inferred facts about the model.
+        now: the shapes inferred for the model.
         item: the initializer or `Constant` node with the shape, in the model of `now`.
         index: the index of the element.
         number: the new element.
@@ -174,15 +175,19 @@ def _with_element(stored: bytes, index: int, number: int) -> bytes:
 def obstacles(
     model: Model, now: Bare, symbol: str, old: int, names: set[str], answers: Answers
 ) -> list[str]:
-    """Return messages on nodes that accept only the old size, and on sizes that become unknown.
+    """Return an `Obstacle` for each node that accepts only the old size of a dimension.
+
+    If there is no such node, return one for each node that may need the old size, because its
+    operator or the sizes of its outputs are unknown. A long list is cut, and ends with the number
+    of further obstacles.
 
     Args:
         model: the edited model.
-        now: the inferred facts about the model.
-        symbol: the dimension that is symbolic now.
+        now: the shapes inferred for the model.
+        symbol: the name of the dimension that was made symbolic.
         old: the old size of the dimension.
         names: the inputs with the dimension.
-        answers: cached answers of onnx's inference.
+        answers: a cache of results of onnx's inference; new results are added.
     """
     found = list(_forced(now, symbol))
     for item in dict.fromkeys(_failing(model, symbol, old, answers)):

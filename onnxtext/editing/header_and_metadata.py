@@ -20,7 +20,7 @@ What = Literal["metadata", "doc", "value-info"]
 def set_opset(model: Model, version: int, domain: str = "", *, convert: bool = True) -> list[str]:
     """Set the version of an operator set that the model and its functions import.
 
-    Nodes whose operators differ between the versions are converted.
+    If `convert` is set, convert the nodes whose operators differ between the versions.
 
     Args:
         model: the tree; changed in place.
@@ -32,7 +32,8 @@ def set_opset(model: Model, version: int, domain: str = "", *, convert: bool = T
         The changes besides the version number, one sentence each.
 
     Raises:
-        OnnxTextError: the version is unknown, or a node cannot be converted.
+        OnnxTextError: the version is below 1. If `convert` is set, also: the version is unknown, or
+            a node cannot be converted.
     """
     if version < 1:
         raise refused("the version of an operator set is at least 1")

@@ -29,11 +29,11 @@ class Bare:
     """The shapes that inference computes from the inputs of a model alone.
 
     Attributes:
-        subject: a copy of the model in which only the inputs have declared shapes.
-        inference: the inference of types in the copy.
-        originals: the statements of the original model, by the ids of their copies.
+        subject: a copy of the model; only its inputs have declared shapes.
+        inference: the results of type inference on the copy.
+        originals: maps the id of a copied statement to the original statement.
         shapes: the inferred shapes; for a function, only those that are equal for all its calls.
-        numbers: the numbers of graphs in the order of `walk_graphs`, by the ids of their scopes.
+        numbers: maps the id of a scope to the index of its graph in `walk_graphs`.
     """
 
     subject: Subject
@@ -60,8 +60,8 @@ def infer_bare(
 
     Args:
         model: the tree, which is not changed.
-        sizes: numbers to replace symbolic dimensions of inputs with, by symbol.
-        answers: cached answers of onnx's inference, to which new answers are added.
+        sizes: maps symbolic dimensions of inputs to the sizes that replace them.
+        answers: a cache of results of onnx's inference; new results are added.
     """
     originals: dict[int, Any] = {}
     bare = _Stripping(originals).model(model)

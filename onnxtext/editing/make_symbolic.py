@@ -34,7 +34,8 @@ def make_symbolic(
         A sentence for each fix, then an `Obstacle` for each node that may reject other sizes.
 
     Raises:
-        OnnxTextError: an input or dimension does not exist, or `symbol` is not a valid name.
+        OnnxTextError: an input or dimension does not exist, the dimensions have different sizes,
+            or `symbol` is not a valid name.
     """
     if not symbol.strip() or symbol.lstrip("-").isdigit():
         raise refused(f"`{symbol}` is no name of a dimension", "choose a name such as `batch`")

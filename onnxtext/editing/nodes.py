@@ -79,10 +79,11 @@ def insert(
         model: the tree; changed in place.
         text: one or more nodes, such as `y2 = Relu (y)`.
         after: insert the nodes after this node, given by its label or an output. By default, the
-            new nodes follow the nodes whose outputs they use.
+            new nodes follow the node that computes `instead_of`, or, without `instead_of`, all
+            nodes whose outputs they use.
         before: insert the nodes before this node, given by its label or an output.
-        instead_of: a value that the first output of the last new node replaces as an input of all
-            nodes that are already in the graph.
+        instead_of: the name of a value. All nodes that are already in the graph get the first
+            output of the last new node as an input instead of this value.
 
     Raises:
         OnnxTextError: the text has errors, or there is no such node or value.

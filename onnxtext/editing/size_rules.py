@@ -28,7 +28,7 @@ _ADDED = frozenset(("QLinearAdd", "QLinearMul"))
 
 
 def is_checked(node: Node) -> bool:
-    """Whether inference and `accepts` know which sizes the operator of a node accepts."""
+    """Whether onnx's inference and `accepts` together check all input sizes of a node."""
     domain = plain_domain(node.domain)
     return domain in _FOLLOWED or (domain == "com.microsoft" and node.op_type in _SINGLE | _ADDED)
 
@@ -37,7 +37,7 @@ def accepts(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> bool:
     """Whether a node accepts the known sizes of its inputs.
 
     Args:
-        node: the node, without attribute references.
+        node: the node; none of its attributes may refer to a parameter of a function.
         shapes: the sizes of each input; None for an input with an unknown size.
         values: the elements of each input; None for an input with unknown or many elements.
     """

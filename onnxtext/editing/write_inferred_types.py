@@ -61,15 +61,16 @@ def write_types(
 ) -> list[str]:
     """Write the inferred types of node outputs into a model.
 
-    Inputs keep their types. Functions get the types that hold in all of their calls, and only in a
-    model of IR version 10 or later.
+    Inputs keep their types. In a function, a value gets a type only if it has this type in all
+    calls. Models before IR version 10 get no types in functions.
 
     Args:
         model: the tree; changed in place.
-        only: the offsets in the text of the nodes whose outputs get types; None for all nodes.
+        only: text offsets of the nodes to write types for; None for all nodes.
 
     Returns:
-        A list of one sentence, with the numbers of added and completed types.
+        A list with one sentence for the user: the numbers of added and completed types, or the
+        reason why no types were inferred.
     """
     subject = checked(model)
     if subject.is_recursive:
@@ -225,7 +226,10 @@ def _completed(own: Type, found: Type, put: Callable[[Type], None]) -> Iterator[
 
 
 def filled(own: Type, found: Type) -> Type:
-    """Complete a declared type from an inferred one; return it unchanged if they contradict."""
+    """Fill unknown parts of the declared type `own` from the inferred type `found`.
+
+    Return `own` unchanged if the types contradict each other.
+    """
     if contradiction(own, found) is not None:
         return own
     match own, found:

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Run models with onnxruntime or onnx's reference engine, and compare two models' values.
 
-`run_inputs` makes the inputs, `run` runs a model in a child process, `child` is the program of
-that process, `comparison` compares values.
+`run_inputs` prepares the inputs, `run_in_child` runs a model in a child process, `child_main` is
+the program of that process, and `comparison` compares the values that two models compute.
 """
 
 from __future__ import annotations
 
 from onnxtext.engines.comparison import Difference, compare_values, run_both
-from onnxtext.engines.run import ENGINES, Values, load_model, run_model
+from onnxtext.engines.run_in_child import ENGINES, Values, load_model, run_model
 from onnxtext.engines.run_inputs import fill_inputs, random_inputs
 
 __all__ = [

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from onnxtext.diagnostics import OnnxTextError
-from onnxtext.engines.run import TIMEOUT, Values, run_model
+from onnxtext.engines.run_in_child import TIMEOUT, Values, run_model
 from onnxtext.engines.run_inputs import default_inputs, input_error, needed_inputs
 
 if TYPE_CHECKING:
@@ -22,13 +22,16 @@ class Difference:
     """How a value differs between two runs.
 
     Attributes:
-        name: the value.
+        name: the name of the value.
         is_output: whether it is an output of both models.
-        changed: number of elements that differ; two NaNs are equal.
-        elements: number of elements.
-        largest: the largest absolute difference; None if unknown.
-        relative: the largest `|first - second| / |first|` of an element; None if unknown.
-        note: why the numbers are unknown, such as different shapes; None if they are known.
+        changed: number of elements that differ; two NaNs are equal. If `note` is set, this is the
+            number of all elements.
+        elements: number of elements in the first run; 1 for a list, a map or None.
+        largest: the largest absolute difference; None if the elements are not numbers, or if
+            `note` is set.
+        relative: the largest `|first - second| / |first|` of an element; None if `largest` is None.
+        note: why elements could not be compared one by one, such as different shapes; None if they
+            were compared.
     """
 
     name: str
@@ -41,11 +44,18 @@ class Difference:
 
     @property
     def differs(self) -> bool:
-        """Whether there is any difference."""
+        """Whether the value differs between the two runs."""
         return self.changed > 0 or self.note is not None
 
     def exceeds(self, rtol: float, atol: float) -> bool:
-        """Whether the difference is larger than both tolerances, or unknown."""
+        """Whether the difference exceeds both tolerances.
+
+        Any difference does if it cannot be measured (`largest` is None).
+
+        Args:
+            rtol: the tolerance for `relative`.
+            atol: the tolerance for `largest`.
+        """
         if not self.differs:
             return False
         if self.note is not None or self.largest is None:
@@ -65,24 +75,27 @@ def run_both(
 ) -> tuple[Values, Values, list[Difference]]:
     """Run two models on the same inputs and compare the values that both models compute.
 
-    Inner values are compared if the engine returns them; else the outputs only.
+    Values inside of the main graphs are compared, too, unless a model cannot be run with these
+    values as additional outputs.
 
     Args:
         first: a model.
-        second: the other model. Each of its required inputs is an input of the first model.
-        inputs: the inputs of the first model. The second model gets the same inputs; an input that
-            has a default in the first model only is passed that default.
-        engine: as for `run_model`.
+        second: the other model. Each of its required inputs must be an input of the first model.
+        inputs: the inputs of the first model, by name. The second model gets those that it has. If
+            it requires an input that is not given, it gets the default value in the first model.
+        engine: one of `ENGINES`.
         names: the names of the models in messages.
-        timeout: as for `run_model`, for each model.
-        memory: as for `run_model`.
+        timeout: time limit of each run in seconds; None for no limit.
+        memory: maximum number of bytes that the engine may allocate (Linux only); None for the
+            memory that is available now.
 
     Returns:
-        (values of the first model, values of the second model, differences). The differences are in
-        the order of the first model.
+        (values of the first model, values of the second model, comparisons). `comparisons` has an
+        item for each value of both models, also for equal ones, in the order of the first model.
 
     Raises:
-        OnnxTextError: a model cannot be run, or only the second model has some input.
+        OnnxTextError: a model cannot be run, or an input that the second model requires is neither
+            given nor has a valid default value in the first model.
     """
     common = [name for name in _computed(first) if name in set(_computed(second))]
     taken = {value.name for value in second.graph.input}
@@ -119,13 +132,13 @@ def _computed(model: onnx.ModelProto) -> list[str]:
 
 
 def compare_values(name: str, first: Any, second: Any, *, is_output: bool = True) -> Difference:
-    """Compare two values.
+    """Compare the values of the same name that two models have computed.
 
     Args:
-        name: their name.
-        first: an array, a list, a map or None.
+        name: the name of the values.
+        first: the value of the first model: an array, a list, a map or None.
         second: the value of the second model: an array, a list, a map or None.
-        is_output: whether it is an output of both models.
+        is_output: whether the value is an output of both models.
     """
     if not isinstance(first, np.ndarray) or not isinstance(second, np.ndarray):
         same = _equal(first, second)

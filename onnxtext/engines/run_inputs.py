@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Prepare the inputs of a run: convert given arrays to the declared types, and make random ones."""
+"""Prepare the inputs to run a model: convert arrays to the declared types, make random values."""
 
 from __future__ import annotations
 
@@ -16,27 +16,57 @@ if TYPE_CHECKING:
 
 
 def input_error(message: str, help: str | None = None) -> OnnxTextError:
-    """Return the error of an input that is missing, unknown or does not fit."""
+    """Create the error for an input that is missing, unknown or does not have the declared type."""
     return OnnxTextError(Diagnostic("run-input", message, help=help))
 
 
 def needed_inputs(model: onnx.ModelProto) -> dict[str, onnx.TypeProto]:
-    """Return the inputs without default values, by name."""
+    """Return the types of the required inputs, which have no default value, by input name."""
     stored = {tensor.name for tensor in model.graph.initializer}
     stored |= {sparse.values.name for sparse in model.graph.sparse_initializer}
     return {value.name: value.type for value in model.graph.input if value.name not in stored}
 
 
 def default_inputs(model: onnx.ModelProto) -> dict[str, Any]:
-    """Return the values of the inputs with default values, by name."""
-    import onnx.numpy_helper
+    """Return the default values of inputs, by input name; sparse values as dense arrays.
 
-    stored = {tensor.name: tensor for tensor in model.graph.initializer}
-    return {
-        value.name: onnx.numpy_helper.to_array(stored[value.name])
-        for value in model.graph.input
-        if value.name in stored
-    }
+    Raises:
+        OnnxTextError: a sparse default value is invalid or too large.
+    """
+    from onnx.numpy_helper import to_array
+
+    dense = {tensor.name: tensor for tensor in model.graph.initializer}
+    sparse = {tensor.values.name: tensor for tensor in model.graph.sparse_initializer}
+    found = {}
+    for value in model.graph.input:
+        if value.name in dense:
+            found[value.name] = to_array(dense[value.name])
+        elif value.name in sparse:
+            found[value.name] = _dense(sparse[value.name])
+    return found
+
+
+def _dense(sparse: onnx.SparseTensorProto) -> Any:
+    """Return the elements of a sparse tensor as a dense array.
+
+    Raises:
+        OnnxTextError: the tensor is invalid or too large.
+    """
+    from onnx.numpy_helper import to_array
+
+    try:
+        values, indices = to_array(sparse.values), to_array(sparse.indices)
+        made = np.zeros(tuple(sparse.dims), values.dtype)
+        if made.dtype == np.dtype(object):
+            made.fill("")
+        if indices.ndim == 2:
+            made[tuple(indices.T)] = values
+        else:
+            made.reshape(-1)[indices] = values
+    except (IndexError, MemoryError, TypeError, ValueError) as error:
+        name = sparse.values.name
+        raise input_error(f"the sparse default value of `{name}` is invalid: {error}") from None
+    return made
 
 
 def fill_inputs(
@@ -47,18 +77,21 @@ def fill_inputs(
     seed: int = 0,
     sizes: Mapping[str, int] | None = None,
 ) -> dict[str, Any]:
-    """Return the inputs of a run: given inputs, converted to the declared types, and random ones.
+    """Return the inputs to run a model: the given values, and random values if `random` is set.
+
+    Given arrays are converted to the declared element types.
 
     Args:
         model: the model.
         given: inputs by name.
-        random: whether to make the missing inputs at random.
+        random: whether to make random values for required inputs that are not given; otherwise
+            such an input is an error.
         seed: the seed of the random numbers.
-        sizes: the sizes of symbolic dimensions of random inputs; 1 by default.
+        sizes: the sizes of symbolic dimensions for random inputs, by symbol; 1 for other symbols.
 
     Raises:
-        OnnxTextError: an input or a symbol is unknown, an input is missing, or does not fit its
-            declared type.
+        OnnxTextError: a given input or a symbol is unknown, a required input is missing, or a given
+            input does not fit its declared type.
     """
     declared = {value.name: value.type for value in model.graph.input}
     for name in given:
@@ -161,16 +194,19 @@ def random_inputs(
     seed: int = 0,
     sizes: Mapping[str, int] | None = None,
 ) -> dict[str, Any]:
-    """Make random inputs: normally distributed floats; integers and booleans are 0 or 1.
+    """Make random inputs: normally distributed floats, 0 or 1 for integers and booleans.
+
+    Strings are not random: each is `a`.
 
     Args:
         model: the model.
-        names: the inputs to make; None for all inputs without default values.
-        seed: the seed of the random numbers. Each input depends only on the seed and its name.
-        sizes: the sizes of symbolic dimensions; 1 by default.
+        names: names of required inputs; None for all required inputs.
+        seed: the seed of the random numbers. Each value depends only on the seed and on the name,
+            type and shape of its input.
+        sizes: the sizes of symbolic dimensions, by symbol; 1 for other symbols.
 
     Raises:
-        OnnxTextError: an input is no tensor, or its shape is unknown.
+        OnnxTextError: an input is not a tensor, has no shape, or has a negative dimension.
     """
     needed = needed_inputs(model)
     return {

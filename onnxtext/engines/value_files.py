@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Write and read directories of values: arrays, lists, maps and absent optionals."""
+"""Write the inputs or outputs of a model to a directory, and read them again.
+
+The values are arrays, lists, maps, or None for an absent optional.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ import numpy as np
 
 
 def write_values(directory: Path, values: dict[str, Any]) -> None:
-    """Write values: a file for each array, and `values.json` with their names and structure."""
+    """Create a directory with a file for each array, and `values.json` with names and structure."""
     directory.mkdir()
     numbers = count()
 
@@ -38,7 +41,7 @@ def write_values(directory: Path, values: dict[str, Any]) -> None:
 
 
 def read_values(directory: Path) -> dict[str, Any]:
-    """Read a directory that `write_values` has written."""
+    """Return the values that `write_values` has written to a directory."""
 
     def read(held: Any) -> Any:
         if held is None:

@@ -9,19 +9,25 @@ from onnxtext.diagnostics import Diagnostic, OnnxTextError
 
 
 class ShowError(OnnxTextError):
-    """The requested part does not exist."""
+    """The part of a model that the user wants to see does not exist."""
 
     @classmethod
     def of(cls, message: str, file: str, help: str | None = None) -> ShowError:
-        """Create an error about a file."""
+        """Create an error with the code `nothing-to-show`.
+
+        Args:
+            message: the message of the error.
+            file: the name of the model's file.
+            help: a hint for the user; None for no hint.
+        """
         return cls(Diagnostic("nothing-to-show", message, file=file, help=help))
 
     @classmethod
     def unknown(cls, what: str, name: str, known: Sequence[str], file: str) -> ShowError:
-        """Create an error for a name that does not exist, with similar names.
+        """Create an error for an unknown name; its help suggests a similar name or lists names.
 
         Args:
-            what: the kind of item, such as "graph or function".
+            what: the kind of item that the name should refer to, such as "graph or function".
             name: the unknown name.
             known: the names that exist.
             file: the name of the model's file.

@@ -19,9 +19,11 @@ class Body:
 
     Attributes:
         graph: the graph or function.
-        title: its description: `graph yes (then_branch of z)`.
-        place: its location: `then_branch of z`, or `training`; "" for the main graph and functions.
-        names: the names that `--graph` accepts for it.
+        title: its title in the output, such as `graph yes (then_branch of z)`.
+        place: the attribute that contains a nested graph, such as `then_branch of z`; `training`
+            for a training graph; "" for the main graph and functions.
+        names: the names that `--graph` accepts for it: first its own name, then aliases, such as
+            `then_branch` and `z.then_branch`.
     """
 
     graph: Graph | Function
@@ -37,7 +39,7 @@ def _titled(graph: Graph | Function, place: str, names: list[str]) -> Body:
 
 
 def walk_bodies(root: Root) -> Iterator[Body]:
-    """Yield every graph and function, outer before inner."""
+    """Yield all graphs and functions of a model, each one before the graphs nested in it."""
     stack = [_outermost(root, item) for item in reversed(_parts(root))]
     while stack:
         body = stack.pop()
@@ -83,10 +85,15 @@ def _nested(body: Body, node: Node, attribute: Attribute, graph: Graph) -> Body:
 
 
 def find_bodies(root: Root, name: str, file: str) -> list[Body]:
-    """Return the graphs and functions named `name`; if there are none, those with that alias.
+    """Return the graphs and functions with a name; if there are none, those with it as an alias.
+
+    Args:
+        root: the model, graph or function to search.
+        name: a name or an alias (see `Body.names`).
+        file: the name of the model's file, for the error.
 
     Raises:
-        ShowError: no graph or function has the name.
+        ShowError: no graph or function has the name or the alias.
     """
     bodies = list(walk_bodies(root))
     found = [body for body in bodies if body.names[0] == name]

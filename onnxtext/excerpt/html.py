@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Convert a shown text to HTML for notebooks: colored and foldable, without scripts."""
+"""Convert the text that `onnxtext.show` returns to colored, foldable HTML without scripts."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from html import escape
 
-from onnxtext.excerpt.output import Piece, escaped, style_of
+from onnxtext.excerpt.annotate_text import Piece, escaped, style_of
 
 MOST_LINES = 5_000
-"""Maximum number of lines on a page; browsers take seconds for longer pages."""
+"""Maximum number of lines of the HTML; browsers take seconds to show more."""
 
 MOST_OPEN = 20
-"""Lists of constants or types with more lines than this are folded initially."""
+"""Maximum number of lines of a list in angle brackets that is initially unfolded."""
 
 _COLORS = {
     "c": ("comment-color", "#6a737d"),
@@ -87,10 +87,11 @@ class _Line:
 
 
 def to_html(pieces: Iterable[Piece]) -> str:
-    """Return a text in the canonical layout as HTML, with its style.
+    """Return the HTML of a text in the canonical layout: a `<style>` and a `<pre>` element.
 
     Args:
-        pieces: the text in pieces, as from `described`.
+        pieces: the tokens of the text, as `onnxtext.excerpt.annotate_text.described` yields
+            them.
     """
     lines = list(_lines(pieces))
     more = len(lines) - MOST_LINES

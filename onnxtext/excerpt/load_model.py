@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Load a model to be shown: without metadata, with statistics instead of weights."""
+"""Load a model for `onnxtext show`: without metadata, with blobs in place of large weights.
+
+A blob is a reference to bytes by their digest: `blob"<digest>"` in the text.
+"""
 
 from __future__ import annotations
 
@@ -30,13 +33,13 @@ Root = Model | Function | Graph
 
 @dataclass(slots=True)
 class Reading:
-    """A model that was read to be shown.
+    """A model that was loaded to be shown.
 
     Attributes:
-        root: the model; its large data is replaced by blobs.
+        root: the model, graph or function, with blobs in place of its large data.
         name: the name of its file in messages.
-        findings: the errors of its text; the root lacks statements with errors.
-        source: its text; None for a binary.
+        findings: the errors of its text. `root` does not contain the statements with errors.
+        source: its text; None for a binary model.
     """
 
     root: Root
@@ -49,10 +52,11 @@ class Reading:
     _external: dict[tuple[str, ...], tuple[TensorType, ExternalData]] = field(default_factory=dict)
 
     def digest(self, shown: str) -> str:
-        """Return the digest to print for a blob.
+        """Return the digest of a blob of `root`.
 
         Args:
-            shown: the digest or the number by which the printed model refers to the blob.
+            shown: the content of `blob"…"` in the printed model: a digest, or a number if
+                `read_model` created the blob. For a number, the digest is computed.
         """
         data = self._moved.get(shown)
         if data is None:
@@ -60,7 +64,11 @@ class Reading:
         return hashlib.sha256(data).hexdigest()[:PRINTED_DIGITS]
 
     def statistics(self, shown: str) -> str | None:
-        """Describe the data of a blob of the root; None if the data is not available."""
+        """Return the statistics of the data of a blob of `root`, or None if it cannot be read.
+
+        Args:
+            shown: the content of `blob"…"` in the printed model, as for `digest`.
+        """
         data = self._moved.get(shown)
         try:
             if data is None and self._reader is not None:
@@ -70,7 +78,7 @@ class Reading:
         return None if data is None else _described(self._uses.get(shown, ("", ""))[1], data)
 
     def external_statistics(self, arguments: tuple[str, ...]) -> str | None:
-        """Describe external data; None if its file is missing or too short.
+        """Return the statistics of external data, or None if it cannot be read.
 
         Args:
             arguments: the arguments of `external(…)` as printed: the quoted location, then offset
@@ -121,16 +129,17 @@ class _LazyMover(Mover):
 def read_model(
     data: bytes | memoryview, name: str, base: Path | None, *, binary: bool | None = None
 ) -> Reading:
-    """Read a text or a binary model.
+    """Read a text or a binary model to be shown.
 
     Args:
-        data: the content of its file.
+        data: the content of the model's file.
         name: the name of the file.
-        base: the directory of the file, where its weights are.
-        binary: whether it is a binary model; by default, the name or else the content decides.
+        base: the directory of the file, to find weights beside it; None if unknown.
+        binary: whether `data` is a binary model; None to decide by the suffix of `name`, or by
+            `data` if the suffix is unknown.
 
     Raises:
-        OnnxTextError: the bytes are not a model, or no part of the text can be read.
+        OnnxTextError: `data` is not a model, or no part of the text can be read.
     """
     with paused_collector():
         if is_binary(bytes(data[:HEAD]), name) if binary is None else binary:

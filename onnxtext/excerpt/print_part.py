@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Print the requested part of a model: a graph, a slice between values, or a search."""
+"""Print a part of a model: a graph, the nodes between values, or the matches of a pattern."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from onnxtext.printer.printer import graph_printer, model_parts
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The part of a model to show.
+    """The options that choose the part of a model to show.
 
     Attributes:
         graph: the name of a graph or function; None for the whole model.
         starts: names of values or nodes; show only nodes that depend on one of them.
-        ends: names of values or nodes; show only nodes that one of them depends on.
+        ends: names of values or nodes; show only nodes needed to compute one of them.
         find: show only statements that match this pattern; None for all statements.
-        context: the number of statements to show before and after each match.
+        context: the number of statements to show before and after each match of `find`.
     """
 
     graph: str | None = None
@@ -35,10 +35,10 @@ class Choice:
 
 
 def part_text(reading: Reading, choice: Choice) -> Iterator[str]:
-    """Yield the text of a part of a model, in pieces.
+    """Yield the text of the chosen part of a model, in pieces.
 
     Raises:
-        ShowError: the model has no such part.
+        ShowError: a chosen graph, value or node does not exist, or no statement matches.
     """
     root, name = reading.root, reading.name
     if reading.findings:

@@ -22,8 +22,8 @@ def search(
     """Yield the lines of the statements that match, with the statements around each match.
 
     Args:
-        bodies: the graphs to search.
-        pattern: the pattern to search in the text of each statement.
+        bodies: the graphs and functions to search.
+        pattern: the pattern to search for in the text of each statement.
         context: the number of statements to show before and after each match.
         file: the name of the model's file.
 
@@ -80,5 +80,5 @@ def _node_text(node: Node, printer: GraphPrinter) -> str:
 
 
 def comment(text: str) -> str:
-    """Return a text for use in a comment: one line without control characters."""
+    """Return a text for a comment; if it has line breaks or other controls, quote and escape it."""
     return text if text.isprintable() else ascii(text)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cut the part of a graph that lies between values."""
+"""Extract the nodes between given values of a graph."""
 
 from __future__ import annotations
 
@@ -14,18 +14,20 @@ from onnxtext.excerpt.find_bodies import Body
 
 
 def cut(bodies: Sequence[Body], starts: Sequence[str], ends: Sequence[str], file: str) -> Body:
-    """Return a graph of the nodes on the paths from any start to any end.
+    """Return a graph of the nodes on all paths from any start to any end.
 
-    The inputs of the resulting graph are the outer values that its nodes use, except initializers.
+    The nodes come from the first graph or function that has all starts and ends. The inputs of
+    the new graph are the values that its nodes use and do not compute, except initializers.
 
     Args:
-        bodies: the graphs to search; the first that has all values is cut.
-        starts: names of values or nodes; empty for all nodes on which the ends depend.
-        ends: names of values or nodes; empty for all nodes that depend on the starts.
-        file: the name of the model's file.
+        bodies: the graphs and functions to search.
+        starts: names of values or nodes; if empty, keep all nodes needed to compute `ends`.
+        ends: names of values or nodes; if empty, keep all nodes that depend on `starts`.
+        file: the name of the model's file, for errors.
 
     Raises:
-        ShowError: a value is unknown, or no path leads from a start to an end.
+        ShowError: a name is unknown, no graph has all of them, or no path leads from a start to an
+            end.
     """
     wanted = [*starts, *ends]
     flows = []
@@ -40,7 +42,7 @@ def cut(bodies: Sequence[Body], starts: Sequence[str], ends: Sequence[str], file
             raise ShowError.unknown("value or node", name, list(known), file)
     names = ", ".join(f"`{name}`" for name in wanted)
     raise ShowError.of(
-        f"no graph has all of {names}", file, "for a value of a nested graph, name its node"
+        f"no graph contains all of {names}", file, "for a value of a nested graph, name its node"
     )
 
 
@@ -105,7 +107,7 @@ class Flow:
         return [*self._declared, *self.makers, *self.users, *self._labels]
 
     def resolve(self, name: str) -> Sequence[str]:
-        """Return the values that a name means: that value, or a node's outputs; () if unknown."""
+        """Return the value with a name, or the outputs of the node with that label; else ()."""
         if name in self.makers or name in self.users or name in self._declared:
             return (name,)
         number = self._labels.get(name)
@@ -114,8 +116,8 @@ class Flow:
     def between(self, starts: Sequence[str], ends: Sequence[str]) -> list[int]:
         """Return the indices of the nodes on paths from `starts` to `ends`, in ascending order.
 
-        Without `ends`, these are all nodes that depend on `starts`; without `starts`, all nodes
-        on which `ends` depend.
+        If `ends` is empty, return all nodes that depend on `starts`. If `starts` is empty, return
+        all nodes needed to compute `ends`.
         """
         if not ends:
             return sorted(self._after(starts))
@@ -145,7 +147,7 @@ class Flow:
 
 
 def uses(node: Node) -> list[str]:
-    """Return the distinct values that a node and its nested graphs use."""
+    """Return the values that a node uses, including outer values that its nested graphs use."""
     found = dict.fromkeys(name for name in node.inputs if name)
     for graph in nested_graphs((node,)):
         found.update(dict.fromkeys(_captured(graph)))
@@ -168,7 +170,17 @@ def as_graph(
     starts: Sequence[str],
     ends: Sequence[str],
 ) -> Graph:
-    """Return a graph of the `chosen` nodes; its inputs and outputs are the values at its border."""
+    """Return a graph of some nodes of `graph` and the initializers that they use.
+
+    Args:
+        graph: the original graph or function.
+        flow: its data flow.
+        chosen: the indices of the nodes to keep.
+        starts: the values to list first in the inputs. The inputs are all values that the kept
+            nodes use and do not compute, except initializers.
+        ends: the outputs of the new graph. If empty, they are the values computed by kept nodes
+            that are outputs of `graph` or are used by its other nodes.
+    """
     nodes = [graph.nodes[number] for number in chosen]
     made = {name for node in nodes for name in node.outputs if name}
     used = dict.fromkeys(name for node in nodes for name in uses(node) if name not in made)
@@ -197,7 +209,7 @@ def as_graph(
 
 
 def types_of(graph: Graph | Function) -> dict[str, Type]:
-    """Return the declared types of a graph's values."""
+    """Return the declared types of a graph's values, by value name."""
     found: dict[str, Type] = {}
     for node in graph.nodes:
         for name, type in zip(node.outputs, node.output_types, strict=False):

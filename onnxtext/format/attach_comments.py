@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from onnxtext.format.tokens import Comment, Token
+from onnxtext.format.tokens_with_comments import Comment, Token
 from onnxtext.format.tree import Tree
 
 BREAKABLE = frozenset(
@@ -39,8 +39,8 @@ class Item:
     """An item of a list.
 
     Attributes:
-        tree: the item.
-        comma: the comma behind it; None without one.
+        tree: the syntax tree of the item.
+        comma: the comma behind the item; None without a comma.
     """
 
     tree: Tree
@@ -63,7 +63,7 @@ class Listing:
 
 
 def listing(tree: Tree) -> Listing | None:
-    """Return the list between the brackets of a construct; None if it has none."""
+    """Return the bracketed list of a construct; None if it has no such list."""
     if tree.origin not in BREAKABLE:
         return None
     start = next((at for at, part in enumerate(tree.parts) if _opens(part)), None)
@@ -88,7 +88,7 @@ def _opens(part: Tree | Token) -> bool:
 
 
 def attach_items(items: list[Item], closing: Token) -> None:
-    """Move the comments in and behind list items to the four positions (see the module).
+    """Move the comments in and behind list items to the four positions of the module docstring.
 
     Args:
         items: the items.
@@ -114,7 +114,7 @@ def attach_items(items: list[Item], closing: Token) -> None:
 
 
 def attach(tree: Tree) -> None:
-    """Move the comments inside of an item to the four positions (see the module)."""
+    """Move the comments inside of an item to the four positions of the module docstring."""
     first, last = tree.first(), tree.last()
     if first is not None and last is not None:
         statement = _Statement(first, last)

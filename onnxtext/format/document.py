@@ -17,7 +17,7 @@ from onnxtext.format.token_text import (
     string_text,
     word_text,
 )
-from onnxtext.format.tokens import Token, read_tokens
+from onnxtext.format.tokens_with_comments import Token, read_tokens
 from onnxtext.format.tree import Tree, grow, top_level
 from onnxtext.printer.layout import STEP, WIDTH
 from onnxtext.printer.resources import BASE64_WIDTH

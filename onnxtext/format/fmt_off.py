@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Copy regions verbatim that `# fmt: off`, `# fmt: on` and `# fmt: skip` mark."""
+"""Copy the regions that `# fmt: off`, `# fmt: on` and `# fmt: skip` mark, without formatting."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
 from onnxtext.format.attach_comments import Item
-from onnxtext.format.tokens import Comment, Token
+from onnxtext.format.tokens_with_comments import Comment, Token
 from onnxtext.printer.statements import Literal
 
 MARK = "# fmt:"
@@ -33,7 +33,14 @@ class VerbatimSpans:
         return before >= 0 and place.at < self._ends[before]
 
     def begins_region(self, comment: Comment, first: Token) -> bool:
-        """Whether a comment begins a `# fmt: off` region; comments inside of statements do not."""
+        """Whether a `# fmt: off` comment begins a region at the statement that follows it.
+
+        It does not if it is inside of a statement, or if `# fmt: on` follows before the statement.
+
+        Args:
+            comment: the comment.
+            first: the first token of the statement.
+        """
         if comment.at > first.at or self.is_kept(comment):
             return False
         if any(other.text == ON and other.at > comment.at for other in first.lead):
@@ -49,7 +56,10 @@ class VerbatimSpans:
         return self.source[start:end].rstrip()
 
     def repeatable(self, write: Literal) -> Literal:
-        """Wrap a function that writes a literal, so that repeated calls record its spans once."""
+        """Wrap a function that writes a literal, so that it can be called several times.
+
+        Each call first discards the verbatim spans that were recorded after the wrapping.
+        """
         starts, ends = list(self._starts), list(self._ends)
 
         def write_again(indent: str, budget: int) -> str:

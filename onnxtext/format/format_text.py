@@ -8,7 +8,7 @@ from onnxtext.diagnostics import Diagnostic, OnnxTextError
 from onnxtext.format.document import write_document
 from onnxtext.format.incremental import extract_lists
 from onnxtext.format.printed_lines import format_by_lines
-from onnxtext.format.tokens import comments_of
+from onnxtext.format.tokens_with_comments import comments_of
 from onnxtext.memory import paused_collector
 from onnxtext.printer import print_model
 from onnxtext.python_stack import room_for_nesting
@@ -16,7 +16,7 @@ from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
 
 LONGEST_REST = 20_000
-"""A text with more characters outside of long lists is formatted in full.
+"""Maximum number of characters outside of long lists; a text with more is formatted in full.
 
 For texts of more than 20 times as many characters, the limit is a twentieth of the text."""
 
@@ -29,9 +29,9 @@ def format_source(source: Source, *, read_again: bool = False, model: Model | No
 
     Args:
         source: the text of a whole model.
-        read_again: whether to parse and compare the whole result in any case, for example before it
-            replaces a file. This takes as long as parsing the text.
-        model: the syntax tree of the text, if it was parsed without an error already.
+        read_again: whether to always verify the whole result by a second parse, for example before
+            it replaces a file. This takes as long as parsing the text.
+        model: the syntax tree of the text; None to parse the text.
 
     Returns:
         The formatted text, with the same syntax tree and the same comments in the same order.
@@ -85,7 +85,7 @@ def _compare(source: Source, model: Model, formatted: str) -> None:
 
 
 def format_incrementally(source: Source, model: Model) -> str | None:
-    """Format and verify a text with long lists; None if it must be formatted in full."""
+    """Format and verify a text with long lists; return None if it must be formatted in full."""
     cut = extract_lists(source.text, model)
     if cut is None or not cut.is_proven():
         return None

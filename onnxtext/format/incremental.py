@@ -32,7 +32,9 @@ _PLAIN = bytes(range(0x20, 0x7F)).replace(b"\\", b"\n")
 
 
 def extract_lists(text: str, model: Model) -> IncrementalText | None:
-    """Format the long lists of a text and replace them with placeholders; None if it has none.
+    """Format the long lists of a text and replace them with placeholders.
+
+    Return None if the text must be formatted in full.
 
     Args:
         text: the text, without a byte order mark.
@@ -185,7 +187,7 @@ class IncrementalText:
         self._runs.append(whole)
 
     def is_whole(self) -> bool:
-        """Whether every `# fmt: off` was found in a list, so no region was split."""
+        """Whether every `# fmt: off` was found in a list, so that no region is split."""
         return self.source.count(OFF) == self._offs
 
     def is_proven(self) -> bool:
@@ -209,12 +211,13 @@ class StatementRun:
     """Consecutive formatted statements that one placeholder replaces.
 
     Attributes:
-        writer: formats them.
+        writer: formats the statements.
         start: offset of the first statement of `texts`; -1 if there is none.
-        same: offset of the first of the last statements whose source is already formatted; -1 if
-            the last statement is in `texts`.
+        same: the run may end with statements that are not in `texts` yet, because their source is
+            already formatted: offset of the first of them; -1 if there are none.
         texts: the formatted texts of the statements before `same`, each with the trivia behind it.
-        trivia: the source behind the last statement; None if it is only whitespace.
+        trivia: the source between the last statement of `texts` and the next statement; None if
+            it is only whitespace.
     """
 
     def __init__(self, source: str, writer: Writer) -> None:
@@ -227,7 +230,7 @@ class StatementRun:
         self._commented = False
 
     def begin(self, at: int) -> None:
-        """Prepare `texts` for a statement that begins at an offset and changes."""
+        """Move the statements from `same` on to `texts`, because the one at offset `at` changes."""
         if self.same >= 0:
             start, self.same = self.same, -1
             if self.start < 0:
@@ -265,7 +268,7 @@ class StatementRun:
             end: offset of the next statement.
 
         Returns:
-            Start and end of the run, the formatted statements, and whether they have comments;
+            Start and end of the run, the formatted statements, and whether they have comments.
             None if there are no statements.
         """
         if self.same >= 0:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from onnxtext.format.attach_comments import Item, Listing
 from onnxtext.format.fmt_off import OFF, SKIP, VerbatimSpans
-from onnxtext.format.tokens import Comment
+from onnxtext.format.tokens_with_comments import Comment
 from onnxtext.format.tree import Tree
 from onnxtext.printer.layout import STEP, WIDTH, flat_items
 
@@ -32,7 +32,16 @@ class ListWriter(VerbatimSpans):
         indent: str,
         budget: int,
     ) -> str:
-        """Write a list: flat if it fits and has no comments, else one item per line."""
+        """Write a list on one line if it fits and has no comments, else with one item per line.
+
+        Args:
+            tree: the construct that contains the list.
+            found: the list.
+            texts: the formatted items.
+            brackets: the opening text and the closing bracket, such as `[]` or `@doc()`.
+            indent: the indentation of the closing bracket if it is on its own line.
+            budget: the maximum number of columns on one line.
+        """
         if not tree.commented and not any("\n" in text for text in texts):
             flat = f"{brackets[:-1]}{flat_items(texts, brackets[-1])}{brackets[-1]}"
             if len(flat) <= budget:
@@ -83,7 +92,13 @@ class ListWriter(VerbatimSpans):
         return lines
 
     def lead_lines(self, comments: Sequence[Comment], indent: str, *, started: bool) -> list[str]:
-        """Return the lines of comments before an item or closing bracket, with blank lines."""
+        """Return the lines of comments before an item or closing bracket, with blank lines.
+
+        Args:
+            comments: the comments.
+            indent: the indentation of the lines.
+            started: whether other lines of the list precede, so that a blank line may come first.
+        """
         lines: list[str] = []
         for comment in comments:
             if self.is_kept(comment):

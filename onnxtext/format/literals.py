@@ -11,11 +11,11 @@ from math import prod
 from onnxtext.format.attach_comments import Listing, listing
 from onnxtext.format.records import RecordWriter
 from onnxtext.format.token_text import numbers_of, only_token, string_text, word_text
-from onnxtext.format.tokens import Token
+from onnxtext.format.tokens_with_comments import Token
 from onnxtext.format.tree import Tree
 from onnxtext.printer.layout import STEP, filled
 from onnxtext.printer.statements import column
-from onnxtext.printer.types_and_tensors import fill_fields, flat_rows, nested_lines, row_lines
+from onnxtext.printer.types_and_tensors import fill_fields, flat_rows, nested_lines, row_line
 
 _TOKENS = re.compile(r"[\[\]]|[^\[\], \t\n\v\f\r]+")
 
@@ -44,7 +44,7 @@ class LiteralWriter(RecordWriter):
         """Write the data of a tensor.
 
         Args:
-            tree: `data` or one of its alternatives.
+            tree: a tree of the grammar rule `data` or of one of its alternatives.
             dims: the tensor's dimensions.
             indent: the indentation of the statement.
             budget: maximum width on one line.
@@ -180,7 +180,7 @@ def items_text(items: Sequence[str], indent: str, budget: int) -> str:
 
 
 def dims_of(type: str) -> list[str]:
-    """Return the dimensions in the text of a type."""
+    """Return the dimensions of a type that is given as text."""
     start = type.find("[")
     return [] if start < 0 else type[start + 1 : type.rindex("]")].split(", ")
 
@@ -205,8 +205,7 @@ def _nested_as_it_is(texts: list[str], indent: str) -> list[str]:
             if texts[number - 1] == "]":
                 lines.append(f"{before}]{comma}")
             else:
-                lines += row_lines(", ".join(row), before)
-                lines[-1] += comma
+                lines.append(row_line(", ".join(row), before) + comma)
         else:
             row.append(text)
     return lines

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Format texts that differ from their printed form only in layout and commas.
+"""Format texts that differ from their printed form only in layout, commas and comments.
 
-The lines of the text are replaced by the lines of the printed form. Comments and blank lines stay
-behind the same code. The result equals the result of `document`, in a hundredth of the time.
-`document` formats texts with a comment within a printed line.
+The printed form is the text that the printer makes from the syntax tree. Its lines replace the
+lines of the text; comments and blank lines stay behind the same code. The result equals the result
+of `document`, in a hundredth of the time. A text with a comment within a printed line is left to
+`document`.
 """
 
 from __future__ import annotations
@@ -33,7 +34,9 @@ _LAST_COMMA = re.compile(r",(?=\0*[>\]})])")
 
 
 def format_by_lines(text: str, printed: str) -> str | None:
-    """Format a text by adding its comments to its printed form; None if it must be done in full.
+    """Format a text by adding its comments to its printed form.
+
+    Return None if the text must be formatted in full.
 
     Args:
         text: the text, without a byte order mark.

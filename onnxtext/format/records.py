@@ -16,7 +16,7 @@ from onnxtext.format.token_text import (
     string_text,
     word_text,
 )
-from onnxtext.format.tokens import Token
+from onnxtext.format.tokens_with_comments import Token
 from onnxtext.format.tree import Tree
 from onnxtext.printer.layout import STEP, WIDTH, filled
 from onnxtext.printer.records import LEAST_RESERVE, reserve
@@ -30,7 +30,13 @@ class RecordWriter(ListWriter):
     # ---- Records ----------------------------------------------------------------------------
 
     def record(self, tree: Tree, indent: str, reserved: int = LEAST_RESERVE) -> str:
-        """Write a record: on one line with commas, or one field per line without."""
+        """Write a record: on one line with commas, or one field per line without commas.
+
+        Args:
+            tree: the record.
+            indent: the indentation of its line.
+            reserved: the number of columns to leave free on one line for a key and a comma.
+        """
         found = listing(tree)
         assert found is not None
         texts = [self.field(item.tree, indent + STEP) for item in found.items]
@@ -126,7 +132,7 @@ class RecordWriter(ListWriter):
         return Decorators.of(self.decorators(tree, indent), indent)
 
     def inline_decorators(self, tree: Tree | None, indent: str) -> str:
-        """Write decorators before a type: on its line if they are short, else on a line each."""
+        """Write decorators before a type: on its line if they are short, else one per line."""
         texts = self.value_decorators(tree, indent)
         return texts.inline or texts.lines
 

@@ -23,14 +23,14 @@ class SourceSpellingPrinter(GraphPrinter):
     """Prints statements of the main graph or of a function with their source spelling."""
 
     def spell(self, node: Node, line: str) -> bool:
-        """Print all nodes that share the attribute list of a node in the spelling of `line`.
+        """Use the attributes of a formatted node as the text of all nodes with the same attributes.
 
         Args:
             node: the node.
-            line: the fully formatted node.
+            line: the fully formatted node, with attributes spelled as in the source.
 
         Returns:
-            Whether that is possible.
+            Whether later nodes with the same attribute list get this spelling.
         """
         flat = self._attributes.get(id(node.attributes))
         if flat is None:
@@ -43,15 +43,16 @@ class SourceSpellingPrinter(GraphPrinter):
         return True
 
     def value_with_source_numbers(self, value: ValueInfo, code: str, indent: str) -> str | None:
-        """Print an initializer that is a flat list of numbers with their source spelling.
+        """Print an initializer with its numbers spelled as in the source.
 
         Args:
             value: the initializer.
-            code: its text.
+            code: its text in the source.
             indent: the indentation of its line.
 
         Returns:
-            The formatted initializer; None if it is not such a list or does not fit on a line.
+            The formatted initializer; None if its data is not a flat list of numbers, or if it
+            does not fit on a line.
         """
         found = _NUMBERS.search(code)
         kind = value.type
@@ -64,7 +65,7 @@ class SourceSpellingPrinter(GraphPrinter):
 
 
 def spaced(found: re.Match[str], *, flat: bool) -> str | None:
-    """Format a list of numbers on one line; return None if the list is nested or damaged.
+    """Format a list of numbers on one line; return None if it must be nested or is malformed.
 
     Args:
         found: the list: opening bracket, numbers, closing bracket.

@@ -17,7 +17,7 @@ from onnxtext.diagnostics import OnnxTextError
 from onnxtext.format.document import write_document
 from onnxtext.format.source_spelling import SourceSpellingPrinter
 from onnxtext.format.templates import Templates, interleaved
-from onnxtext.format.tokens import comments_of
+from onnxtext.format.tokens_with_comments import comments_of
 from onnxtext.format.trivia_spans import (
     COMMENTS,
     code_before_trivia,
@@ -31,7 +31,7 @@ from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_start
 
 LONGEST = 10_000
-"""The most characters of a statement that is fully formatted on its own."""
+"""Maximum number of characters of a statement that is fully formatted on its own."""
 
 _MOST_REMEMBERED = 10_000
 _FIRST, _LAST = "first_of_fmt", "last_of_fmt"
@@ -72,7 +72,7 @@ class Writer(ABC):
 
     brackets = "", ""
     sibling = ""
-    """The statement before and behind a statement that is formatted alone, in `brackets`."""
+    """A format string: the helper statement before and behind a statement formatted alone."""
 
     def __init__(self, printer: SourceSpellingPrinter, indent: str) -> None:
         self.indent = indent
@@ -87,10 +87,10 @@ class Writer(ABC):
 
     @abstractmethod
     def print_same_tokens(self, item: Node | ValueInfo, code: str) -> str | None:
-        """Format a statement by printing it; None if its tokens differ."""
+        """Print the syntax tree of a statement; None if the tokens differ from those of `code`."""
 
     def write_bare(self, source: str, item: Node | ValueInfo, printed: str) -> Written | None:
-        """Format a statement without strings if its tokens equal the printed ones.
+        """Format a statement without strings if it has the same tokens as its printed form.
 
         Args:
             source: the text from the statement to the next statement, without strings.
@@ -181,7 +181,7 @@ class Writer(ABC):
         return formatted
 
     def learn_spelling(self, item: Node | ValueInfo, formatted: str) -> None:  # noqa: B027
-        """Print similar statements in the spelling of a fully formatted one, if possible."""
+        """Use the spelling of a fully formatted statement for similar statements, if possible."""
 
     def _remember(self, source: str, parts: list[str], trivia: str) -> None:
         """Cache the formatted text for statements that differ in names only."""
@@ -202,7 +202,7 @@ class Writer(ABC):
     # ---- Full formatting --------------------------------------------------------------------
 
     def fits(self, line: str) -> bool:
-        """Whether a statement on one line fits, with its comma."""
+        """Whether a statement fits on one line with its indentation and comma."""
         return len(self.indent) + len(line) + len(self.comma) <= WIDTH
 
     def _format_on_one_line(self, code: str) -> str | None:
@@ -225,7 +225,7 @@ class Writer(ABC):
         return item
 
     def is_proven(self) -> bool:
-        """Whether all fully formatted statements still have the same syntax tree and comments."""
+        """Whether full formatting kept the syntax tree and the comments of each statement."""
         return all(
             comments_of(code) == comments_of(formatted)
             and (tree := self.parse_alone(code)) is not None
@@ -242,7 +242,7 @@ class NodeWriter(Writer):
     sibling = "{} = K ()\n"
 
     def print_same_tokens(self, item: Node | ValueInfo, code: str) -> str | None:
-        """Print a node; None if its tokens differ."""
+        """Print a node; None if the tokens differ from those of `code`."""
         assert isinstance(item, Node)
         if len(code) > LONGEST and any(part.type in _NESTING for part in item.attributes):
             return None
@@ -255,7 +255,7 @@ class NodeWriter(Writer):
         return self._printer.node_text(item, self.indent)
 
     def learn_spelling(self, item: Node | ValueInfo, formatted: str) -> None:
-        """Print nodes with the same attribute list in the spelling of a formatted node."""
+        """Use the spelling of a formatted node for nodes with the same attribute list."""
         assert isinstance(item, Node)
         self._printer.spell(item, formatted)
 
@@ -269,7 +269,7 @@ class ValueWriter(Writer):
     sibling = "float {},\n"
 
     def print_same_tokens(self, item: Node | ValueInfo, code: str) -> str | None:
-        """Print a value with numbers as in the source; None if its tokens differ."""
+        """Print a value with numbers as in the source; None if other tokens differ from `code`."""
         assert isinstance(item, ValueInfo)
         if item.data is not None:
             spelled = self._printer.value_with_source_numbers(item, code, self.indent)

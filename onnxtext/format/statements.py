@@ -16,7 +16,7 @@ from onnxtext.format.token_text import (
     string_text,
     word_text,
 )
-from onnxtext.format.tokens import Token
+from onnxtext.format.tokens_with_comments import Token
 from onnxtext.format.tree import Tree
 from onnxtext.printer.layout import STEP, filled, flat_items
 from onnxtext.printer.statements import (
@@ -130,7 +130,9 @@ class StatementWriter(LiteralWriter):
         return self._headed(tree, head, lists, "", 0)
 
     def graph(self, tree: Tree, indent: str, start: int) -> str:
-        """Write a graph in an attribute or a section, without decorators before its name.
+        """Write a graph in an attribute or a section.
+
+        In an attribute, the caller writes the decorators, which are not part of the graph's tree.
 
         Args:
             tree: the graph.
@@ -144,7 +146,7 @@ class StatementWriter(LiteralWriter):
         return self._headed(tree, name_text(name), lists, indent, start, decorators)
 
     def function_rest(self, tree: Tree, start: int) -> str:
-        """Write a function from its name on, which begins at the column `start`."""
+        """Write a function without decorators and header; its name begins at the column `start`."""
         name = tree.child("name")
         assert name is not None
         parameters = tree.child("parameters")

@@ -16,7 +16,7 @@ from onnxtext.ast.model import Node, ValueInfo
 from onnxtext.printer.strings import value_name
 
 LONGEST = 2000
-"""The maximum length of a cached statement, not counting the contents of its strings."""
+"""Maximum number of characters of a cached statement, without the contents of its strings."""
 
 MOST = 1000
 """Maximum number of templates per text."""
@@ -47,7 +47,11 @@ class Pattern:
     names: list[str] | None = None
 
     def signature(self, strings: Sequence[str]) -> Signature:
-        """Return a key of the layout: the strings that are not names, and the classes of names."""
+        """Return the key of a layout in `texts`.
+
+        The key has one item for each string: the class of a name (quotes required or needless), or
+        the text of a special name or of a string that is not a name.
+        """
         return tuple(
             [text if number in self.fixed else _sign(text) for number, text in enumerate(strings)]
         )
@@ -61,7 +65,7 @@ def _sign(name: str) -> str | int:
 
 
 def are_names(strings: Sequence[str]) -> bool:
-    """Whether all strings, as names, certainly require quotes but no escapes."""
+    """Whether each string, used as a name, certainly requires quotes but no escapes."""
     return not any(map(str.isidentifier, strings)) and "".join(strings).isprintable()
 
 
@@ -88,8 +92,8 @@ class Templates:
         """Return the formatted texts between the strings of a statement; None if unknown.
 
         Args:
-            key: its text outside of the strings.
-            parts: its text, split at the quotes.
+            key: the text of the statement without the contents of its strings.
+            parts: the text of the statement, split at the quotes.
         """
         pattern = self.patterns.get(key)
         if pattern is None:
@@ -184,5 +188,5 @@ def interleaved_list(between: Sequence[str], strings: Sequence[str]) -> list[str
 
 
 def interleaved(between: Sequence[str], strings: Sequence[str]) -> str:
-    """Join the texts between strings, which include the quotes, with the strings."""
+    """Join strings with the texts between them, which contain the quotes."""
     return "".join(interleaved_list(between, strings))

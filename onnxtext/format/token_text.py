@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from onnxtext.format.tokens import Token
+from onnxtext.format.tokens_with_comments import Token
 from onnxtext.format.tree import Tree
 from onnxtext.printer.layout import STEP
 from onnxtext.printer.strings import quoted, string_value, value_name, word

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
 
-from onnxtext.format.tokens import Token
+from onnxtext.format.tokens_with_comments import Token
 from onnxtext.syntax.grammar.table_cache import load_tables
 from onnxtext.syntax.grammar.tables import Rule
 from onnxtext.syntax.parser.lalr import Automaton, Machine, Reduction
@@ -98,7 +98,7 @@ def grow(tokens: list[Token], start: str = "model") -> Tree:
 
 
 def top_level(model: Tree) -> list[Tree]:
-    """Return the top-level constructs of a model; decorators are joined with their header."""
+    """Return the top-level constructs of a model; decorators and their header form one tree."""
     trees: list[Tree] = []
     for part in model.trees():
         if part.origin in ("functions", "sections"):

@@ -21,7 +21,8 @@ def code_before_trivia(source: str) -> str | None:
     """Return the code of a statement without the trivia behind it.
 
     Args:
-        source: a statement and the trivia behind it, without backslashes and multi-line strings.
+        source: a statement and the trivia behind it; must not contain backslashes or multi-line
+            strings.
 
     Returns:
         The code without trailing whitespace; None if the code contains comments.
@@ -61,7 +62,7 @@ def without_comments(source: str) -> tuple[str, list[str], str] | None:
     """Split a node into its code and the comments inside of it, which move to lines above it.
 
     Args:
-        source: a node and the trivia behind it, without backslashes and multi-line strings.
+        source: a node and the trivia behind it; must not contain backslashes or multi-line strings.
 
     Returns:
         The code without comments, the comments, and the trivia behind the statement; None if a

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """`onnxtext git checkout`: replace texts in the working tree by their models.
 
-In a clone made before the filter was installed, `.onnx` files contain texts; so does a file whose
-conflict was resolved in its text. Git considers these files unmodified and does not check them out
-again.
+In a clone made before the filter was installed, `.onnx` files contain texts. A file also contains a
+text after a conflict was resolved in it. Git considers these files unmodified and does not check
+them out again.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from onnxtext.git.verification import TrackedFile, objects, tracked
 
 @dataclass(frozen=True, slots=True)
 class CheckoutResult:
-    """The result for a text in the working tree.
+    """The result for a file that contained a text instead of its model.
 
     Attributes:
-        path: relative to the top of the working tree.
+        path: the path relative to the top of the working tree.
         problems: why the text was not replaced; empty if it was replaced.
     """
 
@@ -34,7 +34,10 @@ class CheckoutResult:
 def check_out(top: Path) -> list[CheckoutResult]:
     """Replace texts by their models in files to which the filter applies.
 
-    Only texts that git stores are replaced, so nothing is lost.
+    A text is replaced only if git stores it, so nothing is lost.
+
+    Returns:
+        A result for each text that was found, replaced or not.
 
     Raises:
         OnnxTextError: git fails.

@@ -39,7 +39,7 @@ class Converted:
 
 
 def too_large(size: int, limit: int) -> str | None:
-    """Return the warning that a model is too large to be converted; None for smaller models."""
+    """Return a warning if a model has more bytes than `limit` and is not converted; else None."""
     if size <= limit:
         return None
     return (
@@ -84,7 +84,7 @@ def clean(data: bytes, *, limit: int = DEFAULT_LIMIT, name: str = "") -> Convert
 def smudge(data: bytes, *, name: str = "") -> Converted:
     """Convert the content that git stores to a file of the working tree.
 
-    The text of a model becomes the binary model. A binary is unchanged.
+    The text of a model becomes the binary model. Binary content is unchanged.
 
     Args:
         data: the content that git stores.

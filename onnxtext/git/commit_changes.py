@@ -33,12 +33,14 @@ class Change:
 
     @property
     def labels(self) -> tuple[str, str]:
-        """The names of both versions in output."""
+        """The old and the new path for display; `/dev/null` (`os.devnull`) for a missing path."""
         return self.old_path or os.devnull, self.new_path or os.devnull
 
 
 def find_changes(top: Path, old: str, new: str) -> list[Change]:
-    """Return the models that differ between two commits, including renamed ones.
+    """Return the models that differ between two commits, including renamed models.
+
+    Models are files with a suffix in `SUFFIXES`.
 
     Raises:
         OnnxTextError: git fails, for example because a commit does not exist.
@@ -68,7 +70,9 @@ def find_changes(top: Path, old: str, new: str) -> list[Change]:
 
 @contextmanager
 def files_of(top: Path, change: Change) -> Iterator[tuple[Path, Path]]:
-    """Provide both versions of a model as temporary files during the `with` block.
+    """Provide the old and the new version of a model as temporary files for the `with` block.
+
+    A missing version is an empty model. The suffix of each file matches its content.
 
     Raises:
         OnnxTextError: an object is missing.

@@ -96,9 +96,10 @@ def _wants_note(versions: Sequence[bytes]) -> bool:
 
 @contextlib.contextmanager
 def with_matching_suffix(path: Path) -> Iterator[Path]:
-    """Provide a file whose suffix matches the content: the file itself, or else a copy.
+    """Provide a file whose suffix matches its content, for the `with` block.
 
-    Git stores texts in files named `.onnx`.
+    This is the file itself, or a temporary copy if its suffix does not match: git stores texts in
+    files named `.onnx`.
 
     Args:
         path: the file; `/dev/null`, git's name for a missing file, gives an empty model.

@@ -20,7 +20,7 @@ NOTE = b"""\
 
 
 def without_note(data: bytes) -> bytes:
-    """Return a stored text without the comment, whose lines may end with LF or CRLF."""
+    """Return a stored text without the comment `NOTE`, whose lines may end with LF or CRLF."""
     for note in (NOTE, NOTE.replace(b"\n", b"\r\n")):
         if data.startswith(note):
             return data[len(note) :]
@@ -28,5 +28,5 @@ def without_note(data: bytes) -> bytes:
 
 
 def has_note(data: bytes) -> bool:
-    """Whether a stored text begins with the comment."""
+    """Whether a stored text begins with the comment `NOTE`."""
     return len(without_note(data)) < len(data)

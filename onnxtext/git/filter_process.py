@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Run as git's long-running filter process: one Python for all files of a git command.
+"""Run as git's long-running filter process: one Python process for all files of a git command.
 
 Source: gitattributes(5), "Long Running Filter Process"; git/Documentation/technical/
-long-running-process-protocol.txt. Version 2, capabilities clean and smudge. Git writes a whole
-request before it reads the answer, so we read all content before we send anything.
+long-running-process-protocol.txt. We implement version 2 with the capabilities clean and smudge.
+Git writes a whole request before it reads the answer, so we read all content before we send
+anything.
 """
 
 from __future__ import annotations

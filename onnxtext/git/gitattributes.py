@@ -23,7 +23,7 @@ _BLOCK = re.compile(
 
 
 class DamagedBlock(ValueError):
-    """The begin and end comments of our block do not form exactly one block."""
+    """The begin and end comments of onnxtext's block do not form exactly one block."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +37,10 @@ class AttributesFile:
     content: bytes | None
 
     def lines(self) -> list[str]:
-        """Return the lines of our block; empty without a block.
+        """Return the lines of onnxtext's block; empty without a block.
 
         Raises:
-            DamagedBlock: our block is incomplete.
+            DamagedBlock: the block is incomplete or occurs twice.
         """
         block = self._block()
         if block is None:
@@ -49,12 +49,16 @@ class AttributesFile:
         return [line.rstrip("\r") for line in ours]
 
     def with_lines(self, lines: list[str]) -> bytes | None:
-        """Return the content with these lines in our block; None to remove the file.
+        """Return the content of the file after replacing the lines of onnxtext's block.
 
-        Without lines, the block is removed.
+        Args:
+            lines: the new lines; if empty, the block is removed.
+
+        Returns:
+            The new content; None if there should be no file.
 
         Raises:
-            DamagedBlock: our block is incomplete.
+            DamagedBlock: the block is incomplete or occurs twice.
         """
         block = self._block()
         content = self.content or b""

@@ -46,12 +46,13 @@ _CACHE = "refs/notes/textconv/onnxtext"
 
 @dataclass(slots=True)
 class Installed:
-    """The settings that `onnxtext git install` has written in a scope.
+    """The state of onnxtext's settings in a scope (`local` or `global`).
 
     Attributes:
         modes: the installed modes.
         file: the attributes file of the scope.
-        values: the values of all settings in our sections of the configuration, by name.
+        values: the values of all settings in onnxtext's sections of the configuration, by name,
+            including those that `onnxtext git install` did not write.
     """
 
     modes: frozenset[Mode]
@@ -60,7 +61,7 @@ class Installed:
 
 
 def find_installed(scope: Scope) -> Installed:
-    """Return what is installed in a scope.
+    """Read the state of onnxtext's settings in a scope.
 
     Raises:
         OnnxTextError: there is no repository, or git fails.
@@ -83,19 +84,22 @@ def find_installed(scope: Scope) -> Installed:
 def install(
     scope: Scope, mode: Mode, *, file: Path | None = None, structural: bool | None = None
 ) -> list[str]:
-    """Configure git for a mode; remove only the installed mode that it excludes.
+    """Write the git settings and attributes of a mode.
+
+    An installed mode that excludes the new one is removed; other installed modes stay.
 
     Args:
         scope: the configuration of the repository (local) or of the user (global).
         mode: the mode.
-        file: the attributes file; None for the current or default one.
+        file: the attributes file; None for the file of the last installation, or else the default.
         structural: whether `git diff` shows the structural diff; None to keep the setting.
 
     Returns:
         The changes, one line each.
 
     Raises:
-        OnnxTextError: git fails, or there are conflicting foreign settings; nothing is changed.
+        OnnxTextError: git fails, or a setting by others conflicts with the mode; nothing is
+            changed.
         OSError: the attributes cannot be read or written.
     """
     before = find_installed(scope)
@@ -120,18 +124,19 @@ def install(
 
 
 def uninstall(scope: Scope, mode: Mode | None, *, file: Path | None = None) -> list[str]:
-    """Undo `install`.
+    """Remove the settings and attributes that `install` has written.
 
     Args:
-        scope: as for `install`.
-        mode: the mode to remove; None for all.
-        file: another attributes file to remove our lines from, besides the recorded one.
+        scope: the configuration of the repository (local) or of the user (global).
+        mode: the mode to remove; None for all modes.
+        file: an attributes file to remove onnxtext's lines from, in addition to the file of the
+            last installation.
 
     Returns:
-        The changes, and foreign settings that were kept, one line each.
+        The changes, and the settings by others that were kept, one line each.
 
     Raises:
-        OnnxTextError: git fails, or our block is damaged; nothing is changed.
+        OnnxTextError: git fails, or onnxtext's block of attributes is damaged; nothing is changed.
         OSError: the attributes cannot be read or written.
     """
     before = find_installed(scope)
@@ -184,8 +189,8 @@ def _check_foreign(scope: Scope, mode: Mode, before: Installed, wanted: dict[str
         if other not in ("unspecified", "unset", "set", "onnxtext"):
             raise failed(
                 f"*.onnx has another filter here: {other}",
-                help="a file has one filter: remove the other from the attributes first, or use "
-                "install --mode textconv, which works with any filter",
+                help="a file can have only one filter: remove the other one from the attributes, "
+                "or use install --mode textconv, which works with any filter",
             )
 
 
@@ -291,7 +296,7 @@ def _clear_cache() -> None:
 
 
 def read_attributes(path: Path) -> AttributesFile:
-    """Read an attributes file, which need not exist.
+    """Read an attributes file, which may not exist.
 
     Raises:
         OSError: the file cannot be read.

@@ -31,12 +31,14 @@ _VERSIONS = (
 
 
 def leave_out(merged: bytes, versions: Iterable[bytes]) -> bytes:
-    """Replace the weights of a text with conflicts by a remark.
+    """Return a text that has conflicts, with its weights replaced by `resources none`.
+
+    The text is unchanged if the versions lack any of its weights, or if there are conflicts in the
+    weights.
 
     Args:
         merged: the text.
-        versions: the merged versions, which git stores. If they lack any of the weights, the text
-            is not changed.
+        versions: the merged versions, which git stores.
     """
     start = merged.rfind(_BEGIN)
     if start < 0 or not merged.endswith(b"\n}\n"):
@@ -66,7 +68,9 @@ def has_left_out(text: bytes) -> bool:
 
 
 def put_back(text: bytes, path: str) -> bytes | None:
-    """Restore weights that were left out of a text; None if git does not have all of them.
+    """Return a text with its weights, which `leave_out` has replaced.
+
+    Return None if git does not have all weights.
 
     Args:
         text: the text.

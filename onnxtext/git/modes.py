@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The three modes of keeping models in git, with their settings and attributes."""
+"""The three modes of keeping models in git, with their settings and attributes.
+
+With `textconv`, git stores binary models and shows diffs of their texts. With `filter`, git stores
+texts, and the working tree has binary models. With `source`, both have texts.
+"""
 
 from __future__ import annotations
 
@@ -64,11 +68,11 @@ KNOWN = (
 """Every setting that `install` may write, spelled as in git's output."""
 
 SECTIONS = r"^(filter|diff|merge|difftool)\.onnxte?xt\."
-"""Matches the names of all settings in our sections, including foreign ones."""
+"""Matches the names of all settings in onnxtext's sections, including those set by others."""
 
 
 def settings(mode: Mode, command: str, *, structural: bool = False) -> dict[str, str]:
-    """Return the git settings of a mode by name.
+    """Return the git settings of a mode: values by name.
 
     Args:
         mode: the mode.
@@ -113,17 +117,17 @@ def is_command(name: str) -> bool:
 
 
 def is_ours(value: str) -> bool:
-    """Whether `install` wrote a command, with this or another Python."""
+    """Whether a command was written by `install`, with this or another Python."""
     return _MODULE in value
 
 
 def program(value: str) -> str:
-    """Return the program of one of our commands: `… -m onnxtext git clean` → `… -m onnxtext`."""
+    """Return the start of a command of `install`: `… -m onnxtext` for `… -m onnxtext git clean`."""
     return value.partition(_MODULE)[0] + _MODULE.removesuffix(" git ")
 
 
 def with_mode(modes: frozenset[Mode], mode: Mode) -> frozenset[Mode]:
-    """Add a mode and remove the mode that it excludes."""
+    """Return the modes with `mode` added and the mode that it excludes removed."""
     return modes - {_EXCLUSIVE.get(mode, mode)} | {mode}
 
 

@@ -22,7 +22,7 @@ class PacketError(Exception):
 
 
 def read_packet(stream: IO[bytes]) -> bytes | None:
-    """Read the next packet; None for a flush packet, which ends a list.
+    """Return the content of the next packet; None for a flush packet, which ends a list.
 
     Raises:
         EOFError: the stream ends before the packet.
@@ -43,11 +43,11 @@ def read_packet(stream: IO[bytes]) -> bytes | None:
 
 
 def read_list(stream: IO[bytes]) -> Iterator[bytes]:
-    """Read the packets up to the next flush packet.
+    """Yield the contents of the packets before the next flush packet.
 
     Raises:
         EOFError: the stream ends before the first packet.
-        PacketError: the stream ends later, or is not pkt-line.
+        PacketError: the stream ends after the first packet, or is not pkt-line.
     """
     first = True
     while True:
@@ -64,7 +64,7 @@ def read_list(stream: IO[bytes]) -> Iterator[bytes]:
 
 
 def write_lines(stream: IO[bytes], *lines: str) -> None:
-    """Write a list of text packets and a flush packet."""
+    """Write each line as a text packet, then a flush packet."""
     for line in lines:
         data = line.encode() + b"\n"
         stream.write(b"%04x%b" % (len(data) + 4, data))

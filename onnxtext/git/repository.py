@@ -54,7 +54,12 @@ def failed(message: str, help: str | None = None) -> OnnxTextError:
 
 
 def configured_limit() -> tuple[int | None, str | None]:
-    """Return (`onnxtext.maxSize` in bytes or None if unset, error message or None)."""
+    """Read the setting `onnxtext.maxSize`.
+
+    Returns:
+        (value in bytes, error message). The value is None if it is unset or cannot be read. The
+        message is None if there was no error.
+    """
     try:
         said = run_git("config", "--type=int", "--get", "onnxtext.maxSize", fails=[1])
         return (int(said) if said.strip() else None), None
@@ -66,9 +71,9 @@ def read_config(scope: Scope | None, names: str) -> dict[str, list[str]]:
     """Return the values of all settings whose names match a regular expression.
 
     Args:
-        scope: the configuration to read; None for all.
-        names: the regular expression, as for `git config --get-regexp`; git writes section and
-            variable in lower case.
+        scope: the configuration to read; None for all configurations.
+        names: the regular expression, as for `git config --get-regexp`. It must match names with
+            section and variable in lower case.
     """
     where = [] if scope is None else [f"--{scope}"]
     said = run_git("config", *where, "--null", "--get-regexp", names, fails=[1])
@@ -90,7 +95,7 @@ def remove_setting(scope: Scope, name: str) -> None:
 
 
 def path_of(*arguments: str) -> Path:
-    """Return a path that git prints, such as from `rev-parse --git-path info/attributes`."""
+    """Run git and return the path that it prints, as for `rev-parse --git-path info/attributes`."""
     said = run_git(*arguments).decode("utf-8", "surrogateescape")
     return Path(said.removesuffix("\n"))
 
@@ -102,7 +107,7 @@ def top_level() -> Path | None:
 
 
 def read_tracked(top: Path, name: str) -> bytes | None:
-    """Read a file in the working tree; None if there is no regular file of this name.
+    """Return the content of a regular file in the working tree; None if there is no such file.
 
     Links are not followed, neither the file nor its directories: they may lead out of the working
     tree, and git does not follow them either.
@@ -131,5 +136,5 @@ def in_repository() -> bool:
 
 
 def attribute(name: str, path: str) -> str:
-    """Return the value of an attribute of a path; `unspecified` if there is none."""
+    """Return the value of a git attribute for a path; `unspecified` if no file sets it."""
     return split_output(run_git("check-attr", "-z", name, "--", path))[2]

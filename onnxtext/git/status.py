@@ -55,7 +55,7 @@ class ModeStatus:
 
     @property
     def begun(self) -> bool:
-        """Whether at least one requirement is met that is specific to this mode."""
+        """Whether at least one requirement that only this mode has is met."""
         return any(fact.ok for fact in self.facts if fact.what in _SPECIFIC_FACTS[self.mode])
 
 
@@ -74,10 +74,10 @@ _PROBES: dict[Mode, str] = {
 
 
 def status(scope: Scope | None) -> list[ModeStatus]:
-    """Return the status of each mode.
+    """Check the requirements of each mode.
 
     Args:
-        scope: the configuration to check; None for the combination of all.
+        scope: the configuration to check; None for the combination of all configurations.
 
     Raises:
         OnnxTextError: git fails, or there is no repository.

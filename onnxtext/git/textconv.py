@@ -18,7 +18,9 @@ from onnxtext.wire.writer import MOST_BYTES
 
 
 def review_text(data: bytes) -> str | bytes:
-    """Print a model for reviews; the result depends on the bytes alone.
+    """Print a model for reviews, with digests and statistics instead of weights.
+
+    The result depends on the bytes alone, since git caches it.
 
     Args:
         data: the content of a file: a binary model, its text, or anything else.

@@ -36,9 +36,9 @@ class TrackedFile:
     """A file in the index.
 
     Attributes:
-        path: relative to the top of the working tree; invalid UTF-8 as surrogates.
-        object: the object name of its blob.
-        filtered: whether our filter applies to it.
+        path: the path relative to the top of the working tree; invalid UTF-8 as surrogates.
+        object: the object name of the file's blob.
+        filtered: whether onnxtext's filter applies to the file.
     """
 
     path: str
@@ -51,8 +51,9 @@ class VerifyResult:
     """The result for a file.
 
     Attributes:
-        path: relative to the top of the working tree.
-        kind: how git stores the file: `binary`, `text`, `source` or `empty`.
+        path: the path relative to the top of the working tree.
+        kind: how git stores the file: `binary`, `text` (of a binary model), `source` (a text that
+            no filter converts) or `empty`.
         problems: error messages.
         note: a remark that is not an error.
     """
@@ -64,7 +65,7 @@ class VerifyResult:
 
 
 def tracked(top: Path) -> list[TrackedFile]:
-    """Return all models in the index, and all files to which our filter applies.
+    """Return the files in the index with a suffix in `SUFFIXES` or with onnxtext's filter.
 
     Raises:
         OnnxTextError: git fails.
@@ -88,7 +89,7 @@ def tracked(top: Path) -> list[TrackedFile]:
 
 
 def verify(top: Path) -> Iterator[VerifyResult]:
-    """Verify all models that git tracks.
+    """Verify all models that git tracks; yield a result for each.
 
     Raises:
         OnnxTextError: git fails, or an object is missing.
@@ -151,7 +152,7 @@ def _verify_binary(file: TrackedFile, data: bytes) -> VerifyResult:
     if data and not has_binary_content(data):
         problem = "it is stored as text, but no filter converts it to a model"
         return VerifyResult(
-            file.path, "text", (f"{problem}: `onnxtext git install --mode filter`",)
+            file.path, "text", (f"{problem}: run `onnxtext git install --mode filter`",)
         )
     cleaned = clean(data, limit=len(data))
     return VerifyResult(file.path, "binary", () if cleaned.data or not data else cleaned.warnings)
@@ -202,6 +203,6 @@ def objects(top: Path) -> Iterator[Callable[[str], bytes]]:
 
 
 def count_filtered() -> int:
-    """Count the tracked files to which our filter applies; 0 in a bare repository."""
+    """Count the tracked files to which onnxtext's filter applies; 0 in a bare repository."""
     top = top_level()
     return 0 if top is None else sum(file.filtered for file in tracked(top))

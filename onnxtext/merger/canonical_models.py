@@ -31,13 +31,13 @@ _DIGITS = 16
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The data that marks stand for in the versions of a model.
+    """Maps marks to the tensor data that they replace in the versions of a model.
 
     A mark is a short value in place of tensor data; equal data has the same mark.
 
     Attributes:
         resources: the bytes of blobs that the versions do not contain, by digest.
-        data: the data of each mark, in the spelling of one of the versions.
+        data: the data of each mark, as one of the versions writes it.
         missing: the marks of blobs whose bytes are missing.
     """
 
@@ -49,11 +49,15 @@ class Known:
 def lower_all(
     models: Sequence[ast.Model | None], resources: Mapping[str, bytes | memoryview]
 ) -> tuple[list[bytes], Known]:
-    """Lower versions of a model to canonical bytes; a missing version gives no bytes.
+    """Lower versions of a model to canonical bytes with marks instead of data.
 
     Args:
-        models: the versions; None for a missing one.
+        models: the versions; None for a missing version.
         resources: blobs that the versions do not contain, by digest.
+
+    Returns:
+        (canonical bytes of each version, known). The bytes of a missing version are empty. `known`
+        has the data that the marks replace.
 
     Raises:
         LowerError: one of the versions cannot be lowered.
@@ -68,7 +72,7 @@ def lower_all(
 
 
 def lower_one(model: ast.Model, known: Known) -> bytes:
-    """Lower a merged model; `known` has the data that `lower_all` collected from the versions."""
+    """Lower a merged model to canonical bytes with marks; `known` comes from `lower_all`."""
     return _lower(model, Known(known.resources, dict(known.data), set(known.missing)))
 
 
@@ -217,7 +221,13 @@ class _Restorer(Rewriter):
 
 
 def lift(data: bytes, known: Known, versions: Iterable[ast.Model]) -> ast.Model:
-    """Lift a merged model to a syntax tree; restore its data and add the blobs that it uses."""
+    """Return the syntax tree of a merged model, with data instead of marks.
+
+    Args:
+        data: the canonical bytes of the model, with marks.
+        known: the data that the marks replace.
+        versions: the merged versions; the blobs that the model uses are copied from them.
+    """
     from onnxtext.printer.metadata_placement import place_metadata
     from onnxtext.proto.decode.lift import lift_model
 
@@ -232,7 +242,10 @@ def lift(data: bytes, known: Known, versions: Iterable[ast.Model]) -> ast.Model:
 
 
 def add_resource(model: ast.Model, digest: str, versions: Iterable[ast.Model]) -> None:
-    """Add a blob to a model: its bytes if a version has them, else all stores of the versions."""
+    """Copy a blob from a version to a model.
+
+    If no version has the bytes of the blob, add the weight stores of all versions to the model.
+    """
     for version in versions:
         for name, content in version.resources.items():
             if name.startswith(digest) or digest.startswith(name):

@@ -11,7 +11,7 @@ from onnxtext.merger.merged_tree import Markers
 
 
 def join_versions(base: str, ours: str, theirs: str, markers: Markers) -> tuple[str, int]:
-    """Join three resolved versions of a merge to one text with conflict markers.
+    """Write conflict markers around the lines in which three resolutions of a merge differ.
 
     Args:
         base: the merge with its conflicts resolved to the base.
@@ -20,7 +20,7 @@ def join_versions(base: str, ours: str, theirs: str, markers: Markers) -> tuple[
         markers: format of conflict markers.
 
     Returns:
-        The text, and the number of conflicts marked in it.
+        (text, number of conflicts)
     """
     versions = [text.split("\n") for text in (base, ours, theirs)]
     by_line = [dict(_pairs(versions[1], versions[at])) for at in (0, 2)]

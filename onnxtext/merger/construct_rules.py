@@ -30,7 +30,7 @@ LISTS = frozenset(
 OPTIONAL = frozenset(("values", "attributes", "decorators", "section"))
 """Lists whose absence has the same meaning as an empty list."""
 MERGE_IF_BOTH_ADD = OPTIONAL | {"header", "header_value", "metadata_item", "inputs", "body"}
-"""Lists that are merged if both sides add them; other constructs become a conflict."""
+"""Lists that are merged item by item if both sides add them in different forms."""
 PARTS = frozenset(
     ("head", "graph", "graph_value", "function", "header_entry", "value_info", "node", "attribute",
      "output", "training_item")
@@ -55,11 +55,18 @@ BLOB = re.compile(r'blob"([0-9a-f]+)"')
 
 
 class MergeConflict(Exception):
-    """Both sides changed a part in different ways; an enclosing construct becomes the conflict."""
+    """Both sides changed a part in different ways.
+
+    The conflict is then marked around the innermost enclosing construct that allows conflict
+    markers.
+    """
 
 
 def are_equivalent(one: Part, other: Part) -> bool:
-    """Whether two constructs differ only in layout or spelling."""
+    """Whether two constructs certainly have the same meaning, whatever their layout and spelling.
+
+    False means that their meanings may differ.
+    """
     if one.token_texts() == other.token_texts():
         return True
     if one.origin not in ("node", "value_info", "function") or one.origin != other.origin:
@@ -74,7 +81,7 @@ def are_equivalent(one: Part, other: Part) -> bool:
 
 
 def holds_statements(part: Part | None) -> bool:
-    """Whether a construct contains statements, in graphs for example."""
+    """Whether a construct may contain statements, such as the nodes of a graph."""
     if part is None:
         return False
     return part.origin in CONTAINERS or (part.origin not in _LEAVES and "=>" in part.body)
@@ -84,7 +91,7 @@ _LEAVES = frozenset(("type", "data", "decorator", "label", "names", "operator"))
 
 
 def token_texts(parts: Sequence[Part]) -> list[str]:
-    """Return the token texts of some parts in order."""
+    """Return the token texts of all parts, in order."""
     return [token for part in parts for token in part.token_texts()]
 
 
@@ -99,14 +106,17 @@ def punctuation(part: Part) -> str:
 
 
 def has_new_comments(base: Item | None, changed: Item | None) -> bool:
-    """Whether `changed` has comments that `base` lacks; the other side deleted the item."""
+    """Whether one side's version of an item (`changed`) has comments that the base lacks."""
     if base is None or changed is None:
         return False
     return bool(changed.comments() - base.comments())
 
 
 def can_be_marked(versions: tuple[Item | None, Item | None, Item | None]) -> bool:
-    """Whether conflict markers fit around an item: a statement, or an attribute on its own line."""
+    """Whether conflict markers fit around an item.
+
+    They fit around a statement, and around an attribute that begins a line in all versions.
+    """
     known = [item for item in versions if item is not None]
     if known[0].part.origin in STATEMENTS:
         return True
@@ -139,7 +149,18 @@ def check_together(
     ours: dict[str, tuple[str, Part]],
     theirs: dict[str, tuple[str, Part]],
 ) -> None:
-    """Raise MergeConflict if the sides changed different sets of `_DEPENDENT_PARTS`."""
+    """Check that the sides did not change parts that depend on each other.
+
+    Args:
+        origin: the grammar rule of the construct.
+        base: the parts of the construct in the base, as from `roles_of`.
+        ours: the parts in our version.
+        theirs: the parts in their version.
+
+    Raises:
+        MergeConflict: one side changed a part in one set of `_DEPENDENT_PARTS`, and the other side
+            a part in the other set.
+    """
     if origin not in _DEPENDENT_PARTS:
         return
     roles = [role for group in _DEPENDENT_PARTS[origin] for role in group]

@@ -7,7 +7,7 @@ from collections.abc import Hashable
 
 from onnxtext.ast.model import Node, ValueInfo
 from onnxtext.format.token_text import decoded, only_token
-from onnxtext.format.tokens import Token
+from onnxtext.format.tokens_with_comments import Token
 from onnxtext.format.tree import Tree
 from onnxtext.merger.text_parts import Part
 
@@ -15,8 +15,8 @@ from onnxtext.merger.text_parts import Part
 def key_of(part: Part) -> Hashable:
     """Return the key of an item; None if only its text identifies it.
 
-    The key of a node is its outputs; of a function, its domain, name and overload (IR spec,
-    Functions); of another statement, its name (IR spec, Names Within a Graph).
+    The key of a node is its outputs. The key of a function is its domain, name and overload (IR
+    spec, Functions). The key of another statement is its name (IR spec, Names Within a Graph).
     """
     match part.item:
         case Node():
@@ -55,13 +55,13 @@ def key_of(part: Part) -> Hashable:
 
 
 def first_output_of(part: Part) -> Hashable:
-    """Return the first output of a node; None without outputs."""
+    """Return the name of a node's first output; None without outputs."""
     outputs = outputs_of(part)
     return None if outputs is None else outputs[0]
 
 
 def label_of(part: Part) -> Hashable:
-    """Return the label of a node; None without a label."""
+    """Return the label (the ONNX node name) of a node; None without a label."""
     if isinstance(part.item, Node) and part.item.name != "":
         return None if part.item.name is None else (part.item.name,)
     label = part.tree.child("label") if isinstance(part.tree, Tree) else None
@@ -69,10 +69,10 @@ def label_of(part: Part) -> Hashable:
 
 
 def call_of(part: Part) -> Hashable:
-    """Return the content of an item that renaming the item does not change.
+    """Return the content of a node, initializer or metadata block without its name.
 
-    For a node, these are its operator, inputs and attributes; for an initializer, its type and
-    data; for a metadata block, its entries.
+    This is the operator, inputs and attributes of a node, the type and data of an initializer, or
+    the entries of a metadata block. Return None for other items.
     """
     if (node := _plain_node(part)) is not None:
         commas = [","] * (2 * len(node.inputs) - 1)
@@ -98,7 +98,11 @@ def call_of(part: Part) -> Hashable:
 
 
 def kind_of(part: Part) -> Hashable:
-    """Return the property that a replacement keeps: a node's operator or a value's type."""
+    """Return a property of an item that its replacement at the same position usually keeps.
+
+    This is the operator of a node, the type of a value, or the kind of a metadata block. Return
+    None for other items.
+    """
     if (node := _plain_node(part)) is not None:
         return "operator", node.op_type
     if isinstance(part.tree, Token):
@@ -122,7 +126,7 @@ def _plain_node(part: Part) -> Node | None:
 
 
 def outputs_of(part: Part) -> tuple[str, ...] | None:
-    """Return the outputs of a node; None without outputs."""
+    """Return the output names of a node; None without outputs."""
     if isinstance(part.item, Node) and all(part.item.outputs):
         return part.item.outputs or None
     outputs = part.tree.child("outputs") if isinstance(part.tree, Tree) else None

@@ -18,7 +18,10 @@ from onnxtext.merger.match_items import ABSENT, Triple
 
 
 class Orders:
-    """Orders merged lists; caches results, since text and model have mostly the same lists."""
+    """Orders merged lists.
+
+    Results are cached: texts and models are merged separately, and most lists are equal in both.
+    """
 
     def __init__(self) -> None:
         self._known: dict[Hashable, tuple[list[int], bool]] = {}
@@ -29,8 +32,8 @@ class Orders:
         """Order the items of a merged list.
 
         Two items that both sides have are in the order of the side that changed their order. An
-        item that one side added follows its predecessor on that side. Of items that both sides
-        added at the same position, ours come first.
+        item that one side added follows its predecessor on that side. If both sides added items at
+        the same position, ours come first.
 
         Args:
             triples: the items of the merge.
@@ -39,7 +42,7 @@ class Orders:
             theirs_first: whether the order of theirs wins if the sides contradict each other.
 
         Returns:
-            The items in order, and whether the changes of both sides are compatible.
+            (items in order, whether the changes of the order by both sides are compatible)
         """
         places = tuple([(triple.base, triple.ours, triple.theirs) for triple in triples])
         key = strict, theirs_first, places
@@ -165,11 +168,16 @@ def _moved(shared: Sequence[Triple], place: Position, others: set[int]) -> set[i
 def rising_through(
     numbers: Sequence[int], wanted: Sequence[bool], longest: int
 ) -> list[bool] | None:
-    """Find a longest increasing subsequence with all wanted numbers.
+    """Find a longest increasing subsequence that contains all wanted numbers.
+
+    Args:
+        numbers: distinct numbers.
+        wanted: for each number, whether the subsequence must contain it.
+        longest: the required length.
 
     Returns:
-        For each number, whether it is in the subsequence; None if the subsequence would be shorter
-        than `longest`.
+        For each number, whether it is in the subsequence. None if no subsequence with all wanted
+        numbers has the required length.
     """
     pairs = list(zip(numbers, wanted, strict=True))
     end = max(numbers, default=0) + 1

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
-from onnxtext.format.tokens import Token
+from onnxtext.format.tokens_with_comments import Token
 from onnxtext.format.tree import Tree, grow, top_level
 from onnxtext.merger.text_parts import Items, LazyStatement, fill
 from onnxtext.syntax.grammar.lexer import load_lexer
@@ -49,7 +49,11 @@ def read_model(source: str, model: Model) -> Items:
 def lazy_statements(
     source: str, items: Sequence[Node | ValueInfo], origin: str
 ) -> Iterator[Unread]:
-    """Yield the statements of a list untokenized; skip the last one and those with comments."""
+    """Yield the statements of a list without tokenizing them.
+
+    A statement is skipped if it is the last one, or if a comment may be in it or between it and the
+    next statement.
+    """
     for item, after in pairwise(items):
         start, following = item.at, after.at
         if not 0 <= start < following or source.find("#", start, following) >= 0:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Merge texts that do not parse line by line, with `git merge-file`."""
+"""Merge texts line by line with `git merge-file`, for texts that do not parse."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def merge_lines(base: str, ours: str, theirs: str, markers: Markers) -> tuple[st
         markers: format of conflict markers.
 
     Returns:
-        The text, the number of conflicts, and whether git has merged the texts. Without git, the
-        whole texts become one conflict.
+        (text, number of conflicts, whether git has merged the texts). If git fails, the whole texts
+        become one conflict.
     """
     names = markers.labels
     command = ["git", "merge-file", "-p", "--diff3", f"--marker-size={markers.size}"]
@@ -50,7 +50,7 @@ def _environment() -> dict[str, str]:
 
 
 def whole_conflict(base: str, ours: str, theirs: str, markers: Markers) -> str:
-    """Return the whole texts as one conflict."""
+    """Return a single conflict whose versions are the whole texts."""
     texts = [
         text if not text or text.endswith("\n") else f"{text}\n" for text in (base, ours, theirs)
     ]

@@ -19,13 +19,14 @@ ABSENT = -1
 
 @dataclass(slots=True, eq=False)
 class Triple:
-    """The positions of an item in the three versions of a list; `ABSENT` if missing.
+    """The indices of an item in the three versions of a list.
 
     Attributes:
-        base: in the common ancestor.
-        ours: in our version.
-        theirs: in their version.
-        replaced: whether versions were matched by position only, and may be different items.
+        base: index in the common ancestor; `ABSENT` if that version lacks the item.
+        ours: index in our version, or `ABSENT`.
+        theirs: index in their version, or `ABSENT`.
+        replaced: whether a side's item was matched only by its position and
+            `MatchRules.replacement_key`, and so may be another item than the base's.
     """
 
     base: int = ABSENT
@@ -40,9 +41,10 @@ class MatchRules:
 
     Attributes:
         content: returns the whole content of an item.
-        key: returns the key of an item; None without a key.
-        rename_keys: properties that a renamed item keeps, the most reliable first.
-        replacement_key: the property that an item shares with its replacement at the same position.
+        key: returns the key of an item, such as its name; None for an item without a key.
+        rename_keys: each returns a property that a renamed item keeps; the most reliable first.
+        replacement_key: returns the property that an item shares with its replacement at the same
+            position.
         mark_replaced: whether to set `Triple.replaced` for items matched by position only.
     """
 
@@ -54,7 +56,7 @@ class MatchRules:
 
 
 def text_match_rules(items: Sequence[Item]) -> MatchRules:
-    """Return the rules for the items of a list in a text."""
+    """Return the rules for matching the items of a list; the kind of its first item decides."""
 
     def of(key: Callable[[Part], Hashable]) -> Callable[[Item], Hashable]:
         return lambda item: key(item.part)
@@ -70,7 +72,10 @@ def text_match_rules(items: Sequence[Item]) -> MatchRules:
 def match(
     base: Sequence[Any], ours: Sequence[Any], theirs: Sequence[Any], rules: MatchRules
 ) -> list[Triple]:
-    """Return a triple for each item of three lists; the items of the base come first, in order."""
+    """Match the items of three lists; return a triple for each distinct item.
+
+    The items of the base come first, in order.
+    """
     from_ours, by_position_ours = _pair(base, ours, rules)
     from_theirs, by_position_theirs = _pair(base, theirs, rules)
     replaced = (by_position_ours | by_position_theirs) if rules.mark_replaced else ()
@@ -174,7 +179,10 @@ def _pair_neighbours(
 def _end_of_gap(
     base: Sequence[Any], side: Sequence[Any], found: list[int], used: list[bool], at: int, to: int
 ) -> bool:
-    """Whether the items after `at` and `to` match or are both unmatched; else one may be new."""
+    """Whether the items after `at` and `to` match, or are both unmatched.
+
+    If only one of them is unmatched, it may be a new item instead of a replacement.
+    """
     if at + 1 >= len(side) or to + 1 >= len(base):
         return at + 1 >= len(side) and to + 1 >= len(base)
     return found[at + 1] == to + 1 or (found[at + 1] == ABSENT and not used[to + 1])

@@ -18,9 +18,9 @@ from onnxtext.merger.message_rules import MODEL, Fields, MessageKind, RepeatedFi
 from onnxtext.wire.writer import LENGTH
 
 Resolved = tuple[Any, Any, Any]
-"""A value resolved to ours, to theirs and to the base; None if the version lacks it."""
+"""A merged value, resolved to ours, to theirs and to the base; None if that version lacks it."""
 FieldPath = tuple[int, int]
-"""A list of the model, (0, field number), or of the main graph, (7, field number)."""
+"""Identifies a list: (0, field number) in the model, (7, field number) in the main graph."""
 
 
 @dataclass(frozen=True)
@@ -43,9 +43,9 @@ class ModelMerger:
     """Merges three versions of a model.
 
     Attributes:
-        orders: sorts merged lists.
-        forced: items that become conflicts even if they merge cleanly: for each list, their indices
-            in the merge resolved to ours.
+        orders: orders merged lists.
+        forced: items to turn into conflicts even if they merge cleanly: for each list, their
+            indices in the merge resolved to ours.
         ambiguous: whether there is a conflict although the three results are equal.
     """
 
@@ -55,9 +55,10 @@ class ModelMerger:
     _lists: dict[FieldPath, _Matched] = field(default_factory=dict)
 
     def model(self, base: bytes, ours: bytes, theirs: bytes) -> tuple[bytes, bytes, bytes]:
-        """Merge canonical bytes of whole models; the base is empty if there is none.
+        """Return the merge of whole models, resolved to ours, to theirs and to the base.
 
-        A second call for the same models turns the items in `forced` into conflicts.
+        The arguments are canonical bytes; the base is empty if there is none. Set `forced` after a
+        first call and call again with the same models to turn these items into conflicts.
         """
         self.ambiguous = False
         simple = None if self.forced else _three_way(base, ours, theirs)

@@ -23,9 +23,9 @@ class MergeResult:
     """The result of a merge.
 
     Attributes:
-        content: a text, or the bytes of a model if all three versions were binary and there is
-            no conflict.
-        conflicts: the number of conflicts marked in the content.
+        content: the merged text; a binary model if all versions are binary and there is no
+            conflict; or one of the versions unchanged.
+        conflicts: the number of conflicts marked in the content; 1 if a version cannot be read.
         notes: warnings for the user, one sentence each.
         is_binary: whether the content is a binary model, or our version unchanged because a version
             cannot be read.
@@ -91,9 +91,6 @@ def merge(
         marker_size: length of a conflict marker.
         labels: names of the base, ours and theirs in the markers.
         path: name of the file in messages.
-
-    Returns:
-        The merged file.
     """
     if theirs in (base, ours):
         return MergeResult(ours, 0, is_binary=looks_binary(ours))

@@ -16,14 +16,18 @@ Versions = tuple[str | None, str | None, str | None]
 
 @dataclass(slots=True)
 class Joined:
-    """A construct merged part by part: (whitespace and comments before a part, the part)."""
+    """A construct that was merged part by part.
+
+    Attributes:
+        parts: (whitespace and comments before the part, the part), in order.
+    """
 
     parts: list[tuple[str, Body]]
 
 
 @dataclass(slots=True)
 class Choice:
-    """A conflict in a part of a construct."""
+    """A part of a construct that both sides changed in different ways."""
 
     versions: Versions
 
@@ -35,10 +39,11 @@ class Chunk:
     Attributes:
         lead: comments and whitespace before the item, as in `Item`.
         body: the item itself; "" for a conflict.
-        tail: comment and whitespace behind the item on its line, as in `Item`.
+        tail: whitespace and a comment after the item on its line, as in `Item`.
         versions: the item in the base, in ours and in theirs.
         conflict: whether both sides changed the item in different ways.
-        forced: whether the item is a conflict only because of a semantic conflict.
+        forced: whether the item is a conflict only because of a semantic conflict, such as an
+            undefined name.
         dropped: whether the item is a blob that the merge does not need.
     """
 
@@ -88,7 +93,7 @@ class Markers:
     Attributes:
         size: length of a marker.
         labels: names of the base, ours and theirs.
-        swapped: whether ours and theirs were swapped for the merge.
+        swapped: whether ours and theirs were swapped for the merge; `lines` swaps them back.
     """
 
     size: int = 7
@@ -96,7 +101,10 @@ class Markers:
     swapped: bool = False
 
     def lines(self, base: str, ours: str, theirs: str) -> str:
-        """Format a conflict without a final line end; each version is empty or whole lines."""
+        """Return a conflict with its markers, without a final line end.
+
+        Each version must be empty or consist of whole lines.
+        """
         names = [f" {label}" if label else "" for label in self.labels]
         if self.swapped:
             ours, theirs = theirs, ours
@@ -108,7 +116,14 @@ class Markers:
 
 @dataclass(frozen=True, slots=True)
 class ChunkSpan:
-    """The span of a chunk in the written text: offsets of its start and end."""
+    """The position of a chunk in the written text.
+
+    Attributes:
+        start: offset of its first token.
+        end: offset behind its last token.
+        chunk: the chunk.
+        listed: the list that has the chunk.
+    """
 
     start: int
     end: int
@@ -141,7 +156,7 @@ class Writer:
         return "".join(self.out)
 
     def body(self, body: Body) -> None:
-        """Write a body."""
+        """Write a merged construct."""
         match body:
             case str():
                 self._tokens(body)
@@ -155,7 +170,7 @@ class Writer:
                 self.listed(body)
 
     def listed(self, listed: Listed) -> None:
-        """Write a list."""
+        """Write a merged list with its brackets."""
         self.body(listed.head)
         self._tokens(listed.opening)
         self._blanks(listed.behind)
@@ -268,7 +283,7 @@ def _is_wordlike(character: str) -> bool:
 
 
 def all_chunks(listed: Listed) -> Iterator[tuple[Listed, Chunk]]:
-    """Return every chunk of a list and of nested lists."""
+    """Yield (list, chunk) for each chunk of a list and of nested lists outside of conflicts."""
     for chunk in listed.chunks:
         yield listed, chunk
         if not chunk.conflict:
@@ -288,7 +303,7 @@ def _lists_in(body: Body) -> Iterator[Listed]:
 
 
 def write(listed: Listed, markers: Markers | None) -> Writer:
-    """Write a merged text; without markers, resolve its conflicts to ours."""
+    """Write a merged text and return its writer; without markers, resolve conflicts to ours."""
     writer = Writer(markers)
     writer.listed(listed)
     return writer

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules for merging protobuf messages: which fields are merged one by one, keys of list items.
+"""Rules for merging protobuf messages: the fields that are merged one by one, keys of list items.
 
-Only messages that are merged field by field have an entry here. All other fields, including unknown
-ones, are merged as a whole.
+Only messages that are merged field by field have rules here. All other fields, including unknown
+fields, are merged as a whole.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from onnxtext.wire.reader import read_fields
 from onnxtext.wire.writer import LENGTH, varint
 
 Fields = dict[int, list[bytes]]
-"""The payloads of a message's fields by their keys (number and wire type), in order."""
+"""Maps the tag of each field (number and wire type) to its payloads, in order."""
 
 
 def split(data: bytes) -> Fields:
@@ -26,7 +26,7 @@ def split(data: bytes) -> Fields:
 
 
 def join(fields: Mapping[int, list[bytes]]) -> bytes:
-    """Encode the fields of a message in the order of their numbers."""
+    """Encode a message from its fields, in the order of their numbers."""
     out: list[bytes] = []
     for key in sorted(fields):
         tag = varint(key)
@@ -55,8 +55,9 @@ class RepeatedField:
     Attributes:
         kind: rules for the messages in it; None if each item is merged as a whole.
         key: returns the key that identifies an item.
-        rename_keys: properties that a renamed item keeps, the most reliable first.
-        replacement_key: the property that an item shares with its replacement at the same position.
+        rename_keys: each returns a property that a renamed item keeps; the most reliable first.
+        replacement_key: returns the property that an item shares with its replacement at the same
+            position.
         ordered: whether the order of items has a meaning.
     """
 
@@ -69,16 +70,17 @@ class RepeatedField:
 
 @dataclass(frozen=True)
 class MessageKind:
-    """Rules for merging the messages of one type.
+    """Rules for merging the messages of one type. Fields are given by their numbers.
 
     Attributes:
-        lists: repeated fields whose items are merged one by one.
-        messages: singular message fields that are merged field by field.
+        lists: rules for repeated fields whose items are merged one by one.
+        messages: rules for singular message fields that are merged field by field.
         positions: repeated strings in which the position identifies an item.
         units: sets of fields that are merged as a whole.
-        exclusive: two sets of fields; it is a conflict if one side changes a field of the first set
-            and the other side a field of the second.
-        merge_if_both_add: whether to merge messages that both sides add.
+        exclusive: two sets of fields. If one side changes a field of the first set and the other
+            side a field of the second, the message is a conflict.
+        merge_if_both_add: whether to merge a message that both sides add; otherwise different
+            messages are a conflict.
     """
 
     lists: dict[int, RepeatedField] = field(default_factory=dict)

@@ -29,7 +29,9 @@ def review_models(
     known: Known,
     notes: list[str],
 ) -> Models:
-    """Make semantic conflicts in a merge of models explicit, and sort its nodes.
+    """Turn items with semantic errors into conflicts, and sort misordered nodes.
+
+    Errors that ours or theirs already has are ignored.
 
     Args:
         merger: the merger that has merged the models.
@@ -99,9 +101,11 @@ def _defined_names(data: bytes) -> dict[bytes, set[int]]:
 
 
 def both_defined(merged: bytes, ours: bytes, theirs: bytes) -> list[bytes]:
-    """Return the names that the merge defines in a different set of fields than each side.
+    """Return the names that the merge has in a combination of lists that neither side has.
 
-    For example, one side adds an input, and the other side an initializer of the same name.
+    For example, one side adds an input, and the other side adds an initializer of the same name:
+    the merge then has the name in both lists, and each side has it in one. The lists are the
+    inputs, the dense and the sparse initializers of the main graph.
     """
     if merged in (ours, theirs):
         return []

@@ -10,7 +10,7 @@ from collections.abc import Hashable, Sequence
 from onnxtext.ast.model import Graph, Model
 from onnxtext.ast.visit import walk_graphs
 from onnxtext.diagnostics import OnnxTextError
-from onnxtext.format.tokens import read_tokens
+from onnxtext.format.tokens_with_comments import read_tokens
 from onnxtext.merger.text_parts import comments_in
 from onnxtext.merger.trivia_merge import kept_comments
 from onnxtext.source import Source
@@ -23,7 +23,9 @@ _END = None
 
 
 def add_comments(text: str, base: str, ours: Version, theirs: Version) -> str:
-    """Add the comments that a merge keeps, each above its statement, else at the top.
+    """Return a text with the comments that a merge keeps, each above its statement.
+
+    Comments whose statement is not in the text go to the top.
 
     Args:
         text: a valid text; all its comments are from the versions.
@@ -45,7 +47,7 @@ def add_comments(text: str, base: str, ours: Version, theirs: Version) -> str:
 
 
 def restore_comments(text: str, before: Version, edited: Model) -> str:
-    """Add the comments that an edited text has lost, each above its statement.
+    """Return an edited text with the comments that it has lost, each above its statement.
 
     If the statement was removed, a comment behind it on its line is left out, and a comment above
     it goes to the next statement.

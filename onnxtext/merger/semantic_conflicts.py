@@ -27,12 +27,15 @@ class _Subject(Subject):
 
 
 def subject_of(model: Model) -> Subject:
-    """Wrap a model with its scopes, for the rules of the checker."""
+    """Return the input of the checker's rules for a model: the model and its scopes."""
     return _Subject(model, Options())
 
 
 def identity(finding: Finding) -> tuple[str, str]:
-    """Return a key that is equal for the same finding in models with other graph names."""
+    """Return a key of a finding: its rule and its message without names of graphs and functions.
+
+    Findings with equal keys in two models count as the same finding.
+    """
     return finding.slug, _GRAPH_NAME.sub("", finding.message)
 
 
@@ -40,14 +43,18 @@ _GRAPH_NAME = re.compile(r"(?<= the graph) `[^`]*`|(?<= the function) `[^`]*`")
 
 
 def issues_of(sides: Sequence[Model]) -> set[tuple[str, str]]:
-    """Return the keys (`identity`) of the errors that the sides have before the merge."""
+    """Return the keys (`identity`) of the findings of the sides, before the merge."""
     return {identity(found) for side in sides for found in find(subject_of(side), sides)}
 
 
 def find(subject: Subject, sides: Sequence[Model]) -> Iterator[Finding]:
-    """Find undefined, duplicate and misordered values, and uses of deleted functions and domains.
+    """Yield undefined, duplicate and misordered values, and uses of deleted functions and domains.
 
-    A function or opset import counts as deleted if a side has it, but the merged model does not.
+    A function or opset import counts as deleted if a side has it, but the model does not.
+
+    Args:
+        subject: the model to check, such as the merge.
+        sides: the syntax trees of ours and theirs.
     """
     yield from uses_and_order.check(subject)
     yield from single_assignment.check(subject)
@@ -89,7 +96,10 @@ def _references(subject: Subject) -> Iterator[Finding]:
 
 
 def _reference(name: str, item: Any) -> Finding:
-    message = f"a statement describes {quoted(name)}, which is not defined"
+    message = (
+        "a value info, quantization annotation or training binding refers to "
+        f"{quoted(name)}, which is not defined"
+    )
     return Finding("reference-undefined", message, (Place(item),), _HELP)
 
 
@@ -105,10 +115,10 @@ def _domains(model: Model) -> set[str]:
 
 
 def sorted_nodes(scope: Scope, new: set[int]) -> list[int] | None:
-    """Sort nodes topologically with few moves; return their indices, None if there is a cycle.
+    """Return the indices of a graph's nodes in topological order, with few moves.
 
     New nodes (indices `new`) move before their users. Other nodes move behind the nodes whose
-    outputs they use.
+    outputs they use. Return None if there is a cycle.
     """
     used = []
     for node in scope.nodes:

@@ -26,14 +26,16 @@ _COMMENT_LINE = re.compile(r"[ \t]*(?:#[^\n]*)?\n")
 
 
 def splice(source: Source, old: Model, new: Model, *, in_tokens: bool = True) -> str:
-    """Return the text with the edited nodes and values of a model.
+    """Return a text in which edited nodes and values are replaced, inserted or removed.
+
+    Other edits have no effect.
 
     Args:
         source: the text before the edit.
         old: its syntax tree.
         new: the edited tree.
         in_tokens: whether statements with comments between their tokens are edited token by token.
-            The result may then not parse, and must be checked.
+            If so, the result may not parse, and the caller must check it.
     """
     made = _Splice(source, in_tokens)
     befores: list[Graph | Function] = [old.graph, *old.functions]
@@ -172,7 +174,7 @@ class _Splice:
             self._replace(start, end, "")
 
     def _insert(self, nodes: Sequence[Node], last: int, following: int) -> None:
-        """Insert new nodes behind the node at offset `last`, else before the node `following`."""
+        """Insert new nodes behind the node at offset `last`; if it is -1, before `following`."""
         if not nodes:
             return
         text = self.source.text

@@ -19,7 +19,7 @@ class Merger:
     """Merges three versions of a text.
 
     Attributes:
-        orders: sorts merged lists.
+        orders: orders merged lists.
         notes: warnings for the user.
         split_all: whether to split constructs that only one side has changed, so that each of their
             statements can become a conflict.
@@ -33,7 +33,7 @@ class Merger:
         self.notes: list[str] = []
 
     def model(self, base: Items, ours: Items, theirs: Items) -> Listed:
-        """Merge whole texts.
+        """Return the merged top-level items of three texts.
 
         Args:
             base: the items of the common ancestor; empty if there is none.
@@ -140,7 +140,7 @@ class Merger:
     # ---- Constructs -------------------------------------------------------------------------
 
     def part(self, base: Part | None, ours: Part | None, theirs: Part | None) -> Body | None:
-        """Merge a construct; None if the merge does not have it.
+        """Return a merged construct; None if all versions lack it or the merge deletes it.
 
         Raises:
             MergeConflict: both sides changed the construct in different ways.

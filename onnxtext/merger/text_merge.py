@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Merge texts: as models if they are valid, else line by line.
+"""Merge texts: as models if they are valid, otherwise line by line.
 
 The models and the texts are merged separately. The merged text keeps comments, layout and
-spelling: it is the result if it parses to the merged model. Otherwise the result is the merged
-model, printed as text.
+spelling. It is the result if it parses to the merged model; otherwise the merged model is printed.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ def merge_texts(
     markers: Markers,
     resources: Mapping[str, bytes | memoryview] = _NONE,
 ) -> Merged:
-    """Merge three texts, as models if they are valid, else line by line.
+    """Merge three texts: as models if they are valid, otherwise line by line.
 
     Args:
         base: the common ancestor; empty if there is none.
@@ -53,6 +52,9 @@ def merge_texts(
         theirs: the other version.
         markers: format of conflict markers.
         resources: blobs that are not in the texts, by digest.
+
+    Returns:
+        (merged text, number of conflicts, warnings for the user)
     """
     reason = "a version is nested too deeply"
     named = zip((base, ours, theirs), markers.labels, strict=True)
@@ -70,7 +72,9 @@ def merge_texts(
         pass
     text, conflicts, by_git = merge_lines(base, ours, theirs, markers)
     notes = [
-        f"{reason}; merged line by line" if by_git else f"{reason}, and `git merge-file` failed"
+        f"{reason}; merged line by line"
+        if by_git
+        else f"{reason}, and `git merge-file` failed: the whole texts are one conflict"
     ]
     if not conflicts and not _parses(text) and _parses(ours) and _parses(theirs):
         text, conflicts = whole_conflict(base, ours, theirs, markers), 1
@@ -89,8 +93,8 @@ def _merge_statements(
     notes: list[str] = []
     if mine.presence != others.presence:
         notes.append(
-            "the sides have different presence defaults (`onnxtext` or `explicit` in the header), "
-            "which affects the statements of both"
+            "the headers of ours and theirs differ in `onnxtext` or `explicit`, which determine "
+            "how empty fields of the merged statements are stored"
         )
     try:
         versions, known = lower_all(trees, resources)
@@ -167,7 +171,7 @@ def propose(
 
 
 def resolve(text: str) -> tuple[str, str]:
-    """Resolve the conflicts of a `marked` text to ours and to theirs."""
+    """Return (text resolved to ours, text resolved to theirs) of a merge (`_Proposal.marked`)."""
     sides: tuple[list[str], list[str]] = ([], [])
     within = ""
     for line in text.split("\n"):

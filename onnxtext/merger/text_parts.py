@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from onnxtext.ast.model import Node, ValueInfo
 from onnxtext.format.attach_comments import listing
 from onnxtext.format.token_text import decoded
-from onnxtext.format.tokens import Token, comments_of, read_tokens
+from onnxtext.format.tokens_with_comments import Token, comments_of, read_tokens
 from onnxtext.format.tree import Tree, grow
 
 _NAMES = frozenset(("name", "value_name", "names", "output", "outputs", "label", "operator"))
@@ -25,7 +25,7 @@ _BLANKS = re.compile(r"\s+")
 
 @dataclass(slots=True, eq=False)
 class LazyStatement(Tree):
-    """A statement that is not tokenized yet, as a single token.
+    """A statement that is not tokenized yet; its only token is the statement's whole text.
 
     Attributes:
         item: its abstract syntax tree.
@@ -36,7 +36,7 @@ class LazyStatement(Tree):
 
 @dataclass(slots=True, eq=False)
 class Part:
-    """A construct of one version.
+    """A construct or token in the text of one version.
 
     Attributes:
         source: the whole text of that version.
@@ -51,7 +51,7 @@ class Part:
 
     @classmethod
     def of(cls, source: str, tree: Tree | Token) -> Part | None:
-        """Create the part of a tree; None if the tree has no token."""
+        """Create a part from a syntax tree or token; None for a tree without tokens."""
         if isinstance(tree, Token):
             return cls(source, tree, tree.at, tree.end)
         first, last = tree.first(), tree.last()
@@ -66,14 +66,14 @@ class Part:
 
     @property
     def tree(self) -> Tree | Token:
-        """The concrete syntax tree or token; a statement that is not tokenized yet is tokenized."""
+        """The concrete syntax tree or token; this tokenizes a statement if necessary."""
         if isinstance(self._tree, LazyStatement):
             self._tree = _read(self.body, self._tree.origin, self.start)
         return self._tree
 
     @property
     def item(self) -> Node | ValueInfo | None:
-        """The abstract syntax tree of a statement that is not tokenized yet; else None."""
+        """The abstract syntax tree of a statement that is not tokenized yet; otherwise None."""
         return self._tree.item if isinstance(self._tree, LazyStatement) else None
 
     @property
@@ -88,7 +88,7 @@ class Part:
         return f"`{text}`" if text.isidentifier() else text
 
     def token_texts(self) -> list[str]:
-        """Return the texts of the tokens, without comments and redundant commas."""
+        """Return the texts of the tokens, normalized, without comments and redundant commas."""
         if isinstance(self.tree, Token):
             return [_normalized_text(self.tree)]
         tokens = list(self.tree.tokens())
@@ -102,7 +102,7 @@ class Part:
         ]
 
     def children(self) -> list[Part]:
-        """Return the nonempty parts of the construct, in order."""
+        """Return the parts of the construct that have tokens, in order."""
         assert isinstance(self.tree, Tree)
         made = [Part.of(self.source, part) for part in self.tree.parts]
         return [part for part in made if part is not None]
@@ -110,7 +110,7 @@ class Part:
 
 @dataclass(slots=True, eq=False)
 class Item:
-    """An item of a list with the trivia around it.
+    """An item of a list with the trivia (whitespace and comments) around it.
 
     Attributes:
         part: the item itself.
@@ -126,7 +126,7 @@ class Item:
     comma: bool = False
 
     def comments(self) -> Counter[str]:
-        """The comments before, in and behind the item."""
+        """Count the comments before, in and behind the item."""
         return comments_in(self.lead, self.part.body, self.tail)
 
 
@@ -161,7 +161,10 @@ def _read(text: str, origin: str, start: int) -> Tree:
 
 
 def read_list(part: Part) -> Items | None:
-    """Return the items of a construct that is or ends in a list; None for other constructs."""
+    """Return the items of a list, or of the list at the end of a construct.
+
+    Return None for constructs without such a list.
+    """
     if isinstance(part.tree, Token):
         return None
     found = Items()
@@ -206,9 +209,14 @@ def fill(
     start: int,
     end: int,
 ) -> None:
-    """Add an item for each of `trees`, (tree, comma) pairs, with its trivia to a list.
+    """Fill a list with items, and distribute the trivia between them.
 
-    The list is between the offsets `start` and `end` of the source.
+    Args:
+        found: the list to fill.
+        source: the whole text.
+        trees: the (tree, comma) of each item; the comma is None if there is none.
+        start: offset of the list's content.
+        end: offset behind the list's content.
     """
     parts = [(Part.of(source, tree), comma) for tree, comma in trees]
     known = [(part, comma) for part, comma in parts if part is not None]

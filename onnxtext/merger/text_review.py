@@ -38,7 +38,7 @@ class Reviewed:
     """A merge whose semantic conflicts are all marked.
 
     Attributes:
-        text: the text.
+        text: the merged text, with conflicts resolved to ours.
         tree: its syntax tree.
         fits: whether the merge had no new semantic conflicts.
     """
@@ -58,14 +58,11 @@ def review(
         ours: our version.
         theirs: their version.
         notes: receives warnings for the user.
-        split_all: whether all statements were split.
-
-    Returns:
-        The text with conflicts resolved to ours.
+        split_all: whether the merge was made with `Merger.split_all`.
 
     Raises:
         Unmergeable: the merged text does not parse.
-        NeedsFullSplit: the merge must be repeated with all statements split.
+        NeedsFullSplit: the merge must be repeated with `Merger.split_all`.
     """
     _drop_unneeded_blobs(listed)
     sides = (ours, theirs)

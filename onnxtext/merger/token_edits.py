@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
 
-from onnxtext.format.tokens import Token, read_tokens
+from onnxtext.format.tokens_with_comments import Token, read_tokens
 
 _MOST_TOKENS = 20_000
 """Maximum number of tokens to compare; statements with more are replaced, to save time."""
@@ -20,7 +20,7 @@ def has_comments(text: str) -> bool:
 
 
 def edit_tokens(text: str, before: str, after: str) -> str | None:
-    """Apply the changes between two printed forms of a statement to its text.
+    """Apply the changes between two printed forms of a statement to the text of the statement.
 
     Args:
         text: the statement in the spelling of the text.
@@ -28,8 +28,8 @@ def edit_tokens(text: str, before: str, after: str) -> str | None:
         after: the edited statement, printed.
 
     Returns:
-        The edited statement; None if the text spells a changed token differently, has a comment
-        between changed tokens, or is too long.
+        The edited statement; None if `text` spells a changed token differently than `before`, has a
+        comment between changed tokens, or is too long.
     """
     spelled, old, new = (read_tokens(each)[:-1] for each in (text, before, after))
     if len(spelled) + len(old) + len(new) > _MOST_TOKENS:

@@ -9,10 +9,10 @@ from onnxtext.merger.text_parts import Item, comments_in
 
 
 def merge_blanks(base: str | None, ours: str | None, theirs: str | None) -> str:
-    """Merge the trivia between two tokens; a version that lacks one of the tokens is None.
+    """Return the merged whitespace and comments between two tokens.
 
-    If both sides have changed the trivia, take ours, add the comments that theirs added and remove
-    the comments that theirs removed.
+    If both sides have changed them, take ours, add the comments that theirs added and remove the
+    comments that theirs removed. A version is None if it lacks one of the tokens.
     """
     if ours is None or theirs is None:
         return ours if ours is not None else theirs or ""
@@ -25,7 +25,11 @@ def merge_blanks(base: str | None, ours: str | None, theirs: str | None) -> str:
 
 
 def merge_tails(base: str | None, ours: str | None, theirs: str | None) -> tuple[str, list[str]]:
-    """Merge the trivia behind an item on its line; also return comments that do not fit there."""
+    """Merge the whitespace and comment behind an item on its line.
+
+    Returns:
+        (the merged text, the comments of theirs that do not fit on the line)
+    """
     if ours is None or theirs is None or theirs in (base, ours) or base == ours:
         return merge_blanks(base, ours, theirs), []
     mine, others = comments_in(ours), comments_in(theirs) - comments_in(base or "")
@@ -42,7 +46,11 @@ def kept_comments(base: Counter[str], ours: Counter[str], theirs: Counter[str]) 
 
 
 def with_comments(blanks: str, comments: list[str]) -> str:
-    """Insert comments into whitespace: on own lines, or behind the token if no line end follows."""
+    """Return whitespace (and comments) with more comments inserted.
+
+    Each new comment gets its own line. If `blanks` has no line end, the first new comment is
+    written behind the preceding token, unless `blanks` has a comment there.
+    """
     if not comments:
         return blanks
     lines, end, indent = blanks.rpartition("\n")
@@ -73,7 +81,7 @@ def _without(blanks: str, comments: Counter[str]) -> str:
 def missing_comments(
     base: Item | None, ours: Item | None, theirs: Item | None, merged: str
 ) -> list[str]:
-    """Return the comments inside an item that a merge must keep, but that `merged` lacks."""
+    """Return the comments inside an item that the merge must keep but its text `merged` lacks."""
     before, mine, others = (
         Counter() if item is None else comments_in(item.part.body) for item in (base, ours, theirs)
     )

@@ -23,7 +23,15 @@ _GRAPH = 7 << 3 | LENGTH
 
 
 def lower_text(text: str, known: Known, versions: Sequence[Model]) -> bytes | None:
-    """Return the bytes of a merged text; None if it is invalid, or lacks data of a version."""
+    """Return the canonical bytes of a merged text, with marks instead of data.
+
+    Return None if the text is invalid, or lacks a blob that a version has.
+
+    Args:
+        text: the merged text.
+        known: the data that the marks replace.
+        versions: the models that were merged.
+    """
     try:
         model = parse_model(Source(text, "<merge>"))
     except OnnxTextError:
@@ -32,12 +40,14 @@ def lower_text(text: str, known: Known, versions: Sequence[Model]) -> bytes | No
 
 
 def lower_tree(model: Model, text: str, known: Known, versions: Sequence[Model]) -> bytes | None:
-    """Return the bytes of a merged model; None if it is invalid, or lacks data of a version.
+    """Return the canonical bytes of a merged model, with marks instead of data.
+
+    Return None if the model cannot be lowered, or lacks a blob that a version has.
 
     Args:
         model: the syntax tree of the merged text.
         text: the merged text.
-        known: the tensor data by mark: during a merge, a short mark stands for the data.
+        known: the data that the marks replace.
         versions: the models that were merged.
     """
     try:
@@ -71,7 +81,7 @@ def accepts(
     their version of it.
 
     Args:
-        found: the models of the text with its conflicts resolved to ours and to theirs.
+        found: the canonical bytes of the text with its conflicts resolved to ours, and to theirs.
         resolved: the merge of the models, resolved to ours and to theirs.
         ours: our model.
         theirs: their model.

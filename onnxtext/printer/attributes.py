@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Print attributes; the type is omitted if the value implies it."""
+"""Print attributes, with their type only if the value does not imply it."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 
 from onnxtext import ast
 from onnxtext.printer.dialect import ONNXTEXT, Dialect
-from onnxtext.printer.layout import STEP, WIDTH, bracketed, filled
+from onnxtext.printer.layout import STEP, WIDTH, bracketed, filled, filled_row
 from onnxtext.printer.records import inline_decorators, record_text, value_decorators
 from onnxtext.printer.statements import broken_type, column, value_text
 from onnxtext.tensor.float_literals import float32_text
 from onnxtext.tensor.print_elements import format_floats
 
 GraphText = Callable[[ast.Graph, str, int], str]
-"""Returns the text of a graph, given the indentation of its statement and its first column."""
+"""Returns the text of a graph, given the indentation of its statement and its start column."""
 
 _A = ast.AttributeType
 _LISTS = {_A.FLOATS, _A.INTS, _A.STRINGS, _A.TENSORS, _A.GRAPHS, _A.SPARSE_TENSORS, _A.TYPE_PROTOS}
@@ -25,12 +25,12 @@ _LISTS = {_A.FLOATS, _A.INTS, _A.STRINGS, _A.TENSORS, _A.GRAPHS, _A.SPARSE_TENSO
 def attribute_text(
     attribute: ast.Attribute, indent: str, graph_text: GraphText, dialect: Dialect = ONNXTEXT
 ) -> str:
-    """Return an attribute as `name = value`; add `: type` after the name if the value needs it.
+    """Return an attribute as `name = value`, or `name: type = value` if the value needs a type.
 
     Args:
         attribute: the attribute.
         indent: the indentation of its line.
-        graph_text: prints a graph in the attribute.
+        graph_text: returns the text of a graph in the attribute.
         dialect: the dialect of the text.
     """
     decorators = value_decorators(attribute.decorators, indent)
@@ -93,7 +93,7 @@ def _value_text(dialect: Dialect, value: ast.AttributeValue, indent: str, budget
         case ast.Record():
             return record_text(value, indent)
         case ast.Floats(data):
-            return filled(format_floats(data, 1), "[]", indent, budget, dialect.comma)
+            return filled_row(format_floats(data), "[]", indent, budget, dialect.comma)
         case (int(), *_):
             return filled(list(map(str, value)), "[]", indent, budget, dialect.comma)
         case tuple():

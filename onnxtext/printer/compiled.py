@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Print graphs with the native core; the text is the same as that of `printer.graphs`."""
+"""Print graphs with the native core; the result is the same as with `printer.graphs`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from onnxtext.printer.graphs import GraphPrinter
 
 
 class CorePrinter(GraphPrinter):
-    """A graph printer that runs in the native core, and in Python only for rare forms."""
+    """A graph printer in the native core; Python code prints only rare forms."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -22,7 +22,7 @@ class CorePrinter(GraphPrinter):
         return self._core.statement(self, graph)
 
     def rest_parts(self, graph: Graph | Function, indent: str, start: int) -> Sequence[str]:
-        """Return the text of a graph or function after its outputs: `<…> {…}`, as parts to join."""
+        """Return the `<…> {…}` after the outputs of a graph or function, as parts to be joined."""
         parts = self._core.rest(self, graph, indent, start)
         return super().rest_parts(graph, indent, start) if parts is None else parts
 

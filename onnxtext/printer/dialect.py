@@ -20,13 +20,13 @@ class Dialect:
         comma: the text after the last item of a list with one item per line.
         word: prints the name of an operator, attribute, label or dimension.
         value_name: prints the name of a value, graph or function.
-        quoted: prints a string in quotes; the official dialect does not escape its line breaks.
+        quoted: prints a string in quotes; the official dialect does not escape line breaks.
         string: prints a string value, given the indentation of its statement.
         type: prints a type.
         tensor: prints a tensor in an attribute, given the indentation of the statement and the
             maximum width of a literal on one line.
-        data_parts: prints the literal of a tensor's data, given the same indentation and width;
-            returns parts to be joined.
+        data_parts: prints the literal of a tensor's data, given the same indentation and width as
+            `tensor`; returns parts to be joined.
     """
 
     comma: str

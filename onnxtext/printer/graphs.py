@@ -40,7 +40,7 @@ def opsets_text(opsets: Sequence[OpsetImport], indent: str, dialect: Dialect = O
 
 
 _MOST_NAMES = 1 << 13
-"""The maximum number of names in the cache; a larger cache is slower than none."""
+"""Maximum number of names in the cache; a larger cache would be slower than no cache."""
 
 
 class _Names(dict[str, str]):
@@ -62,9 +62,9 @@ class _Names(dict[str, str]):
 class GraphPrinter:
     """Prints the graphs and functions of one model; caches names, types and attributes.
 
-    Types and attributes are cached by id, so the model must not change while it is printed.
+    Types and attributes are cached by `id()`, so the model must not change while it is printed.
 
-    Some methods return their text as parts to be joined, because tensors may be large.
+    Some methods return parts of a text, which the caller must join: tensors may be large.
     """
 
     def __init__(self, dialect: Dialect = ONNXTEXT) -> None:
@@ -88,8 +88,8 @@ class GraphPrinter:
 
         Args:
             graph: the graph.
-            indent: the indentation of its statement.
-            start: the column of its first line.
+            indent: the indentation of the statement that contains the attribute.
+            start: the column at which the graph begins.
         """
         head = self.graph_head(graph, indent, start)
         return "".join([head, *self.rest_parts(graph, indent, column(head, start))])
@@ -102,18 +102,18 @@ class GraphPrinter:
         return name + self._interface(graph, indent, column(name, start))
 
     def rest_parts(self, graph: Graph | Function, indent: str, start: int) -> Sequence[str]:
-        """Return the text of a graph or function after its outputs: `<…> {…}`, as parts to join.
+        """Return the `<…> {…}` after the outputs of a graph or function, as parts to be joined.
 
         Args:
             graph: the graph or function.
             indent: the indentation of its statement.
-            start: the column after its outputs.
+            start: the column after the outputs.
         """
         values = [" ", *self._values(graph, indent, start)] if graph.values else []
         return [*values, " ", self.body_text(graph.nodes, indent)]
 
     def main_head(self, graph: Graph) -> str:
-        """Return the name, inputs and outputs of the main graph; lists of several are broken."""
+        """Return the name, inputs and outputs of the main graph; break a list of several values."""
         name = self._names[graph.name]
         lists = [
             self._list(graph.inputs, "", " ", several=True),
@@ -214,7 +214,7 @@ class GraphPrinter:
         return "".join([head, *self.rest_parts(function, "", column(head, 0))])
 
     def function_head(self, function: Function, start: int = 0) -> str:
-        """Return the name, parameters, inputs and outputs of a function from the column `start`."""
+        """Return the name, parameters, inputs and outputs of a function, from column `start` on."""
         name = self._names[function.name]
         lists = [
             self._list(function.inputs, "", " "),
@@ -235,7 +235,7 @@ class GraphPrinter:
         return "\n".join(["{", *lines, indent + "}"])
 
     def node_text(self, node: Node, indent: str) -> str:
-        """Return the text of a node, on one line if it fits, otherwise laid out like `node_lines`.
+        """Return the text of a node, laid out by `statements.node_lines`.
 
         Args:
             node: the node.
@@ -315,7 +315,7 @@ def _after_head(graph: Graph | Function, indent: str, *, is_last: bool = False) 
 
 
 def head_text(function: Function, entries: Sequence[str] = (), dialect: Dialect = ONNXTEXT) -> str:
-    """Return the `<…>` header of a function and a line break; "" if it has no entries.
+    """Return the `<…>` header of a function and a line break; "" if the header has no entries.
 
     Args:
         function: the function.
@@ -342,8 +342,9 @@ def parameters_text(
     """Return the printed list of a function's attribute parameters.
 
     Args:
-        parameters: names, and attributes with default values.
-        graph_text: prints a graph, given the indentation of its statement and its column.
+        parameters: each a name, or an attribute with a type or a default value.
+        graph_text: returns the text of a graph, given the indentation of its statement and its
+            start column.
         dialect: the dialect of the text.
     """
     items = [
@@ -366,7 +367,7 @@ def operator_text(node: Node) -> str:
 
 
 def domain_text(domain: str) -> str:
-    """Return the domain of an operator with the dot after it: `com.example.`."""
+    """Return the domain of an operator and a dot: `com.example.`."""
     if all(word(part) == part for part in domain.split(".")):
         return f"{domain}."
     return f"{quoted(domain)}." if domain else "."

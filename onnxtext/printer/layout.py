@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lay out lists: choose between one line and several."""
+"""Lay out lists: on one line if it fits, otherwise on several lines."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ def bracketed(
     """Return a list on one line if it fits, otherwise with one item per line.
 
     Args:
-        items: the texts of the items; an item with line breaks breaks the list.
+        items: the texts of the items. If an item has line breaks, the list is not on one line.
         brackets: the opening and the closing bracket.
         indent: the indentation of the statement.
         budget: the maximum width of a list on one line.
-        comma: the text after the last item of a broken list.
+        comma: the text after the last item of a list with one item per line.
     """
     opening, closing = brackets[0], brackets[1]
     if not any("\n" in item for item in items):
@@ -32,16 +32,17 @@ def bracketed(
 
 
 def flat_items(items: Sequence[str], closing: str) -> str:
-    """Return items joined by commas on one line, without the closing bracket after them.
+    """Return items joined by commas on one line, without brackets.
 
-    A space follows a last item `… undefined =` before `>`: `undefined =>` would begin a graph.
+    If the last item ends in ` undefined =` and `closing` is `>`, append a space: the parser would
+    read `undefined =>` as the beginning of a graph.
     """
     flat = ", ".join(items)
     return flat + " " if closing == ">" and flat.endswith(" undefined =") else flat
 
 
 def broken(items: Sequence[str], brackets: str, indent: str, comma: str = ",") -> str:
-    """Return a list with one item per line, indented by one step."""
+    """Return a list with one item per line; items are indented by one more step than `indent`."""
     opening, closing = brackets[0], brackets[1]
     parts = [opening]  # many small parts, because an item may be a large tensor
     before = f"\n{indent}{STEP}"
@@ -57,11 +58,11 @@ def filled(items: Sequence[str], brackets: str, indent: str, budget: int, comma:
     """Return a list on one line if it fits, otherwise in lines that are filled up to `WIDTH`.
 
     Args:
-        items: the texts of the items; an item with line breaks has lines of its own.
+        items: the texts of the items. An item with line breaks shares no line with other items.
         brackets: the opening and the closing bracket.
         indent: the indentation of the statement.
         budget: the maximum width of a list on one line.
-        comma: the text after the last item of a broken list, except after `...`.
+        comma: the text after the last item of a list on several lines, except after `...`.
     """
     opening, closing = brackets[0], brackets[1]
     if not items:
@@ -76,7 +77,10 @@ def filled(items: Sequence[str], brackets: str, indent: str, budget: int, comma:
 
 
 def fill(items: Sequence[str], width: int) -> list[str]:
-    """Return items joined by commas to lines of at most `width` columns with a comma after them."""
+    """Join items by commas to lines; return the lines without the commas between them.
+
+    A line and the comma after it take at most `width` columns, unless a single item is longer.
+    """
     lines: list[str] = []
     start = 0
     taken = 0
@@ -90,4 +94,43 @@ def fill(items: Sequence[str], width: int) -> list[str]:
         taken += size
         several = long
     lines.append(", ".join(items[start:]))
+    return lines
+
+
+def filled_row(row: str, brackets: str, indent: str, budget: int, comma: str = ",") -> str:
+    """Return the list that `filled` returns, given its items joined by a comma and a blank.
+
+    Args:
+        row: the items; none contains a comma or a line break.
+        brackets: the opening and the closing bracket.
+        indent: the indentation of the statement.
+        budget: the maximum width of a list on one line.
+        comma: the text after the last item of a broken list.
+    """
+    if not row or len(row) + 2 <= budget:
+        return f"{brackets[0]}{row}{brackets[1]}"
+    inner = indent + STEP
+    lines = f",\n{inner}".join(wrapped(row, WIDTH - len(inner)))
+    return f"{brackets[0]}\n{inner}{lines}{comma}\n{indent}{brackets[1]}"
+
+
+def wrapped(row: str, width: int) -> list[str]:
+    """Split items joined by a comma and a blank into lines, like `fill`.
+
+    Args:
+        row: the items; none contains a comma or a line break.
+        width: the maximum number of columns of a line with the comma after it. A longer item has
+            a line of its own.
+    """
+    lines: list[str] = []
+    start = 0
+    while len(row) - start >= width:
+        end = row.rfind(", ", start, start + width + 1)
+        if end < 0:
+            end = row.find(", ", start)
+            if end < 0:
+                break
+        lines.append(row[start:end])
+        start = end + 2
+    lines.append(row[start:])
     return lines

@@ -27,15 +27,16 @@ from onnxtext.printer.records import decorator_text
 def place_metadata(
     model: Model, graphs: list[Graph | Function] | None = None, *, short_too: bool = False
 ) -> None:
-    """Move metadata to the `metadata` section; single entries that fit on one line stay inline.
+    """Decide which metadata is printed in `@meta` decorators, and which in the `metadata` section.
 
-    A single entry that an exporter wrote is moved, too: its key begins with `pkg.`, or many items
-    have the key. Metadata stays in a decorator if no path identifies its item.
+    An item has its metadata in a decorator if it has a single entry that fits on one line, or if
+    no path identifies the item. An entry that an exporter probably wrote is in the section even if
+    it is single: its key begins with `pkg.`, or many items have the key.
 
     Args:
         model: a model that was just decoded; changed in place.
-        graphs: all of its graphs and functions; None if not known yet.
-        short_too: whether to move short single entries too.
+        graphs: all graphs and functions of the model; None to search them.
+        short_too: whether single entries that fit on one line are in the section, too.
     """
     graphs = list_graphs(model) if graphs is None else graphs
     if not has_metadata(graphs):
@@ -75,10 +76,10 @@ def place_metadata(
 
 
 def parts_to_place(parts: Sequence[Named]) -> Sequence[Named]:
-    """Return the items for which `place_metadata` has to choose a place.
+    """Return the parts whose metadata `place_metadata` may have to print in a decorator.
 
-    The other items always keep their metadata in the section: a path identifies them, and they
-    have several entries or an exporter's key.
+    The metadata of the other parts is always in the section: a path identifies the part, and it
+    has several entries, or a single entry whose key begins with `pkg.`.
     """
     if core() == "native":
         found: list[Named] = core_module("paths").parts_to_place(parts)
@@ -97,7 +98,10 @@ EXPORTED = "pkg."
 
 
 def leave_metadata_out(model: Model) -> None:
-    """Remove all metadata except that in the header, and set `model.metadata_left_out`.
+    """Change a model so that its text has no metadata except that in the header.
+
+    Remove the `@meta` decorators, and set `model.metadata_left_out`: then the section is printed as
+    `metadata none`. Do nothing if there is no such metadata.
 
     Args:
         model: a model that was just decoded; changed in place.
@@ -119,7 +123,7 @@ _META = ("meta", "data.meta")
 
 
 def has_metadata(graphs: list[Graph | Function]) -> bool:
-    """Whether graphs, or their nodes and values, have metadata."""
+    """Whether some graph or function, or a node or value in it, has metadata."""
     if core() == "native":
         found: bool = core_module("paths").has_metadata(graphs)
         return found

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Move large data of a model to its resources, so that the graph stays readable."""
+"""Move large data of a model to its resources, so that the text of the graph stays readable."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ _LISTS = (ast.AttributeType.INTS, ast.AttributeType.STRINGS)
 
 
 class Mover(Rewriter):
-    """Moves the large data of one model.
+    """Moves the large data of one model to its resources.
 
     Attributes:
-        limit: the maximum number of elements of an inline tensor or list.
+        limit: tensors and lists with more elements than this are moved.
         resources: the moved data, by printed (shortened) digest.
-        digests: the full SHA-256 digests, by printed digest.
+        digests: maps each printed digest to the full SHA-256 digest.
     """
 
     def __init__(self, limit: int) -> None:
@@ -55,7 +55,11 @@ class Mover(Rewriter):
         return ast.Blob(digest)
 
     def data(self, type: ast.TensorType, data: Any, name: str | None) -> Any:
-        """Return a tensor's data, or a blob for large data unless it repeats one element."""
+        """Return the data of a tensor, or a blob if the data is large.
+
+        Large data stays as it is if it is raw data that repeats one element, or a typed field with
+        a wrong number of entries.
+        """
         if isinstance(data, (ast.TypedData, ast.StringData)):
             if type.element not in ELEMENTS or entry_count(type, data) <= self.limit:
                 return data
@@ -70,7 +74,7 @@ class Mover(Rewriter):
         return self.blob(data.data)
 
     def value(self, kind: ast.AttributeType | None, value: Any, name: str) -> Any:
-        """Return the value of an attribute; long strings and lists become blobs or repetitions."""
+        """Return an attribute's value; replace a long string or list by a blob or a repetition."""
         match value:
             case bytes() if len(value) > INLINE_BYTES:
                 return self.blob(value)
@@ -94,12 +98,12 @@ def move_weights(
     """Move large tensors, strings and lists of a model into its resources.
 
     Args:
-        model: changed in place.
-        graphs: all of its graphs and functions; None if not known yet.
-        inline_limit: the maximum number of elements of an inline tensor or list.
+        model: the model; changed in place.
+        graphs: all graphs and functions of the model; None to search them.
+        inline_limit: tensors and lists with more elements than this are moved.
 
     Returns:
-        The full digest of each resource, by printed digest.
+        A dict that maps the printed digest of each resource to its full SHA-256 digest.
     """
     mover = Mover(inline_limit)
     mover.run(model, graphs)

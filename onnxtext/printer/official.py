@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Print models in the official syntax, which `onnx.parser` reads, in the canonical layout.
 
-The model must be reduced (`proto.official`): no decorators, records, raw data or blobs. Types are
-in the `<…>` list, never before the outputs of nodes; lists have no trailing comma; strings escape
-only the quote and the backslash; literals of types stored in `int32_data` list its entries.
+`proto.official` must have removed everything that this syntax cannot express, such as decorators,
+records, raw data and blobs. Types are in the `<…>` list, never before the outputs of nodes. Lists
+have no trailing comma. Strings escape only the quote and the backslash. The literal of a tensor
+lists the entries of its typed field: for a type such as float16, these are the bits of the numbers.
 """
 
 from __future__ import annotations
@@ -15,25 +16,25 @@ from onnxtext import ast
 from onnxtext.ast.list_order import INITIALIZERS, entries, order_of, with_data
 from onnxtext.printer.dialect import Dialect
 from onnxtext.printer.graphs import GraphPrinter
-from onnxtext.printer.layout import bracketed, filled
+from onnxtext.printer.layout import bracketed, filled, filled_row
 from onnxtext.printer.printer import print_model
 from onnxtext.printer.statements import column
 from onnxtext.printer.strings import value_name, word
 from onnxtext.tensor.elements import ELEMENTS
-from onnxtext.tensor.print_elements import format_field_rows
+from onnxtext.tensor.print_elements import format_field
 
 
 def print_official(model: ast.Model) -> str:
-    """Print a whole model, with a final newline.
+    """Return the text of a whole model, with a final newline.
 
     Args:
-        model: decoded from bytes that `proto.official` has reduced.
+        model: the model, decoded from bytes that `proto.official` made.
     """
     return print_model(replace(model, presence=ast.Presence()), OfficialPrinter(OFFICIAL))
 
 
 class OfficialPrinter(GraphPrinter):
-    """Prints graphs and functions with all their types in `<…>`."""
+    """Prints graphs and functions in the official syntax, with all types of values in `<…>`."""
 
     def graph_statement(self, graph: ast.Graph) -> list[str]:
         """Return the text of the main graph, as parts to be joined."""
@@ -145,7 +146,8 @@ def _data(type: ast.TensorType, data: ast.TensorData, indent: str, budget: int) 
         case ast.StringData(values) | ast.FieldData((("string_data", tuple() as values),)):
             items = [_quoted(item.decode("utf-8")) for item in values]
         case ast.TypedData(entries) | ast.FieldData(((_, bytes() as entries),)):
-            items = format_field_rows(ELEMENTS[type.element].field, entries, 1)
+            row = format_field(ELEMENTS[type.element].field, entries)
+            return filled_row(row, "{}", indent, budget, comma="")
         case _:
             raise AssertionError(
                 "official text has one data field per tensor, the field of its type"

@@ -22,7 +22,7 @@ from onnxtext.printer.types_and_tensors import tensor_text, type_text
 
 
 def graph_printer() -> GraphPrinter:
-    """Return a new graph printer of the selected core, Python or native."""
+    """Return a new graph printer, in Python or native, as `core()` selects."""
     return GraphPrinter() if core() == "python" else _core_printer()()
 
 
@@ -38,13 +38,13 @@ def print_model(model: ast.Model, printer: GraphPrinter | None = None) -> str:
 
     Args:
         model: the model.
-        printer: prints its graphs and functions; None for that of the selected core.
+        printer: prints the graphs and functions; None for a new `graph_printer()`.
     """
     return "".join(model_parts(model, printer))
 
 
 def model_parts(model: ast.Model, printer: GraphPrinter | None = None) -> Iterator[str]:
-    """Yield the text of a model in parts to be joined; blobs are encoded one at a time."""
+    """Yield parts of the text of a model, to be joined; encode one blob at a time."""
     printer = printer or graph_printer()
     dialect = printer.dialect
     entries = _presence(model.presence)

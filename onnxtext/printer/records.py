@@ -16,12 +16,12 @@ LEAST_RESERVE = 20
 
 
 def reserve(key: str) -> int:
-    """Return the number of columns to leave free for a key, its colon, and a comma."""
+    """Return the number of columns to leave free for `key: ` before a value and the comma after."""
     return max(LEAST_RESERVE, len(key) + 3)
 
 
 def record_text(record: Record, indent: str, reserved: int = LEAST_RESERVE) -> str:
-    """Return the text of a record: on one line with commas, or one field per line without."""
+    """Return a record, on one line if it fits; else with one field per line and without commas."""
     fields = [field_text(field, indent + STEP) for field in record.fields]
     flat = f"{{{', '.join(fields)}}}"
     if "\n" not in flat and len(flat) + len(indent) <= WIDTH - reserved:
@@ -30,7 +30,7 @@ def record_text(record: Record, indent: str, reserved: int = LEAST_RESERVE) -> s
 
 
 def field_text(field: Field, indent: str) -> str:
-    """Return `key: value`, or the value if there is no key."""
+    """Return the text of a field: `key: value`, or only the value if there is no key."""
     if field.key is None:
         return value_text(field.value, indent)
     key = str(field.key) if isinstance(field.key, int) else word(field.key)
@@ -38,12 +38,13 @@ def field_text(field: Field, indent: str) -> str:
 
 
 def value_text(value: FieldValue, indent: str, reserved: int = LEAST_RESERVE) -> str:
-    """Return the value of a field.
+    """Return the text of a field's value.
 
     Args:
         value: the value.
         indent: the indentation of its line.
-        reserved: the columns to leave free for the key and the comma beside it.
+        reserved: the number of columns to leave free for the key before the value and the comma
+            after it.
     """
     match value:
         case bytes():
@@ -59,7 +60,7 @@ def value_text(value: FieldValue, indent: str, reserved: int = LEAST_RESERVE) ->
 
 
 def decorator_text(decorator: Decorator, indent: str) -> str:
-    """Return `@name(arguments)`."""
+    """Return the text of a decorator: `@name(arguments)`."""
     if not decorator.arguments:
         return f"@{decorator.name}()"
     if len(decorator.arguments) == 1 and decorator.arguments[0].key is None:
@@ -95,7 +96,7 @@ def _argument_text(decorator: Decorator, field: Field, indent: str) -> str:
 def decorator_lines(decorators: Sequence[Decorator], indent: str) -> str:
     """Return the text of the decorators before a statement.
 
-    Each decorator has its own line; only a single `@unset(…)` is on the line of the statement.
+    Each decorator has its own line, except that a single `@unset(…)` is on the statement's line.
     """
     if len(decorators) == 1 and decorators[0].name == "unset":
         return f"{indent}{decorator_text(decorators[0], indent)} "
@@ -103,11 +104,11 @@ def decorator_lines(decorators: Sequence[Decorator], indent: str) -> str:
 
 
 def inline_decorators(decorators: Sequence[Decorator], indent: str) -> str:
-    """Return the decorators before a type, on its line if they are short, else one per line.
+    """Return the decorators before a type, on the line of the type if short, else one per line.
 
     Args:
         decorators: the decorators, in order.
-        indent: the indentation of the line.
+        indent: the indentation of the line of the type.
     """
     texts = value_decorators(decorators, indent)
     return texts.inline or texts.lines

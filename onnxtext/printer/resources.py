@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Print the `resources` section: blobs as base64, and paths of weight stores (SPEC 13.6)."""
+"""Print the `resources` section: base64 of blobs, and paths of stores of blobs (SPEC 13.6)."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from onnxtext.printer.strings import quoted
 
 BASE64_WIDTH = 76
 _BLOCK = BASE64_WIDTH // 4 * 3 << 16
-"""The number of bytes that are encoded at once; they fill whole lines."""
+"""Number of bytes to encode at a time: their base64 fills whole lines."""
 _LONG = 1 << 12
-"""A base64 text of at least so many characters is split into lines with numpy."""
+"""Minimum number of base64 characters to split into lines with numpy."""
 
 
 def resources_parts(model: Model) -> Iterator[str]:
-    """Yield the text of the section; nothing for a model without resources."""
+    """Yield parts of the `resources` section, to be joined; none for a model without resources."""
     if model.resources_left_out:
         yield "\nresources none\n"
     elif model.resources or model.places:
@@ -38,7 +38,7 @@ def resources_parts(model: Model) -> Iterator[str]:
 
 
 def base64_parts(data: bytes | memoryview, indent: str) -> Iterator[str]:
-    """Yield bytes as base64, in indented lines of equal width.
+    """Yield bytes as base64, in indented lines of `BASE64_WIDTH` characters.
 
     The lines are yielded in parts, to limit the memory for large data.
     """

@@ -19,7 +19,7 @@ SECTION_WORDS = frozenset(
     ("metadata", "quantization", "training", "configuration", "order", "encoding", "resources",
      "where")
 )  # fmt: skip
-"""Keywords; quoted if they are the first word of a signature."""
+"""Keywords. A signature that begins with one of them must quote it."""
 
 
 def print_schemas(file: SchemaFile) -> str:
@@ -37,7 +37,7 @@ def print_schemas(file: SchemaFile) -> str:
 
 
 def signature_text(schema: OperatorSchema) -> str:
-    """Return a signature with its decorators and its body."""
+    """Return the text of an operator schema: its decorators, signature and body."""
     lines = [f"@doc({string_value(schema.doc, '')})\n"] if schema.doc else []
     if schema.since != 1:
         lines.append(f"@since({schema.since})\n")

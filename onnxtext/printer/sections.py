@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Print the sections after the functions (SPEC 13)."""
+"""Print the sections at the end of a model, such as `metadata { … }` (SPEC 13)."""
 
 from __future__ import annotations
 
@@ -21,11 +21,14 @@ Pairs = Sequence[tuple[str, str]]
 def section_parts(
     model: Model, graph_text: Callable[[Graph, str, int], str]
 ) -> Iterator[Sequence[str]]:
-    """Yield each section but `encoding` and `resources` as parts to be joined, without a newline.
+    """Yield the text of each section except `encoding` and `resources`.
+
+    The text is a sequence of parts to be joined, without a final newline.
 
     Args:
         model: the model.
-        graph_text: prints a graph, given its indentation and the column of its first line.
+        graph_text: returns the text of a graph, given the indentation of its statement and its
+            start column.
     """
     if core() == "native" and not core_module("walk").has_sections(model):
         return

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lay out statements: the rules that the printer and the formatter share.
 
-A statement is on one line if the line fits into `WIDTH` columns. Otherwise its lists are broken,
-one item per line. All functions take and return text, so that the formatter can keep spellings.
+A statement is on one line if the line fits into `WIDTH` columns. Otherwise its lists are broken:
+they have one item per line. All functions take and return text, so that the formatter can keep the
+user's spelling.
 """
 
 from __future__ import annotations
@@ -14,13 +15,13 @@ from dataclasses import dataclass
 from onnxtext.printer.layout import STEP, WIDTH, broken
 
 ATTRIBUTE_WIDTH = 60
-"""The maximum width of attributes on the line of the operator, if the inputs do not fit there."""
+"""Maximum width of attributes on the operator's line if the whole node does not fit on a line."""
 
 DECORATOR_WIDTH = 60
-"""The maximum width of decorators on the line of a value or attribute."""
+"""Maximum width of decorators on the line of a value or attribute."""
 
 NO_LIMIT = 1 << 30
-"""A width that no line exceeds: lists are never broken because of their length."""
+"""Pass this as the maximum width to keep lists on one line, however long they are."""
 
 Literal = Callable[[str, int], str]
 """Returns the text of a literal, given the indentation of its line and its maximum width."""
@@ -31,13 +32,13 @@ Literal = Callable[[str, int], str]
 
 @dataclass(slots=True)
 class NodeParts:
-    """The texts of a node.
+    """The texts of the parts of a node.
 
     Attributes:
-        label: the label with the space behind it; "" without a label.
-        outputs: the types ("" without a type) and names of the outputs.
-        operator: the operator; "" without one.
-        attributes: all attributes on one line, without brackets; "" without attributes, None if
+        label: the label and the space after it; "" if the node has no label.
+        outputs: (type, name) of each output; the type is "" if the output has none.
+        operator: the operator; "" if the node has none.
+        attributes: all attributes on one line, without brackets; "" if there are none, None if
             they need several lines.
         inputs: the names of the inputs.
     """
@@ -59,16 +60,16 @@ def node_lines(
     """Return the text of a node, on one line if it fits.
 
     Otherwise, attributes of more than `ATTRIBUTE_WIDTH` columns follow the inputs, one per line. If
-    the line is still too long, each input has a line. If the operator does not fit after the
-    outputs, each output has a line, and the next line begins with the `=`.
+    the line is still too long, each input has its own line. If the operator does not fit after the
+    outputs, each output has its own line, and the next line begins with the `=`.
 
     Args:
         parts: the texts of the node.
         indent: the indentation of its line.
-        broken_attributes: returns the attributes, one per line, with their brackets, given the
-            indentation of the line on which they begin.
-        width: the maximum number of columns.
-        comma: the text after the last input if each has a line.
+        broken_attributes: returns the attributes with their brackets, one attribute per line, given
+            the indentation of the line of the opening bracket.
+        width: the maximum width of a line.
+        comma: the text after the last input if each input has its own line.
     """
     room = width - len(indent)
     outputs = [f"{type} {name}" if type else name for type, name in parts.outputs]
@@ -144,7 +145,7 @@ def declaration(type: str, name: str, indent: str, after: int = 1, width: int = 
         name: the text of the name.
         indent: the indentation of its line.
         after: the number of columns that follow the name on its line.
-        width: the maximum number of columns.
+        width: the maximum width of a line.
     """
     if not type:
         return name
@@ -161,7 +162,7 @@ _HEAD = re.compile(r"\w+[\[(]")
 
 
 def broken_type(type: str, indent: str, width: int = WIDTH) -> str:
-    """Return a type with one dimension or argument per line, without a comma after the last."""
+    """Return a type with each dimension or argument on its own line, without a trailing comma."""
     head = _HEAD.match(type)  # none in a dimension, which may be a string with brackets
     if head is None or type[-1] not in "])" or head.end() == len(type) - 1:
         return type
@@ -200,10 +201,10 @@ def assigned(head: str, write: Literal, indent: str, after: int = 1, width: int 
 
     Args:
         head: the text before the `=`, which may have several lines.
-        write: writes the literal.
+        write: returns the literal; may be called twice, for both positions.
         indent: the indentation of the statement.
         after: the number of columns that follow the literal on its line.
-        width: the maximum number of columns.
+        width: the maximum width of a line.
     """
     start = column(head, len(indent)) + 3
     literal = write(indent, width - start - after)
@@ -232,17 +233,17 @@ def value_text(
     indent: str,
     width: int = WIDTH,
 ) -> str:
-    """Return `decorators type name = literal`; an attribute has no type.
+    """Return `decorators type name = literal`: the text of a value info or attribute.
 
-    Short decorators are on the line of the name if that line fits, up to an opening bracket.
+    Short decorators are on the line of the name if this line then fits.
 
     Args:
-        decorators: the decorators before it.
-        type: the text of the type; "" if there is none.
+        decorators: the text of the decorators.
+        type: the text of the type; "" for an attribute or a value without a type.
         name: the text of the name.
-        write: writes the literal; None if there is no `=`.
-        indent: the indentation of its line.
-        width: the maximum number of columns.
+        write: returns the literal; None if there is no `=`.
+        indent: the indentation of the line.
+        width: the maximum width of a line.
     """
     if decorators.inline:
         head = f"{decorators.inline}{type}{' ' if type else ''}{name}"
@@ -256,7 +257,7 @@ def value_text(
 
 
 def column(text: str, start: int) -> int:
-    """Return the column after a text that begins at column `start`."""
+    """Return the column at which a text ends if it begins at column `start`."""
     last = text.rfind("\n")
     return start + len(text) if last < 0 else len(text) - last - 1
 
@@ -266,8 +267,8 @@ class Decorators:
     """The text of the decorators before a value or attribute, in two layouts.
 
     Attributes:
-        inline: on the line of the value, with a space after; "" if they are too long for that.
-        lines: one per line, followed by the indentation of the value.
+        inline: all decorators on one line, with a space after each; "" if they are too long.
+        lines: each decorator, followed by a line break and the indentation of the value.
     """
 
     inline: str = ""
@@ -275,7 +276,7 @@ class Decorators:
 
     @classmethod
     def of(cls, texts: Sequence[str], indent: str) -> Decorators:
-        """Lay out decorators, given their texts and the indentation of the value."""
+        """Return both layouts of decorators, given their texts and the indentation of the value."""
         flat = " ".join(texts)
         is_short = texts and "\n" not in flat and len(flat) <= DECORATOR_WIDTH
         lines = "".join([f"{text}\n{indent}" for text in texts])
@@ -290,7 +291,7 @@ class ListText:
     """A list in the head of a graph or function, in two layouts.
 
     Attributes:
-        before: the text before its opening bracket.
+        before: the text before the opening bracket, such as ` => `.
         flat: the list on one line; None if it needs several lines.
         broken: the list with one item per line.
     """
@@ -303,14 +304,16 @@ class ListText:
 def decorated_name(
     decorators: Decorators, name: str, start: int, after: int, width: int = WIDTH
 ) -> str:
-    """Return the decorators and name of a graph, on one line if that leaves room for the lists.
+    """Return the decorators and the name of a graph.
+
+    They are on one line if the decorators are short and ` () => ()` fits after the name.
 
     Args:
-        decorators: the decorators.
-        name: the name.
-        start: the column of the first line.
+        decorators: the text of the decorators.
+        name: the text of the name.
+        start: the column at which the graph begins.
         after: the number of columns that follow the lists of inputs and outputs.
-        width: the maximum number of columns.
+        width: the maximum width of a line.
     """
     head = decorators.inline + name
     if column(head, start) + len(" () => ()") + after > width:
@@ -319,13 +322,13 @@ def decorated_name(
 
 
 def arrange(lists: Sequence[ListText], start: int, after: int, width: int = WIDTH) -> str:
-    """Return the lists one after the other; break the longest ones until all lines fit.
+    """Return the lists one after the other; break the longest list first, until all lines fit.
 
     Args:
         lists: the lists.
-        start: the column of the first line.
+        start: the column at which the first list begins.
         after: the number of columns that follow the last list.
-        width: the maximum number of columns.
+        width: the maximum width of a line.
     """
     flat = [item.flat for item in lists]
     while True:

@@ -8,10 +8,10 @@ from onnxtext.tensor.elements import ELEMENTS
 SPECIAL_WORDS = frozenset(
     (*ELEMENTS, "undefined", "seq", "map", "optional", "sparse_tensor", "opaque", "true", "false")
 )
-"""Words of types and literals; a value, graph or function with such a name is quoted."""
+"""Words of types and literals: if a value, graph or function has such a name, it is quoted."""
 
 SPECIAL_NUMBERS = frozenset(("inf", "infinity", "nan"))
-"""Words of literals that are quoted in the same way, in any letter case."""
+"""Words of literals for which the same is true in any letter case."""
 
 _SHORT = {"\\": r"\\", '"': r"\"", "\n": r"\n", "\r": r"\r", "\t": r"\t"}
 
@@ -23,14 +23,14 @@ def word(name: str) -> str:
 
 
 def value_name(name: str) -> str:
-    """Return the name of a value, graph or function; quote words of types and literals, too."""
+    """Return the name of a value, graph or function; quote words such as `float` and `nan`, too."""
     if name.isascii() and name.isidentifier() and name not in SPECIAL_WORDS:
         return quoted(name) if name.lower() in SPECIAL_NUMBERS else name
     return quoted(name)
 
 
 def quoted(text: str) -> str:
-    r"""Return `"…"` if every character is printable, otherwise `b"…"`; always on one line."""
+    r"""Return a string as `"…"` if every character is printable, else as `b"…"`; on one line."""
     if text.isprintable():
         if '"' in text or "\\" in text:
             text = text.replace("\\", "\\\\").replace('"', '\\"')
@@ -39,7 +39,9 @@ def quoted(text: str) -> str:
 
 
 def string_value(text: str, indent: str) -> str:
-    '''Return a string value: `"""…"""` if it has several lines, otherwise as `quoted`.
+    '''Return a string: as `"""…"""` if it has several lines, else as `quoted` does.
+
+    A string with lone surrogates, which stand for invalid UTF-8, is always quoted.
 
     Args:
         text: the string.

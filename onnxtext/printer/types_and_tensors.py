@@ -9,16 +9,15 @@ from math import prod
 
 from onnxtext import ast
 from onnxtext.ast.tensors_and_attributes import SplatData
-from onnxtext.printer.large_tensors import DEEPEST, flat_parts, nested_parts
-from onnxtext.printer.layout import STEP, WIDTH, bracketed, fill, filled
+from onnxtext.printer.layout import STEP, WIDTH, bracketed, filled, filled_row
 from onnxtext.printer.records import inline_decorators
 from onnxtext.printer.statements import column
 from onnxtext.printer.strings import quoted, string_value, value_name, word
 from onnxtext.tensor.elements import ELEMENTS, ElementType
 from onnxtext.tensor.print_elements import (
-    format_field_rows,
+    format_field,
     format_rows,
-    format_typed_rows,
+    format_typed,
     is_splat,
 )
 
@@ -27,7 +26,7 @@ from onnxtext.tensor.print_elements import (
 
 @lru_cache(maxsize=4096)
 def type_text(type: ast.Type) -> str:
-    """Return the text of a type, without its own decorators but with those of nested types."""
+    """Return the text of a type: without its own decorators, with the decorators inside it."""
     match type:
         case ast.TensorType():
             return _tensor_type(type.element, type.shape)
@@ -103,7 +102,7 @@ def tensor_text(tensor: ast.Tensor | ast.SparseTensor, indent: str, budget: int)
 
 
 def sparse_text(sparse: ast.SparseTensor, indent: str, budget: int) -> str:
-    """Return `sparse(values, indices)`."""
+    """Return the data of a sparse tensor: `sparse(values, indices)`."""
     inner = indent + STEP
     room = WIDTH - len(inner) - 1
     parts = [tensor_text(part, inner, room) for part in (sparse.values, sparse.indices)]
@@ -111,7 +110,7 @@ def sparse_text(sparse: ast.SparseTensor, indent: str, budget: int) -> str:
 
 
 def data_text(type: ast.TensorType, data: ast.TensorData, indent: str, budget: int) -> str:
-    """Return the literal of a tensor's data; "" if it has none.
+    """Return the literal of a tensor's data; "" if the tensor has no data.
 
     Args:
         type: the element type and dims.
@@ -160,9 +159,9 @@ def _other_text(type: ast.TensorType, data: ast.TensorData, indent: str, budget:
     if not data.entries:
         return "{}"
 
-    rows = format_typed_rows(element, data.entries, 1, count)
-    assert rows is not None, "data that braces cannot express is decoded to FieldData"
-    return filled(rows, "{}", indent, budget)
+    row = format_typed(element, data.entries, count)
+    assert row is not None, "data that braces cannot express is decoded to FieldData"
+    return filled_row(row, "{}", indent, budget)
 
 
 def _strings(values: tuple[bytes, ...], indent: str, budget: int) -> str:
@@ -184,15 +183,15 @@ def _field(name: str, value: bytes | tuple[bytes, ...], indent: str, budget: int
         return name + _strings(value, indent, budget)
     if name == "raw_data":
         return f"{name}({quoted(value.decode('utf-8', 'surrogateescape'))})"
-    return name + filled(format_field_rows(name, value, 1), "{}", indent, budget)
+    return name + filled_row(format_field(name, value), "{}", indent, budget)
 
 
 def fill_fields(writers: Iterable[Callable[[str, int], str]], indent: str, budget: int) -> str:
     """Join fields such as `float_data{1, 2}`; a field that does not fit begins a new line.
 
     Args:
-        writers: one function per field, which returns its text, given the indentation of its line
-            and the maximum width.
+        writers: for each field a function that returns the field's text, given the indentation of
+            its line and the maximum width.
         indent: the indentation of the statement.
         budget: the maximum width of the first line.
     """
@@ -211,16 +210,12 @@ def fill_fields(writers: Iterable[Callable[[str, int], str]], indent: str, budge
     return made
 
 
-LARGE = 1 << 10
-"""Tensors with more elements than this are printed block by block."""
-
-
 def _raw(
     element: ElementType, dims: tuple[int, ...], data: bytes | memoryview, indent: str, budget: int
 ) -> list[str]:
     count = prod(dims)
     if not dims:
-        return format_rows(element, data, 1, 1)
+        return format_rows(element, data, count=1)
     if not count:
         return ["[]"]
     if count > 2 and is_splat(element, data, count):
@@ -229,11 +224,7 @@ def _raw(
             return [f"[{first}, ...]"]
     shape = [dim for dim in dims if dim != 1]
     if len(shape) < 2:
-        if count > LARGE:
-            return flat_parts(element, data, count, indent)
-        return [filled(format_rows(element, data, 1, count), "[]", indent, budget)]
-    if count > max(budget, LARGE) and len(shape) <= DEEPEST:
-        return nested_parts(element, data, shape, indent)
+        return [filled_row(format_rows(element, data, count=count)[0], "[]", indent, budget)]
     rows = format_rows(element, data, shape[-1], count)
     if count <= budget:
         flat = flat_rows(rows, shape[:-1])
@@ -246,11 +237,11 @@ def _first_element(element: ElementType, data: bytes | memoryview) -> str:
     first = data[: max(element.bits // 8, 1)]
     if element.bits < 8:  # without the other elements of the byte
         first = bytes((first[0] & (1 << element.bits) - 1,))
-    return format_rows(element, first, 1, 1)[0]
+    return format_rows(element, first, count=1)[0]
 
 
 def flat_rows(rows: list[str], shape: list[int]) -> str:
-    """Return a nested literal on one line."""
+    """Return a nested literal on one line, given the texts of its innermost rows."""
     if not shape:
         return f"[{rows[0]}]"
     size = len(rows) // shape[0]
@@ -259,9 +250,9 @@ def flat_rows(rows: list[str], shape: list[int]) -> str:
 
 
 def nested_lines(rows: list[str], shape: list[int], indent: str) -> list[str]:
-    """Return the lines of a nested literal: one per innermost row, or more if a row is too long."""
+    """Return the lines of a nested literal, given the texts of its innermost rows."""
     if not shape:
-        return row_lines(rows[0], indent)
+        return [row_line(rows[0], indent)]
     size = len(rows) // shape[0]
     lines = [indent + "["]
     for at in range(0, len(rows), size):
@@ -271,10 +262,6 @@ def nested_lines(rows: list[str], shape: list[int], indent: str) -> list[str]:
     return lines
 
 
-def row_lines(row: str, indent: str) -> list[str]:
-    """Return the lines of one innermost row."""
-    if len(row) + len(indent) + 3 <= WIDTH:
-        return [f"{indent}[{row}]"]
-    inner = indent + STEP
-    lines = f",\n{inner}".join(fill(row.split(", "), WIDTH - len(inner)))
-    return [indent + "[", f"{inner}{lines},", indent + "]"]
+def row_line(row: str, indent: str) -> str:
+    """Return an innermost row with its brackets: on one line if it fits, else in filled lines."""
+    return indent + filled_row(row, "[]", indent, WIDTH - len(indent) - 1)

@@ -92,7 +92,7 @@ def installed_fields(name: str) -> list[FieldSpec]:
 
 
 def newer_field(name: str, number: int, type: str) -> FieldSpec:
-    """Return the spec for an entry of `NEWER_FIELDS`."""
+    """Return the `FieldSpec` for the (name, number, type) of an entry of `NEWER_FIELDS`."""
     kind = type.removesuffix("*")
     repeated = kind != type
     for scalar, wire_type in _SCALARS.values():
@@ -103,13 +103,16 @@ def newer_field(name: str, number: int, type: str) -> FieldSpec:
 
 @cache
 def message_names() -> dict[str, str]:
-    """Map message names in `explicit: [node.domain]` to the schema: `node` → `NodeProto`."""
+    """Map message names of a header's `explicit: [node.domain]` to schema names.
+
+    For example, `node` → `NodeProto`.
+    """
     return {_short_name(name): name for name in _all_names() if "." not in name}
 
 
 @cache
 def spelled_messages() -> dict[str, str]:
-    """Map message names in `encoding: [order(node, 1, 2)]` to the schema.
+    """Map message names of a header's `encoding: [order(node, 1, 2)]` to schema names.
 
     Unlike `message_names`, include nested types: `type.tensor` → `TypeProto.Tensor`.
     """

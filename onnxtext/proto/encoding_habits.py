@@ -70,7 +70,7 @@ class Encoder:
                     )
 
     def encode(self, message: str, data: bytes) -> bytes:
-        """Re-encode a message by the habits.
+        """Re-encode a message with the field order and the list packing of the habits.
 
         Args:
             message: the name of the message type.
@@ -167,7 +167,9 @@ class _Observed:
 
 
 def observe(data: bytes) -> tuple[EncodingHabit, ...]:
-    """Return the habits that an encoded `ModelProto` shows; they may not explain all deviations.
+    """Find the encoding habits of an encoded `ModelProto`.
+
+    Re-encoding with these habits need not give the same bytes.
 
     Raises:
         WireError: the bytes are not a message.

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Convert any message to a record with the field names of the schema, and back.
 
-A field that the schema does not have, or has with another wire type, gets its number as its key.
-The syntax of its value (`7`, `5i32`, `9i64`, `"…"` or `{…}`) then gives the wire type (SPEC 12).
+If the schema has no such field, or only one with another wire type, the field's key in the record
+is its number. The syntax of its value (`7`, `5i32`, `9i64`, `"…"` or `{…}`) then gives the wire
+type (SPEC 12).
 """
 
 from __future__ import annotations
@@ -163,8 +164,8 @@ def lower_unknown(spec: MessageSpec, number: int, value: FieldValue, depth: int 
         spec: the type of the message that contains the field.
         number: the field's number.
         value: its value.
-        depth: the number of records that enclose the message. From `MAX_RECORD_DEPTH` on, fields of
-            the schema are allowed too: messages at this depth are written as bytes.
+        depth: the number of records that enclose the message. From `MAX_RECORD_DEPTH` on, the
+            number may be that of a schema field: such deep messages are written as bytes.
 
     Raises:
         RecordError: the schema has this field with this wire type, or `lower_numbered` fails.
@@ -254,7 +255,7 @@ def lift_record(spec: MessageSpec, data: bytes | memoryview, depth: int = 0) -> 
 def known_values(
     field: FieldSpec, data: bytes, item: WireField, depth: int = 0
 ) -> list[FieldValue] | None:
-    """Decode a wire field of a known field; a packed list has several values.
+    """Decode a wire field that belongs to `field`: one value, or all values of a packed list.
 
     Return None if the field must be written by its number: its wire type or enum value is not in
     the schema, or its message is nested too deeply.

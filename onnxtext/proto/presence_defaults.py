@@ -32,7 +32,7 @@ They are by far the most common presence defaults.
 
 
 class PresenceDefaults:
-    """The presence defaults of one text.
+    """The presence defaults of a text: the fields to store empty if the text does not set them.
 
     Attributes:
         node_name: the name to store for a node without a label: "", or None for no name.
@@ -40,7 +40,8 @@ class PresenceDefaults:
         node_domain: the encoded empty `domain` if it is a default, otherwise b"".
         node_overload: the encoded empty `overload` if it is a default, otherwise b"".
         tensor_name: the name to store for a tensor without a name: "", or None for no name.
-        others: the other defaults: by message type, (field number, encoded empty field).
+        others: the other defaults: maps a message type to (field number, encoded empty field)
+            pairs.
     """
 
     def __init__(self, presence: Presence) -> None:
@@ -78,7 +79,7 @@ class PresenceDefaults:
 
 @lru_cache(maxsize=16)
 def presence_defaults(version: int | None, explicit: tuple[str, ...]) -> PresenceDefaults:
-    """Return the presence defaults for `onnxtext` and `explicit` of a header; cached.
+    """Return the presence defaults of a header with these `onnxtext` and `explicit` entries.
 
     Raises:
         RecordError: as for `PresenceDefaults`.

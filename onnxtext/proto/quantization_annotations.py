@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Convert annotations to `@set` in graphs to which no `quantization` section can refer."""
+"""Convert quantization annotations to `@set` if no `quantization` section can name their graph."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from onnxtext.proto.encode.types_and_tensors import text_bytes
 
 
 def settle_annotations(root: Model | Fragment, graphs: Iterable[Graph | Function]) -> None:
-    """Replace quantization annotations by `@set` in graphs to which no section can refer.
+    """Replace the quantization annotations of a graph by `@set` if no section can name the graph.
 
-    A `quantization` section refers to a graph by its path in the model. It cannot refer to graphs
-    in functions or fragments, or to graphs whose path is ambiguous.
+    A `quantization` section names a graph by its path in the model. It cannot name graphs in
+    functions or fragments, or graphs whose path is ambiguous.
 
     Args:
         root: freshly lifted; changed in place.

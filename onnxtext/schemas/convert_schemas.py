@@ -25,9 +25,9 @@ def schema_file(
     """Return the schema file of a package.
 
     Args:
-        schemas: its schemas, of `onnx.defs.OpSchema` or onnxruntime.
-        package: its name.
-        version: its version.
+        schemas: the schemas of its operators: `onnx.defs.OpSchema`, or onnxruntime's own class.
+        package: the name of the package.
+        version: the version of the package.
         opsets: the versions of other operator sets for the header, by domain.
     """
     made = [converted(schema) for schema in schemas]
@@ -84,7 +84,7 @@ def _values(formals: Sequence[Any], least: int, schema: OperatorSchema) -> list[
 
 
 def _formal_type(formal: Any, schema: OperatorSchema) -> Type | str:
-    """Return the type of a formal; a type that texts cannot express becomes a free variable."""
+    """Return the type of a formal parameter; a type without syntax becomes a free variable."""
     text: str = _field(formal, "type_str", "typeStr")
     if text in schema.constraints:
         return text
@@ -118,7 +118,7 @@ def _attribute(formal: Any) -> FormalAttribute:
 
 
 def summary(doc: str | None) -> str:
-    """Return the first sentence of documentation, on one line."""
+    """Return the first sentence of documentation on one line, cut to `LONGEST_DOC` characters."""
     paragraph = (doc or "").strip().split("\n\n")[0]
     line = " ".join(paragraph.split())
     found = _SENTENCE.match(line)

@@ -8,7 +8,7 @@ import sys
 
 from onnxtext.ast.schemas import SchemaFile
 from onnxtext.diagnostics import OnnxTextError
-from onnxtext.schemas.child import GROUP, MISSING, NONE
+from onnxtext.schemas.child_main import GROUP, MISSING, NONE
 from onnxtext.schemas.reading import MOST_BYTES, read_schemas
 from onnxtext.source import Source
 
@@ -36,7 +36,7 @@ def import_schemas(package: str) -> SchemaFile:
     Raises:
         SchemaImportError: the package is missing, fails, or has no schemas.
     """
-    command = [sys.executable, "-m", "onnxtext.schemas.child", package]
+    command = [sys.executable, "-m", "onnxtext.schemas.child_main", package]
     try:
         done = subprocess.run(command, capture_output=True, timeout=LONGEST, check=False)
     except subprocess.TimeoutExpired:
@@ -65,7 +65,7 @@ def import_schemas(package: str) -> SchemaFile:
         last = lines[-1][:_LONGEST_LINE] if lines else f"exit status {done.returncode}"
         raise SchemaImportError(
             f"importing the schemas of {package!r} failed: {last}",
-            f"{sys.executable} -m onnxtext.schemas.child {package} shows the whole error",
+            f"{sys.executable} -m onnxtext.schemas.child_main {package} shows the whole error",
         )
     if len(done.stdout) > MOST_BYTES:
         raise SchemaImportError(
@@ -77,7 +77,7 @@ def import_schemas(package: str) -> SchemaFile:
         raise SchemaImportError(
             f"the schemas of {package!r} cannot be written in a schema file: "
             f"{error.diagnostics[0].message}",
-            f"{sys.executable} -m onnxtext.schemas.child {package} shows them",
+            f"{sys.executable} -m onnxtext.schemas.child_main {package} shows them",
         ) from None
 
 

@@ -20,7 +20,7 @@ _CONTAINER = re.compile(r"(seq|optional|map|sparse_tensor|tensor)\((.*)\)")
 
 
 def type_text(type: Type | None) -> str | None:
-    """Return a type in the spelling of schemas; None if it has no such spelling or is unknown."""
+    """Return a type in the spelling of schemas; None if unknown or if schemas cannot spell it."""
     match type:
         case TensorType(element):
             return None if element == "undefined" else f"tensor({element})"

@@ -49,7 +49,7 @@ def try_fragment(source: Source, kind: str) -> Fragment | None:
 
     Args:
         source: the text.
-        kind: as for `parse_fragment`.
+        kind: a kind that `parse_fragment` accepts.
     """
     if check_characters(source) is not None:
         return None
@@ -85,8 +85,8 @@ def parse_partial(source: Source, start: str) -> tuple[Any, tuple[Diagnostic, ..
         start: the start rule.
 
     Returns:
-        The value without the invalid statements, or None if too little remains; and the errors in
-        text order, which are () for a valid text.
+        (value, errors). The value lacks the invalid statements; it is None if too little of
+        the text could be parsed. The errors are in text order, and () for a valid text.
     """
     broken = check_characters(source)
     if broken is not None:
@@ -130,7 +130,7 @@ def _core_parser() -> type[Parser]:
 
 
 def check_characters(source: Source) -> Diagnostic | None:
-    """Return a diagnostic if a text contains a lone surrogate, which UTF-8 cannot encode."""
+    """Return the diagnostic of the first lone surrogate, which UTF-8 cannot encode; else None."""
     if source.text.isascii():
         return None
     try:

@@ -3,7 +3,7 @@
 
 The AST has only one offset for each statement: its start. To find the span of a part, `map_spans`
 parses the statement again, with actions that build spans instead of values. The spans are exact,
-because the grammar is the same. Only statements whose parts are shown are parsed twice.
+because the grammar is the same.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ class SpanMap:
     Attributes:
         span: the range from the first to the last token.
         rule: the name of the action of the construct's grammar rule; "" for a token.
-        parts: the span map of each part, by the name of the action's parameter.
-        items: the span map of each item of a list; None for an omitted item.
+        parts: the span maps of the parts, by the name of the action's parameter.
+        items: for a list, the span maps of its items; None for an omitted item.
     """
 
     span: Span
@@ -47,7 +47,7 @@ class SpanMap:
         """Return the span map of a part, such as `find("attributes", 0, "value")`.
 
         Raises:
-            LookupError: the text has no such part.
+            LookupError: the construct has no such part.
         """
         found = self
         for step in path:

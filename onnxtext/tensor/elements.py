@@ -20,7 +20,7 @@ class ElementType(NamedTuple):
         number: The value of ``TensorProto.DataType``.
         bits: Bits per element in ``raw_data``; 0 for strings, which are never raw.
         kind: "float", "int", "uint", "bool", "complex" or "string".
-        field: The typed field of ``TensorProto`` for elements of this type.
+        field: The typed field of ``TensorProto`` for this type, such as ``int32_data``.
     """
 
     name: str
@@ -71,9 +71,9 @@ ELEMENT_NUMBERS: Mapping[int, ElementType] = MappingProxyType({t.number: t for t
 def raw_size(element: ElementType, count: int) -> int:
     """Return the size of ``raw_data`` with `count` elements, in bytes.
 
-    Types narrower than a byte are one bit stream, lowest bits first, padded with zeros to a
-    whole byte (the comments of ``TensorProto.raw_data`` in ``onnx.proto``); so four six-bit floats
-    take three bytes.
+    Elements narrower than a byte form one bit stream, lowest bits first, padded with zeros to a
+    whole byte (see the comments of ``TensorProto.raw_data`` in ``onnx.proto``). For example, four
+    six-bit floats take three bytes.
 
     Args:
         element: The element type.

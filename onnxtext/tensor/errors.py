@@ -5,12 +5,13 @@ from __future__ import annotations
 
 
 class LiteralError(ValueError):
-    """Text that is not a valid literal.
+    """A literal is invalid.
 
     Attributes:
-        message: The problem, such as "expected a number, found x": no capital, no final period.
-        offset: Character offset into the given text; 0 if unknown.
-        length: Number of characters of the wrong part; 0 if unknown.
+        message: The problem, such as "expected a number, found x"; must begin in lower case and
+            have no final period.
+        offset: Character offset of the wrong characters in the literal; 0 if unknown.
+        length: Number of wrong characters; 0 if unknown.
         help: How to fix the text, or None.
     """
 
@@ -24,13 +25,16 @@ class LiteralError(ValueError):
         self.help = help
 
     def at(self, offset: int, length: int | None = None) -> LiteralError:
-        """Return the same error moved by `offset` characters into a longer text."""
+        """Return the error for a text that contains the literal at `offset`.
+
+        `length` replaces the length of the error; None keeps it.
+        """
         size = self.length if length is None else length
         return LiteralError(self.message, self.offset + offset, size, self.help)
 
 
 def quoted(text: str) -> str:
-    """Return text for a message: shortened if it is long, ``nothing`` if it is empty."""
+    """Return `text` as a message shows it: shorten a long text; return ``nothing`` for ""."""
     if not text:
         return "nothing"
     return text if len(text) <= 40 else f"{text[:37]}..."

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The binary floating-point formats: the values of codes (bit patterns), and rounding to codes.
 
-Rounding goes through double. That is safe because every point halfway between two neighbours of a
-narrower format is itself a double: a decimal that is read as a double never crosses such a point,
-but may land on it. These cases are reported as "halfway", and the caller (`float_literals.py`)
-decides them by the digits. So every decimal is rounded once, as by ``std::from_chars<float>`` in
-the official parser.
+A decimal is first read as a double, then rounded to the format. This gives the right code unless
+the double is exactly halfway between two codes: every halfway point is a double, so reading as a
+double may move a decimal to such a point, but never across it. The functions report these cases,
+and the caller decides them by the digits of the decimal (`float_literals.py`). So every decimal is
+rounded only once, as by ``std::from_chars<float>`` in the official parser.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _BLOCK = 1 << 14
-"""Elements rounded at a time, so that all temporaries fit into the processor's cache."""
+"""Number of elements to round at a time: the temporary arrays fit into the processor's cache."""
 
 
 class Format(NamedTuple):
@@ -30,15 +30,15 @@ class Format(NamedTuple):
 
     Attributes:
         name: Name of the element type.
-        bits: Width of a code.
-        mantissa: Width of its mantissa.
+        bits: Width of a code, in bits.
+        mantissa: Width of the mantissa field, in bits.
         bias: The bias of the exponent field.
         top: The code of the largest finite number.
-        infinity: The code of infinity, or None.
-        nan: The code of ``nan``, or None.
-        minus_nan: The code of ``-nan``, or None.
+        infinity: The code of infinity; None if the format has no infinity.
+        nan: The code of ``nan``; None if the format has no NaN.
+        minus_nan: The code of ``-nan``; None if the format has no such code.
         signed: Whether the top bit is a sign; false only for float8e8m0.
-        minus_zero: Whether minus zero differs from zero.
+        minus_zero: Whether the format has a code for minus zero.
         zero: Whether zero and subnormals exist; false only for float8e8m0.
     """
 
@@ -56,7 +56,7 @@ class Format(NamedTuple):
 
     @property
     def sign(self) -> int:
-        """The sign bit; 0 for a format without one."""
+        """The mask of the sign bit; 0 for a format without a sign."""
         return 1 << (self.bits - 1) if self.signed else 0
 
 
@@ -87,11 +87,11 @@ def round_double(form: Format, size: float) -> tuple[int, bool]:
 
     Args:
         form: The format.
-        size: The number without its sign.
+        size: The number.
 
     Returns:
-        The code, as if the exponent were unbounded (above ``form.top`` on overflow; below 0 for a
-        float8e8m0 underflow), and whether `size` is exactly between two codes.
+        The code, and whether `size` is exactly halfway between two codes. The code is greater than
+        ``form.top`` on overflow, and negative if `size` is too small for float8e8m0.
     """
     bits: int = struct.unpack("<Q", struct.pack("<d", size))[0]
     exponent = bits >> 52
@@ -109,15 +109,15 @@ def round_doubles(
 ) -> tuple[NDArray[np.uint32], NDArray[np.intp]] | None:
     """Round an array of doubles to codes of `form`, half to even.
 
-    In formats narrower than 32 bits, NaN becomes ``form.nan`` whatever its sign and payload.
+    In formats narrower than 32 bits, every NaN becomes ``form.nan``.
 
     Args:
         form: The format.
         values: The numbers.
 
     Returns:
-        The codes, and the indices of values exactly between two codes; None if some value has no
-        code.
+        The codes, and the indices of values that are exactly halfway between two codes; None if a
+        value has no code.
     """
     codes = np.empty(values.size, np.uint32)
     found = []
@@ -201,13 +201,13 @@ def _fill_specials(form: Format, values: NDArray[np.float64], code: NDArray[np.i
 
 @functools.cache
 def values_of(name: str) -> NDArray[np.float64]:
-    """Return the value of every code of a format of at most 16 bits, NaN codes as NaN.
+    """Return the values of all codes of a format of at most 16 bits.
 
     Args:
         name: The element type's name.
 
     Returns:
-        A read-only array indexed by code.
+        A read-only array, indexed by code; NaN for codes that are not numbers.
     """
     form = FORMATS[name]
     codes = np.arange(1 << form.bits)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Convert one floating-point literal to its bits and back.
 
-The literals are the official ones (digits before the point are required, no leading plus, the
-words ``inf``, ``infinity`` and ``nan`` in any case) and two extensions: hexadecimal floats
+The literals of the official syntax have digits before the point, no leading plus, and the words
+``inf``, ``infinity`` and ``nan`` in any letter case. There are two extensions: hexadecimal floats
 (``0x1.8p3``), and NaNs that the official syntax cannot express (``nan(0x7f800001)``, or ``0x7e01``
 in the formats of at most 16 bits).
 """
@@ -46,7 +46,7 @@ _BELOW_FLOAT32 = 0x1FFFFFFF
 """The mantissa bits of a double that a float32 does not have."""
 
 _HALFWAY = 0x10000000
-"""The value of these bits if a double is halfway between two float32 values."""
+"""The value of `_BELOW_FLOAT32` bits in a double halfway between two normal float32 values."""
 
 
 def float32_bits(text: str) -> int:
@@ -56,8 +56,8 @@ def float32_bits(text: str) -> int:
         text: The literal, without blanks around it; integers are allowed.
 
     Raises:
-        LiteralError: Not a literal, a finite number out of range, or ``nan(...)`` around bits
-            that are not a NaN of this width.
+        LiteralError: `text` is not a literal, a finite number is out of range, or the bits in
+            ``nan(...)`` are not a NaN of this width.
     """
     if _PLAIN.fullmatch(text):
         value = float(text)
@@ -70,7 +70,7 @@ def float32_bits(text: str) -> int:
 
 
 def float64_bits(text: str) -> int:
-    """Return the IEEE bits of one float64 literal. Otherwise like `float32_bits`."""
+    """Return the IEEE bits of one float64 literal; otherwise like `float32_bits`."""
     if _FLOAT.fullmatch(text) is None:
         raise _not_a_float(text)
     minus = text[0] == "-"
@@ -86,12 +86,13 @@ def narrow_bits(element: ElementType, text: str) -> int:
 
     Args:
         element: The element type, of kind "float" and at most 16 bits.
-        text: A decimal with a point or exponent, a word or a hexadecimal float (the value,
-            rounded once, half to even), or ``0x`` and digits (the code itself).
+        text: The literal. ``0x`` and digits are the code itself. A decimal with a point or
+            exponent, a word such as ``inf``, or a hexadecimal float is a value, which is rounded
+            once, half to even.
 
     Raises:
-        LiteralError: Anything else, such as a bare integer, which would be ambiguous; or a number
-            out of range.
+        LiteralError: `text` is another text, such as a bare integer, which could be a code or a
+            value; or the number is out of range.
     """
     form = FORMATS[element.name]
     if _BITS.fullmatch(text):

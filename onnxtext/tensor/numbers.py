@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Parse comma-separated elements to arrays, in bulk if the text is plain.
 
-Every reader has a fast and a slow path, both linear. The fast path passes the whole text to
-``np.fromstring``, but only if a few scans prove that numpy reads it as we do: numpy accepts
-``+1``, ``.5`` and ``- 5``, reads 0 or -1 from the gaps in ``1, , 2`` and ``1, ``, converts
-``1e400`` to infinity, clamps integers and drops the sign of ``-nan``. Otherwise, and for short
-texts, the slow path reads element by element; it defines the result and the errors.
+Every reader has a fast and a slow path; both take linear time. The slow path reads element by
+element; it defines the result and the errors. The fast path passes the whole text to
+``np.fromstring``. It is used only for long texts for which a few scans prove that both paths give
+the same result: numpy accepts ``+1``, ``.5`` and ``- 5``, reads 0 or -1 from the gaps in ``1, , 2``
+and ``1, ``, converts ``1e400`` to infinity, clamps integers and drops the sign of ``-nan``.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from onnxtext.tensor.bracket_nesting import BLANKS, Elements, before
 from onnxtext.tensor.elements import ElementType
 from onnxtext.tensor.errors import LiteralError, quoted
 from onnxtext.tensor.float_formats import FORMATS, round_doubles
 from onnxtext.tensor.float_literals import FLOAT_PATTERN, float32_bits, float64_bits, narrow_bits
 from onnxtext.tensor.lazy_numpy import np
+from onnxtext.tensor.literal_brackets import BLANKS, Elements, before
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -60,11 +60,12 @@ class _Memo(dict[str, T]):
 
 
 def each(elements: Elements, convert: Callable[[str], T]) -> list[T]:
-    """Read element by element.
+    """Convert the elements one by one.
 
     Args:
         elements: The elements.
-        convert: Reads one element; its errors get the offset of the element in the literal.
+        convert: Converts the text of one element. The offset of its errors is relative to that
+            text; `each` adds the offset of the element in the literal.
 
     Raises:
         LiteralError: The first error of `convert`.
@@ -78,7 +79,7 @@ def each(elements: Elements, convert: Callable[[str], T]) -> list[T]:
 
 
 def one_int(text: str, low: int, high: int, *, hexadecimal: bool = True) -> int:
-    """Read one integer from `low` to `high`, decimal or (if allowed) hexadecimal."""
+    """Read an integer, decimal or (if allowed) hexadecimal; it must be from `low` to `high`."""
     match = _INTEGER.fullmatch(text)
     if match is None or (match[3] and not hexadecimal):
         raise _not_an_int(text)
@@ -93,7 +94,7 @@ def one_int(text: str, low: int, high: int, *, hexadecimal: bool = True) -> int:
 
 
 def ints(elements: Elements, low: int, high: int, *, hexadecimal: bool = True) -> NDArray[Any]:
-    """Read integers from `low` to `high`.
+    """Read integers, which must be from `low` to `high`.
 
     Args:
         elements: The elements.
@@ -102,7 +103,8 @@ def ints(elements: Elements, low: int, high: int, *, hexadecimal: bool = True) -
         hexadecimal: Whether ``0x7f`` and ``-0x80`` are allowed.
 
     Returns:
-        An int64 array, or a uint64 one modulo 2^64 if `high` is beyond int64.
+        An int64 array. If `high` does not fit in int64, a uint64 array, in which negative integers
+        wrap around (modulo 2^64).
     """
     dtype = np.int64 if high <= _INT64_MAX else np.uint64
     values = _plain_ints(elements.data, dtype, low, high)
@@ -116,7 +118,7 @@ def ints(elements: Elements, low: int, high: int, *, hexadecimal: bool = True) -
 
 
 def floats(elements: Elements) -> NDArray[np.uint32]:
-    """Read float32 elements as bits; every decimal is rounded only once."""
+    """Read float32 elements; return the IEEE bits of each. Every decimal is rounded only once."""
     fast = functools.partial(_plain_codes, name="float", convert=float32_bits)
     return _bits(elements, np.uint32, fast, float32_bits)
 
@@ -132,21 +134,21 @@ def doubles(elements: Elements) -> NDArray[np.uint64]:
 
 
 def narrow(elements: Elements, element: ElementType) -> NDArray[np.uint32]:
-    """Read elements of a float format of at most 16 bits as codes; reject bare integers."""
+    """Read floats of at most 16 bits; return the code of each. Reject bare integers."""
     convert = functools.partial(narrow_bits, element)
     fast = functools.partial(_plain_codes, name=element.name, convert=convert)
     return _bits(elements, np.uint32, fast, convert)
 
 
 def narrow_typed(elements: Elements, element: ElementType, high: int) -> NDArray[np.int64]:
-    """Read elements of a float format of at most 16 bits as entries of a typed field.
+    """Read floats of at most 16 bits; return the entry of each in the typed field.
 
     Args:
-        elements: The elements. Bare integers are codes, as in the official syntax; others are read
-            like in `narrow`.
+        elements: The elements. A bare integer is a code, as in the official syntax; other elements
+            are read as by `narrow`.
         element: The element type.
-        high: The maximum of integers. Their minimum is 0 for formats of fewer than six bits,
-            otherwise that of int32.
+        high: The maximum of bare integers. Their minimum is 0 for formats of fewer than six bits,
+            otherwise the minimum of int32.
     """
     low = 0 if element.bits < 6 else -(1 << 31)
     if not any(mark in elements.data for mark in (b".", b"e", b"E", b"n", b"N", b"x", b"X")):
@@ -161,7 +163,7 @@ def narrow_typed(elements: Elements, element: ElementType, high: int) -> NDArray
 
 
 def bools(elements: Elements) -> NDArray[np.uint8]:
-    """Read ``true`` and ``false`` as 1 and 0."""
+    """Read elements ``true`` and ``false``; return 1 and 0."""
     data = elements.data
     if len(data) >= _SHORT and not data.translate(None, _BOOL_LETTERS):
         # Use 1 and 2, so that "falsetrue" becomes 12, which is neither.
@@ -173,7 +175,7 @@ def bools(elements: Elements) -> NDArray[np.uint8]:
 
 
 def one_bool(text: str) -> int:
-    """Read ``true`` or ``false`` as 1 or 0."""
+    """Read one element, ``true`` or ``false``; return 1 or 0."""
     if text in ("true", "false"):
         return int(text == "true")
     fix = {"0": "write false", "1": "write true"}.get(text)
@@ -181,16 +183,16 @@ def one_bool(text: str) -> int:
 
 
 def complexes(elements: Elements, bits: int, *, pairs: bool) -> NDArray[Any]:
-    """Read complex numbers as the bits of their real and imaginary parts.
+    """Read complex numbers; return the IEEE bits of their real and imaginary parts.
 
     Args:
         elements: The elements.
         bits: The width of a part, 32 or 64.
-        pairs: Whether a real number stands for a complex one with the imaginary part 0. Otherwise
-            it is one of the two parts of a number, as in the official syntax in braces.
+        pairs: Whether a real number is a complex number with the imaginary part 0. Otherwise it is
+            only one of the two parts of a complex number, as in the official syntax in braces.
 
     Returns:
-        The parts in order.
+        The parts in text order: real, imaginary, real, imaginary, ….
     """
     read, one = (floats, float32_bits) if bits == 32 else (doubles, float64_bits)
     if b"j" not in elements.data and not pairs:

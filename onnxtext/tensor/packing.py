@@ -2,7 +2,7 @@
 """Pack elements narrower than a byte into the bytes of ``raw_data``, and unpack them.
 
 A byte has four elements of two bits or two of four bits; three bytes have four of six bits. The
-elements are one bit stream, lowest bits first, the last byte padded with zeros (the comments of
+elements form one bit stream, lowest bits first, and zeros pad the last byte (see the comments of
 ``TensorProto.raw_data`` and ``int32_data`` in ``onnx.proto``).
 """
 
@@ -20,7 +20,7 @@ def pack(codes: NDArray[np.uint8], bits: int) -> NDArray[np.uint8]:
     """Pack codes of 2, 4 or 6 bits.
 
     Args:
-        codes: One code per byte, in range.
+        codes: One code per byte; every code must fit in `bits` bits.
         bits: The width of a code.
     """
     group = 4 if bits == 6 else 8 // bits
@@ -37,7 +37,7 @@ def pack(codes: NDArray[np.uint8], bits: int) -> NDArray[np.uint8]:
 
 
 def unpack(data: NDArray[np.uint8], bits: int) -> NDArray[np.uint8]:
-    """Unpack all codes of 2, 4 or 6 bits, including the padding.
+    """Unpack codes of 2, 4 or 6 bits, one per byte; padding as wide as a code counts as a code.
 
     Args:
         data: The packed bytes.

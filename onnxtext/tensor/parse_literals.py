@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Read whole literals: ``[...]`` to ``raw_data``, ``{...}`` to the entries of a typed field.
 
-Every reader takes the text of one literal with its brackets. Blanks and comments between tokens and
-a trailing comma in every list are allowed. Errors are `LiteralError`s with an offset into the text.
+A typed field is a field of `TensorProto` such as ``int32_data``. Literals may have blanks and
+comments between tokens, and a trailing comma in every list. Errors are `LiteralError`s; their
+offset is relative to the start of the literal.
 """
 
 from __future__ import annotations
@@ -12,10 +13,10 @@ from struct import unpack
 from typing import TYPE_CHECKING, Any
 
 from onnxtext.tensor import numbers
-from onnxtext.tensor.bracket_nesting import BLANKS, Elements, flat, nested, product, wrong_count
 from onnxtext.tensor.elements import ELEMENTS, ElementType, raw_size
 from onnxtext.tensor.errors import LiteralError
 from onnxtext.tensor.lazy_numpy import np
+from onnxtext.tensor.literal_brackets import BLANKS, Elements, flat, nested, product, wrong_count
 from onnxtext.tensor.packing import pack
 from onnxtext.tensor.repeated_bytes import Repetition
 from onnxtext.tensor.small_arrays import LONGEST, flatten, parse_small
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 _INT32 = (-(1 << 31), (1 << 31) - 1)
 _INT64 = (-(1 << 63), (1 << 63) - 1)
 _OFFICIAL_UINT64 = (1 - (1 << 64), (1 << 64) - 1)
-"""The range of ``std::stoull``, with which the official parser reads uint32 and uint64."""
+"""The range that ``std::stoull`` accepts: the official parser reads uint32 and uint64 with it."""
 
 _FIELD_TYPES = {
     "float_data": "<u4",
@@ -39,26 +40,28 @@ ENTRIES_ARE_ELEMENTS = ("float", "double", "int64", "int32")
 """Element types whose typed field has one entry per element, of the same width."""
 
 _EXPANDED = 1 << 16
-"""The size in bytes up to which repetitions are expanded immediately."""
+"""Maximum size in bytes of a repetition that is expanded immediately."""
 
 _LARGEST = (1 << 31) - 1
 """The largest protobuf message, 2 GiB; ``[0, ...]`` must not allocate more."""
 
 
 def read_raw(element: ElementType, text: str, dims: Sequence[int]) -> bytes | Repetition:
-    """Read a literal in brackets as ``raw_data``; long repetitions are not expanded.
+    """Convert a literal in square brackets to ``raw_data``.
 
     Args:
         element: The element type.
-        text: The literal, flat, nested over all `dims` or over those other than 1. A flat one
-            may end in ``...``, which repeats the last element.
+        text: The literal, with brackets. It must be flat, or nested for all `dims`, or nested for
+            the dims other than 1. A flat literal may end in ``...``, which repeats the last
+            element.
         dims: The dimensions.
 
     Returns:
-        The elements, little-endian, packed if they are narrower than a byte.
+        The elements, little-endian, packed if they are narrower than a byte. A long repetition is
+        not expanded.
 
     Raises:
-        LiteralError: Not such a literal, or the number of elements does not match `dims`.
+        LiteralError: `text` is not such a literal, or its number of elements does not match `dims`.
     """
     if element.kind == "string":
         raise _string_error(text)
@@ -108,14 +111,14 @@ def _filled(data: bytes, found: int, count: int) -> bytes:
 
 
 def parse_scalar(element: ElementType, text: str) -> bytes:
-    """Read one literal without brackets as the ``raw_data`` of a tensor of rank 0.
+    """Convert an element without brackets to the ``raw_data`` of a tensor of rank 0.
 
     Args:
         element: The element type.
-        text: The literal.
+        text: The element.
 
     Raises:
-        LiteralError: Not one element of this type.
+        LiteralError: `text` is not one element of this type.
     """
     if element.kind == "string":
         raise _string_error(text)
@@ -132,12 +135,13 @@ def parse_scalar(element: ElementType, text: str) -> bytes:
 
 
 def parse_typed(element: ElementType, text: str) -> bytes:
-    """Read a literal in braces as the entries of the element type's typed field.
+    """Convert a literal in braces to the entries of the element type's typed field.
 
-    Literals have the same meaning as in the official parser. For types stored in ``int32_data``,
-    integers may have any int32 value; for narrow floats, they are bits. Negative uint32 and uint64
-    wrap around. The number of elements is not checked. Unlike in the official parser, elements
-    narrower than six bits are packed, as the schema requires, and must be in range.
+    Elements have the same meaning as in the official parser. For types stored in ``int32_data``,
+    an integer may have any int32 value; for floats of at most 16 bits, it is the code of the float.
+    Negative integers of uint32 and uint64 wrap around. The number of elements is not checked.
+    Unlike in the official parser, elements narrower than six bits are packed, as the schema
+    requires, and must be in range.
 
     Args:
         element: The element type.
@@ -147,7 +151,7 @@ def parse_typed(element: ElementType, text: str) -> bytes:
         The entries, little-endian, in the width of ``element.field``.
 
     Raises:
-        LiteralError: Not such a literal.
+        LiteralError: `text` is not such a literal.
     """
     if element.kind == "string":
         raise LiteralError("expected numbers, found strings")
@@ -163,18 +167,18 @@ def parse_typed(element: ElementType, text: str) -> bytes:
 
 
 def parse_field(field: str, text: str) -> bytes:
-    """Read a literal in braces as the entries of a typed field given by name.
+    """Convert a literal in braces to the entries of a typed field, given by its name.
 
     Args:
         field: ``float_data``, ``int32_data``, ``int64_data``, ``double_data`` or
             ``uint64_data``.
-        text: The literal, ``{...}``, of plain numbers in the range of the field's own type.
+        text: The literal, ``{...}``, with numbers in the range of the field's protobuf type.
 
     Returns:
         The entries, little-endian, in the width of the field.
 
     Raises:
-        LiteralError: Not such a literal.
+        LiteralError: `text` is not such a literal.
     """
     element = ELEMENTS[field.removesuffix("_data")]
     if element.kind == "float":
@@ -184,13 +188,13 @@ def parse_field(field: str, text: str) -> bytes:
 
 
 def parse_ints(text: str) -> tuple[int, ...]:
-    """Read the list of an integer attribute, ``[1, -2, 3]``: decimal and in the range of int64.
+    """Read the value of an attribute of type ``ints``: ``[1, -2, 3]``.
 
     Args:
-        text: The literal.
+        text: The literal, with decimal integers.
 
     Raises:
-        LiteralError: Not such a literal.
+        LiteralError: `text` is not such a literal, or an integer does not fit in int64.
     """
     small = parse_small(ELEMENTS["int64"], text, None)
     if small is not None:
@@ -199,13 +203,16 @@ def parse_ints(text: str) -> tuple[int, ...]:
 
 
 def parse_floats(text: str) -> bytes:
-    """Read the list of a float attribute, ``[1.0, 2, nan]``, as little-endian float32.
+    """Read the value of an attribute of type ``floats``, ``[1.0, 2, nan]``.
 
     Args:
         text: The literal.
 
+    Returns:
+        The elements as little-endian float32.
+
     Raises:
-        LiteralError: Not such a literal.
+        LiteralError: `text` is not such a literal, or a number is out of range.
     """
     small = parse_small(ELEMENTS["float"], text, None)
     if small is not None:
@@ -285,5 +292,5 @@ def _typed_bools(elements: Elements) -> NDArray[Any]:
 
 def _string_error(text: str) -> LiteralError:
     start = len(text) - len(text.lstrip(BLANKS))
-    fix = "strings are never raw: write {…}"
+    fix = "write {…}"
     return LiteralError("expected strings in braces", start, len(text.strip(BLANKS)), fix)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Format the bytes of elements as rows of text, in bulk.
+"""Format the bytes of elements as text, in bulk.
 
-The texts are those of `float_literals` and `shortest`. One call of orjson writes all numbers; its
-output is then corrected: ``null`` for infinities and NaNs, ``.0`` at the end of integral floats,
-and the plus of exponents in newer versions.
+The result is the same as with `float_literals` and `shortest`. One call of orjson writes all
+numbers; its output is then corrected: orjson writes ``null`` for infinities and NaNs, ``.0`` at the
+end of integral floats, and in newer versions a plus in exponents.
 """
 
 from __future__ import annotations
@@ -31,23 +31,27 @@ _FIELD_TYPES = {
     "uint64_data": "<u8",
 }
 _BLOCK = 1 << 16
-_LONG = 1 << 12
 _FEW = 1 << 10
-"""Maximum number of elements for which scanning the text is faster than a test with numpy."""
+"""Number of elements in a small block: the first that `is_splat` compares, and the most that are
+formatted one by one instead of with numpy.
+"""
 
 
 def format_rows(
-    element: ElementType, data: bytes | memoryview, row: int, count: int | None = None
+    element: ElementType,
+    data: bytes | memoryview,
+    row: int | None = None,
+    count: int | None = None,
 ) -> list[str]:
-    """Return the elements of ``raw_data`` as text, as `parse_literals.read_raw` reads it.
+    """Return the elements of ``raw_data`` as text that `parse_literals.read_raw` can read.
 
     Args:
         element: The element type.
         data: The elements, little-endian.
-        row: How many elements to join (by a comma and a blank) to one string; the last string
-            may have fewer.
-        count: The number of elements; None for all of `data`, including the padding of types
-            narrower than a byte.
+        row: The number of elements in each string of the result, separated by a comma and a blank;
+            the last string may have fewer. None puts all elements into one string.
+        count: The number of elements. None formats all of `data`: for types narrower than a byte,
+            padding that is as wide as an element is formatted, too.
 
     Raises:
         ValueError: No text reads as exactly `data`; see `is_expressible`.
@@ -63,35 +67,13 @@ def format_rows(
     return _code_rows(element, values, row) if _is_narrow(element) else _number_rows(values, row)
 
 
-def format_compact(element: ElementType, data: bytes | memoryview, count: int) -> bytes:
-    """Return the elements of ``raw_data`` as text in one row, without blanks after commas.
-
-    Args:
-        element: The element type.
-        data: The elements, little-endian.
-        count: The number of elements, at least 1.
-
-    Raises:
-        ValueError: As for `format_rows`.
-    """
-    if not is_expressible(element, data, count):
-        raise ValueError(f"not the raw data of {element.name} elements")
-    if element.bits < 8 or element.kind == "complex":
-        return format_rows(element, data, count, count)[0].replace(", ", ",").encode("ascii")
-    values = _array(data, _raw_type(element))
-    if _is_narrow(element):
-        return ",".join(_code_texts(element, values)).encode("ascii")
-    text = orjson.dumps(values, option=orjson.OPT_SERIALIZE_NUMPY)[1:-1]
-    return _corrected(text, values, point=False)
-
-
 def is_expressible(
     element: ElementType, data: bytes | memoryview, count: int | None = None
 ) -> bool:
     """Whether `format_rows` can write raw data as text that reads as the same bytes.
 
-    The result is False if the size is wrong, a bool is neither 0 nor 1, the padding is not zero, or
-    the type is string.
+    The result is False if the size of `data` is wrong, a bool is neither 0 nor 1, the padding is
+    not zero, or the type is string.
 
     Args:
         element: The element type.
@@ -111,87 +93,83 @@ def is_expressible(
 
 
 def is_typed_expressible(element: ElementType, data: bytes | memoryview, count: int) -> bool:
-    """Whether `format_typed_rows` can write the entries of a typed field.
+    """Whether `format_typed` can write the entries of a typed field.
 
-    The result is False if a complex number lacks its imaginary part, or if the entries of a narrow
-    type are not exactly `count` packed elements.
+    The result is False if a complex number lacks its imaginary part, or if the entries of a type
+    narrower than six bits are not exactly `count` packed elements.
 
     Args:
         element: The element type.
         data: The entries.
-        count: The number of elements by the dimensions; negative if these are invalid.
+        count: The number of elements that the dims give; negative if the dims are invalid.
     """
     if element.kind == "complex":
         return memoryview(data).nbytes % (element.bits // 8) == 0
     if element.bits in (2, 4):
-        return count >= 0 and format_typed_rows(element, data, max(count, 1), count) is not None
+        return count >= 0 and format_typed(element, data, count) is not None
     return True
 
 
-def format_typed_rows(
-    element: ElementType, data: bytes | memoryview, row: int, count: int | None = None
-) -> list[str] | None:
+def format_typed(
+    element: ElementType, data: bytes | memoryview, count: int | None = None
+) -> str | None:
     """Return the entries of a type's typed field as text for `parse_literals.parse_typed`.
 
     Args:
         element: The element type.
         data: The entries of ``element.field``, little-endian, in the width of that field.
-        row: How many elements to join to one string.
-        count: The number of elements, needed only for types narrower than six bits; None for all
+        count: The number of elements, used only for types narrower than six bits; None formats all
             entries.
 
     Returns:
-        The rows; None if no text in braces reads as exactly these entries.
+        The text between the braces; None if no literal in braces reads as exactly these entries.
     """
     if element.kind == "string":
         return None
     entries = _array(data, _FIELD_TYPES[element.field])
     if element.kind == "complex":
-        return None if entries.size % 2 else _complex_rows(entries, row)
+        return None if entries.size % 2 else _one(_complex_rows(entries))
     if element.bits in (2, 4):
-        return _packed_rows(element, entries, row, count)
+        return _packed_text(element, entries, count)
     if element.kind == "bool":
         if _within(entries, 2):
-            return _number_rows(entries.astype(np.bool_), row)
-        return _mixed_rows(entries, row, 2, lambda code: "true" if code else "false")
+            return _one(_number_rows(entries.astype(np.bool_)))
+        return _mixed_text(entries, 2, lambda code: "true" if code else "false")
     if element.kind == "float" and element.bits <= 16:
         limit = 1 << element.bits
         if _within(entries, limit):
-            return _code_rows(element, entries, row)
+            return _one(_code_rows(element, entries))
         name = element.name
-        return _mixed_rows(
-            entries, row, limit, lambda code: narrow_texts(name, code >> 8)[code & 0xFF]
-        )
-    return _number_rows(entries, row)
+        return _mixed_text(entries, limit, lambda code: narrow_texts(name, code >> 8)[code & 0xFF])
+    return _one(_number_rows(entries))
 
 
-def format_field_rows(field: str, data: bytes | memoryview, row: int) -> list[str]:
+def format_field(field: str, data: bytes | memoryview) -> str:
     """Return the entries of a typed field as plain numbers for `parse_literals.parse_field`.
 
     Args:
         field: ``float_data``, ``int32_data``, ``int64_data``, ``double_data`` or
             ``uint64_data``.
         data: The entries, little-endian, in the width of the field.
-        row: How many entries to join to one string.
     """
-    return _number_rows(_array(data, _FIELD_TYPES[field]), row)
+    return _one(_number_rows(_array(data, _FIELD_TYPES[field])))
 
 
-def format_floats(data: bytes | memoryview, row: int) -> list[str]:
-    """Return the values of a float attribute as text for `parse_literals.parse_floats`.
+def format_floats(data: bytes | memoryview) -> str:
+    """Return the value of a ``floats`` attribute as text for `parse_literals.parse_floats`.
 
     Args:
         data: The values, little-endian float32.
-        row: How many to join to one string.
 
     Returns:
-        The rows; every value has a point or an exponent or is a word.
+        The text between the brackets. Every value has a point or an exponent, or is a word such
+            as ``inf``.
     """
-    return _number_rows(_array(data, "<f4"), row, point=True)
+    return _one(_number_rows(_array(data, "<f4"), point=True))
 
 
 def is_splat(element: ElementType, data: bytes | memoryview, count: int) -> bool:
-    """Whether raw data is two or more bit-identical elements, which ``[x, ...]`` can express.
+    """Whether ``[x, ...]`` can express raw data: two or more elements with the same bits.
 
     Args:
         element: The element type.
@@ -245,13 +223,20 @@ def _within(entries: NDArray[Any], limit: int) -> bool:
     return not entries.size or (int(entries.min()) >= 0 and int(entries.max()) < limit)
 
 
-def _joined(texts: list[str], row: int) -> list[str]:
-    """Join texts to rows."""
+def _one(rows: list[str]) -> str:
+    """Return the only row, or an empty text."""
+    return rows[0] if rows else ""
+
+
+def _joined(texts: list[str], row: int | None) -> list[str]:
+    """Join texts to rows of `row` texts; None for one row."""
+    row = row or max(len(texts), 1)
     return [", ".join(texts[start : start + row]) for start in range(0, len(texts), row)]
 
 
-def _number_rows(values: NDArray[Any], row: int, *, point: bool = False) -> list[str]:
+def _number_rows(values: NDArray[Any], row: int | None = None, *, point: bool = False) -> list[str]:
     """Return numbers as rows of text; `point` keeps integral floats from looking like integers."""
+    row = row or max(values.size, 1)
     whole = values.size // row * row
     rows = []
     if whole:
@@ -272,31 +257,11 @@ def _corrected(text: bytes, values: NDArray[Any], *, point: bool) -> bytes:
     if values.dtype.kind == "f":
         if b"+" in text:
             text = text.replace(b"e+", b"e")
-        if not point and (values.size <= _FEW or _has_integral(values)):
-            text = _without_zeros(text)
+        if not point:
+            text = text.replace(b".0,", b",").replace(b".0]", b"]").removesuffix(b".0")
         if b"n" in text:
             text = _with_specials(text, values)
     return text
-
-
-def _without_zeros(text: bytes) -> bytes:
-    """Remove the ``.0`` at the end of integral numbers."""
-    if len(text) > _LONG and b"]" not in text:
-        codes = np.frombuffer(text, np.uint8)
-        kept = np.ones(codes.size, np.bool_)
-        hits = codes[:-2] == ord(".")
-        hits &= codes[1:-1] == ord("0")
-        hits &= codes[2:] == ord(",")
-        kept[:-2] ^= hits
-        kept[1:-1] ^= hits
-        return codes[kept].tobytes().removesuffix(b".0")
-    return text.replace(b".0,", b",").replace(b".0]", b"]").removesuffix(b".0")
-
-
-def _has_integral(values: NDArray[Any]) -> bool:
-    """Whether some number is integral, so that orjson appends ``.0``."""
-    with np.errstate(invalid="ignore"):  # signalling NaNs
-        return bool((values == np.rint(values)).any())
 
 
 def _with_specials(text: bytes, values: NDArray[Any]) -> bytes:
@@ -310,7 +275,7 @@ def _with_specials(text: bytes, values: NDArray[Any]) -> bytes:
     return b"".join(parts)
 
 
-def _complex_rows(parts: NDArray[Any], row: int) -> list[str]:
+def _complex_rows(parts: NDArray[Any], row: int | None = None) -> list[str]:
     """Return complex numbers, given as real and imaginary parts, as rows of text."""
     if not parts.size:
         return []
@@ -319,7 +284,7 @@ def _complex_rows(parts: NDArray[Any], row: int) -> list[str]:
     return _joined(text.split(";"), row)
 
 
-def _code_rows(element: ElementType, codes: NDArray[Any], row: int) -> list[str]:
+def _code_rows(element: ElementType, codes: NDArray[Any], row: int | None = None) -> list[str]:
     """Print elements from their bit patterns, as rows: narrow floats, integers below 8 bits."""
     if element.kind == "float":
         return _joined(_code_texts(element, codes), row)
@@ -344,24 +309,19 @@ def _code_texts(element: ElementType, codes: NDArray[Any]) -> list[str]:
     return texts
 
 
-def _mixed_rows(
-    entries: NDArray[Any], row: int, limit: int, text: Callable[[int], str]
-) -> list[str]:
-    """Return the texts of entries in rows.
+def _mixed_text(entries: NDArray[Any], limit: int, text: Callable[[int], str]) -> str:
+    """Return the texts of entries.
 
     Args:
         entries: the entries of a typed field.
-        row: the number of entries in a row.
         limit: an entry from 0 to `limit - 1` is a code, other entries are printed as integers.
         text: returns the text of a code.
     """
-    return _joined([text(n) if 0 <= n < limit else str(n) for n in entries.tolist()], row)
+    return ", ".join([text(n) if 0 <= n < limit else str(n) for n in entries.tolist()])
 
 
-def _packed_rows(
-    element: ElementType, entries: NDArray[Any], row: int, count: int | None
-) -> list[str] | None:
-    """Unpack elements from entries, as rows; None if packing the elements gives other entries."""
+def _packed_text(element: ElementType, entries: NDArray[Any], count: int | None) -> str | None:
+    """Unpack elements from entries; return None if packing them gives other entries."""
     if not _within(entries, 1 << 8):
         return None
     codes = unpack(entries.astype(np.uint8), element.bits)
@@ -369,4 +329,4 @@ def _packed_rows(
         codes = codes[:count]
         if codes.size != count or not np.array_equal(pack(codes, element.bits), entries):
             return None
-    return _code_rows(element, codes, row)
+    return _one(_code_rows(element, codes))

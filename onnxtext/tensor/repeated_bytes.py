@@ -11,13 +11,13 @@ _LEAST_BLOCK, _MOST_BLOCK = 1 << 14, 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Repetition:
-    """A prefix, a repeated unit, and a suffix.
+    """The bytes `start + unit * times + end`, without storing the copies of `unit`.
 
     Attributes:
-        start: the bytes before the units; b"" if they would consist of units too.
-        unit: the repeated bytes; not empty.
+        start: the bytes before the first unit; `of` sets b"" if they would consist of units only.
+        unit: the repeated bytes; must not be empty.
         times: the number of units.
-        end: the bytes after the units: the beginning of one more unit, or nothing.
+        end: the bytes after the last unit: the beginning of one more unit, or b"".
     """
 
     start: bytes
@@ -27,7 +27,7 @@ class Repetition:
 
     @classmethod
     def of(cls, start: bytes, unit: bytes, times: int, end: bytes) -> Repetition:
-        """Make a repetition; if `start` consists of units, add them to `times`."""
+        """Return a repetition; if `start` consists only of units, count them in `times` instead."""
         more = len(start) // len(unit)
         if start == unit * more:
             return cls(b"", unit, times + more, end)
@@ -37,7 +37,7 @@ class Repetition:
         return len(self.start) + len(self.unit) * self.times + len(self.end)
 
     def pieces(self) -> list[bytes]:
-        """Return the bytes in pieces; repeated pieces are one object, which saves memory."""
+        """Return the bytes in pieces. Repeated pieces are the same object, which saves memory."""
         block_size = min(max(len(self) >> 8, _LEAST_BLOCK), _MOST_BLOCK)
         each = max(block_size // len(self.unit), 1)
         blocks, rest = divmod(self.times, each)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Find the shortest decimals of floats of at most 16 bits, a page of 256 codes at a time.
 
-float16 and bfloat16 print the shortest decimal that rounds to the same code; of several such
-decimals, the closest to the value (numpy's rule for float16; ``str`` of an ml_dtypes bfloat16 is
-longer).
-Formats of at most 8 bits are so coarse that this rule would print misleading numbers (448 as 450.0,
-1024 as 1000.0), so they print all digits of the value, like float32.
+A float16 or bfloat16 is printed as the shortest decimal that rounds to the same code. If there are
+several, the closest to the value is printed. This is numpy's rule for float16; ``str`` of an
+ml_dtypes bfloat16 is longer.
+Formats of at most 8 bits are so coarse that this rule would give misleading numbers (450.0 for 448,
+1000.0 for 1024), so all digits of the value are printed, as for a float32.
 """
 
 from __future__ import annotations
@@ -25,16 +25,15 @@ if TYPE_CHECKING:
 
 @functools.cache
 def narrow_texts(name: str, page: int) -> tuple[str, ...]:
-    """Return the texts of the (up to 256) codes from ``256 * page`` on.
+    """Return the texts of one page of codes: of the (up to 256) codes from ``256 * page`` on.
 
     Args:
         name: The element type's name.
         page: The high byte of the codes; 0 for formats of at most 8 bits.
 
     Returns:
-        The texts: decimals with a point or exponent, ``inf`` and ``-inf``, ``nan`` and ``-nan``
-        for the codes that the reader gives these words, and the code, such as ``0x7e01``, for other
-        NaNs.
+        The text of each code: a decimal with a point or exponent, ``inf`` or ``-inf``, or for a NaN
+        the word that reads as this code (``nan`` or ``-nan``), else the code, such as ``0x7e01``.
     """
     form = FORMATS[name]
     codes = range(page << 8, min((page + 1) << 8, 1 << form.bits))

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fast path for short literals of plain numbers: most initializers are such literals.
 
-It does not use numpy, whose call overhead exceeds the whole conversion. `parse_literals` reads the
-other literals (words, hexadecimals, unusual whitespace, numbers that would be rounded twice).
+This module does not use numpy, whose call overhead would exceed the whole conversion. For other
+literals (words, hexadecimals, unusual whitespace, numbers that would be rounded twice) it returns
+None, and `parse_literals` reads them.
 """
 
 from __future__ import annotations
@@ -46,16 +47,17 @@ _INFINITE = 0x7FF0_0000_0000_0000
 def parse_small(
     element: ElementType, text: str, count: int | None, brackets: str = "[]"
 ) -> bytes | None:
-    """Read a short flat literal.
+    """Read a short flat literal, if it is plain.
 
     Args:
         element: The element type.
         text: The literal.
-        count: The number of elements; None for any.
-        brackets: The opening and the closing bracket.
+        count: The number of elements that the literal must have; None allows any number.
+        brackets: The opening and the closing bracket that the literal must have.
 
     Returns:
-        The elements, little-endian; None if the literal is not plain, or invalid.
+        The elements, little-endian; None if the literal is long, invalid, or has other elements
+        than plain numbers.
     """
     if len(text) > LONGEST or text[:1] + text[-1:] != brackets:
         return None
@@ -83,11 +85,14 @@ def parse_small(
 
 
 def flatten(text: str, dims: Sequence[int]) -> str | None:
-    """Flatten a short nested literal; return None if its structure does not match the dims.
+    """Return a short nested literal as a flat one: `[[1, 2], [3, 4]]` as `[1,2,3,4]`.
 
     Args:
         text: The literal.
-        dims: The dimensions; those that are 1 may be omitted in the literal.
+        dims: The dimensions; the literal may omit the brackets of all dimensions that are 1.
+
+    Returns:
+        The flat literal; None if `text` is long, or its brackets do not match `dims`.
     """
     if len(text) > LONGEST:
         return None

@@ -10,7 +10,7 @@ from onnxtext.wire.writer import delimited, varint
 
 
 def join_strings(values: Sequence[bytes]) -> bytes:
-    """Join strings to bytes: before each string is its length, a protobuf varint."""
+    """Return the bytes of a blob with strings: the length of each as a varint, then the string."""
     if core() == "native":
         joined: bytes = core_module("varints").string_fields(0, values)
         return joined
@@ -18,9 +18,14 @@ def join_strings(values: Sequence[bytes]) -> bytes:
 
 
 def fields_of_strings(key: bytes, data: bytes | memoryview) -> bytes | None:
-    """Convert the result of `join_strings` to a repeated field with the given key, one byte.
+    """Convert the result of `join_strings` to an encoded repeated field.
 
-    Return None if the data is not a result of `join_strings`.
+    Args:
+        key: the encoded key of the field, one byte.
+        data: the result of `join_strings`.
+
+    Returns:
+        The encoded field; None if `data` is not a result of `join_strings`.
     """
     if core() == "native":
         fields: bytes | None = core_module("varints").fields_of_strings(key[0], data)
@@ -30,7 +35,7 @@ def fields_of_strings(key: bytes, data: bytes | memoryview) -> bytes | None:
 
 
 def split_strings(data: bytes | memoryview) -> tuple[bytes, ...] | None:
-    """Return the strings that `join_strings` joined; None if the data is not such a result."""
+    """Return the strings in a result of `join_strings`; None if `data` is not such a result."""
     if core() == "native":
         split: tuple[bytes, ...] | None = core_module("varints").split_strings(data)
         return split

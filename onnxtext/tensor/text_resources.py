@@ -18,11 +18,11 @@ DAMAGED = "blob-damaged"
 SIZE = "blob-size"
 """The diagnostic codes for blobs."""
 PRINTED_DIGITS = 32
-"""The number of printed hexadecimal digits of the SHA-256: 128 bits avoid collisions."""
+"""The number of hexadecimal digits of a SHA-256 that texts contain: 128 bits avoid collisions."""
 
 
 class BlobError(ValueError):
-    """The bytes of a blob are missing, or do not match its digest.
+    """The bytes of a blob are missing or ambiguous, or do not match its digest or its use.
 
     Attributes:
         code: the code of the diagnostic.
@@ -34,7 +34,7 @@ class BlobError(ValueError):
 
 
 class Elsewhere(Protocol):
-    """A source of blobs outside of the text."""
+    """A source of blobs and arrays that are stored outside of the text."""
 
     def find(self, digest: str) -> bytes | memoryview:
         """Return the verified bytes of a blob.
@@ -70,17 +70,18 @@ class Blobs:
         self._verified: dict[str, bytes | memoryview] = dict(resources) if verified else {}
 
     def knows(self, digest: str) -> bool:
-        """Whether a digest is a prefix of a resource's digest, or begins with one."""
+        """Whether `digest` begins with the digest of a resource, or the reverse."""
         return digest in self._resources or bool(self._matching(digest))
 
     def find(self, digest: str) -> bytes | memoryview:
         """Return the bytes of a blob.
 
         Args:
-            digest: the digest in the text, which may be shorter or longer than the resource's.
+            digest: the digest of the blob; may be shorter or longer than the resource's digest.
 
         Raises:
-            BlobError: no resource matches, or more than one, or its bytes are damaged.
+            BlobError: no resource matches, several resources match, or the bytes of the resource
+                do not match its digest.
         """
         known = self._verified.get(digest)
         if known is not None:
@@ -125,4 +126,4 @@ class Blobs:
 
 def unknown(digest: str) -> BlobError:
     """Return the error for a blob that is not in the text."""
-    return BlobError(f"the blob {digest} is in no `resources` section of this text", MISSING)
+    return BlobError(f"no `resources` section of this text contains the blob {digest}", MISSING)

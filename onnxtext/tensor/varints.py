@@ -30,16 +30,16 @@ _LONGEST = 10
 _CUT_OFF = "the last varint is cut off"
 _TOO_LONG = "a varint is longer than ten bytes"
 _FEW = 1 << 10
-"""The number of values from which on numpy is used."""
+"""Minimum number of values to encode with numpy."""
 _CHUNK = 1 << 20
-"""The number of values per array, which bounds the memory of encoding."""
+"""Maximum number of values to encode at a time, to limit the memory."""
 
 
 def pack_varints(values: NDArray[Any]) -> bytes:
     """Encode integers as minimal varints, one after the other.
 
     Args:
-        values: An int64 or uint64 array (narrower integers work too, by their value).
+        values: An array of integers.
 
     Returns:
         The payload of a packed field, without key and length.
@@ -70,11 +70,11 @@ def pack_varints(values: NDArray[Any]) -> bytes:
 
 
 def int_fields(key: bytes, values: Sequence[int] | bytes) -> bytes:
-    """Encode a repeated int64 field that is not packed: the key before each value.
+    """Encode a repeated int64 field without packing: each value gets its own key.
 
     Args:
-        key: the key, one byte.
-        values: the integers, or their little-endian bytes.
+        key: the encoded key of the field, one byte.
+        values: the integers, or the bytes of a little-endian int64 array.
     """
     if isinstance(values, bytes) and core() == "native":
         made: bytes = core_module("varints").int_fields(key[0], values)
@@ -99,7 +99,7 @@ def float_fields(key: bytes, data: bytes | memoryview) -> bytes:
     """Encode a repeated float field without packing: each value gets its own key.
 
     Args:
-        key: the key, one byte.
+        key: the encoded key of the field, one byte.
         data: little-endian float32 values.
     """
     if core() == "native":
@@ -115,8 +115,8 @@ def float_fields(key: bytes, data: bytes | memoryview) -> bytes:
 def unpack_varints(data: bytes | memoryview) -> NDArray[np.uint64]:
     """Decode the payload of a packed field of varints.
 
-    Bits beyond the 64th are dropped, as in protobuf. View the result as int64 for the types int32
-    and int64.
+    Bits beyond the 64th are dropped, as in protobuf. For fields of type int32 and int64, the caller
+    must view the result as int64.
 
     Args:
         data: The payload, without key and length.
@@ -146,8 +146,8 @@ def pack_entries(field: str, entries: bytes) -> bytes:
     """Encode the entries of a numeric field of `TensorProto` as the payload of a packed field.
 
     Args:
-        field: its name.
-        entries: a little-endian array of the field's own width.
+        field: the name of the field.
+        entries: a little-endian array of the field's protobuf type.
     """
     kind = VARINT_FIELDS.get(field)
     if kind is None or not entries:
@@ -172,10 +172,16 @@ def pack_integers(values: tuple[int, ...]) -> bytes:
 
 
 def fields_of_packed(key: bytes, data: bytes | memoryview) -> bytes | None:
-    """Convert the payload of a packed int64 field to unpacked fields: `key` before each value.
+    """Convert the payload of a packed int64 field to the field without packing.
 
-    This is `unpack_entries`, then `int_fields`, in one step of the native core. Return None in the
-    Python core, or if the data is not a list of varints.
+    The native core does in one step what `unpack_entries` and `int_fields` do in two.
+
+    Args:
+        key: the encoded key of the field, one byte.
+        data: the payload.
+
+    Returns:
+        The encoded field; None if the Python core is selected, or `data` is not a list of varints.
     """
     if core() == "python":
         return None
@@ -184,7 +190,7 @@ def fields_of_packed(key: bytes, data: bytes | memoryview) -> bytes | None:
 
 
 def unpack_entries(field: str, data: bytes | memoryview) -> bytes:
-    """Decode the result of `pack_entries`.
+    """Decode the payload of a packed field: the inverse of `pack_entries`.
 
     Raises:
         ValueError: the data is not a list of entries of this field.

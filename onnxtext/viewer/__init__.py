@@ -14,22 +14,22 @@ if TYPE_CHECKING:
 
 
 def view(model: ModelSource, other: ModelSource | None = None, *, statistics: bool = True) -> str:
-    """Return a page that shows a model in a browser; with two models, their differences.
+    """Return an HTML page that shows a model, or the differences between two models.
 
-    The page is one file of HTML that loads nothing else: the text, colored and foldable, the graph,
-    and the statistics of the weights instead of the weights. Save it, or open it in a browser.
+    The page shows the text, colored and foldable, the graph, and statistics in place of weights. It
+    loads no other file and needs no network: save it, and open it in a browser.
 
     Args:
         model: a text (a `str`), bytes of a text or of a binary model, the path of a file with
             either (a `pathlib.Path`), a message, or an object of `onnx_ir` or `onnxscript`. A text
-            may have errors, unless it is compared.
-        other: the new version to compare the model with, in one of the same forms.
-        statistics: whether to compute the statistics of weights; this reads all of them.
+            may have errors if `other` is None.
+        other: the new version to compare `model` with, in one of the same forms.
+        statistics: whether to compute the statistics of weights, which reads all weights.
 
     Raises:
         OnnxTextError: the bytes are not a model, or one of two models is not valid.
         OSError: a file cannot be read.
-        TypeError: a model has another type.
+        TypeError: `model` or `other` has none of these types.
     """
     from onnxtext.model_arguments import read_given
     from onnxtext.viewer.load_model import read
@@ -48,7 +48,11 @@ def view(model: ModelSource, other: ModelSource | None = None, *, statistics: bo
 
 
 def page_of(model: Read, other: Read | None = None) -> str:
-    """Return the page of a model, or of the differences between two models.
+    """Return the HTML page of a model, or of the differences between two models.
+
+    Args:
+        model: the model, or the old one of two models.
+        other: the new model; None to show one model.
 
     Raises:
         OnnxTextError: two models are compared, and one is not valid.

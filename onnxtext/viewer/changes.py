@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compare two models for a page: their differences, and the alignment of their lines."""
+"""Compare two models for a page: find their differences, and align the lines of their texts."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from onnxtext.viewer.colored_lines import Text
 from onnxtext.viewer.load_model import Read
 
 NOT_DRAWN: tuple[Category, ...] = ("encoding", "doc", "metadata")
-"""Categories of differences that graphs do not show."""
+"""Categories of differences that the graph of a page does not mark."""
 
 _MOST_PLACES = 5_000
 """Maximum number of occurrences of a difference to list."""
 
 
 def compared(old: Read, new: Read) -> tuple[ModelDiff, Drawing]:
-    """Return the differences of two models, and the graph of the new model with the differences.
+    """Return the differences between two models, and the new graph with its changes marked.
 
     Raises:
         OnnxTextError: one of the two is not a valid model.
@@ -35,11 +35,14 @@ def compared(old: Read, new: Read) -> tuple[ModelDiff, Drawing]:
 
 
 def changes(diff: ModelDiff, old: Text, new: Text) -> dict[str, Any]:
-    """Return the differences for the list of a page.
+    """Return the data for the list of differences on a page.
 
     Returns:
-        `verdict`, and `hunks`: objects with `title`, `lines` (mark and text), and `places`: for
-        each occurrence the line in the old and in the new text (-1 if there is none).
+        `verdict`: a summary, such as `the models differ`.
+        `hunks`: one object for each difference, or for each group of similar differences. Its
+        fields are `title`; `lines`, which are (mark, text) pairs as in `differ.render.hunks.Line`;
+        and `places`, the position of each occurrence: (index in `old.lines`, index in `new.lines`).
+        An index is -1 if that text has no such line.
     """
     items = {item.key: item for item in diff.items}
     found = []
@@ -54,7 +57,7 @@ def changes(diff: ModelDiff, old: Text, new: Text) -> dict[str, Any]:
 
 
 def _place(items: list[ItemChange], old: Text, new: Text) -> tuple[int, int]:
-    """Return the first line of some items in the old and in the new text; -1 if there is none."""
+    """Return the first line of some items in the old and in the new text; -1 for no line."""
     before = [line for item in items if (line := _line(item.old, old)) >= 0]
     after = [line for item in items if (line := _line(item.new, new)) >= 0]
     return min(before, default=-1), min(after, default=-1)
@@ -69,7 +72,7 @@ def rows(old: list[str], new: list[str]) -> list[tuple[str, int, int, int]]:
 
     Returns:
         (mark, first line in the old text, first line in the new text, number of lines) for each run
-        of equal (`=`), removed (`-`) or added (`+`) lines.
+        of equal (`=`), removed (`-`) or added (`+`) lines. Line numbers count from 0.
     """
     return list(_runs(old, new))
 

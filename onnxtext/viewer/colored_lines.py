@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Convert a text to colored lines for a page; the elements of long tensors are left out."""
+"""Convert a text to colored lines for a page; long lists of elements and strings are shortened."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from onnxtext.excerpt.output import style_of
+from onnxtext.excerpt.annotate_text import style_of
 from onnxtext.highlight import classify
 from onnxtext.lsp.index.positions import Lines
 from onnxtext.viewer.load_model import ENCODING
@@ -36,9 +36,9 @@ KINDS = {
 CLASSES = ("", *dict.fromkeys(KINDS.values()))
 
 LONGEST = 2_000
-"""Lists of elements, and strings, with more characters than this are cut."""
+"""Maximum number of characters of a list of elements or a string that is shown completely."""
 _HEAD, _TAIL = 300, 40
-"""The number of characters shown at the start and end of a cut list."""
+"""Number of characters shown at the start and at the end of a shortened list or string."""
 
 Cut = tuple[int, int, str]
 """(start, end, mark): offsets of the omitted part, and the text that is shown in its place."""
@@ -50,13 +50,14 @@ _MARKS = frozenset(",[]{}-+.")
 
 @dataclass(slots=True)
 class Text:
-    """The lines of a text for a page.
+    """The lines of a text for a page. Long parts are cut: a short mark replaces each.
 
     Attributes:
-        lines: the lines, without the cut parts.
-        kinds: for each line a flat list: class (an index of `CLASSES`) and length of each token.
-        numbers: for each line its 0-based number in the original text.
-        cuts: the parts of the original text that were left out.
+        lines: the lines, with marks in place of the cut parts.
+        kinds: for each line, the flat list [class, length, class, length, …] of its tokens. A class
+            is an index of `CLASSES`; a length is a number of UTF-16 code units.
+        numbers: for each line, its 0-based number in the original text.
+        cuts: the cut parts of the original text, each with its mark.
     """
 
     lines: list[str] = field(default_factory=list)
@@ -68,7 +69,10 @@ class Text:
     _shifts: list[int] = field(default_factory=list)
 
     def place(self, offset: int) -> tuple[int, int]:
-        """Convert an offset in the original text to (line, column) in `lines`."""
+        """Convert an offset in the original text to (line, column) in `lines`.
+
+        An offset in a cut part is converted to the end of its mark.
+        """
         at = bisect_right(self._starts, offset) - 1
         if at < 0:
             return self._shown.place(offset)
@@ -78,17 +82,17 @@ class Text:
         return self._shown.place(moved if not inside else moved + len(mark))
 
     def line(self, number: int) -> int:
-        """Convert a line number of the original text to an index of `lines`."""
+        """Convert a 0-based line number of the original text to an index of `lines`."""
         return max(bisect_right(self.numbers, number) - 1, 0) if self.cuts else number
 
     def is_cut(self, start: int, end: int) -> bool:
-        """Whether a cut begins in a range of offsets in the original text."""
+        """Whether a cut part begins in the range [start, end) of the original text."""
         at = bisect_right(self._starts, start - 1)
         return at < len(self._starts) and self._starts[at] < end
 
 
 def colored(text: str) -> Text:
-    """Return the lines of a text with their colors."""
+    """Return the lines of a text, with long parts cut, and the CSS classes of their tokens."""
     pieces = list(classify(text, LONGEST))
     made = Text(cuts=list(find_cuts(pieces)))
     shift = 0
@@ -111,7 +115,11 @@ def colored(text: str) -> Text:
 
 
 def find_cuts(pieces: Iterable[tuple[int, str, str]]) -> Iterator[Cut]:
-    """Yield the parts to leave out: the inside of long lists of elements, and of long strings."""
+    """Yield the parts to cut: the middle of each long list of elements and each long string.
+
+    Args:
+        pieces: (offset, kind, text) of each token.
+    """
     run: list[tuple[int, str, str]] = []
     for piece in pieces:
         _, kind, text = piece

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Collect the data for the graph of a page, in the format of the language server."""
+"""Collect the data for the graph of a page, in the format of the language server's requests."""
 
 from __future__ import annotations
 
@@ -14,19 +14,21 @@ from onnxtext.viewer.colored_lines import Text
 
 
 def graph(drawing: Drawing, text: Text, old: Text | None, against: str | None) -> dict[str, Any]:
-    """Return the data of the whole graph.
+    """Return the data of all graphs of a model, with the line numbers of the page.
 
     Args:
-        drawing: the graph; in a comparison, with the changes.
-        text: the lines of the text.
-        old: the lines of the old text, for the removed nodes; None if nothing is compared.
-        against: the name of the old text; None if nothing is compared.
+        drawing: the graphs; if two models are compared, those of the new model with the changes.
+        text: the text on the page.
+        old: the old text on the page, to convert the lines of removed nodes; None for one model.
+        against: the name of the old text; None for one model.
 
     Returns:
-        `document`: all groups, as the answer to `onnxtext/graph`; `open`: the ids of groups that
-        are open initially; `details`: the answers to `onnxtext/graphNode` by id; `searched`: the
-        texts for the search, by id; `statements`: first line, column, last line and id of each
-        statement with a node.
+        `document`: the result of `onnxtext/graph` with all groups.
+        `open`: the ids of the groups that are initially open.
+        `details`: the results of `onnxtext/graphNode`, by id of the node or value.
+        `searched`: the text that a search matches, by id of the node or value.
+        `statements`: (first line, column, last line, id of the drawn node or value) of each
+        statement that the graph shows. Lines and columns count from 0.
     """
     groups = [(group, tree) for tree in drawing.trees for group in tree.groups()]
     document = drawing.draw({group.id for group, _ in groups}, (), most=drawing.total + len(groups))

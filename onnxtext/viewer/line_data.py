@@ -16,15 +16,16 @@ from onnxtext.viewer.load_model import Read
 
 _ROLES = {"use": 0, "definition": 1, "declaration": 2}
 _LONG = 12
-"""Sections with more lines than this are folded initially."""
+"""Maximum number of lines of a section that is initially unfolded."""
 
 
 def names(made: Read, text: Text) -> list[list[Any]]:
-    """Return the names of a text.
+    """Return the names in a text and the positions of their occurrences.
 
     Returns:
-        For each symbol: [name, kind, type or "", occurrences]. The occurrences are a flat list:
-        line, column, length and role of each.
+        For each symbol: [name, kind, type or "", occurrences]. `occurrences` is a flat list with
+        four numbers for each occurrence: line and column in `text` (from 0), length, and role (0
+        use, 1 definition, 2 declaration).
     """
     index = made.document.version.index
     found = []
@@ -48,7 +49,10 @@ def _type(made: Read, symbol: Symbol) -> str:
 
 
 def folds(made: Read, text: Text) -> list[list[int]]:
-    """Return [first line, last line, 1 if folded initially else 0] of each foldable range."""
+    """Return [first line, last line, folded] for each foldable range.
+
+    Lines are indices of `text.lines`. `folded` is 1 if the range is initially folded, else 0.
+    """
     version = made.document.version
     best: dict[int, int] = {}
     for start, end, _ in find_folds(version, [-1] * len(version.index.starts)):
@@ -68,7 +72,10 @@ def _is_folded(text: Text, first: int, last: int) -> bool:
 
 
 def notes(made: Read, text: Text) -> dict[int, str]:
-    """Map line numbers of the page to the statistics of the weights in these lines."""
+    """Return the statistics of weights that the page does not show completely, by line.
+
+    The line is the index in `text.lines` of the first line of the statement with the weight.
+    """
     describe = made.document.describe
     assert describe is not None
     found: dict[int, list[str]] = {}
@@ -103,7 +110,11 @@ def _is_moved(data: Any) -> bool:
 
 
 def findings(made: Read, text: Text) -> list[list[Any]]:
-    """Return [line, severity, code, message] of each error and warning, errors first."""
+    """Return [line, severity, code, message] of each finding that is an error or a warning.
+
+    The line is an index of `text.lines`. Findings without a position are left out; errors come
+    first.
+    """
     found = []
     for finding in made.findings:
         span = finding.span

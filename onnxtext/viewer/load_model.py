@@ -33,10 +33,10 @@ class Read:
 
     Attributes:
         name: its name, such as that of its file.
-        base: the directory of its file, where weights are; None if unknown.
-        document: its text, with the data derived from it.
-        findings: the syntax errors of the text; errors and warnings of the checker follow.
-        binary: whether it was a binary model; its text is then the canonical one.
+        base: the directory of its file, to find weights beside it; None if unknown.
+        document: its text, with the data derived from it, such as the syntax tree.
+        findings: the syntax errors of the text, then the findings of the checker.
+        binary: whether it was read from a binary model. If so, its text is in the canonical layout.
         statistics: whether the statistics of its weights are computed.
     """
 
@@ -49,16 +49,16 @@ class Read:
 
     @property
     def text(self) -> str:
-        """The whole text."""
+        """The text of the model."""
         return self.document.version.text
 
     @property
     def model(self) -> Model | None:
-        """The model; None for a part of a model."""
+        """The syntax tree of the model; None if the text is not a whole model."""
         return self.document.version.index.model
 
     def side(self) -> Side:
-        """Return the model for a comparison.
+        """Return the model in the form that `onnxtext.differ` compares.
 
         Raises:
             OnnxTextError: the text has errors, or is only a part of a model.
@@ -78,14 +78,17 @@ def read(
     binary: bool | None = None,
     statistics: bool = True,
 ) -> Read:
-    """Read a text or a binary model; a text may have errors.
+    """Read a text or a binary model, check it, and infer the types of its values.
+
+    A text may have errors; the result has them in `findings`.
 
     Args:
-        data: the content of its file.
+        data: the content of the model's file.
         name: the name of the file.
-        base: its directory, to find weights beside it.
-        binary: whether it is a binary model; by default its name, else its content, decides.
-        statistics: whether the statistics of weights are computed.
+        base: the directory of the file, to find weights beside it; None if unknown.
+        binary: whether `data` is a binary model; None to decide by the suffix of `name`, or by
+            `data` if the suffix is unknown.
+        statistics: whether to compute the statistics of weights.
 
     Raises:
         OnnxTextError: the bytes are neither a model nor a text.
@@ -109,7 +112,10 @@ def read(
 
 
 def canonical(made: Read) -> Read:
-    """Return a model with its text reprinted in the canonical layout; as is on syntax errors."""
+    """Return a model whose text is in the canonical layout.
+
+    A text with syntax errors, or with only a part of a model, is returned unchanged.
+    """
     model = made.model
     if made.binary or model is None or made.document.version.syntax:
         return made

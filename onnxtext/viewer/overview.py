@@ -12,7 +12,7 @@ Row = tuple[str, list[str]]
 
 
 def overview(model: Model) -> list[Row]:
-    """Return a (title, lines) pair for each row; the first row summarizes the model in one line."""
+    """Return (title, items) of each row; the items of the first row summarize the whole model."""
     found = summarize(model)
     parts = [_counted(found.nodes, "node")]
     if found.parameters.elements:

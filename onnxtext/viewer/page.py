@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Write the page: HTML with style, scripts and data in one file, which loads nothing else.
+"""Build a page: HTML with style, scripts and data in one file, which loads nothing else.
 
 The data is compressed JSON in base64, so no content of a model can act as markup. The content
-security policy allows only this package's scripts and style, by their digests, and no connection.
+security policy allows no network connections, and only the scripts and the style of this package,
+by their digests.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from onnxtext.diagnostics.safe import safe
-from onnxtext.excerpt.output import escaped
+from onnxtext.excerpt.annotate_text import escaped
 
 BEGINNING = "<!DOCTYPE html>\n<!-- onnxtext view -->\n"
 """The beginning of each page."""
@@ -38,7 +39,7 @@ _NOTICE = (
 
 
 def page(data: dict[str, Any], title: str) -> str:
-    """Return the page.
+    """Return the HTML of a page.
 
     Args:
         data: the data of the page, as collected by `page_of` in `onnxtext.viewer`.

@@ -97,7 +97,7 @@ class Reader:
         return data
 
     def array(self, file: DataFile, type: TensorType) -> bytes | memoryview:
-        """Return the elements of an array in a data file as `raw_data`.
+        """Return the elements of an array in a data file, encoded as in `TensorProto.raw_data`.
 
         Raises:
             BlobError: the array cannot be read, or has another type or shape.
@@ -125,7 +125,12 @@ class Reader:
 
 
 def verify(data: memoryview, digest: str, where: str) -> None:
-    """Verify the digest of bytes.
+    """Verify the SHA-256 of bytes.
+
+    Args:
+        data: the bytes.
+        digest: the expected SHA-256, or its first digits.
+        where: the place of the bytes, for the message.
 
     Raises:
         BlobError: the digests differ.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compute the size of a model's weights from their types, before any weights are read."""
+"""Estimate the size of a model's weights from their types, before any weights are read."""
 
 from __future__ import annotations
 
@@ -31,10 +31,11 @@ def wanted_size(type: ast.TensorType) -> int:
 
 
 def declared_size(model: ast.Model | ast.Fragment) -> tuple[int, int]:
-    """Sum the sizes of a model's weights by their types, without reading data.
+    """Estimate the size of a model's weights from their types, without reading data.
 
     Returns:
-        (the sum in bytes over all uses of blobs, the offset of the statement with the most bytes)
+        The estimate in bytes, with a blob counted once for each use; and the text offset of the
+        statement with the most bytes.
     """
     resources = model.resources if isinstance(model, ast.Model) else {}
     raw: dict[int, int] = {}

@@ -30,7 +30,7 @@ from onnxtext.weights.declared_sizes import wanted_size
 from onnxtext.weights.open_beside import PathError, inside, view_file
 
 ALIGNMENT = 4096
-"""Offsets are multiples of this, so that data can be mapped (see `external_data` in onnx.proto)."""
+"""Alignment of offsets in bytes, so that data can be mapped (see `external_data` in onnx.proto)."""
 
 LEAST_BYTES = 1024
 """Minimum size of tensors that are externalized, in bytes; smaller tensors stay in the model."""
@@ -46,7 +46,7 @@ class ExternalFile:
     """A file of external data to write.
 
     Attributes:
-        name: the location in the model's references.
+        name: the `location` in the references of the model.
         parts: (offset, data) pairs, ascending.
         size: the number of bytes so far.
     """
@@ -66,7 +66,7 @@ class ExternalFile:
         return offset
 
     def add_pieces(self, pieces: Sequence[Data]) -> int:
-        """Add consecutive pieces and return their offset."""
+        """Add pieces that follow each other directly; return the offset of the first one."""
         offset = at = -(-self.size // ALIGNMENT) * ALIGNMENT
         for piece in pieces:
             self.parts.append((at, piece))
@@ -75,7 +75,7 @@ class ExternalFile:
         return offset
 
     def pieces(self) -> Iterator[Data]:
-        """Return the content of the file, in order."""
+        """Yield the content of the file in order, with zeros between the parts."""
         at = 0
         for offset, data in self.parts:
             if offset > at:
@@ -101,7 +101,10 @@ class Externalizer(Rewriter):
         self._elsewhere = elsewhere
 
     def data(self, type: TensorType, data: Any, name: str | None) -> Any:
-        """Move large data to the file and return a reference; return other data as it is."""
+        """Move large data to the file and return a reference to it.
+
+        Return smaller data as `RawData`. Return data without raw bytes, such as strings, unchanged.
+        """
         if isinstance(data, SplatData):
             offset = self._file.add_pieces(data.repetition.pieces())
             return self._reference(offset, len(data.repetition))
@@ -145,7 +148,11 @@ class Externalizer(Rewriter):
 
 
 class Embedder(Rewriter):
-    """Replaces references to external data by the data itself."""
+    """Replaces references to external data by the data itself.
+
+    Attributes:
+        found: whether the model had external data.
+    """
 
     def __init__(self, base: Path | None) -> None:
         """Create an embedder.
@@ -160,7 +167,7 @@ class Embedder(Rewriter):
         self.found = False
 
     def data(self, type: TensorType, data: Any, name: str | None) -> Any:
-        """Return the data of a reference as raw data; return other data as it is."""
+        """Read the data that an `ExternalData` refers to; return other data unchanged."""
         if not isinstance(data, ExternalData):
             return data
         self.found = True
@@ -233,14 +240,14 @@ def embed_external(model: Model, base: Path | None) -> bool:
 
 
 def externalize(model: Model, file: ExternalFile, elsewhere: Elsewhere) -> None:
-    """Move the data of a model's tensors to a file of external data.
+    """Move the large data of a model's tensors to a file of external data.
 
     Args:
         model: the model, changed in place.
         file: receives the data.
-        elsewhere: finds blobs that are not in the text.
+        elsewhere: reads data files, and blobs that are not in the model's resources.
 
     Raises:
-        BlobError: a blob is missing or damaged.
+        BlobError: a blob or data file is missing or damaged.
     """
     Externalizer(file, Blobs(model.resources), elsewhere).run(model)

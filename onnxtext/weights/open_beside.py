@@ -43,10 +43,10 @@ def inside(base: Path, name: str) -> Path:
 
 
 def view_file(path: Path) -> memoryview:
-    """Read a regular file; map a large one.
+    """Return the bytes of a regular file; map a large file into memory.
 
     Args:
-        path: the file, resolved by `inside`. If it is a link, it has been replaced since: an error.
+        path: a result of `inside`, so not a link unless the file has been replaced since.
 
     Raises:
         PathError: the file is a link, a directory, a device or a pipe.

@@ -45,22 +45,23 @@ _INSTALL = "pip install 'onnxtext[safetensors]'"
 
 
 class SafetensorsMissing(BlobError):
-    """The library is not installed."""
+    """The library `safetensors` is not installed."""
 
     def __init__(self) -> None:
         super().__init__(f"safetensors files need the library safetensors: {_INSTALL}")
 
 
 def write_safetensors(path: Path, blobs: Mapping[str, bytes | memoryview], model: Model) -> None:
-    """Write blobs to a file, which is replaced atomically.
+    """Write blobs to a safetensors file; replace an existing file atomically.
 
     Args:
         path: the file.
-        blobs: bytes by their full digests.
-        model: the model of the blobs.
+        blobs: maps full digests to bytes.
+        model: the model that uses the blobs; gives the names, types and shapes of tensors.
 
     Raises:
         SafetensorsMissing: the library is not installed.
+        BlobError: the library cannot write the blobs.
         OSError: the file cannot be written.
     """
     try:
@@ -123,7 +124,7 @@ def _can_be_key(name: str) -> bool:
 
 
 def read_safetensors(path: Path) -> dict[str, memoryview]:
-    """Return the blobs in a file by their digests, mapped and not verified.
+    """Map digests to the bytes of the blobs in a file; do not copy or verify the bytes.
 
     Raises:
         BlobError: the library is not installed, or rejects the file.
@@ -142,8 +143,7 @@ def open_safetensors(
 ) -> tuple[dict[str, tuple[str, tuple[int, ...], memoryview]], dict[str, str]]:
     """Return the type, shape and bytes of each tensor in a safetensors file, and its metadata.
 
-    The library validates the file. The bytes are views of the file at the offsets that its header
-    gives: nothing is copied.
+    The library validates the file. The bytes are views of the file, so nothing is copied.
 
     Raises:
         BlobError: the library is not installed, or rejects the file.

@@ -62,7 +62,9 @@ class _Finder(Rewriter):
 
 
 def describe_entries(element: str, entries: bytes) -> str | None:
-    """Return statistics of a typed data field, such as `float_data`; None if it has bit patterns.
+    """Return statistics of a typed data field, such as `float_data`.
+
+    Return None if the field holds floats as bit patterns, or if the element type is unknown.
 
     Args:
         element: the element type of the tensor.
@@ -84,17 +86,19 @@ _ENTRIES = {
 
 
 def find_blobs(root: Model | Graph | Function) -> dict[str, tuple[str, str]]:
-    """Return, by digest, the (name, element type) of each blob's first use."""
+    """Map the digest of each blob to the (name, element type) of its first use.
+
+    The element type is "" if the bytes of the blob are not an array of numbers.
+    """
     finder = _Finder()
     finder.run(root)
     return finder.found
 
 
 def describe_blobs(model: Model) -> str:
-    """Return a comment line with statistics for each blob, then the keyword `resources`.
+    """Return a comment line with statistics for each blob in the resources of a model.
 
-    Args:
-        model: the model with its resources.
+    The last line is the keyword `resources`, which begins the section of the resources.
     """
     lines = [""]
     for digest, (name, element) in find_blobs(model).items():
@@ -106,7 +110,9 @@ def describe_blobs(model: Model) -> str:
 
 
 def describe(element: str, data: bytes | memoryview) -> str:
-    """Describe elements: min, max, mean, standard deviation, share of zeros, number of NaNs.
+    """Return min, max, mean, standard deviation, share of zeros and number of NaNs as text.
+
+    For bytes that are not numbers, return only their size.
 
     Args:
         element: the element type; "" for bytes that are not numbers.
@@ -154,7 +160,7 @@ def _blocks(element: str, data: bytes | memoryview) -> Iterator[NDArray[np.float
 
 
 def dtype_of(element: str) -> np.dtype[Any] | None:
-    """Return the numpy dtype of an element type; None if it is not a real type of whole bytes.
+    """Return the numpy dtype of an element type; None for strings, complex and sub-byte types.
 
     Args:
         element: the element type's name in the text.

@@ -32,7 +32,7 @@ TEMPORARY = re.compile(r"\.onnxtext-[0-9a-f]{12}")
 
 @dataclass(slots=True)
 class Store:
-    """The store in a directory, which need not exist.
+    """A weight store. Its directory need not exist.
 
     Attributes:
         directory: the directory of the blobs.
@@ -63,14 +63,14 @@ class Store:
         return True
 
     def remove(self, name: str, age: float) -> bool:
-        """Remove a file unless it was stored again or removed in the meantime.
+        """Remove a file of the store if it exists and is older than `age`.
 
         The removal takes the exclusive lock, so that it cannot remove a blob that another process
         has just found in `put`.
 
         Args:
             name: name of the file.
-            age: minimum number of seconds since the file was stored.
+            age: number of seconds since the file was last stored.
 
         Returns:
             Whether the file was removed.
@@ -93,7 +93,7 @@ class Store:
         """Lock the directory during the `with` block, on systems with `flock`.
 
         Args:
-            exclusive: whether no other process may hold the lock.
+            exclusive: whether to take an exclusive lock instead of a shared one.
         """
         descriptor = -1
         if fcntl is not None:
@@ -107,7 +107,7 @@ class Store:
                 os.close(descriptor)
 
     def names(self) -> list[str]:
-        """Return the digests of all blobs, sorted; none if the directory does not exist.
+        """Return the sorted digests of all blobs; [] if the directory does not exist.
 
         Raises:
             OSError: the directory cannot be read.
@@ -136,7 +136,7 @@ class Store:
         return found
 
     def leftovers(self) -> Iterator[Path]:
-        """Return temporary files of killed processes."""
+        """Yield the temporary files that killed processes left in the directory."""
         if self.directory.is_dir():
             for path in sorted(self.directory.iterdir()):
                 if TEMPORARY.fullmatch(path.name) and path.is_file() and not path.is_symlink():

@@ -25,9 +25,10 @@ _HEAD = 4096
 def find_texts(store: Path) -> Iterator[Path]:
     """Yield the files that may be texts with references to a store.
 
-    The search covers all files below the store's parent, and the files directly in each directory
-    above. Texts elsewhere cannot reference the store, because paths never leave the directory of a
-    text. Links to directories are not followed. A file that begins with binary data is no text.
+    The search covers all files below the store's parent directory, and the files directly in each
+    directory above. Texts elsewhere cannot reference the store, because a text can only reference
+    paths below its own directory. Links to directories are not followed. Files that begin with
+    binary data are skipped, unless their suffix is that of a text.
 
     Args:
         store: the directory of the store.
@@ -106,8 +107,8 @@ class StoreReferences:
 
     Attributes:
         store: the store.
-        texts: the texts that were found, with the number of blobs that each references.
-        users: for each digest, the texts that reference the blob.
+        texts: maps each text to the number of blobs that it references.
+        users: maps the digest of each blob to the texts that reference it.
         orphaned: the digests of the blobs that no text references.
         leftovers: temporary files of killed processes.
     """

@@ -18,7 +18,7 @@ Weights = Literal["auto", "inline", "section", "store", "safetensors", "none"]
 """Where to write large data (SPEC 6.6)."""
 
 SECTION_BYTES = 1 << 20
-"""`auto` writes more bytes than this to a store."""
+"""Maximum number of bytes that `auto` keeps in the text; it writes more bytes to a store."""
 
 STORE_SUFFIX = ".weights"
 SAFETENSORS_SUFFIX = ".safetensors"
@@ -29,12 +29,12 @@ Written = Callable[[int], None]
 
 @dataclass(slots=True)
 class WeightFiles:
-    """Weights to write beside a text. Write them before the text, so that it never lacks blobs.
+    """Weights to write beside a text. Write them first, so that the text never lacks blobs.
 
     Attributes:
         base: the directory of the text.
         place: the kind of the destination, and its path relative to `base`.
-        blobs: the bytes by their full digests.
+        blobs: maps full digests to bytes.
         model: the model, for the names of tensors in a safetensors file.
     """
 
@@ -45,7 +45,9 @@ class WeightFiles:
     _extended: bool = field(default=False, init=False)
 
     def foreign(self) -> Path | None:
-        """Return the safetensors file if it exists and `write` would change it; None for stores.
+        """Return the path of an existing safetensors file that `write` would change.
+
+        Return None if there is no such file, or the destination is a store.
 
         Raises:
             OSError: the file exists and cannot be read.
@@ -63,7 +65,7 @@ class WeightFiles:
         )
 
     def _held(self, target: Path) -> dict[str, memoryview]:
-        """Return the blobs in an existing file; none if it is not a safetensors file."""
+        """Return the blobs in an existing file; {} if it is not a safetensors file."""
         from onnxtext.weights.safetensors_file import read_safetensors
 
         try:
@@ -72,12 +74,13 @@ class WeightFiles:
             return {}
 
     def write(self, written: Written | None = None) -> None:
-        """Write missing blobs and keep existing ones, even unused ones (see `remove_obsolete`).
+        """Write missing blobs; keep all blobs at the destination (see `remove_obsolete`).
 
         Args:
             written: receives progress.
 
         Raises:
+            BlobError: for a safetensors file, the library is not installed or fails.
             OSError: something cannot be written; existing blobs are intact.
             PathError: the place is not below the directory of the text.
         """
@@ -100,10 +103,10 @@ class WeightFiles:
                 written(len(data))
 
     def remove_obsolete(self) -> None:
-        """Remove the blobs that only the replaced text needed from a safetensors file.
+        """Remove all blobs that the new text does not use from a safetensors file.
 
-        Before this call, the file has the blobs of the old and the new text, so both texts are
-        complete even if the conversion is killed.
+        Before this call, the file has the blobs of the old and the new text, so either text finds
+        its blobs if the conversion is killed.
 
         Raises:
             OSError: the file cannot be written; it is unchanged.
@@ -118,18 +121,21 @@ class WeightFiles:
 def move_resources(
     model: Model, digests: dict[str, str], weights: Weights, text: Path, place: str | None = None
 ) -> WeightFiles | None:
-    """Remove the resources from a model, and set the place where they will be written.
+    """Take the resources out of a model to write them to a store or safetensors file.
+
+    The model then records the place of the store or file.
 
     Args:
         model: a model whose large data is in its resources; changed in place.
-        digests: the full digests of the resources.
-        weights: the destination; `auto` keeps up to `SECTION_BYTES` in the model.
+        digests: maps the digest of each resource in the model to the full digest.
+        weights: the destination. `auto` means `section` up to `SECTION_BYTES`, otherwise `store`.
+            Only `store` and `safetensors` take resources out of the model.
         text: the file that the text will be written to.
         place: the store or safetensors file, relative to the text's directory; None to derive the
             name from the text's.
 
     Returns:
-        The weights to write; None if there are none.
+        The weights to write; None if the model is unchanged.
     """
     if weights == "auto":
         size = sum(map(len, model.resources.values()))

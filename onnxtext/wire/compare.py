@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compare an encoding in pieces with the original bytes, without joining large pieces."""
+"""Compare an encoding, given as a list of pieces, with bytes; large pieces are not copied."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ _MANY = 1 << 10
 """Maximum number of pieces to join, so that they fit into the processor's cache."""
 
 _LARGE = 1 << 18
-"""The size in bytes below which pieces are copied for the comparison: they fit into the cache."""
+"""Pieces of fewer bytes are compared with a copy of the data, which fits into the cache."""
 _BLOCK = 1 << 22
 """Number of bytes of two long pieces to compare at a time."""
 
 
 def pieces_equal(pieces: Iterable[Piece], data: bytes) -> bool:
-    """Whether the joined pieces equal the data.
+    """Whether the pieces, joined in order, equal `data`.
 
-    A large piece that is a view of the data at the same offset is equal, so it is not read.
+    A large piece that is a view of `data` at its own offset must be equal, so it is not read.
     """
     at = 0
     view = memoryview(data)
@@ -51,7 +51,7 @@ def _joined(pieces: Iterable[Piece]) -> Iterator[Piece]:
 
 
 def same_bytes(left: Piece, right: Piece) -> bool:
-    """Whether two pieces are equal; two views of the same memory are not read."""
+    """Whether two pieces are equal; if both are views of the same memory, do not read it."""
     if len(left) != len(right):
         return False
     one, other = np.frombuffer(left, np.uint8), np.frombuffer(right, np.uint8)

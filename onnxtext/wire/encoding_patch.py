@@ -2,9 +2,10 @@
 """Make and apply byte patches, which turn the canonical encoding of a model into its file's bytes.
 
 The section `encoding` (SPEC 13.5) of a text holds a patch; `proto/decode/lift.py` makes it. A
-patch is a sequence of instructions. Each begins with a varint whose lowest bit gives its kind:
+patch is a sequence of instructions. The first varint of an instruction gives its kind and length:
 
-- `length << 1`, `offset`: copy `length` bytes of the canonical encoding from `offset`;
+- `length << 1`, then the varint `offset`: copy `length` bytes of the canonical encoding from
+  `offset`;
 - `length << 1 | 1`, then `length` bytes: insert these bytes.
 """
 
@@ -34,7 +35,7 @@ _WORTH = 8
 
 
 def make_patch(canonical: bytes, wanted: bytes) -> bytes:
-    """Create the patch that turns `canonical` into `wanted`, in linear time."""
+    """Return a patch that turns `canonical` into `wanted`; takes linear time."""
     blocks: dict[bytes, int] = {}
     step = max(_BLOCK, -(-len(canonical) // _MOST_BLOCKS))
     for at in range(0, len(canonical) - _BLOCK + 1, step):
@@ -86,11 +87,11 @@ def _common(left: bytes, left_at: int, right: bytes, right_at: int) -> int:
 
 
 def apply_patch(canonical: bytes, patch: bytes) -> bytes:
-    """Apply a patch to the canonical encoding.
+    """Return the bytes that a patch makes from the canonical encoding.
 
     Raises:
-        WireError: the patch does not fit this encoding, or its result has more than `MAX_RESULT`
-            bytes. This is checked before any allocation.
+        WireError: the patch refers to bytes beyond the end of the encoding or of the patch, or its
+            result has more than `MAX_RESULT` bytes. Raised before the result is allocated.
     """
     made = 0
     for at, _, start, end in _instructions(canonical, patch):

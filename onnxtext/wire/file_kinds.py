@@ -16,12 +16,12 @@ _HEAD = 4096
 
 @dataclass(frozen=True, slots=True)
 class FileKind:
-    """The kind of a file.
+    """A kind of file that is not a binary model, and how to report it.
 
     Attributes:
         code: code of the diagnostic.
         what: description with an article, such as "a gzip file".
-        help: what to do.
+        help: what the user can do; None if there is no advice.
     """
 
     code: str
@@ -30,7 +30,10 @@ class FileKind:
 
 
 def recognize(data: bytes) -> FileKind | None:
-    """Return the kind of a file that is not a binary model; None if unknown."""
+    """Return the kind of a file, given its bytes; None if the kind is unknown.
+
+    Call this for a file that is not a binary model.
+    """
     for offset, magic, what, help in _MAGIC:
         if data.startswith(magic, offset):
             return FileKind("not-a-model", what, help)

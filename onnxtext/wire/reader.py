@@ -16,7 +16,7 @@ class WireError(ValueError):
     """The bytes are not a protobuf message.
 
     Attributes:
-        message: the problem.
+        message: the problem, without the offset.
         offset: byte offset of the error.
     """
 
@@ -27,24 +27,24 @@ class WireError(ValueError):
 
 
 def check_depth(depth: int) -> None:
-    """Enforce the maximum nesting of messages.
+    """Check the nesting depth of a message.
 
     Raises:
-        WireError: messages are nested deeper than `MAX_DEPTH`.
+        WireError: `depth` is greater than `MAX_DEPTH`.
     """
     if depth > MAX_DEPTH:
         raise WireError(f"messages are nested more than {MAX_DEPTH} levels deep", 0)
 
 
 class WireField(NamedTuple):
-    """A field of a message.
+    """The position of a field in the bytes of a message.
 
     Attributes:
         number: the field's number.
         wire_type: the wire type.
-        start: offset of its key.
-        value: offset of its value; for a length-delimited field, after the length.
-        end: offset of its end.
+        start: offset of the field's key.
+        value: offset of the field's value: after the key and, if there is one, the length.
+        end: offset after the field; for a group, after its end key.
     """
 
     number: int
@@ -55,7 +55,7 @@ class WireField(NamedTuple):
 
 
 def read_varint(data: bytes | memoryview, at: int, end: int) -> tuple[int, int]:
-    """Read a varint (modulo 2**64, like protobuf); return it and the offset after it.
+    """Return the varint at offset `at` (modulo 2**64, like protobuf), and the offset after it.
 
     Raises:
         WireError: the varint does not end within ten bytes or before `end`.
@@ -83,10 +83,10 @@ def signed(value: int) -> int:
 
 
 def read_fields(data: bytes | memoryview, start: int, end: int) -> Iterator[WireField]:
-    """Yield the fields of the message between two offsets.
+    """Yield the fields of the message from offset `start` to `end`.
 
     Raises:
-        WireError: the bytes are not a message.
+        WireError: the next bytes are not a valid field.
     """
     make = tuple.__new__
     at = start
@@ -126,12 +126,12 @@ def read_fields(data: bytes | memoryview, start: int, end: int) -> Iterator[Wire
 
 
 def read_group(data: bytes | memoryview, group: WireField) -> Iterator[WireField]:
-    """Yield the fields of a group, without its end key.
+    """Yield the fields in a group, given the group as a field.
 
-    Unlike a message, a group may have fields with number 0, and its end key may have any length.
+    Unlike `read_fields`, accept the field number 0.
 
     Raises:
-        WireError: the bytes are not a group.
+        WireError: the next bytes are not a valid field.
     """
     at = group.value
     while at < group.end:

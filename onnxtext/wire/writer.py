@@ -6,17 +6,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 Piece = bytes | memoryview
-"""A part of an encoded message. Weights are not copied: they are views of the input."""
+"""Some bytes of an encoded message. Pieces with weights are views of the input, not copies."""
 
 MOST_BYTES = (1 << 31) - 1
-"""Maximum size of a protobuf message."""
+"""Maximum size of a protobuf message, in bytes."""
 
 VARINT, FIXED64, LENGTH, GROUP, END_GROUP, FIXED32 = range(6)
 """Wire types (protobuf encoding specification)."""
 
 
 def varint(value: int) -> bytes:
-    """Encode an integer as a varint; a negative one as its two's complement in 64 bits."""
+    """Encode an integer as a varint; encode a negative integer as 64-bit two's complement."""
     if 0 <= value < 128:
         return _SMALL[value]
     if value < 0:
@@ -38,11 +38,11 @@ def tag(number: int, wire_type: int) -> bytes:
 
 
 def delimited(key: bytes, data: bytes) -> bytes:
-    """Encode a length-delimited field: key, length and data."""
+    """Encode a length-delimited field; `key` is the encoded key, which `tag` returns."""
     size = len(data)
     return key + (_SMALL[size] if size < 128 else varint(size)) + data
 
 
 def delimited_pieces(key: bytes, pieces: Sequence[Piece]) -> list[Piece]:
-    """Encode a length-delimited field from pieces, without copying them."""
+    """Like `delimited`, for data in pieces: return the pieces of the field, without copies."""
     return [key, varint(sum(map(len, pieces))), *pieces]

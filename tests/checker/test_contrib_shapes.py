@@ -16,7 +16,7 @@ from onnx import TensorProto, helper
 import onnxtext
 from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.engine.run import find_in
-from onnxtext.checker.inference.value_types import known_types
+from onnxtext.checker.inference.inferred_types import inferred_types
 from onnxtext.proto.decode.lift import lift_model
 
 Input = tuple[str, tuple[int, ...]] | None
@@ -195,7 +195,7 @@ def _computed(case: str) -> dict[str, tuple[int, ...]]:
 def _inferred(model: onnx.ModelProto) -> dict[str, list[int | str | None]]:
     subject, _ = find_in(lift_model(model.SerializeToString()))
     assert subject.main is not None
-    known = known_types(subject)[id(subject.main)]
+    known = inferred_types(subject)[id(subject.main)]
     shapes = {name: getattr(type, "shape", None) for name, type in known.items()}
     return {n: list(map(plain_dim, dims)) for n, dims in shapes.items() if dims is not None}
 

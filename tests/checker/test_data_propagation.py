@@ -9,8 +9,8 @@ import pytest
 
 import onnxtext
 from onnxtext.checker.engine.run import find_in
+from onnxtext.checker.inference.inferred_types import inferred_type_texts
 from onnxtext.checker.inference.shape_inference import ShapeInference
-from onnxtext.checker.inference.value_types import value_types
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
 from tests.checker.models import text
@@ -137,7 +137,7 @@ def test_shapes_of_onnxruntime_operators_are_inferred(node: str) -> None:
     )
     subject, _ = find_in(parse_model(Source(source, "m")))
     assert subject.main is not None
-    assert value_types(subject)[subject.main.original.at].get("y") == CONTRIB[node]
+    assert inferred_type_texts(subject)[subject.main.original.at].get("y") == CONTRIB[node]
 
 
 HEADER = '<domain: "my", opset_import: ["": 21]>'
@@ -159,7 +159,7 @@ def inferred(nodes: str) -> dict[str, str]:
     subject, found = find_in(parse_model(Source(source, "m")))
     assert [finding for finding in found if finding.slug.endswith("mismatch")] == []
     assert subject.main is not None
-    return value_types(subject)[subject.main.original.at]
+    return inferred_type_texts(subject)[subject.main.original.at]
 
 
 @pytest.mark.parametrize("name", FOLLOWED)
@@ -176,14 +176,14 @@ def test_a_declared_name_that_looks_like_a_sum_is_that_sum() -> None:
     )
     subject, _ = find_in(parse_model(Source(source, "m")))
     assert subject.main is not None
-    assert value_types(subject)[subject.main.original.at]["z"] == 'float["past + seq", 64]'
+    assert inferred_type_texts(subject)[subject.main.original.at]["z"] == 'float["past + seq", 64]'
 
 
 def test_a_default_is_no_constant() -> None:
     source = text("y = Reshape (x, s)", inputs="float[4, 2] x, int64[2] s = {2, 4}", outputs="y")
     subject, _ = find_in(parse_model(Source(source, "m")))
     assert subject.main is not None
-    assert value_types(subject)[subject.main.original.at]["y"] == "float[?, ?]"
+    assert inferred_type_texts(subject)[subject.main.original.at]["y"] == "float[?, ?]"
 
 
 def test_a_branch_that_never_runs_has_no_findings() -> None:
@@ -220,8 +220,8 @@ def test_nested_loops_are_visited_a_few_times(monkeypatch: pytest.MonkeyPatch) -
         subject, _ = find_in(parse_model(Source(nested_loops(depth), "m")))
         assert subject.main is not None
         if depth == 4:
-            assert value_types(subject)[subject.main.original.at]["y"] == "float[?, 4]"
-        assert value_types(subject)[subject.main.original.at]["v0"].startswith("float[")
+            assert inferred_type_texts(subject)[subject.main.original.at]["y"] == "float[?, 4]"
+        assert inferred_type_texts(subject)[subject.main.original.at]["v0"].startswith("float[")
         assert visits <= 2_000
 
 

@@ -146,7 +146,7 @@ def test_check_reads_messages_and_paths(tmp_path: Path) -> None:
     unnamed.write_text(wrong)
     for source in (wrong, model, model.SerializeToString(), path, other, unnamed):
         assert codes(source) == {"op-unknown"}
-    with pytest.raises(TypeError, match="int is no message of onnx"):
+    with pytest.raises(TypeError, match=r"^expected a message of onnx.*, not int"):
         onnxtext.check(1)
     with pytest.raises(ValueError, match="there is no rule `nothing`"):
         onnxtext.check(wrong, select=["nothing"])

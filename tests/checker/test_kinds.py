@@ -18,8 +18,8 @@ from onnxtext.checker.engine.run import find_in
 from onnxtext.checker.inference import kind_walk
 from onnxtext.checker.inference import node_kinds as kinds
 from onnxtext.checker.inference.explain_shape_errors import written
+from onnxtext.checker.inference.inferred_types import inferred_type_texts, inferred_types
 from onnxtext.checker.inference.kind_facts import FIRST_KEEPING, KEEPING_TYPE
-from onnxtext.checker.inference.value_types import known_types, value_types
 from onnxtext.proto.decode.lift import LiftError, lift_model
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
@@ -174,9 +174,9 @@ def test_types_by_kind_equal_types_node_by_node(
     text = onnxtext.from_binary(VARIANTS[variant](COUNT))
     model = parse_model(Source(text, "m"))
     monkeypatch.setattr(kind_walk, "_FEW_KINDS", COUNT)
-    found = value_types(find_in(model)[0])
+    found = inferred_type_texts(find_in(model)[0])
     monkeypatch.setattr(kinds, "_LEAST_NODES", 1 << 30)
-    assert value_types(find_in(model)[0]) == found
+    assert inferred_type_texts(find_in(model)[0]) == found
     assert sum(map(len, found.values())) >= COUNT
 
 
@@ -313,7 +313,7 @@ def _both_walks(data: bytes, monkeypatch: pytest.MonkeyPatch) -> list[list[dict[
     for least in (1, 1 << 30):
         monkeypatch.setattr(kinds, "_LEAST_NODES", least)
         subject, _ = find_in(lift_model(data), encoded=lambda: data)
-        known = known_types(subject)
+        known = inferred_types(subject)
         made.append(
             [
                 {name: written(type) for name, type in known.get(id(scope), {}).items()}

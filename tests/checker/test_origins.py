@@ -67,6 +67,24 @@ g (float[N, 4] x, int64[2] shape, float[?, 3] q, bool c, int64 n, float[] z) => 
 fun (a) => (b) { b = Concat <axis = 1> (a, a) }
 """
 )
+FUNCTIONS = (
+    HEAD
+    + """\
+g (float[N, 4] x, float[M, 4] w) => (float[?, ?] y, float[?, ?] z, float[?, ?] s) {
+  y = own.turn <perm = [1, 0]> (x)
+  z = own.join (x, w)
+  s = own.outer <order = [1, 0]> (x)
+}
+<domain: "own", opset_import: ["":21]>
+turn <perm> (a) => (b) { b = Transpose <perm: ints = @perm> (a) }
+<domain: "own", opset_import: ["":21]>
+join <axis: int = 0> (a, b) => (c) { c = Concat <axis: int = @axis> (a, b) }
+<domain: "own", opset_import: ["":21, "own":1]>
+outer <order> (a) => (b) { b = own.turn <perm: ints = @order> (a) }
+<domain: "own", opset_import: ["":21]>
+never <end> (a) => (unused) { unused = Shape <end: int = @end> (a) }
+"""
+)
 
 
 def told(model: ast.Model, name: str) -> str:
@@ -133,6 +151,25 @@ def test_explanations_name_the_origin_of_each_size(name: str, wanted: list[str])
     found = told(parse(TEXT), name)
     for part in wanted:
         assert part in found, found
+
+
+@pytest.mark.parametrize(
+    ("name", "wanted"),
+    [
+        ("y", ["dimension 1: `N`", "`Transpose` takes it from dimension 0 of `a`"]),
+        ("z", ["dimension 0: `M + N`", "`Concat` computes it from 2 sizes",
+               "- dimension 0 of `a`: `N`", "- dimension 0 of `b`: `M`"]),
+        ("s", ["dimension 0: `4`", "`Transpose` takes it from dimension 1 of `a`"]),
+        ("unused", ["neither onnx nor onnxtext infers this size of `Shape`"]),
+    ],
+)  # fmt: skip
+def test_attribute_references_are_explained_with_the_attributes_of_the_call(
+    name: str, wanted: list[str]
+) -> None:
+    found = told(parse(FUNCTIONS), name)
+    for part in wanted:
+        assert part in found, found
+    assert "its attributes give it" not in found
 
 
 def test_explanations_of_cycles_and_long_chains_end() -> None:

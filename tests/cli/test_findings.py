@@ -130,7 +130,7 @@ def stale(tmp_path: Path) -> Path:
 def test_warnings_are_one_line_without_failure(stale: Path) -> None:
     result = run("to-binary", stale)
     assert result.status == 0
-    assert result.err.startswith(f"warning: {stale}: the encoding section no longer fits")
+    assert result.err.startswith(f"warning: {stale}: the encoding section does not fit")
     assert len(result.err.splitlines()) == 1
     assert stale.with_suffix(".onnx").exists()
     (finding,) = run("to-binary", stale, "--output-format=json").findings()

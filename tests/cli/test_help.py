@@ -80,7 +80,7 @@ def test_the_version_names_the_core() -> None:
 def test_an_unknown_core_is_an_error(wanted: str) -> None:
     result = run("--version", env={"ONNXTEXT_CORE": wanted})
     assert result.status == 2
-    assert result.err.startswith("error: ONNXTEXT_CORE is `native` or `python`")
+    assert result.err.startswith("error: ONNXTEXT_CORE must be `native` or `python`")
 
 
 def test_the_console_script_and_the_module_are_the_same(text: Path) -> None:

@@ -104,7 +104,7 @@ def test_captured_values_count_as_uses(model: Path) -> None:
         (["--to", "x"], "no node computes x", None),
         (["--graph", "maybe"], "there is no graph or function `maybe`", "the model has `main`"),
         (["--find", "Softmax"], "no statement matches `Softmax`", None),
-        (["--from", "p", "--to", "q"], "no graph has all of `p`, `q`", None),
+        (["--from", "p", "--to", "q"], "no graph contains all of `p`, `q`", None),
     ],
 )
 def test_nothing_to_show_is_an_error(
@@ -139,7 +139,7 @@ def test_find_shows_matching_statements(model: Path) -> None:
 def test_a_wrong_pattern_is_wrong_usage(model: Path) -> None:
     result = run("show", model, "--find", "(")
     assert result.status == 2
-    assert "'(' is no regular expression" in result.err
+    assert "'(' is not a regular expression" in result.err
 
 
 def test_a_broken_text_is_shown_as_far_as_it_goes(tmp_path: Path) -> None:

@@ -134,8 +134,8 @@ def test_other_violated_laws_are_reported(model: Path) -> None:
     first, differs, meaning, printed = result.out.decode().splitlines()
     assert first.startswith(f"BROKEN {model}  ")
     assert differs.startswith("  L1: the bytes differ from byte 0x3 (graph) on: ")
-    assert meaning.endswith("another model: graph.name is 'g', then 'gx'")
-    assert "line 6 is printed differently the second time: 'g (float[N] x)" in printed
+    assert meaning.endswith("another model: graph.name was 'g' and became 'gx'")
+    assert "line 6 is printed differently the second time: it was 'g (float[N] x)" in printed
 
 
 BREAK_PRINTER = """
@@ -149,7 +149,7 @@ def test_the_printed_text_is_compared_with_the_file(tmp_path: Path) -> None:
     (tmp_path / "m.onnxtxt").write_text(TEXT)
     result = run_patched(BREAK_PRINTER, "verify", tmp_path / "m.onnxtxt")
     assert result.status == 1
-    assert "'Relu', then 'Rexu'" in result.out.decode()
+    assert "'Relu' and became 'Rexu'" in result.out.decode()
 
 
 def test_verifying_large_weights_takes_little_more_than_they_do() -> None:

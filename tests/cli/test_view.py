@@ -56,7 +56,7 @@ def test_only_pages_are_replaced(place: Path) -> None:
     before = (place / "m.onnx").read_bytes()
     result = run("view", "m.onnx", "-o", "m.onnx", cwd=place)
     assert result.status == 2
-    assert "m.onnx exists and is no page" in result.err
+    assert "m.onnx exists and is not a page" in result.err
     assert "--force" in result.err
     assert (place / "m.onnx").read_bytes() == before
     (place / "mine.html").write_text("<!DOCTYPE html>\n<p>mine")

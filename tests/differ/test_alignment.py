@@ -182,3 +182,17 @@ def _check_renamed(data: bytes) -> None:
         assert made.verdict == "names-differ"
         assert made.items == ()
         assert made.without(["names"]).verdict in ("same", "stored-differently")
+
+
+def test_functions_of_both_names_of_the_standard_domain_are_matched() -> None:
+    text = """\
+<onnxtext: 1, ir_version: 10, opset_import: ["": 21]>
+g (float[N] x) => (float[N] y) { y = f (x) }
+<domain: "%s", opset_import: ["": 21]>
+f (a) => (b) { b = %s (a) }
+"""
+    old, new = [Side.of_text(text % pair) for pair in (("", "Relu"), ("ai.onnx", "Neg"))]
+    made = compare(old, new)
+    found = [(item.kind, item.actions, [each.path for each in item.fields]) for item in made.items]
+    assert [pair[:2] for pair in found] == [("function", ("changed",)), ("node", ("changed",))]
+    assert found[0][2] == ["domain"]

@@ -10,7 +10,7 @@ import pytest
 
 import onnxtext
 from onnxtext import editing
-from onnxtext.format.tokens import comments_of
+from onnxtext.format.tokens_with_comments import comments_of
 from tests.corpus import exports, shared_model, shared_models
 from tests.seeds import seeded
 

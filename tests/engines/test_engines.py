@@ -259,3 +259,24 @@ def test_missing_inputs_come_from_the_other_model() -> None:
     other = engines.load_model(text.replace(" = [3]", "").replace("w", "v"))
     with pytest.raises(onnxtext.OnnxTextError, match="B has the input `v`, and A does not"):
         engines.run_both(first, other, inputs, engine="onnx", names=("A", "B"))
+
+
+@pytest.mark.parametrize("indices", [[1, 3], [[0, 1], [1, 1]]])
+def test_missing_inputs_come_from_sparse_defaults(indices: list[Any]) -> None:
+    pytest.importorskip("onnxruntime")  # the reference evaluator of onnx reads no sparse ones
+    infos = [helper.make_tensor_value_info(name, 1, [2, 2]) for name in "xwy"]
+    node = helper.make_node("Mul", ["x", "w"], ["y"])
+    graph = helper.make_graph([node], "g", infos[:2], infos[2:])
+    imports = [helper.make_opsetid("", 21)]
+    second = helper.make_model(graph, opset_imports=imports, ir_version=10)
+    first = helper.make_model(graph, opset_imports=imports, ir_version=10)
+    sparse = first.graph.sparse_initializer.add(dims=[2, 2])
+    sparse.values.CopyFrom(numpy_helper.from_array(np.array([2, 5], np.float32), "w"))
+    sparse.indices.CopyFrom(numpy_helper.from_array(np.array(indices, np.int64)))
+    inputs = {"x": np.ones([2, 2], np.float32)}
+    one, _, found = engines.run_both(first, second, inputs, engine="onnxruntime")
+    np.testing.assert_array_equal(one["y"], [[0, 2], [0, 5]])
+    assert [(each.name, each.differs) for each in found] == [("y", False)]
+    sparse.dims[:] = [1, 1]
+    with pytest.raises(onnxtext.OnnxTextError, match="sparse default value of `w` is invalid"):
+        engines.run_both(first, second, inputs, engine="onnxruntime")

@@ -17,10 +17,10 @@ from onnx import TensorProto, helper, numpy_helper
 import onnxtext
 from onnxtext.ast.model import Graph, Node
 from onnxtext.excerpt import load_model as reading_module
+from onnxtext.excerpt.annotate_text import annotate
 from onnxtext.excerpt.errors import ShowError
 from onnxtext.excerpt.find_bodies import Body
 from onnxtext.excerpt.load_model import read_model
-from onnxtext.excerpt.output import annotate
 from onnxtext.excerpt.print_part import Choice, part_text
 from onnxtext.excerpt.slices import cut
 from tests.corpus import EXAMPLES, SHARED

@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import onnxtext
+from onnxtext.excerpt.annotate_text import escaped
 from onnxtext.excerpt.html import MOST_LINES, MOST_OPEN, to_html
-from onnxtext.excerpt.output import escaped
 from tests.corpus import REPOSITORY, onnx_directory, wheel_models
 from tests.excerpt.test_reading import weighted
 from tests.strategies import models

@@ -114,7 +114,7 @@ def test_handwritten_blobs_become_lists() -> None:
         f'resources {{ "{digest}": base64 "AQAAAAAAAAD+/////////wMAAAAAAAAA" }}'
     )
     assert list(onnxtext.loads(text).graph.node[0].attribute[0].ints) == [1, -2, 3]
-    with pytest.raises(OnnxTextError, match="declared int"):
+    with pytest.raises(OnnxTextError, match="declared as int"):
         onnxtext.to_binary(text.replace("is: ints", "is: int"))
 
 

@@ -83,11 +83,11 @@ def test_exporters_metadata_leaves_the_graph() -> None:
     [
         ("node [m1] { k: above }", "above", "no block directly above has the key `k`"),
         ('node [x1] { a: "b" }', "x1", "no node has the label `x1`"),
-        ('value [m1] { a: "b" }', "value", "only nodes have labels"),
+        ('value [m1] { a: "b" }', "value", "only a node can be named by its label"),
         ('nod y { a: "b" }', "nod", "`nod` is not a kind of metadata"),
         ('output w { a: "b" }', "w", "no output is named `w`"),
         ('value_info x { a: "b" }', "x", "no entry of `value_info` is named `x`"),
-        ('node [m1] { k: "v" } node y { k: abov }', "abov", "a string, or `above`"),
+        ('node [m1] { k: "v" } node y { k: abov }', "abov", "a string or `above`"),
     ],
 )
 def test_wrong_blocks_are_located_errors(block: str, wrong: str, message: str) -> None:

@@ -165,7 +165,7 @@ def with_metadata(block: str) -> str:
 @pytest.mark.parametrize(
     ("block", "message"),
     [
-        ('node nothing { k: "v" }', "no node's first output is named `nothing`"),
+        ('node nothing { k: "v" }', "no node has the first output `nothing`"),
         ('value qq { k: "v" }', "no value is named `qq`"),
         ('tensor x { k: "v" }', "no tensor is named `x`"),
         ('node y.else_branch.z { k: "v" }', "no attribute with a graph is named `else_branch`"),
@@ -173,10 +173,10 @@ def with_metadata(block: str) -> str:
         ('function my.ops.Other { k: "v" }', "no function is named"),
         ('function my.ops.Gelu { k: "v" }', "no function is named"),
         ('nodes q { k: "v" }', "`nodes` is not a kind"),
-        ('node { k: "v" }', "needs its name"),
+        ('node { k: "v" }', "needs a name"),
         ('k: "v"', "is outside of a block"),
         ('node q { node q { k: "v" } }', "entries only"),
-        ('node q:f16 { k: "v" }', "only functions have overloads"),
+        ('node q:f16 { k: "v" }', "only a function can have an overload"),
     ],
 )
 def test_dangling_names_are_errors(block: str, message: str) -> None:

@@ -253,8 +253,8 @@ def test_long_orders_are_printed_at_the_end(metadata: Any) -> None:
     ("section", "message"),
     [
         ('order { @doc("d") }', "`@doc` cannot be in a section `order`"),
-        ("order { @initializers(nodes) }", 'write @initializers("name")'),
-        ('order { @initializers(without: ["w"]) }', 'write @initializers("name")'),
+        ("order { @initializers(nodes) }", "the arguments of @initializers must be"),
+        ('order { @initializers(without: ["w"]) }', "the arguments of @initializers must be"),
         ("order {} order {}", "there are two `order` sections"),
     ],
 )
@@ -293,9 +293,9 @@ def test_nodes_begin_on_the_first_lines(path: Any) -> None:
 @pytest.mark.parametrize(
     ("order", "message"),
     [
-        ("initialisers", "write @value_info(initializers)"),
-        ("initializers, initializers", "@value_info names a part twice"),
-        ("", "write @value_info(initializers)"),
+        ("initialisers", "the arguments of @value_info must be"),
+        ("initializers, initializers", "an argument of @value_info is given twice"),
+        ("", "the arguments of @value_info must be"),
     ],
 )
 def test_errors_in_the_decorator_are_reported(order: str, message: str) -> None:

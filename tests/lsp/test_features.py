@@ -400,3 +400,54 @@ async def test_signature_help_shows_inputs_and_attributes(client: LanguageClient
     assert labels[found.active_parameter or 0] == "auto_pad"
     found = await shown("  z = Concat <axis = 0> (image, image, image, |")
     assert found.active_parameter == 0  # a variadic input
+
+
+async def test_hover_explains_sizes_with_the_attributes_of_a_call(
+    client: LanguageClient, tmp_path: Path
+) -> None:
+    text = """\
+<onnxtext: 1, ir_version: 10, opset_import: [21, "own": 1]>
+graph g (float[N, 4] x) => (float[?, ?] y) {
+  y = own.outer <order = [1, 0]> (x)
+}
+
+<domain: "own", opset_import: [21]>
+turn <perm> (a) => (b) {
+  b = Transpose <perm: ints = @perm> (a)
+}
+
+<domain: "own", opset_import: [21, "own": 1]>
+outer <order> (a) => (c) {
+  c = own.turn <perm: ints = @order> (a)
+}
+"""
+    session = Session(client, tmp_path / "calls.onnxtxt", text)
+    await session.diagnostics()
+    found = await hover(session, "|y = own")
+    assert "dimension 1 `N`: the input `x` declares it ([line 2]" in found, found
+
+
+@pytest.mark.parametrize("needle", ["|mid = Relu", "float[?] mi|d", "Neg (|mid)"])
+async def test_references_without_declarations_are_uses(
+    client: LanguageClient, tmp_path: Path, needle: str
+) -> None:
+    text = """\
+<onnxtext: 1, ir_version: 10, opset_import: [21]>
+g (float[N] x) => (float[N] y, mid) <float[?] mid> {
+  mid = Relu (x)
+  y = Neg (mid)
+}
+"""
+    session = Session(client, tmp_path / "uses.onnxtxt", text)
+
+    async def lines(whole: bool) -> list[str]:
+        context = t.ReferenceContext(include_declaration=whole)
+        found = await client.text_document_references_async(
+            session.params(t.ReferenceParams, needle, context=context)
+        )
+        assert found is not None
+        assert {session.part(each.range) for each in found} == {"mid"}
+        return [text.split("\n")[each.range.start.line].split(maxsplit=1)[0] for each in found]
+
+    assert await lines(True) == ["g", "g", "mid", "y"]
+    assert await lines(False) == ["g", "y"]

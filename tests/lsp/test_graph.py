@@ -414,10 +414,18 @@ async def test_comparison_requests_are_answered(client: LanguageClient, tmp_path
     session.replace("Sign (e)", "Sign ((e)")
     said, found = await changes(against="git:HEAD")
     assert said is not None
-    assert said.startswith("HEAD: ")
+    assert said.startswith("HEAD: this text has an error: ")
     assert not found
     session.replace("Sign ((e)", "Sign (e)")
     assert (await changes(against="git:HEAD"))[1] == {"added", "removed", "changed"}
+    # The other version has an error.
+    faulty = tmp_path / "wrong.onnxtxt"
+    faulty.write_text(BEFORE.replace("Relu (x)", "Relu ((x)"), "utf-8")
+    said, found = await changes(against=faulty.as_uri())
+    assert said is not None
+    assert said.startswith("wrong.onnxtxt: ")
+    assert "this text" not in said
+    assert not found
     assert await changes() == (None, set())
     for wrong in ("git:nothing", "git:--help", "git:", "http://x", (tmp_path / "x.onnx").as_uri()):
         with pytest.raises(JsonRpcException):

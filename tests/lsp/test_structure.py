@@ -82,8 +82,37 @@ async def test_folds_and_selections_follow_the_syntax(client: LanguageClient) ->
     comment = next(f for f in folds if f.kind == t.FoldingRangeKind.Comment)
     assert (comment.start_line, comment.end_line) == (0, 3)
 
-    chains = await client.text_document_selection_range_async(
-        t.SelectionRangeParams(session.document, [session.at("Div (|n, two)")])
+    parts = await selected(session, "Div (|n, two)")
+    assert parts[0] == "n"
+    assert "half = Div (n, two)" in parts
+    assert any(part.startswith("next = If") for part in parts)
+    assert parts[-1] == session.text
+    assert all(inner in outer for inner, outer in itertools.pairwise(parts))
+
+
+@pytest.mark.parametrize("decorator", ["", '@doc("why")\n  ', '@set("name": "n")\n  '])
+async def test_selections_leave_nested_graphs_of_decorated_nodes(
+    client: LanguageClient, tmp_path: Path, decorator: str
+) -> None:
+    text = f"""\
+<onnxtext: 1, ir_version: 10, opset_import: [21]>
+graph g (bool c, float[N] x) => (float[N] y) {{
+  {decorator}y = If (c) <
+    then_branch = yes () => (float[N] a) {{ a = Relu (x) }},
+    else_branch = no () => (float[N] b) {{ b = Neg (x) }},
+  >
+}}
+"""
+    session = Session(client, tmp_path / "decorated.onnxtxt", text)
+    parts = await selected(session, "Relu (|x)")
+    assert "a = Relu (x)" in parts
+    assert any(part.startswith(f"{decorator}y = If") for part in parts), parts
+
+
+async def selected(session: Session, needle: str) -> list[str]:
+    """Return the parts of the text that expanding a selection selects, the smallest first."""
+    chains = await session.client.text_document_selection_range_async(
+        t.SelectionRangeParams(session.document, [session.at(needle)])
     )
     assert chains
     parts = []
@@ -91,11 +120,7 @@ async def test_folds_and_selections_follow_the_syntax(client: LanguageClient) ->
     while link is not None:
         parts.append(session.part(link.range))
         link = link.parent
-    assert parts[0] == "n"
-    assert "half = Div (n, two)" in parts
-    assert any(part.startswith("next = If") for part in parts)
-    assert parts[-1] == session.text
-    assert all(inner in outer for inner, outer in itertools.pairwise(parts))
+    return parts
 
 
 def decoded(

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import Counter
 
 import onnxtext
-from onnxtext.format.tokens import comments_of
+from onnxtext.format.tokens_with_comments import comments_of
 from onnxtext.merger import MergeResult, merge
 
 

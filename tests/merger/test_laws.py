@@ -279,7 +279,7 @@ def test_different_presence_defaults_give_a_note() -> None:
     base = TEXT.replace("y = Relu (x)", "a = Neg (x)\n  y = Relu (a)")
     ours = base.replace("  ir_version", "  explicit: [node.domain],\n  ir_version")
     result = merge(base.encode(), ours.encode(), base.replace("Neg", "Abs").encode())
-    assert "presence defaults" in result.notes[0]
+    assert "`onnxtext` or `explicit`" in result.notes[0]
 
 
 def test_conflicts_have_markers_and_labels() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 import onnxtext
 from onnxtext import OnnxTextError
-from onnxtext.format.tokens import Token
+from onnxtext.format.tokens_with_comments import Token
 from onnxtext.format.tree import Tree
 from onnxtext.merger import lazy_read
 from onnxtext.merger.text_parts import Items, Part

@@ -33,9 +33,15 @@ from onnxtext.ast.tensors_and_attributes import (
 from onnxtext.ast.types import SequenceType, TensorType
 from onnxtext.core import core
 from onnxtext.proto.encode import lower
-from onnxtext.proto.encode.lower import LowerError, lower_guarded, lower_without_weights
+from onnxtext.proto.encode.lower import (
+    LowerError,
+    lower_fragment,
+    lower_guarded,
+    lower_without_weights,
+)
+from onnxtext.proto.encode.lowering_errors import find_errors
 from onnxtext.source import Source
-from onnxtext.syntax.parse import parse_model
+from onnxtext.syntax.parse import parse_fragment, parse_model
 from tests.seeds import seeded
 from tests.syntax.texts import texts
 
@@ -210,3 +216,23 @@ def test_too_deep_graphs_are_rejected() -> None:
 
 def _holding(graph: Graph) -> Attribute:
     return Attribute("b", AttributeType.GRAPH, graph)
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        ("attribute", 'a: graph = g () => () { @set("A": 1) x = Abs (y) @set("B": 1) z = Abs () }'),
+        ("attribute", 'a: tensors = [@set("A": 1) float {1}, @set("B": 1) float {1}]'),
+        ("attribute", 'a: type_protos = [float[@set("A": 1) N], float[@set("B": 1) N]]'),
+        ("value_info", '@set("B": 1) float[@set("A": 1) N] x'),
+        ("type", 'float[@set("A": 1) N]'),
+        ("tensor", '@set("A": 1) float {1}'),
+    ],
+)
+def test_every_error_of_a_fragment_is_found(kind: str, text: str) -> None:
+    fragment = parse_fragment(Source(text, "<fragment>"), kind)
+    with pytest.raises(LowerError) as first:
+        lower_fragment(fragment)
+    found = [error.message for error in find_errors(fragment)]
+    assert first.value.message in found
+    assert [message.split("`")[1] for message in found] == ["A", "B"][: text.count("@set")]

@@ -11,7 +11,7 @@ import pytest
 import onnxtext
 from onnxtext.checker.context.operator_tables import FileTable, use_tables
 from onnxtext.checker.engine.run import check_tree, find_in
-from onnxtext.checker.inference.value_types import value_types
+from onnxtext.checker.inference.inferred_types import inferred_type_texts
 from onnxtext.diagnostics import Diagnostic
 from onnxtext.schemas.reading import read_schemas
 from onnxtext.source import Source
@@ -151,7 +151,7 @@ def test_bodies_of_schemas_give_shapes(node: str) -> None:
     with use_tables((TABLE,)):
         subject, found = find_in(parse_model(Source(text, "m")))
     assert subject.main is not None
-    shown = value_types(subject)[subject.main.original.at].get("y", "float[]")
+    shown = inferred_type_texts(subject)[subject.main.original.at].get("y", "float[]")
     assert shown in (SHAPES[node], "float[?, ?]"), shown
     assert (shown == SHAPES[node]) or SHAPES[node] == "float[]"
     assert not [item for item in found if item.severity in (None, "error")], found

@@ -20,7 +20,7 @@ from onnxtext.tensor.float_formats import FORMATS, round_double, round_doubles, 
 from onnxtext.tensor.float_literals import narrow_bits
 from onnxtext.tensor.packing import pack
 from onnxtext.tensor.parse_literals import parse_scalar, parse_typed
-from onnxtext.tensor.print_elements import format_rows, format_typed_rows, is_splat
+from onnxtext.tensor.print_elements import format_rows, format_typed, is_splat
 from onnxtext.tensor.shortest import narrow_texts
 from tests.tensor.raw import parse_raw
 
@@ -101,9 +101,9 @@ def test_every_code_round_trips_in_braces(element: ElementType) -> None:
     codes = codes_of(element)
     entries = codes if element.bits > 4 else np.frombuffer(raw_of(element, codes), np.uint8)
     data = entries.astype("<i4").tobytes()
-    rows = format_typed_rows(element, data, 16)
-    assert rows is not None
-    assert parse_typed(element, f"{{{','.join(rows)}}}") == data
+    row = format_typed(element, data)
+    assert row is not None
+    assert parse_typed(element, f"{{{row}}}") == data
     assert parse_typed(element, f"{{{','.join(map(str, codes.tolist()))}}}") == data
 
 

@@ -188,7 +188,7 @@ def test_invalid_entries_are_errors(name: str, text: str, message: str | None, t
     if message is not None:
         assert caught.value.message == message
     if "..." in text:
-        assert caught.value.help == "'...' is for brackets: [0, ...]"
+        assert caught.value.help == "'...' is only valid in brackets: [0, ...]"
         assert caught.value.offset == 3 * times + 4
     else:
         assert (caught.value.offset, caught.value.length) == (3 * times + 1, len(text))

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import onnxtext
 from onnxtext import Diagnostic, OnnxTextError
 from onnxtext.proto.decode.wire_diagnostics import find_corruption
-from onnxtext.proto.wire_places import path_at
+from onnxtext.proto.path_at_offset import path_at
 from onnxtext.wire.writer import END_GROUP, GROUP, delimited, tag, varint
 from tests.corpus import onnx_directory, shared_model, shared_models, wheel_models
 

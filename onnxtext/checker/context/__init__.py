@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Prepare a model for rules and inference: scopes, fields with decorators applied, signatures."""
+"""Prepare a model for rules and inference: build scopes, apply decorators, look up schemas."""

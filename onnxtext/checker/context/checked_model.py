@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hold the model or fragment to check, and the scopes that all rules share."""
+"""Define the subject of a check: a model or fragment, its scopes, and the options of the check."""
 
 from __future__ import annotations
 
@@ -31,13 +31,14 @@ class Options:
     """The settings and services of one check.
 
     Attributes:
-        base_dir: the directory of external data; None if unknown.
+        base_dir: the directory that paths of external data are relative to; None if unknown.
         active: the slugs of the enabled rules.
         selected: the slugs of the rules that the user selected explicitly, such as by `--select`.
-        encoded: returns the model as protobuf bytes, or None if it cannot be encoded.
-        assumed: the operator sets to assume for a fragment, because fragments have no imports.
+        encoded: returns the model as protobuf bytes, or None if it cannot be encoded. Itself None
+            if the caller offers no encoded model.
+        assumed: the operator sets to assume for a fragment that is a graph or nodes.
         inference: runs onnx's shape inference in a child process.
-        tables: the operators of schema files.
+        tables: the operators of schema files, in the order in which they are searched.
     """
 
     base_dir: Path | None = None
@@ -59,13 +60,14 @@ class Subject:
     Attributes:
         root: the model or fragment.
         model: the model; None for a fragment.
-        ir_version: 0 if unknown.
+        ir_version: the IR version of the model; 0 for a fragment, or if the model has none.
         options: the settings and services of the check.
-        resolved: applies the decorators of statements to their fields.
-        scopes: all graphs and function bodies, outer ones first.
+        resolved: applies `@set` and `@unset` to the fields of statements.
+        scopes: one scope for each graph and function body; outer scopes precede nested ones.
         main: the scope of the main graph; None if there is none.
-        functions: the scopes of the model's functions; of duplicates, the first.
-        memo: caches results that several families of rules use, by names such as `"targets"`.
+        functions: maps `function_key` of each function to the scope of its body. Of several
+            functions with the same key, it holds the first.
+        memo: a cache of results that several families of rules use, by names such as `"targets"`.
         found: the findings of the families that have already run.
         cascades: the findings that are not reported because they follow from others.
     """
@@ -105,7 +107,7 @@ class Subject:
 
     @property
     def has_graph(self) -> bool:
-        """Whether the model has a graph; `@unset(graph)` removes the graph of a model."""
+        """Whether the main graph is used: no `@unset(graph)` or `@set(graph: …)` overrides it."""
         return self.model is None or "graph" not in changed_fields(self.model.decorators)
 
     def nodes(self) -> Iterator[tuple[Scope, Node]]:
@@ -115,11 +117,14 @@ class Subject:
                 yield scope, node
 
     def active(self, *slugs: str) -> bool:
-        """Whether at least one of these rules is enabled."""
+        """Whether at least one of the rules with these slugs is enabled."""
         return not self.options.active.isdisjoint(slugs)
 
     def nearest(self, name: str, candidates: Iterable[str]) -> str | None:
-        """Return the candidate most similar to a name; always None after `_MOST_SEARCHES` calls."""
+        """Return the candidate most similar to a name; None if none is clearly the most similar.
+
+        After `_MOST_SEARCHES` calls, return None without a search.
+        """
         if self._searches >= _MOST_SEARCHES:
             return None
         self._searches += 1
@@ -131,7 +136,7 @@ class Subject:
         return self._searches < _MOST_SEARCHES
 
     def is_selected(self, slug: str) -> bool:
-        """Whether the user selected a rule explicitly; such a rule also reports minor cases."""
+        """Whether the user selected a rule explicitly; some rules then also report minor cases."""
         return slug in self.options.selected
 
     # ---- Building ---------------------------------------------------------------------------
@@ -274,11 +279,11 @@ def _declaration(value: ValueInfo) -> ValueInfo:
 
 
 def plain_domain(domain: str | None) -> str:
-    """Normalize a domain: the standard domain, also written `ai.onnx` or None, becomes ""."""
+    """Normalize a domain: return "" for the standard domain, also written as None or `ai.onnx`."""
     return "" if domain is None or domain == "ai.onnx" else domain
 
 
 def function_key(function: Graph | Function) -> FunctionKey:
-    """Return the domain, name and overload of a function."""
+    """Return the (domain, name, overload) that identify a function."""
     assert isinstance(function, Function)
     return plain_domain(function.domain), function.name, function.overload or ""

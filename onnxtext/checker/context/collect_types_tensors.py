@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Collect the declared types, tensors and distinct attributes that several families check."""
+"""Collect the types, tensors and attributes that several families of rules check.
+
+The results are cached in `Subject.memo`, so that the families share one walk over the model.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +20,11 @@ MOST_PLACES = 12
 
 
 class TypeUse(NamedTuple):
-    """A type and where it is declared.
+    """A type and the places that declare it.
 
     Attributes:
         type: the type.
-        places: where the type is written, at most the first `MOST_PLACES` places.
+        places: the first places that declare the type, at most `MOST_PLACES`.
         names: for each place, the name of the value or attribute with the type.
     """
 
@@ -31,7 +34,10 @@ class TypeUse(NamedTuple):
 
 
 def type_uses(subject: Subject) -> list[TypeUse]:
-    """Return every distinct type in declarations and attributes, in the order of first use."""
+    """Return every distinct type in declarations and attributes, in the order of first use.
+
+    Types are distinct if they are different objects.
+    """
     known: list[TypeUse] | None = subject.memo.get("types")
     if known is not None:
         return known
@@ -93,13 +99,15 @@ _SIMPLE = NUMERIC | {_A.STRING, _A.STRINGS}
 
 
 def odd_attributes(subject: Subject) -> list[tuple[ast.Node, int, ast.Attribute]]:
-    """Return the distinct attributes of nodes that have an attribute other than plain numbers.
+    """Return all attributes of every node with an unusual attribute, without duplicates.
 
-    Plain numbers have a name and a type. Most nodes have only such attributes, and rules that look
-    at attributes without their operators do not apply to them.
+    An attribute is unusual if it lacks a name or a type, or if its value is neither a number nor a
+    list of numbers. Most nodes have no such attribute, and the rules that check attributes without
+    the schemas of operators do not apply to them.
 
     Returns:
-        (node, index, attribute): the first node with the attribute, and the index in the node.
+        Triples (node, index, attribute): the first node that has the attribute, and the index of
+        the attribute in that node.
     """
     known: list[tuple[ast.Node, int, ast.Attribute]] | None = subject.memo.get("odd-attributes")
     if known is None:
@@ -117,7 +125,7 @@ def odd_attributes(subject: Subject) -> list[tuple[ast.Node, int, ast.Attribute]
 
 
 def rich_attributes(subject: Subject) -> list[tuple[ast.Node, int, ast.Attribute]]:
-    """Return the attributes of `odd_attributes` with values other than numbers and strings."""
+    """Return those `odd_attributes` whose type is not a number, a string or a list of these."""
     known: list[tuple[ast.Node, int, ast.Attribute]] | None = subject.memo.get("rich-attributes")
     if known is None:
         known = [item for item in odd_attributes(subject) if item[2].type not in _SIMPLE]
@@ -158,9 +166,9 @@ class TensorUse(NamedTuple):
     Attributes:
         name: its name; "" if it has none.
         type: its element type and dims.
-        data: its data as stored.
+        data: its data, in the form in which the model stores it.
         decorators: the decorators of the tensor.
-        place: the initializer or attribute with the tensor.
+        place: the initializer or attribute that holds the tensor.
         sparse: the sparse tensor that contains the tensor; None otherwise.
     """
 
@@ -173,11 +181,11 @@ class TensorUse(NamedTuple):
 
     @property
     def dims(self) -> tuple[int, ...]:
-        """The dimensions, which are always numbers in a tensor."""
+        """The dimensions of the tensor."""
         return self.type.integer_dims
 
     def describe(self) -> str:
-        """Return the description of the tensor in messages."""
+        """Describe the tensor in messages: ``the tensor `w` ``, or `this tensor` without a name."""
         return f"the tensor `{self.name}`" if self.name else "this tensor"
 
 
@@ -191,8 +199,8 @@ _ORDINARY = frozenset(
 def tensors(subject: Subject) -> list[TensorUse]:
     """Return the tensors in initializers, attributes and sparse tensors.
 
-    Initializers with raw data of an `_ORDINARY` type are left out: the parser has checked their
-    size, and no other rule applies to them.
+    Leave out initializers without decorators that have raw data of an `_ORDINARY` type: the size of
+    the data is already checked, and no other rule applies to them.
     """
     known: list[TensorUse] | None = subject.memo.get("tensors")
     if known is None:

@@ -19,7 +19,7 @@ from onnxtext.ast.types import (
 
 
 def contradiction(left: Type, right: Type) -> str | None:
-    """Describe how two types of one value contradict each other; None if they agree."""
+    """Describe how two declared types of one value contradict each other; None if they fit."""
     match left, right:
         case (TensorType(), TensorType()) | (SparseTensorType(), SparseTensorType()):
             return _tensors(left, right)  # type: ignore[arg-type]
@@ -71,12 +71,15 @@ def _tensors(
 
 
 def declared_type(value: ValueInfo) -> Type | None:
-    """Return the declared type of a value; for a sparse initializer, the type of its data."""
+    """Return the declared type of a value; for a sparse initializer, the type of its data.
+
+    None if the value has no declared type.
+    """
     if isinstance(value.data, SparseTensor):
         return SparseTensorType(value.data.values.type.element, value.data.dims)
     return value.type
 
 
 def plain_dim(dim: Dim) -> int | str | None:
-    """Return a dimension without its decorators."""
+    """Return a dimension without its decorators: a size, a symbol, or None if unknown."""
     return dim.value if isinstance(dim, DecoratedDim) else dim

@@ -27,14 +27,14 @@ class Repair(NamedTuple):
     """How to fix a finding in the text.
 
     Attributes:
-        kind: what to do. `sort`: sort the nodes of a graph. `remove`: remove a value. `import`: add
+        kind: the edit. `sort`: sort the nodes of a graph. `remove`: remove a value. `import`: add
             an operator set to the imports of a model or function. `rename`: correct an undefined
-            name where nodes use it. `respell`: correct a misspelled text; this is a guess, which
+            name in the inputs of nodes. `respell`: correct a misspelled word; this is a guess that
             editors offer, but `--fix` does not apply.
-        item: the graph, value, model or function; for `rename` the undefined name; for `respell`
-            the statement with the text.
-        argument: for `import` (domain, version); for `rename` (right name, uses), with a pair
-            (node, index of its input) for each use; for `respell` (wrong text, right text).
+        item: the graph, value, model or function to edit; for `rename` the undefined name; for
+            `respell` the statement that contains the word.
+        argument: for `import` (domain, version); for `rename` (right name, uses), where each use is
+            a pair (node, index of its input); for `respell` (wrong word, right word).
     """
 
     kind: str
@@ -47,12 +47,13 @@ class Finding(NamedTuple):
 
     Attributes:
         slug: the rule's slug, such as `value-undefined`.
-        message: understandable on its own; lower case, without a final period.
+        message: the text for users. It must be understandable without the notes and the help, start
+            in lower case, and have no final period.
         places: the places in the model; the first is the primary place.
         help: how to fix it.
         notes: further facts.
-        severity: the severity; None for the severity of the rule.
-        repair: the edit that `--fix` or an editor applies, if there is one.
+        severity: overrides the severity of the rule unless it is None.
+        repair: the edit that `--fix` or an editor applies; None if there is none.
     """
 
     slug: str
@@ -67,13 +68,15 @@ class Finding(NamedTuple):
 def according_to(
     finding: Finding, origin: str, *, tentative: bool, is_certain: bool = False
 ) -> Finding:
-    """Add a note with the origin of the operator's schema to a finding.
+    """Return a copy of a finding with a note that names the origin of the operator's schema.
 
     Args:
         finding: a finding that follows from the schema.
-        origin: the file or package with the schema; `""` for a standard operator, without a note.
-        tentative: whether other versions of the origin may differ; the finding is then a warning.
-        is_certain: whether the finding is an error in all versions of the origin.
+        origin: the file or package that contains the schema; `""` for a schema of onnx, which needs
+            no note: the finding is then returned unchanged.
+        tentative: whether another version of the origin may define the operator differently, so
+            that a finding without a severity of its own becomes a warning.
+        is_certain: whether the finding holds for all versions of the origin; overrides `tentative`.
     """
     if not origin:
         return finding
@@ -93,7 +96,7 @@ _LONGEST = 80
 
 
 def chain_of(names: list[str]) -> str:
-    """Join names by arrows; shorten a long chain in the middle."""
+    """Join names by ` -> `; of more than eight, replace those in the middle by their number."""
     if len(names) > 8:
         shown = [*map(quoted, names[:4]), f"… ({len(names) - 7} more)", *map(quoted, names[-3:])]
     else:
@@ -102,5 +105,5 @@ def chain_of(names: list[str]) -> str:
 
 
 def counted(count: int, noun: str) -> str:
-    """Return a number and its noun: `1 input`, `2 inputs`."""
+    """Return a number and a noun in the singular or plural: `1 input`, `2 inputs`."""
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

@@ -12,7 +12,7 @@ Target = Signature | Scope | None
 
 
 def targets(subject: Subject) -> dict[int, list[Target]]:
-    """Return, by `id(scope)`, the target of each node of the scope."""
+    """Return the targets of all nodes: map `id(scope)` to a list with one target for each node."""
     known: dict[int, list[Target]] | None = subject.memo.get("targets")
     if known is None:
         known = subject.memo["targets"] = {

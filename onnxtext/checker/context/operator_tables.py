@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Look up operators in schema files, including the bundled file with those of onnxruntime."""
+"""Look up operators in schema files, including the bundled file with onnxruntime's operators."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _MANY = (1 << 31) - 1
 
 
 class FileTable:
-    """The operators of a schema file, all parsed.
+    """The operators of a parsed schema file.
 
     Attributes:
         origin: the name of the file in messages.
@@ -53,20 +53,20 @@ class FileTable:
         }
 
     def find(self, domain: str, name: str, version: int) -> Signature | None:
-        """Return the signature of an operator at a version of its operator set."""
+        """Return the signature of an operator at an operator set version; None if unknown."""
         fitting = [s for s in self._versions.get((domain, name), ()) if s.since <= version]
         return signature_of(fitting[-1], self.origin, self._imports) if fitting else None
 
     def operators(self) -> dict[tuple[str, str], list[int]]:
-        """Return the versions that added or changed each operator, by domain and name."""
+        """Map (domain, name) of each operator to the versions that added or changed it, sorted."""
         return self._histories
 
 
 class BundledTable:
     """The operators of onnxruntime, from the bundled schema file.
 
-    Each signature is parsed when it is first used. Signatures are found by the blank lines between
-    them, because the file is in the canonical layout.
+    A schema is parsed when `find` first returns it. Schemas are found without parsing the file: in
+    its canonical layout, blank lines separate them.
 
     Attributes:
         tentative: true, because a model may be made for another version of onnxruntime.
@@ -83,7 +83,7 @@ class BundledTable:
 
     @cached_property
     def origin(self) -> str:
-        """The name and version of the package, such as `onnxruntime 1.20.0`."""
+        """The name and version of the package with these operators: `onnxruntime 1.20.0`."""
         return " ".join(_PRODUCER.findall(self._text[:_HEADER])) or "onnxruntime"
 
     @cached_property
@@ -93,7 +93,7 @@ class BundledTable:
 
     @cached_property
     def _places(self) -> dict[tuple[str, str], list[tuple[int, int, int]]]:
-        """For each (domain, name), the (version, start, end) of its signatures, as offsets."""
+        """Maps (domain, name) to the (version, start offset, end offset) of each schema, sorted."""
         found: dict[tuple[str, str], list[tuple[int, int, int]]] = {}
         for match in _BLOCK.finditer(self._text):
             domain, _, name = match["name"].rpartition(".")
@@ -104,7 +104,7 @@ class BundledTable:
         return found
 
     def find(self, domain: str, name: str, version: int) -> Signature | None:
-        """Return the signature of an operator at a version of its operator set."""
+        """Return the signature of an operator at an operator set version; None if unknown."""
         fitting = [item for item in self._places.get((domain, name), ()) if item[0] <= version]
         if not fitting:
             return None
@@ -117,7 +117,7 @@ class BundledTable:
         return known
 
     def operators(self) -> dict[tuple[str, str], list[int]]:
-        """Return the versions that added or changed each operator, by domain and name."""
+        """Map (domain, name) of each operator to the versions that added or changed it, sorted."""
         return self._histories
 
     @cached_property
@@ -145,16 +145,17 @@ _IN_USE: ContextVar[tuple[Table, ...] | None] = ContextVar("tables in use", defa
 
 
 def default_tables() -> tuple[Table, ...]:
-    """Return the tables of the enclosing `use_tables`, or only the bundled table."""
+    """Return the tables that the enclosing `use_tables` sets; without one, the bundled table."""
     used = _IN_USE.get()
     return (bundled_table(),) if used is None else used
 
 
 @contextmanager
 def use_tables(tables: tuple[Table, ...]) -> Iterator[None]:
-    """Use these tables in all checks inside of a `with` statement.
+    """Look up operators in `tables` in all checks inside the `with` statement.
 
-    So edits, merges and other functions that check models need no argument for the tables.
+    Functions that check models as a part of their work, such as edits and merges, then need no
+    argument for the tables.
     """
     token = _IN_USE.set(tables)
     try:
@@ -164,9 +165,10 @@ def use_tables(tables: tuple[Table, ...]) -> Iterator[None]:
 
 
 def imports_of(file: SchemaFile) -> tuple[OpsetImport, ...]:
-    """Return the operator sets for the bodies in a schema file.
+    """Return the operator sets that the bodies of a schema file's operators import.
 
-    These are the imports of its header, and for other domains the newest version.
+    These are the imports in the header of the file. For the standard domain and the domains of the
+    file's operators, the newest version is added if the header does not import one.
     """
     given = {item.domain or "" for item in file.opset_imports}
     newest: dict[str, int] = {"": newest_versions()[""]}
@@ -193,8 +195,8 @@ def signature_of(
     Args:
         schema: the schema.
         origin: the name of the schema file in messages.
-        imports: the operator sets that the schema's body uses.
-        tentative: whether other versions of the origin may differ.
+        imports: the operator sets that the schema's body imports.
+        tentative: whether another version of the origin may define the operator differently.
     """
     least_inputs, most_inputs = _counts(schema.inputs)
     least_outputs, most_outputs = _counts(schema.outputs)
@@ -230,7 +232,7 @@ def signature_of(
 
 
 def rule_of(schema: OperatorSchema, imports: tuple[OpsetImport, ...]) -> Function:
-    """Return the body of a schema as a function: the `rule` of its signature."""
+    """Convert the body of a schema to a function, as stored in `Signature.rule`."""
     made = Function(
         schema.name,
         [ValueInfo(formal.name, at=formal.at) for formal in schema.inputs],

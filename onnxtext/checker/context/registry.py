@@ -33,8 +33,8 @@ class Rule(NamedTuple):
         title: the rule in one sentence.
         source: the documents that state the rule, such as "IR Nodes, schema": each is a key of
             `_DOCUMENTS` with a section or message; "" for rules that no document states.
-        profile: the profile with the rule; "" for none. `--select all` enables only rules without
-            a profile: those of a profile are conventions that exporters do not follow.
+        profile: the profile (a named set of rules) that contains the rule; "" for none. Profiles
+            contain conventions that exporters do not follow, so `--select all` skips their rules.
     """
 
     slug: str
@@ -76,7 +76,7 @@ class Family(NamedTuple):
     """Rules that are checked in one walk over a model.
 
     Attributes:
-        check: yields the violations.
+        check: yields the findings of these rules, even of disabled ones, which the caller drops.
         rules: the metadata of the rules.
     """
 
@@ -129,7 +129,7 @@ def families() -> tuple[Family, ...]:
 
 @cache
 def rules() -> Mapping[str, Rule]:
-    """Return all rules by slug, including the rules of the checker's engine itself."""
+    """Return all rules by slug: those of the families, and the two that `engine` itself checks."""
     found = {rule.slug: rule for family in families() for rule in family.rules}
     found |= {rule.slug: rule for rule in (UNUSED_SUPPRESSION, BACKSLASH_LOST)}
     return MappingProxyType(found)

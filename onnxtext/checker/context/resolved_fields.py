@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Apply the decorators of statements: `@set` and `@unset` override fields of the syntax.
+"""Apply the decorators `@set` and `@unset`, which override protobuf fields of a statement.
 
-A statement with such decorators is encoded to protobuf and decoded again. The fields that the
-decorators change are taken from the result, so the statement has the fields of the binary model.
+A statement with such decorators is encoded to protobuf and decoded again. Its copy takes the fields
+that the decorators change from the result, so that rules see the fields of the binary model.
 """
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ _DATA = {
 
 
 def changed_fields(decorators: Iterable[ast.Decorator], target: str = "") -> dict[str, FieldValue]:
-    """Return the fields that `@set` and `@unset` change, with their values; `UNSET` for `@unset`.
+    """Map the protobuf fields that `@set` and `@unset` change to new values, `UNSET` for `@unset`.
 
     Args:
         decorators: the decorators of a statement.
-        target: `type` for `@type.set`, the fields of a value's type; `data` for `@data.set`, the
-            fields of an input's default; "" for `@set`, the fields of the statement.
+        target: the message whose fields are returned: "" for the statement (`@set`), `type` for the
+            type of a value (`@type.set`), `data` for the default of an input (`@data.set`).
     """
     prefix = f"{target}." if target else ""
     changed: dict[str, FieldValue] = {}
@@ -84,9 +84,10 @@ _MOST_BYTES = 1 << 22
 
 
 class ResolvedFields:
-    """Returns copies of statements in which the decorators (`@set`, …) are applied to the fields.
+    """Makes copies of statements with the changes of `@set` and `@unset` applied.
 
-    A statement that cannot be encoded is returned unchanged: the encoder reports the error.
+    Methods return a statement itself if its decorators change nothing, or if it cannot be encoded:
+    the encoder reports that error.
 
     Args:
         resources: the blobs of the text, by digest.
@@ -123,11 +124,15 @@ class ResolvedFields:
     def whole_lists(
         self, nodes: list[ast.Node], rich: Sequence[tuple[ast.Attribute, ...]]
     ) -> list[ast.Node]:
-        """Return the nodes with attribute lists that are blobs or end in `...` expanded to values.
+        """Return nodes whose attributes hold all elements of their list values.
+
+        This expands lists that are stored in a blob or end in `...`, such as `ints[64] = [0, ...]`.
+        Long lists stay as they are: those of more than `_LONGEST_LIST` bytes, and those with which
+        the expanded lists would have more than `_MOST_BYTES` in total.
 
         Args:
             nodes: the nodes.
-            rich: the attribute lists (`ast.visit.rich_lists`) of these nodes.
+            rich: `ast.visit.rich_lists` of the nodes.
         """
         made: dict[int, tuple[ast.Attribute, ...]] = {}
         for attributes in rich:
@@ -215,7 +220,7 @@ class ResolvedFields:
         return self._record(value, _with_fields(value, lifted, changed))
 
     def type_record(self, value: ast.ValueInfo) -> ast.Record | None:
-        """Return the type of a value info as a `TypeProto` record; None if missing or invalid."""
+        """Return the type of a value info as a `TypeProto` record; None without a valid type."""
         try:
             data = self._lowering.value_info(value)
             type = field_of(lift_record(message_spec("ValueInfoProto"), data), "type")
@@ -246,7 +251,7 @@ class ResolvedFields:
             return tensor
 
     def original(self, item: object) -> object:
-        """Return the statement of the syntax tree of which `item` is a copy, or `item` itself."""
+        """Return the statement that `item` was copied from; `item` itself if it is not a copy."""
         return self.originals.get(id(item), item)
 
     def _record(self, original: object, made: S) -> S:
@@ -309,7 +314,7 @@ def field_of(record: ast.Record, name: str) -> FieldValue | None:
 
 
 def number_of(value: FieldValue | None) -> int | None:
-    """Return the value of an integer field of a record; None for other values."""
+    """Return the value of a record's field as an integer; None if it is not an integer."""
     if not isinstance(value, ast.Number):
         return None
     try:

@@ -22,15 +22,15 @@ class Opsets:
     """The operator sets that a model or function imports.
 
     Attributes:
-        versions: the version of each domain, `""` for the standard domain. Of several imports of a
-            domain, the highest version applies (proto ModelProto.opset_import).
+        versions: the imported version of each domain; `""` is the standard domain. If a domain is
+            imported several times, the highest version applies (proto ModelProto.opset_import).
     """
 
     versions: dict[str, int]
 
     @classmethod
     def of(cls, imports: Iterable[OpsetImport]) -> Opsets:
-        """Return the operator sets of a list of imports."""
+        """Convert a list of imports to operator sets."""
         versions: dict[str, int] = {}
         for item in imports:
             domain = "" if item.domain in (None, "ai.onnx") else str(item.domain)
@@ -43,34 +43,36 @@ class Scope:
     """A graph or a function body.
 
     Attributes:
-        owner: the graph or function.
+        owner: the graph before, or the function after, its decorators are applied.
         kind: the role of the graph or function in the model.
         name: the name of the graph or function.
         parent: for a nested graph, the scope that encloses it; otherwise None.
-        holder: for a nested graph, the node of `parent` with the graph as an attribute.
+        holder: for a nested graph, the node of `parent` that has the graph in an attribute.
         holder_index: the index of `holder` in `parent`.
-        attribute: the name of the attribute of `holder` with this graph.
+        attribute: the name of the attribute of `holder` that contains this graph.
         function: the enclosing function; None outside of functions.
         depth: the number of enclosing scopes.
-        opsets: the imported operator sets; None in a fragment, whose imports are unknown.
-        tree: the function before its decorators are applied.
+        opsets: the imported operator sets; None if unknown, because a fragment has no imports.
+        tree: the function before its decorators are applied; None for a graph.
         inputs: the formal inputs.
         outputs: the formal outputs.
-        infos: the `value_info` list, without types written before the outputs of nodes.
+        infos: the `value_info` list, without the types that nodes declare for their outputs.
         initializers: dense and sparse initializers, including defaults of inputs.
         nodes: the nodes, in the order of the graph.
         quantization: the quantization annotations of the graph.
-        given: for each name of an input or initializer, the first input, or else the initializer.
-        position: for each defined name, the index of the first node that defines it, or `GIVEN`.
-        unresolved: the uses of names that this scope does not define before the use: (index of the
-            node, index of the node's input).
+        given: maps the names of inputs and initializers to the first input of that name, or else to
+            the first initializer.
+        position: maps each defined name to the index of the first node that defines it; the name of
+            an input or initializer to `GIVEN`.
+        unresolved: the node inputs whose name this scope does not define before the node, as pairs
+            (index of the node, index of the input).
         distinct: whether the names of all inputs and initializers differ.
-        redefinitions: outputs of nodes whose name is already defined: (index of the node, index of
-            the output, name).
-        children: the scopes of the graphs in a node's attributes, by the index of the node.
+        redefinitions: the node outputs whose name is already defined, as triples (index of the
+            node, index of the output, name).
+        children: maps the index of a node to the scopes of the graphs in its attributes.
         main_graph: for a training algorithm the scope of the main graph, whose values it may use.
-        indexes: caches the indices of outputs by name for nodes with many outputs, by the index of
-            the node.
+        indexes: a cache for nodes with many outputs: maps the index of a node to the index of each
+            output by name.
     """
 
     owner: Graph | Function
@@ -143,9 +145,9 @@ class Scope:
                     position[name] = index
 
     def outer(self) -> Iterator[tuple[Scope, int]]:
-        """Yield pairs (outer scope, limit), innermost first.
+        """Yield (outer scope, limit) for each outer scope, innermost first.
 
-        This scope may use the names that the outer scope defines before its node `limit`.
+        This scope may use the names that the outer scope defines before its node of index `limit`.
         A training algorithm is appended to the main graph, so it sees the whole main graph (proto
         TrainingInfoProto.algorithm).
         """
@@ -157,7 +159,10 @@ class Scope:
             yield scope.main_graph, len(scope.main_graph.nodes)
 
     def find_outer(self, name: str) -> tuple[Scope, int] | None:
-        """Return (outer scope, position) of a name that this scope may use; None if undefined."""
+        """Return the outer scope that defines a name for this scope, and its `position` there.
+
+        None if no outer scope defines the name before the node that contains this scope.
+        """
         for scope, limit in self.outer():
             at = scope.position.get(name)
             if at is not None and at < limit:
@@ -165,7 +170,7 @@ class Scope:
         return None
 
     def definition(self, name: str) -> tuple[ValueInfo | Node, tuple[str | int, ...]]:
-        """Return the statement that defines a name of this scope, and a path as in `Place.part`."""
+        """Return the statement that defines a name of this scope, and the name's `Place.part`."""
         at = self.position[name]
         if at == GIVEN:
             return self.given[name], ("name",)
@@ -173,7 +178,10 @@ class Scope:
         return node, ("outputs", self._output(at, name))
 
     def typed_output(self, name: str) -> tuple[Node, int, Type] | None:
-        """Return (node, index, type) of an output with a type (`float[N] y = …`); else None."""
+        """Return the (node, index, type) of the node output `name`.
+
+        None if no node outputs it, or if the node does not declare its type (`float[N] y = …`).
+        """
         at = self.position.get(name, GIVEN)
         if at == GIVEN:
             return None
@@ -197,7 +205,7 @@ class Scope:
         return known[name]
 
     def describe(self) -> str:
-        """Return the description of the scope in messages."""
+        """Describe the scope in messages: ``the function `f` ``."""
         name = f" `{self.name}`" if self.name else ""
         match self.kind:
             case "main":

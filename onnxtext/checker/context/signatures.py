@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 
 class Parameter(NamedTuple):
-    """A formal input or output.
+    """A formal input or output of an operator.
 
     Attributes:
-        name: the name in the operator's documentation.
+        name: the name in the operator's schema.
         type: a type variable, or a type such as `tensor(int64)`.
-        option: how many values may be passed: one, at most one, or any number.
-        homogeneous: whether all values of a variadic parameter have the same type.
+        option: the number of values that a node may pass: one, at most one, or any number.
+        homogeneous: whether all values of a variadic parameter must have the same type.
     """
 
     name: str
@@ -33,10 +33,10 @@ class Parameter(NamedTuple):
 
 
 class AttributeParameter(NamedTuple):
-    """A formal attribute.
+    """A formal attribute of an operator.
 
     Attributes:
-        type: its `AttributeProto.AttributeType`.
+        type: the number of its `AttributeProto.AttributeType`.
         required: whether a node must have it.
     """
 
@@ -55,11 +55,14 @@ class Signature:
         deprecated: whether that version removed the operator.
         inputs: the formal inputs.
         outputs: the formal outputs.
-        least_inputs: the minimum number of inputs.
+        least_inputs: the minimum number of inputs of a node.
+        most_inputs: the maximum number of inputs of a node.
+        least_outputs: the minimum number of outputs of a node.
+        most_outputs: the maximum number of outputs of a node.
         attributes: the formal attributes by name.
         variables: the types that each type variable may stand for.
-        origin: the file or package with this schema; `""` for the installed onnx.
-        tentative: whether other versions of the origin may differ.
+        origin: the file or package that contains this schema; `""` for the installed onnx.
+        tentative: whether another version of the origin may define the operator differently.
         is_open: whether a node may have attributes that the schema does not list.
         source: the schema in a schema file; None for a schema of onnx.
         rule: a function of standard operators that computes the output shapes; None if unknown.
@@ -85,7 +88,7 @@ class Signature:
 
     @property
     def is_standard(self) -> bool:
-        """Whether the installed onnx has this operator, in the standard domain."""
+        """Whether this is onnx's schema of an operator of the standard domain."""
         return not self.domain and not self.origin
 
     @property
@@ -94,15 +97,15 @@ class Signature:
         return f"{self.domain}.{self.name}" if self.domain else self.name
 
     def input(self, index: int) -> Parameter | None:
-        """Return the formal input for the actual input at an index; None if there is none."""
+        """Return the formal input for a node's input at an index; None if there is none."""
         return _parameter(self.inputs, index)
 
     def output(self, index: int) -> Parameter | None:
-        """Return the formal output for the actual output at an index; None if there is none."""
+        """Return the formal output for a node's output at an index; None if there is none."""
         return _parameter(self.outputs, index)
 
     def allowed(self, type: str) -> frozenset[str]:
-        """Return the types that a type variable allows; for a type, only the type itself."""
+        """Return the types that a type variable allows; for a concrete type, only that type."""
         return self.variables.get(type) or frozenset((normal_type(type),))
 
 
@@ -133,29 +136,29 @@ _LAST = (1 << 31) - 1
 
 
 class Table(Protocol):
-    """The operators of a schema file."""
+    """The interface of `FileTable` and `BundledTable`: the operators of a schema file."""
 
     @property
     def origin(self) -> str:
-        """The name of the table in messages."""
+        """The name of the schema file or its package in messages."""
 
     @property
     def tentative(self) -> bool:
-        """Whether other versions of the origin may differ, so that findings are warnings."""
+        """Whether other versions may define operators differently: findings are then warnings."""
 
     def find(self, domain: str, name: str, version: int) -> Signature | None:
-        """Return the signature of an operator at a version of its operator set."""
+        """Return the signature of an operator at an operator set version; None if unknown."""
 
     def operators(self) -> dict[tuple[str, str], list[int]]:
-        """Return the versions that added or changed each operator, by domain and name."""
+        """Map (domain, name) of each operator to the versions that added or changed it, sorted."""
 
 
 class Schemas:
     """The operators of the installed onnx and of schema files.
 
     Args:
-        tables: the schema files, for operators that onnx lacks; the first file with an operator
-            applies.
+        tables: the schema files, which are searched for operators that onnx lacks. If several files
+            have an operator, the first one applies.
     """
 
     def __init__(self, tables: Sequence[Table] = ()) -> None:
@@ -164,7 +167,7 @@ class Schemas:
         self._found: dict[tuple[str, str, int], Signature | None] = {}
 
     def find(self, domain: str, name: str, version: int) -> Signature | None:
-        """Return the signature of an operator at a version of its operator set; None if unknown.
+        """Return the signature of an operator at an operator set version; None if unknown.
 
         Args:
             domain: the domain; `""` for the standard domain.
@@ -193,7 +196,7 @@ class Schemas:
         return next((signature for signature in found if signature is not None), None)
 
     def knows(self, domain: str) -> bool:
-        """Whether the installed onnx has schemas of a domain."""
+        """Whether the installed onnx has operators of a domain."""
         return domain in newest_versions()
 
     def tables(self, domain: str) -> Iterator[Table]:
@@ -217,12 +220,12 @@ class Schemas:
         return max(versions, default=None)
 
     def domains(self) -> list[str]:
-        """Return the domains of the installed onnx and of the schema files."""
+        """Return the domains of all operators of the installed onnx and of the schema files."""
         others = [place for table in self._tables for place, _ in table.operators()]
         return list(dict.fromkeys([*newest_versions(), *others]))
 
     def history(self, domain: str, name: str) -> list[int]:
-        """Return the versions that added or changed an operator; [] if it is unknown."""
+        """Return the versions that added or changed an operator, ascending; [] if it is unknown."""
         key = domain, name
         known = _operators().get(key, [])
         histories = (table.operators().get(key, []) for table in self._tables)
@@ -288,5 +291,5 @@ def _parameters(formals: Any) -> tuple[Parameter, ...]:
 
 
 def schema_of(signature: Signature) -> Any:
-    """Return onnx's `OpSchema` for a signature, which must not come from a schema file."""
+    """Return onnx's `OpSchema` for a signature; the signature must come from onnx."""
     return native().defs.get_schema(signature.name, signature.since, signature.domain)

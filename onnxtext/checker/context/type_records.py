@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Collect types written as `TypeProto` records; only such types can be incomplete."""
+"""Collect types written as `TypeProto` records; only such types can lack a required field."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class TypeRecord(NamedTuple):
         record: the `TypeProto`.
         place: where the type is written.
         name: the name of the value or attribute.
-        required: whether an empty record is an error; otherwise it is a hint.
+        required: whether an empty record is reported as an error; otherwise as a hint.
     """
 
     record: Record
@@ -33,7 +33,7 @@ class TypeRecord(NamedTuple):
 
 
 def type_records(subject: Subject) -> list[TypeRecord]:
-    """Return every type that a record or a `@set` decorator writes field by field."""
+    """Return every type that is a record, or whose fields `@set` or `@unset` changes."""
     known: list[TypeRecord] | None = subject.memo.get("type-records")
     if known is None:
         known = [*_of_values(subject), *_of_attributes(subject)]
@@ -42,7 +42,7 @@ def type_records(subject: Subject) -> list[TypeRecord]:
 
 
 def has_record(value: ValueInfo) -> bool:
-    """Whether the type of a value is written or changed field by field."""
+    """Whether decorators set a value's type as a record, or change fields of the type."""
     for decorator in value.decorators:
         if decorator.name in ("type.set", "type.unset"):
             return True

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Run the rules and report their findings: spans, fixes, suppressions, settings."""
+"""Run the rules, and turn their findings into diagnostics with spans and fixes."""

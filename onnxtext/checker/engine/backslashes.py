@@ -21,7 +21,7 @@ _NAMED = {"n": "a line break", "r": "a carriage return", "t": "a tab"}
 
 
 def lost_backslashes(source: Source) -> Iterator[Diagnostic]:
-    """Find the plain strings (`"…"`) in a valid text that lose backslashes."""
+    """Yield a diagnostic for each plain string (`"…"`) of a valid text that loses a backslash."""
     text = source.text
     if "\\" not in text or _CANDIDATE.search(text) is None:
         return

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Drop cascading findings: each mistake in a model is reported once.
+"""Drop cascading findings, so that each mistake in a model is reported once.
 
-For example, a node without outputs also leaves a name undefined. Of two such findings, only the
-cause is reported.
+For example, if a node lacks its output, the name that later nodes use for it is undefined. Only the
+missing output, the cause, is reported.
 """
 
 from __future__ import annotations

@@ -31,17 +31,21 @@ def check_any(
     """Check a text, a binary model, a file or a protobuf message of onnx.
 
     Args:
-        source: as for `onnxtext.model_arguments.read_given`.
+        source: any argument that `onnxtext.model_arguments.read_given` accepts.
         name: the name of the source in messages.
-        base_dir: the directory of external data; by default the directory of the file.
-        select: rules to enable besides those enabled by default; `all` is every rule without a
-            profile.
-        ignore: rules to disable.
+        base_dir: the directory that paths of external data are relative to; by default the
+            directory of the file.
+        select: rules and profiles to enable besides the rules enabled by default; `all` enables
+            every rule that belongs to no profile.
+        ignore: rules and profiles to disable.
+
+    Returns:
+        The findings of the rules, and the errors of parsing, decoding and encoding.
 
     Raises:
         OSError: the file cannot be read.
         TypeError: the source has an unsupported type.
-        UnknownRule: a slug names no rule.
+        UnknownRule: `select` or `ignore` has a name that is neither a rule nor a profile.
     """
     with paused_collector():
         try:
@@ -75,7 +79,13 @@ def _check(source: Any, name: str | None, options: dict[str, Any]) -> list[Diagn
 
 
 def check_file(data: bytes, *, name: str, **options: Any) -> list[Diagnostic]:
-    """Check a file; its name, or else its content, decides whether it is binary or text."""
+    """Check the content of a file; its name, or else its content, decides whether it is a text.
+
+    Args:
+        data: the content.
+        name: the name of the file.
+        options: keyword arguments of `engine.run.check_tree`.
+    """
     from onnxtext.filetype import decode_text
 
     if is_binary(data, name):
@@ -88,9 +98,10 @@ def check_file(data: bytes, *, name: str, **options: Any) -> list[Diagnostic]:
 
 
 def check_text(text: str, *, name: str, **options: Any) -> list[Diagnostic]:
-    """Check a text: a model, a graph, a function or nodes.
+    """Check a text that contains a model, a graph, a function or nodes.
 
-    The diagnostics include syntax errors.
+    The result includes syntax errors and the errors of encoding the text. `options` are keyword
+    arguments of `engine.run.check_tree`.
     """
     source = Source(text, name)
     try:
@@ -120,11 +131,11 @@ def _in_order(refused: list[Diagnostic], found: list[Diagnostic]) -> list[Diagno
 def encoded_for_checks(
     model: Model, source: Source, base_dir: Path | None
 ) -> tuple[Callable[[], bytes | None], list[Diagnostic]]:
-    """Encode a model for onnx's inference.
+    """Encode the model of a text for onnx's inference.
 
     Returns:
-        A pair: a function that returns the encoded model, or None if it cannot be encoded; and the
-        errors that `to_binary` would raise.
+        A function that returns the encoded model, or None if it cannot be encoded; and the errors
+        that `to_binary` would raise for the text. A large model is encoded without its weights.
     """
     from onnxtext.api_errors import left_out, lowering_errors
     from onnxtext.proto.encode.lower import LowerError, lower_without_weights
@@ -147,7 +158,7 @@ def encoded_for_checks(
 
 
 def refuse_fragment(fragment: Fragment, source: Source) -> list[Diagnostic]:
-    """Return the errors of encoding a fragment; an empty list if it can be encoded."""
+    """Return the errors of encoding a fragment; [] if it can be encoded."""
     from onnxtext.api_errors import lowering_errors
     from onnxtext.proto.encode.lower import LowerError, lower_fragment
 
@@ -159,14 +170,15 @@ def refuse_fragment(fragment: Fragment, source: Source) -> list[Diagnostic]:
 
 
 def parse_any(source: Source) -> Model | Fragment:
-    """Parse a model, or else a graph, a function or nodes as a fragment.
+    """Parse a text as a model or, if it is only a graph, a function or nodes, as a fragment.
 
-    A graph also parses as a model without a header. A function also parses as a model whose header
-    has a domain, but no `ir_version`, and whose graph has untyped inputs and outputs.
+    Some texts are ambiguous. A text without header and sections, which could be a model, becomes a
+    graph. A text whose header has a domain, but no `ir_version`, and whose inputs and outputs have
+    no types, becomes a function.
 
     Raises:
-        OnnxTextError: the text is none of these. The errors are those of parsing it as the kind
-            that its start suggests.
+        OnnxTextError: the text is none of these. The errors are those of parsing it as nodes if it
+            starts like a node, and otherwise as a model.
     """
     from onnxtext.syntax.parse import parse_fragment, parse_model, try_fragment
 
@@ -224,7 +236,7 @@ def _is_graph(model: Model, text: str) -> bool:
 
 
 def looks_like_function(model: Model) -> bool:
-    """Whether a model was parsed from the text of a function.
+    """Whether a parsed model is probably a function, whose text also parses as a model.
 
     Such a model has a domain, untyped inputs and outputs, and no `ir_version`.
     """
@@ -234,7 +246,7 @@ def looks_like_function(model: Model) -> bool:
 
 
 def check_binary(data: bytes, *, name: str, **options: Any) -> list[Diagnostic]:
-    """Check a binary model; for other data, return a diagnostic about the kind of the data."""
+    """Check a binary model; if the data is not a valid model, return one diagnostic about that."""
     from onnxtext.proto.decode.invalid_models import diagnose_invalid
 
     try:

@@ -34,15 +34,15 @@ _CLOSING = (")", "]", "}", ">")
 _MOST_TOKENS = 20_000
 _MOST_PARAMETERS = 2_000
 _MOST_OF_A_STATEMENT = 40_000
-"""The maximum length of a statement to parse again; the span of others is the first token."""
+"""The maximum number of tokens to parse again; a longer statement's span is its first token."""
 
 
 class TextPlaces:
     """Finds the spans of places in a text.
 
     Attributes:
-        budget: how many statements may still be parsed again to find spans of their parts; at 0,
-            the span of a place is the first token of its statement.
+        budget: the number of statements that may still be parsed again to find the spans of their
+            parts. At 0, the span of a place is the first token of its statement.
     """
 
     def __init__(self, source: Source, subject: Subject, budget: int = 500) -> None:
@@ -56,7 +56,10 @@ class TextPlaces:
         self._whole_headers: dict[int, Span | None] = {}
 
     def span(self, place: Place) -> Span:
-        """Return the span of a place."""
+        """Return the span of a place; if its part cannot be found, the span of a larger part.
+
+        If the statement cannot be parsed, return the span of its first token.
+        """
         item = self._subject.resolved.original(place.item)
         match item:
             case Node():
@@ -79,7 +82,7 @@ class TextPlaces:
         return self._section(item, place.part)
 
     def start(self, place: Place) -> int:
-        """Return the offset at which the statement of a place starts."""
+        """Return the offset of the start of a place's statement."""
         item = self._subject.resolved.original(place.item)
         at = getattr(item, "at", -1)
         return at if at >= 0 else self.span(place).start

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plan and verify the edits of `--fix`.
 
-Edits change the text in place, which keeps comments and layout. The edited text is parsed, and the
-syntax tree must equal the expected one; otherwise the edits are dropped.
+Edits change the text in place, which keeps comments and layout. To verify them, the edited text is
+parsed: its syntax tree must equal the expected one; otherwise the edits are dropped.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 @dataclass(frozen=True, slots=True)
 class Repaired:
-    """A text after its repair.
+    """The result of repairing a text.
 
     Attributes:
         text: the new text, or the old text if nothing was repaired.
-        done: the titles of the repairs that were applied.
+        done: the titles of the applied repairs; () if nothing was repaired.
     """
 
     text: str
@@ -40,7 +40,10 @@ class Repaired:
 
 
 def repair(source: Source, subject: Subject, findings: Iterable[Finding]) -> Repaired:
-    """Apply all safe repairs together; if verification fails, apply and verify them one by one.
+    """Apply the repairs of findings to a text, except those of kind `respell`, which are guesses.
+
+    All repairs are verified together (see the module). If that fails, they are added and verified
+    one by one. Of two repairs with overlapping edits, the first is applied.
 
     Args:
         source: the text.
@@ -81,9 +84,9 @@ def repair(source: Source, subject: Subject, findings: Iterable[Finding]) -> Rep
 def fix_of(
     source: Source, subject: Subject, finding: Finding, labels: Sequence[Label]
 ) -> Fix | None:
-    """Return the fix of a finding for editors; None if it has no repair, or if planning is slow.
+    """Return the fix that an editor offers for a finding; its edits are not verified.
 
-    The edits are not verified; to repair a whole text, use `repair`.
+    None if the finding has no repair, if the text does not allow it, or if planning it takes long.
 
     Args:
         source: the text.
@@ -109,7 +112,7 @@ _MOST_TRIED = 20
 
 
 def apply_edits(text: str, edits: Iterable[Edit]) -> str:
-    """Return a text with edits applied, which must not overlap."""
+    """Apply edits, which must not overlap, to a text; return the new text."""
     parts = []
     at = 0
     for edit in sorted(edits, key=lambda e: (e.span.start, e.span.end)):
@@ -120,14 +123,14 @@ def apply_edits(text: str, edits: Iterable[Edit]) -> str:
 
 @dataclass(slots=True)
 class Change:
-    """One repair: its edits of the text and its effect on the tree.
+    """A planned repair: its edits of the text, and its effect on the syntax tree.
 
     Attributes:
         title: a description for users.
         edits: the edits of the text.
         repair: the repair of the finding.
-        item: the part of the tree that changes.
-        order: the new order of a graph's nodes; None for other repairs than sorting.
+        item: the model, function, graph or value that changes; None for `rename`.
+        order: for `sort`, the indices of the graph's nodes in the new order; otherwise None.
     """
 
     title: str
@@ -149,7 +152,7 @@ def _overlaps(edits: list[Edit], taken: list[tuple[int, int]]) -> bool:
 
 
 def plan_fix(source: Source, subject: Subject, how: Repair) -> Change | None:
-    """Return the edits of a repair; None if the text cannot be edited that way."""
+    """Plan the edits of a repair; None for `respell`, or if the text does not allow the repair."""
     try:
         match how.kind:
             case "import":
@@ -345,7 +348,7 @@ def _is_verified(source: Source, model: Model, changes: list[Change]) -> bool:
 
 
 def expected(model: Model, changes: Iterable[Change]) -> Model:
-    """Return a copy of a model with the changes of repairs applied."""
+    """Return the syntax tree that the edited text must have: a copy of a model with all changes."""
     memo: dict[int, object] = {}
     made = copy.deepcopy(model, memo)
     removed: set[int] = set()

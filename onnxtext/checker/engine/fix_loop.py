@@ -43,11 +43,18 @@ class _Checked:
 
 
 def fix_text(data: bytes, *, name: str, **options: Any) -> Repaired:
-    """Apply all safe repairs to a text.
+    """Apply the safe repairs of the findings in a text; repeat until no further repair applies.
+
+    Repairs that cause new errors are dropped. Repairs do not change what a valid model computes.
+
+    Args:
+        data: the encoded text.
+        name: the name of the text.
+        options: `base_dir`, `select` and `ignore`, as for `engine.run.check_tree`.
 
     Returns:
-        The new text, whose model computes the same values, and the titles of the repairs. A text
-        with syntax errors is unchanged; if `data` cannot be decoded, the text is empty.
+        The new text and the titles of the repairs. A text with syntax errors is unchanged; if
+        `data` cannot be decoded, the text is empty.
 
     Raises:
         UnknownRule: a slug names no rule.

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Check fragments: graphs and nodes, which do not import a version of the standard operators.
 
-The newest version is tried first, then each older version in which a used operator differs. A
-fragment is valid if it is valid in one version. Otherwise the findings are those of the version
-with the fewest errors, and a note names that version.
+The newest version is tried first, then the older versions in which a used operator has another
+schema. The first version without errors about operators is chosen; if there is none, the version
+with the fewest such errors. A note in findings about operators names the chosen version.
 
 Undefined names in a graph are only warnings, because an outer graph may define them. Undefined
 names in a list of nodes are inputs of unknown type.
@@ -36,8 +36,12 @@ def find_in_fragment(fragment: Fragment, options: Options) -> tuple[Subject, lis
     """Check a fragment with the operator set version that gives the fewest errors.
 
     Args:
-        fragment: a graph, a node or a list of nodes; or a function, whose own imports apply.
+        fragment: a graph, a node or a list of nodes; or a function, which is checked with its own
+            imports.
         options: the settings and services of the check.
+
+    Returns:
+        The subject of the check with that version, and its findings.
     """
     with paused_collector():
         if isinstance(fragment.item, Function):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Build the paths of parts of a binary model, such as `graph.node[12].attribute["axis"]`."""
+"""Name places in a binary model by paths, such as `graph.node[12].attribute["axis"]`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from onnxtext.checker.context.finding import Place
 
 
 class ModelPaths:
-    """Looks up the paths of the parts of a model."""
+    """Maps places in a model or fragment to paths of protobuf fields."""
 
     def __init__(self, subject: Subject) -> None:
         self._subject = subject
@@ -26,7 +26,7 @@ class ModelPaths:
             self._item(root.item)
 
     def path(self, place: Place) -> str:
-        """Return the path of a place."""
+        """Return the path of a place; "" for the whole model."""
         item = self._subject.resolved.original(place.item)
         path = self._paths.get(id(item), "")
         for name in _fields(item, place.part):
@@ -135,6 +135,6 @@ def _attribute_name(item: object, index: int) -> str | None:
 
 
 def short(name: str) -> str:
-    """Return a name for a step of a path: in quotes, and truncated to 60 characters."""
+    """Return a name as it appears in a path: in double quotes, and cut to 60 characters."""
     cut = name if len(name) <= 60 else f"{name[:59]}…"
     return json.dumps(cut, ensure_ascii=False)

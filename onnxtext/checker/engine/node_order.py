@@ -24,8 +24,9 @@ def safe_order(subject: Subject, graph: Graph | Function) -> list[int] | None:
         graph: the graph or function to sort.
 
     Returns:
-        The indices of the nodes in the new order. None for a cycle, or if a name could then refer
-        to another value: it is defined twice or also in an outer graph, or a decorator sets names.
+        The indices of the nodes in the new order. None if the nodes form a cycle, or if sorting
+        could change the value that a name refers to: the graph defines a name twice, an outer graph
+        defines it, too, or a decorator sets names.
     """
     scope = next((scope for scope in subject.scopes if scope.original is graph), None)
     if scope is None or scope.redefinitions:
@@ -47,9 +48,9 @@ def _used(node: Node) -> Iterator[str]:
 
 
 def sorted_order(nodes: list[Node]) -> list[int] | None:
-    """Return the indices of nodes in a topological order; None for a cycle.
+    """Return the indices of nodes in a topological order; None if the nodes form a cycle.
 
-    Of the nodes whose inputs are available, the first in the given order is next.
+    Among the nodes whose inputs are available, the first in the given order comes next.
     """
     producer: dict[str, int] = {}
     for index, node in enumerate(nodes):

@@ -15,9 +15,10 @@ _MOST_SALVAGES = 4
 
 
 def read_partial(source: Source) -> tuple[Model | Fragment | None, tuple[Diagnostic, ...]]:
-    """Parse a model or a function with error recovery; return the tree, if any, and the errors.
+    """Parse a model or a function with error recovery; return the syntax tree and the errors.
 
-    If recovery fails, lines with errors are replaced by spaces, and the text is parsed again.
+    If recovery fails, lines with errors are replaced by spaces, and the text is parsed again. The
+    tree is None if this fails, too.
     """
     root, diagnostics = parse_partial(source, "model")
     if root is None or looks_like_function(root):
@@ -56,7 +57,11 @@ def _salvage(source: Source, diagnostics: tuple[Diagnostic, ...]) -> Model | Non
 
 
 def _blank_line(text: str, span: Span) -> str:
-    """Replace the line in which a span begins by spaces."""
+    """Replace the line in which a span begins by spaces.
+
+    Further lines of the span stay: most such spans are strings that a stray quote begins, and their
+    lines are statements.
+    """
     start = text.rfind("\n", 0, span.start) + 1
     end = text.find("\n", span.start)
     end = len(text) if end < 0 else end

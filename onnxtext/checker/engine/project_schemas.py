@@ -32,14 +32,14 @@ BUNDLED = "onnxruntime"
 
 
 def tables_of(settings: Settings, files: Sequence[Path] = ()) -> tuple[Table, ...]:
-    """Return the tables of operators for a check, in the order in which they are searched.
+    """Return the operator tables for a check, in the order in which they are searched.
 
-    The order: the schema files of the user, those of the project, and the bundled table unless the
-    project names it earlier.
+    First the schema files of the user, then those of the settings. The bundled table comes last,
+    unless the settings name it at another position.
 
     Args:
         settings: the settings of the project.
-        files: the schema files that the user names.
+        files: the schema files that the user names, such as by `--schemas`.
 
     Raises:
         SettingsError: the settings name a file that does not exist or is not allowed.
@@ -100,7 +100,7 @@ def _table(data: bytes, name: str) -> FileTable:
 
 
 def check_schemas(data: bytes, name: str) -> list[Diagnostic]:
-    """Check the content of a schema file, including the bodies of its operators.
+    """Check the content of a schema file: its syntax and the bodies of its operators.
 
     Args:
         data: the content.

@@ -24,12 +24,12 @@ class Settings(NamedTuple):
 
     Attributes:
         select: rules and profiles to enable; `all` is every rule that belongs to no profile.
-        ignore: rules to disable.
-        strict: whether warnings fail a check.
-        max_findings: the maximum number of findings to show for one file; 0 for all; None if the
-            settings do not say.
+        ignore: rules and profiles to disable.
+        strict: whether a check fails if there are warnings.
+        max_findings: the maximum number of findings to show for one file; 0 means all; None means
+            that the settings have no such key.
         schemas: schema files, relative to the directory of `file`.
-        file: the file with these settings; None for the defaults.
+        file: the file that contains these settings; None for the defaults.
     """
 
     select: tuple[str, ...] = ()
@@ -41,9 +41,9 @@ class Settings(NamedTuple):
 
 
 def find_settings(directory: Path) -> Settings:
-    """Return the settings in the nearest `pyproject.toml` with a table `[tool.onnxtext]`.
+    """Return the settings in the nearest `pyproject.toml` that has a table `[tool.onnxtext]`.
 
-    The directory and all its parents are searched; without such a file, return the defaults.
+    Search the directory and all its parents. If there is no such file, return the defaults.
 
     Raises:
         SettingsError: the settings are invalid.

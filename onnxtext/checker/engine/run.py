@@ -26,7 +26,7 @@ from onnxtext.source import Source
 _MOST_FIXES = 100
 """The maximum number of findings of one text for which fixes are planned."""
 Then = Callable[[Subject, Source | None], list[Diagnostic]]
-"""Returns further diagnostics of a model; the source is None for a binary model."""
+"""Returns further diagnostics of a model without errors; the source is None for a binary model."""
 MOST_LABELS = 12
 """The maximum number of places to show for one finding; a note counts the others."""
 
@@ -42,24 +42,25 @@ def check_tree(
     encoded: Callable[[], bytes | None] | None = None,
     then: Then | None = None,
 ) -> list[Diagnostic]:
-    """Check a model or a fragment, with the operators of `operator_tables.use_tables`.
+    """Check a model or a fragment, with the operator tables that `use_tables` sets.
 
     Args:
         root: the model or fragment, which is not changed.
         source: the text of `root`; None for a binary model.
         file: the name of a binary model in messages.
-        base_dir: the directory of external data; None if unknown.
-        select: rules to enable besides those enabled by default; `all` is every rule without a
-            profile.
-        ignore: rules to disable.
+        base_dir: the directory that paths of external data are relative to; None if unknown.
+        select: rules and profiles to enable besides the rules enabled by default; `all` enables
+            every rule that belongs to no profile.
+        ignore: rules and profiles to disable.
         encoded: returns the encoded model for onnx's inference, or None if it cannot be encoded.
         then: returns further diagnostics; called only if there are no errors.
 
     Returns:
-        The diagnostics, in the order of the text or of the model.
+        The diagnostics in the order of the text; for a binary model, in the order of the rule
+        families. Those of `then` come last.
 
     Raises:
-        UnknownRule: a slug names no rule.
+        UnknownRule: `select` or `ignore` has a name that is neither a rule nor a profile.
     """
     subject, findings = find_in(
         root, base_dir=base_dir, select=select, ignore=ignore, encoded=encoded
@@ -79,13 +80,13 @@ def find_in(
     encoded: Callable[[], bytes | None] | None = None,
     answers: Answers | None = None,
 ) -> tuple[Subject, list[Finding]]:
-    """Run the rules on a model or a fragment; return the subject and its findings.
+    """Run the rules on a model or a fragment; return the subject of the check and its findings.
 
-    The arguments are those of `check_tree`, and `answers`: a cache of answers of onnx's inference,
-    to which new answers are added.
+    The arguments are those of `check_tree`, and `answers`: a cache of results of onnx's inference,
+    to which the check adds new results.
 
     Raises:
-        UnknownRule: a slug names no rule.
+        UnknownRule: `select` or `ignore` has a name that is neither a rule nor a profile.
     """
     active = active_rules(select, ignore)
     selected = active if ALL in (select or ()) else active & selected_rules(select)
@@ -123,7 +124,17 @@ _FIRST_OPSET = b"\x42\x02\x10\x01"
 def diagnose(
     subject: Subject, findings: list[Finding], *, source: Source | None, file: str | None = None
 ) -> list[Diagnostic]:
-    """Turn findings into diagnostics, except those that comments in the text suppress."""
+    """Turn findings into diagnostics, except those that comments in the text suppress.
+
+    For a text, add the diagnostics of lost backslashes and unused suppressions, and sort all by
+    position.
+
+    Args:
+        subject: the checked model or fragment.
+        findings: its findings.
+        source: its text; None for a binary model.
+        file: the name of a binary model in messages.
+    """
     if source is None:
         return _with_paths(subject, findings, file) if findings else []
     suppressions = Suppressions(source)
@@ -202,7 +213,7 @@ def _with_paths(subject: Subject, findings: list[Finding], file: str | None) -> 
 
 
 def severity_of(finding: Finding) -> Severity:
-    """Return the severity of a finding, by default the severity of its rule."""
+    """Return the severity of a finding: its own, or else the severity of its rule."""
     return finding.severity or SEVERITIES[rules()[finding.slug].level]
 
 

@@ -23,7 +23,7 @@ class UnknownRule(ValueError):
 
 
 def is_known(slug: str) -> bool:
-    """Whether a slug is valid for `--select` and `--ignore`: a rule, a profile, or `all`."""
+    """Whether `--select` and `--ignore` accept a slug: a rule, a profile, or `all`."""
     return slug in rules() or slug in profiles() or slug == ALL
 
 
@@ -51,7 +51,7 @@ def active_rules(select: Sequence[str] | None, ignore: Sequence[str] | None) -> 
             `select` does not name.
 
     Raises:
-        UnknownRule: a slug names no rule.
+        UnknownRule: a slug names no rule and no profile.
     """
     select, ignore = select or (), ignore or ()
     for slug in (*select, *ignore):
@@ -64,7 +64,10 @@ def active_rules(select: Sequence[str] | None, ignore: Sequence[str] | None) -> 
 
 
 def find(subject: Subject) -> list[Finding]:
-    """Run the enabled rules, family by family; return their findings without cascades."""
+    """Run the enabled rules, family by family; return their findings.
+
+    The findings that follow from others are left out, and stored in `Subject.cascades`.
+    """
     active = subject.options.active
     if subject.active("shape-mismatch", "onnx-inference-failed"):
         start_worker()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Apply comments that suppress findings: `# onnxtext: ignore[slug, …]`.
 
-A trailing comment applies to its line; a comment on its own line applies to the statement below
-(docs/design.md, Layout).
+A trailing comment applies to its line; a comment on its own line applies to the next line with a
+statement (docs/design.md, Layout).
 """
 
 from __future__ import annotations
@@ -44,7 +44,11 @@ class _Suppression:
 
 @dataclass(slots=True)
 class Suppressions:
-    """The comments of a text that suppress findings."""
+    """The comments of a text that suppress findings.
+
+    Attributes:
+        source: the text.
+    """
 
     source: Source
     _by_line: dict[int, list[_Suppression]] = field(default_factory=dict)
@@ -88,7 +92,13 @@ class Suppressions:
         return line
 
     def suppresses(self, finding: Finding, diagnostic: Diagnostic, places: TextPlaces) -> bool:
-        """Whether a comment suppresses a finding; if so, mark the comment as used."""
+        """Whether a comment suppresses a finding; if so, mark the comment as used.
+
+        Args:
+            finding: the finding.
+            diagnostic: its diagnostic, whose first label is the primary span.
+            places: finds spans in the text.
+        """
         if not diagnostic.labels:
             return False
         offsets = {diagnostic.labels[0].span.start, places.start(finding.places[0])}
@@ -99,7 +109,10 @@ class Suppressions:
         return self._suppress(finding.slug, lines)
 
     def suppresses_at(self, diagnostic: Diagnostic) -> bool:
-        """Whether a comment at the lines of a diagnostic suppresses it; if so, mark it as used."""
+        """Whether a comment suppresses a diagnostic of a lost backslash, at the line of any label.
+
+        If so, mark the comment as used.
+        """
         lines = {self.source.position(label.span.start).line for label in diagnostic.labels}
         return self._suppress(diagnostic.code, lines)
 
@@ -129,7 +142,13 @@ class Suppressions:
         ]
 
     def unused(self, active: frozenset[str]) -> list[Diagnostic]:
-        """Return a diagnostic for each suppression that has suppressed nothing."""
+        """Return a diagnostic for each slug or comment that has suppressed nothing.
+
+        Slugs of disabled rules are left out.
+
+        Args:
+            active: the slugs of the enabled rules.
+        """
         if UNUSED_SUPPRESSION.slug not in active:
             return []
         found = []

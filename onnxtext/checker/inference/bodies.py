@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Infer the output types of `If`, `Loop` and `Scan` from the types of their bodies.
+"""Infer the output types of `If`, `Loop` and `Scan` from those of their bodies (nested graphs).
 
 A loop-carried value may change its shape between iterations, so its type is found by a fixpoint
-iteration. The body is first visited with the types before the loop. If a visit changes a type, the
-differing sizes become unknown, and the body is visited again. These visits report no findings.
+iteration. The first visit of the body assumes the types of the initial values. If the body returns
+another type for a carried value, the sizes that differ become unknown, and the body is visited
+again. These visits report no findings; one more visit with the final types reports them.
 """
 
 from __future__ import annotations
@@ -23,17 +24,18 @@ from onnxtext.checker.inference.symbolic.symbolic_types import dim_of
 from onnxtext.checker.inference.type_merging import merged, without_shape
 
 _MOST_VISITS = 6
-"""The maximum number of visits; if types still change, all carried shapes become unknown."""
+"""Maximum number of visits of a body; if types still change, all carried shapes become unknown."""
 
 Types = tuple[Type | None, ...]
 
 
 class Outputs(NamedTuple):
-    """The known facts about the outputs of a body, or of the node with the body.
+    """The types and small values of the outputs of a body, or of the node that contains the body.
 
     Attributes:
         types: the type of each output; None where unknown.
-        values: the elements of small integer outputs; None where unknown.
+        values: the elements of each output that is a small tensor; None where unknown. Missing
+            entries are unknown, too.
     """
 
     types: Types
@@ -45,7 +47,11 @@ Visit = Callable[[Types], Outputs]
 
 
 def common_type(one: Type | None, other: Type | None) -> Type | None:
-    """Return the most specific type that includes two types; None if there is none."""
+    """Return the most specific type that includes both types.
+
+    Dimensions that differ become unknown; the shape becomes unknown if the ranks differ. Returns
+    None if a type is unknown, or if they differ in more than the shape of a dense tensor.
+    """
     if one is None or other is None or one == other:
         return one if one == other else None
     if not isinstance(one, TensorType) or not isinstance(other, TensorType):
@@ -60,11 +66,11 @@ def common_type(one: Type | None, other: Type | None) -> Type | None:
 
 
 def completed(found: Type | None, own: Type | None) -> Type | None:
-    """Complete the output type that onnx inferred with the type derived from the bodies.
+    """Add the dimensions that follow from the bodies to the output type that onnx inferred.
 
     Args:
-        found: the type that onnx inferred.
-        own: the type derived from the bodies.
+        found: the type that onnx inferred; None if unknown.
+        own: the type that follows from the bodies; None if unknown.
     """
     if found is None or own is None or found == own:
         return own if found is None else found
@@ -74,7 +80,14 @@ def completed(found: Type | None, own: Type | None) -> Type | None:
 
 
 def live_branch(node: Node, condition: Value | None) -> str | None:
-    """Return the attribute name of the branch of an `If` that runs; None if either may run."""
+    """Return which branch of an `If` always runs, by attribute: `then_branch` or `else_branch`.
+
+    Returns None if the condition is unknown, or if the node is not an `If`.
+
+    Args:
+        node: the node.
+        condition: the value of its first input; None if unknown.
+    """
     if node.op_type != "If" or condition is None or len(condition.items) != 1:
         return None
     truth = condition.items[0]
@@ -82,7 +95,10 @@ def live_branch(node: Node, condition: Value | None) -> str | None:
 
 
 def joined(branches: Sequence[Outputs]) -> Outputs:
-    """Merge the outputs of the branches of an `If`: keep what all branches agree on."""
+    """Merge the outputs of the branches of an `If`.
+
+    Dimensions and elements that differ between branches become unknown.
+    """
     first, *rest = branches
     types, values = list(first.types), list(first.values)
     for other in rest:
@@ -92,13 +108,13 @@ def joined(branches: Sequence[Outputs]) -> Outputs:
 
 
 def carried_types(visit: Visit, given: Types, carried: slice, passed: slice) -> Types:
-    """Return types of a body's inputs that hold in every iteration.
+    """Return types for a body's inputs that are valid in every iteration.
 
     Args:
         visit: visits the body.
         given: the types of all inputs of the body in the first iteration.
-        carried: the range of inputs that are carried from iteration to iteration.
-        passed: the range of outputs that the next iteration gets as these inputs.
+        carried: the slice of the inputs that are loop-carried.
+        passed: the slice of the body's outputs that become these inputs in the next iteration.
     """
     for _ in range(_MOST_VISITS):
         before = given[carried]
@@ -117,7 +133,12 @@ def carried_types(visit: Visit, given: Types, carried: slice, passed: slice) -> 
 
 
 def loop_inputs(inputs: Sequence[Type | None], visit: Visit) -> Types:
-    """Return the types of the inputs of a loop's body, for every iteration."""
+    """Return types for the inputs of a `Loop`'s body that are valid in every iteration.
+
+    Args:
+        inputs: the types of the node's inputs.
+        visit: visits the body.
+    """
     count = len(inputs)
     given = (TensorType("int64", ()), TensorType("bool", ()), *inputs[2:])
     return carried_types(visit, given, slice(2, count), slice(1, count - 1))
@@ -126,11 +147,11 @@ def loop_inputs(inputs: Sequence[Type | None], visit: Visit) -> Types:
 def loop_outputs(
     inputs: Sequence[Type | None], given: Types, made: Outputs, trips: Value | None
 ) -> Types:
-    """Return the types of the outputs of a loop.
+    """Return the types of the outputs of a `Loop`.
 
     Args:
-        inputs: the types of the loop's inputs.
-        given: the types of the body's inputs in every iteration.
+        inputs: the types of the node's inputs.
+        given: the types of the body's inputs, valid in every iteration (`loop_inputs`).
         made: the outputs of the body.
         trips: the number of iterations; None if unknown, or if a condition may end the loop.
     """
@@ -144,7 +165,14 @@ def loop_outputs(
 
 
 def runs_all_trips(node: Node, body: Scope, made: Outputs, condition: Value | None) -> bool:
-    """Whether a loop always runs its maximum number of iterations: no condition ends it early."""
+    """Whether a `Loop` certainly runs its maximum number of iterations: no condition ends it.
+
+    Args:
+        node: the node.
+        body: its body.
+        made: the outputs of the body.
+        condition: the value of the node's second input, the initial condition; None if unknown.
+    """
     if len(node.inputs) > 1 and node.inputs[1] and (condition is None or condition.items != (1,)):
         return False
     passed = made.values[0] if made.values else None
@@ -181,18 +209,18 @@ def _numbers(node: Node, name: str, count: int) -> tuple[int, ...]:
 
 
 def scanned(node: Node) -> int | None:
-    """Return the number of scanned inputs of a `Scan`; None if missing or invalid."""
+    """Return the attribute `num_scan_inputs` of a `Scan`; None if missing or invalid."""
     found = attribute_value(node.attributes, "num_scan_inputs")
     return found if isinstance(found, int) and 0 < found <= len(node.inputs) else None
 
 
 def scan_inputs(node: Node, count: int, inputs: Sequence[Type | None], visit: Visit) -> Types:
-    """Return the types of the inputs of a scan's body, for every iteration.
+    """Return types for the inputs of a `Scan`'s body that are valid in every iteration.
 
     Args:
-        node: the scan, of version 9 or later.
+        node: the node; the version of its operator is at least 9.
         count: the number of scanned inputs.
-        inputs: the types of the scan's inputs.
+        inputs: the types of the node's inputs.
         visit: visits the body.
     """
     states = len(inputs) - count
@@ -215,13 +243,13 @@ def _without_axis(type: Type | None, axis: int) -> Type | None:
 def scan_outputs(
     node: Node, count: int, inputs: Sequence[Type | None], given: Types, made: Outputs
 ) -> Types:
-    """Return the types of the outputs of a scan.
+    """Return the types of the outputs of a `Scan`.
 
     Args:
-        node: the scan, of version 9 or later.
+        node: the node; the version of its operator is at least 9.
         count: the number of scanned inputs.
-        inputs: the types of the scan's inputs.
-        given: the types of the body's inputs in every iteration.
+        inputs: the types of the node's inputs.
+        given: the types of the body's inputs, valid in every iteration (`scan_inputs`).
         made: the outputs of the body.
     """
     states = len(inputs) - count

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Memoize function calls: infer a body once for each kind of arguments, not for each call path.
+"""Memoize function calls: infer a body once for calls with equal input types and attributes.
 
 If each of 30 functions calls the next one twice, there are a billion call paths, but often only a
-few kinds of arguments.
+few combinations of input types and attributes.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.scopes import Scope
 
 _MOST_NODES = 20_000
-"""Visits of nodes in called functions that are allowed beside two for each node of the model."""
+"""Maximum number of node visits in called functions, in addition to two per node of the model."""
 _DEEPEST = 100
-"""The maximum depth of nested function calls."""
+"""Maximum depth of nested function calls."""
 
 
 class CallMemo:
-    """The results of function calls, with a budget for nodes and depth.
+    """Caches the results of function calls; limits the number of node visits and the call depth.
 
     Attributes:
-        known: the memoized results of calls, by `key`.
+        known: the cached results of calls, by `key`.
     """
 
     def __init__(self, subject: Subject) -> None:
@@ -39,7 +39,13 @@ class CallMemo:
         inputs: Sequence[object],
         parameters: Mapping[str, Attribute] | None = None,
     ) -> tuple[object, ...]:
-        """Return the memo key of a call: the function, facts about inputs, and the attributes."""
+        """Return the cache key of a call.
+
+        Args:
+            function: the called function.
+            inputs: hashable facts about the inputs of the call, such as their types.
+            parameters: the attributes of the call, by name.
+        """
         if not parameters:
             return (id(function), *inputs)
         given = [(name, attribute.type, self._value(attribute.value))
@@ -60,7 +66,11 @@ class CallMemo:
         return id(value)
 
     def enter(self, function: Scope) -> bool:
-        """Start the visit of a body; return False if calls are too deep or the budget is spent."""
+        """Request a visit of a function's body; if allowed, `leave` must end the visit.
+
+        Returns:
+            False if calls are nested too deeply, or if too many nodes were visited; else True.
+        """
         self._budget -= 1 + len(function.nodes)
         if self._budget < 0 or self._depth >= _DEEPEST:
             return False
@@ -68,5 +78,5 @@ class CallMemo:
         return True
 
     def leave(self) -> None:
-        """End a visit that `enter` has started."""
+        """End a visit that `enter` has allowed."""
         self._depth -= 1

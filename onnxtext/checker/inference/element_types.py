@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Infer types without shapes through graphs, nested graphs and function calls.
+"""Infer types without shapes in graphs, nested graphs and called functions.
 
-The type of a value is its declared type, or the output type of its node: the type variables of the
-operator's schema are bound to the types of the node's inputs. Unknown types (None) cause no
-findings. Results are cached by operator and input types, since most nodes of a model repeat others.
-Types are strings as in schemas: `tensor(float)`.
+Types are strings as in schemas: `tensor(float)`. A value has its declared type, or else the output
+type of its node. Output types follow from the operator's schema: its type variables are bound to
+the types of the node's inputs. Unknown types (None) cause no findings. Results are cached by
+operator and input types, since most nodes of a model repeat others.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from onnxtext.schemas.type_strings import element_of, shown, type_text
 
 
 class Mismatch(NamedTuple):
-    """Input types of a node that the schema of its operator does not allow.
+    """An error in a node: the schema of its operator does not allow the types of its inputs.
 
     Attributes:
-        message: the problem.
-        inputs: the indices of the wrong inputs.
+        message: the message of the finding.
+        inputs: the indices of the inputs with wrong or different types.
         help: how to fix it.
     """
 
@@ -53,7 +53,7 @@ class TypeInference(ScopeWalk[Types]):
         self._reported: set[tuple[int, str, int]] = set()
 
     def run(self) -> list[Finding]:
-        """Visit all graphs and called functions, then the functions that are never called."""
+        """Visit all graphs and functions, also those that are never called; return the findings."""
         super().run()
         called = {key[0] for key in self._calls.known}
         for scope in self._functions.values():
@@ -266,7 +266,8 @@ def bind(signature: Signature, inputs: Texts, node: Node) -> tuple[Texts, Mismat
     """Bind the type variables of a schema to the input types of a node.
 
     Returns:
-        The types of the outputs (None where unknown), and the first mismatch (None without one).
+        The types of the outputs (None where unknown), and the first mismatch (None if all input
+        types are allowed).
     """
     bound: dict[str, tuple[str, int]] = {}
     for index, text in enumerate(inputs):
@@ -313,10 +314,10 @@ def bind(signature: Signature, inputs: Texts, node: Node) -> tuple[Texts, Mismat
 
 
 def with_special(signature: Signature, node: Node, inputs: Texts, made: Texts) -> Texts:
-    """Replace the first output type of operators whose schema does not determine it.
+    """Replace the first output type of a node if the schema of its operator does not determine it.
 
-    The type depends on attributes, on the element type of a sequence, or on an optional input.
-    `OUTPUT_TYPES` lists most of these operators.
+    This type depends on attributes, on the element type of a sequence, or on an optional input.
+    The operators are listed in `OUTPUT_TYPES`, except for `QGemm` of onnxruntime.
 
     Args:
         signature: the schema of the node's operator.
@@ -325,7 +326,8 @@ def with_special(signature: Signature, node: Node, inputs: Texts, made: Texts) -
         made: the types of the node's outputs that follow from the schema.
 
     Returns:
-        `made` with the first type replaced, if the operator is one of them.
+        `made` with the first type replaced, if the operator is one of these and the type is known;
+        otherwise `made`.
     """
     special = OUTPUT_TYPES.get(node.op_type)
     if signature.domain == "com.microsoft" and signature.name == "QGemm":

@@ -61,13 +61,14 @@ def explain(
     inputs: list[Type | None],
     place: Callable[[str], Place | None],
 ) -> Explanation:
-    """Return the message and the places of a finding for onnx's error about a node.
+    """Turn onnx's error about a node into the message and the places of a finding.
 
     Args:
         node: the node.
         objection: onnx's error message.
         inputs: the types of the node's inputs.
-        place: a function that returns the place that determines a value's type, by name.
+        place: maps the name of a value to the place in the model that determines its type, such
+            as its declaration; None if unknown.
     """
     shapes = [_plain_shape(type) for type in inputs]
     if node.op_type == "MatMul" and len(shapes) == 2:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Replace the attribute references in a function body by the attribute values of a call."""
+"""Replace the attribute references in a function body by the attributes of a call."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from onnxtext.ast.tensors_and_attributes import Attribute, Reference
 def call_attributes(
     function: Function | Graph, node: Node, outer: Mapping[str, Attribute]
 ) -> dict[str, Attribute]:
-    """Return the attribute values of a function in a call, including defaults, by name.
+    """Return the attributes of a function call by name, with defaults for those it does not set.
 
     Args:
         function: the called function.
         node: the call.
-        outer: the attribute values of the function that contains the call, by name.
+        outer: if a function contains the call, the attributes of that function's call, by name:
+            they replace attribute references in `node`.
     """
     found: dict[str, Attribute] = {}
     if isinstance(function, Function):
@@ -36,7 +37,14 @@ def has_references(node: Node) -> bool:
 
 
 def bound_node(node: Node, parameters: Mapping[str, Attribute]) -> Node:
-    """Replace attribute references in a node by the call's values; drop unset attributes."""
+    """Return a node with its attribute references replaced by the attributes of a call.
+
+    References to attributes that the call does not set are dropped.
+
+    Args:
+        node: a node in the body of a function.
+        parameters: the attributes of the function's call, by name.
+    """
     if not has_references(node):
         return node
     attributes = []

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find the inputs, attributes and attribute types that function bodies require of a call.
+"""Find which inputs and attributes function bodies require, and the types of these attributes.
 
-Requirements propagate through calls in bodies, from the called function to the caller.
+If a body calls another function, the requirements of the called function propagate to the caller.
+An attribute parameter is an attribute that a function declares, and that its body refers to.
 """
 
 from __future__ import annotations
@@ -19,14 +20,14 @@ from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
 
 Parameter = tuple[int, Literal["input", "attribute"], str]
-"""A parameter of a function: `(id(function), kind, name)`."""
+"""An input or attribute parameter of a function: `(id(function), kind, name)`."""
 
 
 class TypedUse(NamedTuple):
-    """A reference to an attribute parameter in the body of a function.
+    """A reference to an attribute parameter in a function body, and the type that it requires.
 
     Attributes:
-        type: the type that this reference requires of the attribute.
+        type: the type that the attribute must have at this reference.
         place: the place of the reference.
     """
 
@@ -35,10 +36,11 @@ class TypedUse(NamedTuple):
 
 
 class Needs:
-    """The inputs, attributes and attribute types that each function body requires of a call.
+    """Finds the inputs, attributes and attribute types that each function body requires.
 
     Attributes:
-        conflicts: for an attribute parameter, two uses that require different types.
+        conflicts: for each attribute parameter with contradictory uses, two uses that require
+            different types.
     """
 
     def __init__(self, subject: Subject) -> None:
@@ -64,15 +66,18 @@ class Needs:
         self._propagate()
 
     def inputs(self, function: Scope) -> set[str]:
-        """Return the names of inputs that the body passes to a required input of a node."""
+        """Return the names of inputs that the body passes to required inputs of nodes."""
         return {name for name in _inputs(function) if self._has(function, "input", name)}
 
     def attributes(self, function: Scope) -> set[str]:
-        """Return the names of attribute parameters that the body uses as a required attribute."""
+        """Return the names of attributes that the body uses for required attributes of nodes."""
         return {name for name in _parameters(function) if self._has(function, "attribute", name)}
 
     def type(self, function: Scope, name: str) -> TypedUse | None:
-        """Return the type that the body requires of an attribute parameter; None if unknown."""
+        """Return the type that the body requires for an attribute parameter, and the place.
+
+        Returns None if the type is unknown, or if different uses require different types.
+        """
         parameter: Parameter = id(function.function), "attribute", name
         return None if parameter in self.conflicts else self._types.get(parameter)
 
@@ -172,7 +177,16 @@ def _parameters(function: Scope) -> dict[str, Attribute | None]:
 
 
 def float_for_int(node: Node, attribute: Attribute, wanted: AttributeType) -> Repair | None:
-    """Return the repair of an integer that must be a float: `3.0` for `3`."""
+    """Return the repair that writes `3.0` for `3` if an attribute must hold floats.
+
+    Returns None if `wanted` is no float type, or if the attribute has anything else than integers
+    that a 32-bit float represents exactly.
+
+    Args:
+        node: the node with the attribute.
+        attribute: the attribute.
+        wanted: the type that the attribute must have.
+    """
     value = attribute.value
     if wanted is AttributeType.FLOAT and type(value) is int and abs(value) <= _EXACT:
         return Repair("respell", node, (str(value), f"{value}.0"))

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Store the known facts about values while types are propagated by kind (`node_kinds`)."""
+"""Store the known facts about values while types are propagated by kind (`node_kinds`).
+
+Nodes of one kind have equal operators, attributes, input types and declared output types.
+"""
 
 from __future__ import annotations
 
@@ -42,9 +45,9 @@ from onnxtext.checker.inference.symbolic.small_tensors import Value, stored_valu
 from onnxtext.core import core, core_module
 
 _MOST_WHOLE, _MOST_OTHERS = 1024, 16
-"""The most elements that are read of integer constants (indices, sizes), and of others."""
+"""Maximum number of elements read of an integer constant (indices, sizes), and of any other."""
 LONGEST = 16
-"""The longest list attribute that is compared by value; longer ones are compared by identity."""
+"""Maximum length of an integer list attribute compared by value; others compare by identity."""
 LARGE = Tensor(TensorType("undefined"), NoData())
 """Stands for any constant whose elements are not read because it is too large."""
 
@@ -54,10 +57,12 @@ F = TypeVar("F")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fact:
-    """The known facts about an input or output of a node that determine the node's kind.
+    """The known type and shape of a value.
+
+    The kind of a node depends on the facts about its inputs and outputs.
 
     Attributes:
-        type: the declared type, or the type that onnx inferred.
+        type: the declared type, the type that onnx inferred, or the result of merging them.
         shape: the symbolic shape.
         is_small: whether inference may read the elements of a constant of this type.
     """
@@ -77,13 +82,13 @@ KeyMaker = Callable[
 
 @dataclass(slots=True)
 class Kind:
-    """The first node of a kind.
+    """A kind of nodes, represented by the first node of this kind.
 
     Attributes:
         node: the node, with normalized names of inputs and outputs: `i0`, `o0`.
         given: the types of its inputs; None for omitted ones.
-        constants: the constant inputs whose elements affect the output types, by name.
-        declared: the declared types of its outputs; empty if there are none.
+        constants: the constant inputs that onnx reads, by normalized name.
+        declared: the declared types of its outputs; may be empty if none is declared.
     """
 
     node: Node
@@ -93,13 +98,13 @@ class Kind:
 
 
 class Reads(NamedTuple):
-    """Which input elements of an operator affect its output types or values.
+    """Whether the elements of an operator's inputs affect its output types or values.
 
     Attributes:
-        values: whether the elements of small integer inputs have an effect.
-        all_values: whether these have an effect only if they are known for all inputs.
-        constants: the index of the first input whose constant elements are passed to onnx; None if
-            no elements are passed.
+        values: whether the elements of small inputs (`Value`) have an effect.
+        all_values: whether they have this effect only if the elements of all inputs are known.
+        constants: onnx gets the elements of constant inputs from this index on; None if it gets no
+            elements.
     """
 
     values: bool
@@ -114,7 +119,7 @@ _EVERYTHING = Reads(values=True, constants=0)
 
 
 def reads(target: Target) -> Reads:
-    """Return which input elements of an operator or function affect its output types or values."""
+    """Return how the elements of inputs affect the outputs of an operator or function."""
     if type(target) is Scope:
         return _EVERYTHING
     if type(target) is not Signature or target.domain or target.origin:
@@ -139,13 +144,19 @@ _KEEPING_TYPE = """
     Tan Tanh ThresholdedRelu
 """
 KEEPING_TYPE = frozenset(_KEEPING_TYPE.split())
-"""Operators of one input whose output has the input's type in every node that onnx accepts."""
+"""Operators with one input: in every node that onnx accepts, the output has the input's type."""
 FIRST_KEEPING = 6
 """The first schema version for which onnx can infer all operators of `KEEPING_TYPE`."""
 
 
 def keeps_type(signature: Signature, node: Node, given: Types) -> bool:
-    """Whether onnx would infer that a node's only output has the type of its only input."""
+    """Whether onnx would infer that a node's only output has the type of its only input.
+
+    Args:
+        signature: the schema of the node's operator.
+        node: the node.
+        given: the types of its inputs.
+    """
     if signature.name not in KEEPING_TYPE or signature.since < FIRST_KEEPING:
         return False
     type = given[0] if len(given) == 1 and len(node.outputs) == 1 else None
@@ -155,7 +166,7 @@ def keeps_type(signature: Signature, node: Node, given: Types) -> bool:
 
 
 def is_plain_dim(dim: Dim) -> bool:
-    """Whether a dimension is a number or a name, without decorators."""
+    """Whether a dimension is a number of at least 0 or a name, and has no decorators."""
     return bool(dim) if isinstance(dim, str) else isinstance(dim, int) and dim >= 0
 
 
@@ -164,7 +175,7 @@ class Symbols:
 
     Attributes:
         fits: True until a node has a finding or an equation restricts a symbol. Once it is False,
-            all symbolic shapes are unknown.
+            all methods return unknown shapes and values.
     """
 
     def __init__(self) -> None:
@@ -176,7 +187,7 @@ class Symbols:
         self.fits = not (sizes.learned or sizes.mismatches or sizes.conflicts)
 
     def equate(self, one: SymbolicShape, other: SymbolicShape, place: Place) -> None:
-        """Require two shapes of one value to be equal."""
+        """Require two shapes of one value to be equal; clear `fits` if this restricts a symbol."""
         if self.fits:
             equate(self._sizes, one, other, place)
             self._update_fits()
@@ -184,13 +195,13 @@ class Symbols:
     def step(
         self, node: Node, target: Target, typed: Facts, given: Facts, values: Values
     ) -> Results:
-        """Return the shapes and values of the outputs of an operator without bodies.
+        """Infer the symbolic shapes and small values of a node's outputs.
 
         Args:
-            node: the node.
+            node: the node, without nested graphs.
             target: its operator.
-            typed: the declared types of its outputs; empty if there are none.
-            given: the types of its inputs.
+            typed: the facts from the declared types of its outputs; empty if none is declared.
+            given: the facts about its inputs.
             values: the small values of its inputs; may be empty.
         """
         if not self.fits:
@@ -230,7 +241,7 @@ def types_of(facts: Facts) -> Types:
 
 
 def named(names: list[str], facts: tuple[F | None, ...]) -> dict[str, F]:
-    """Pair names with facts; leave out unknown facts (None)."""
+    """Return the known facts by name; `names` and `facts` are parallel lists."""
     pairs = zip(names, facts, strict=False)
     return {name: fact for name, fact in pairs if fact is not None}
 
@@ -251,7 +262,7 @@ class FactTable:
         self._kept: list[object] = []  # keeps alive the objects whose ids are in keys
 
     def declared(self, type: Type) -> Fact:
-        """Return the `Fact` of a value with this declared type."""
+        """Return the interned fact about values with this declared type."""
         known = self.known.get(id(type))
         if known is None:
             known = self.known[id(type)] = self.fact(type, declared_shape(type))
@@ -259,7 +270,7 @@ class FactTable:
         return known
 
     def fact(self, type: Type, shape: SymbolicShape) -> Fact:
-        """Return the fact for a type and a symbolic shape."""
+        """Return the interned fact for a type and a symbolic shape."""
         type = self._types.setdefault(type, type)
         key = id(type), shape
         known = self._facts.get(key)
@@ -268,11 +279,16 @@ class FactTable:
         return known
 
     def value(self, value: Value | None) -> Value | None:
-        """Return the interned object for a small value."""
+        """Return the interned object that equals a small value; None for None."""
         return None if value is None else self._values.setdefault(value, value)
 
     def constant(self, fact: Fact, data: object) -> Tensor:
-        """Return the interned tensor of a constant; `LARGE` if its elements are not read."""
+        """Return the interned tensor of a constant; `LARGE` if its elements are not read.
+
+        Args:
+            fact: the fact about the constant.
+            data: its data.
+        """
         type = fact.type
         if not fact.is_small or not isinstance(type, TensorType):
             return LARGE
@@ -296,7 +312,7 @@ def _is_small(type: Type) -> bool:
 
 
 def value_of(tensor: Tensor) -> Value | None:
-    """Return the elements of a small constant as a `Value`; None if they are not tracked."""
+    """Return the elements of a small constant; None if `stored_value` does not track them."""
     return stored_value(tensor.type, tensor.data)
 
 
@@ -311,22 +327,22 @@ def kind_key(
     node: Node, target: Target, types: Mapping[str, Fact | None], typed: Facts,
     parameters: Mapping[str, Attribute], longest: int,
 ) -> tuple[Any, ...]:  # fmt: skip
-    """Return the cache key of a node's kind, without its small values and constants.
+    """Return the cache key of a node's kind; the caller appends input elements that have an effect.
 
     Args:
         node: the node.
         target: its operator or function.
         types: the facts about values, by name.
-        typed: the declared types of its outputs; empty if there are none.
-        parameters: the attribute values of the enclosing call, by name, for attribute references.
-        longest: the longest list in an attribute that is compared by value.
+        typed: the facts from the declared types of its outputs; empty if none is declared.
+        parameters: in a function body, the attributes of the call, for attribute references.
+        longest: the maximum length of an integer list attribute that is compared by value.
 
     Returns:
-        The identity of the target, the number of outputs, the types of the inputs and the declared
-        types of the outputs; and a key for each attribute's effect on types and shapes.
+        The identity of the target, the number of outputs, the facts about the inputs, `typed`, and
+        an item for each attribute. Attributes with equal items have equal effects on types.
 
     Raises:
-        KeyError: the type of an input is missing.
+        KeyError: `types` has no entry for an input.
     """
     given = tuple(map(types.__getitem__, node.inputs))
     # Facts are hashed by their identity, which is fast.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Propagate types, symbolic shapes and small values; infer only the first node of each kind."""
+"""Propagate types, symbolic shapes and small values; infer only one node of each kind."""
 
 from __future__ import annotations
 
@@ -51,16 +51,16 @@ from onnxtext.proto.encode.types_and_tensors import lower_tensor
 from onnxtext.schemas.type_strings import type_text
 
 _LEAST_REPEATS = 4
-"""The minimum of nodes per kind on average; with fewer, propagation stops (`_check_count`)."""
+"""Minimum average number of nodes per kind; with fewer, propagation stops (`_check_count`)."""
 _FEW_KINDS = 50
 _NODES_PER_FURTHER_KIND = 40
-"""Propagation never stops below `_FEW_KINDS` kinds, plus one for each so many nodes."""
+"""Propagation goes on up to `_FEW_KINDS` kinds, plus one for each so many nodes of the model."""
 
 Tensors = tuple[Tensor | None, ...]
 
 
 class Inconclusive(Exception):
-    """Raised if checking one node of each kind does not prove that all types fit.
+    """Raised if checking one node of each kind does not prove that a model has no type errors.
 
     Possible reasons: there are too many kinds, a type is unknown, or a node may have an error.
     """
@@ -72,7 +72,7 @@ class Kinds:
     Attributes:
         kinds: the first node of each kind.
         symbols: infers the symbolic shapes of these nodes.
-        follow_values: whether some output type depends on the elements of an input.
+        follow_values: whether an output type may depend on the elements of an input.
     """
 
     def __init__(self, subject: Subject) -> None:
@@ -103,12 +103,12 @@ class Kinds:
         self._most_kinds = _FEW_KINDS + nodes // _NODES_PER_FURTHER_KIND
 
     def types_in(self, scope: Scope) -> dict[str, Type]:
-        """Return the types of the values of a visited scope, by name."""
+        """Return the types of the values of a visited graph or function body, by name."""
         known = self._nested.get(id(scope))
         return known if known is not None else self._types_of(scope)
 
     def has_visited(self, scope: Scope) -> bool:
-        """Whether a scope was visited, so that `types_in` knows its types."""
+        """Whether a graph or function body was visited, so that `types_in` knows its types."""
         return scope is self._main or id(scope) in self._nested
 
     def _types_of(self, scope: Scope) -> dict[str, Type]:
@@ -123,10 +123,10 @@ class Kinds:
     # ---- Graphs -----------------------------------------------------------------------------
 
     def scope(self, scope: Scope) -> None:
-        """Set the types of all values of a graph and its nested graphs.
+        """Infer the types of all values of a graph and its nested graphs.
 
         Raises:
-            Inconclusive: one node of each kind does not prove that all types fit.
+            Inconclusive: one node of each kind does not prove that there are no type errors.
         """
         types, declared_type = self._types, self._declared
         for value in (*scope.inputs, *scope.initializers):

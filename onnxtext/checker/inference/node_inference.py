@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Have onnx infer the output types of single nodes from the types of their inputs.
 
-Many nodes of a model differ only in the names of their values, so answers are cached by operator,
-attributes and input types.
+Many nodes of a model differ only in the names of their values, so onnx's answers are cached by
+operator, attributes and input types.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class NodeInference:
 
     @classmethod
     def of(cls, subject: Subject) -> NodeInference:
-        """Return the instance for a model; all walks over the model share its cached answers."""
+        """Return the instance for a model; all inference passes over the model share its cache."""
         known: NodeInference | None = subject.memo.get("node-inference")
         if known is None:
             known = subject.memo["node-inference"] = cls(subject)
@@ -64,14 +64,14 @@ class NodeInference:
         constants: Mapping[str, bytes],
         opsets: Opsets | None,
     ) -> Answer:
-        """Infer the types of the outputs of a node without bodies.
+        """Return onnx's answer for a node without nested graphs, from the cache if possible.
 
         Args:
             signature: the schema of the node's operator.
             node: the node, without attribute references.
-            inputs: the types of the node's inputs; None for omitted ones.
-            constants: the constant inputs as bytes of a `TensorProto`, by name.
-            opsets: the imported operator sets.
+            inputs: the types of the node's inputs; None for omitted and unknown ones.
+            constants: the constant inputs that onnx may read, as bytes of a `TensorProto`, by name.
+            opsets: the imported operator sets; None if unknown.
         """
         numbers: dict[str, int] = {"": -1}
         names = [numbers.setdefault(name, len(numbers)) for name in node.inputs]
@@ -115,14 +115,16 @@ class NodeInference:
         constants: Mapping[str, bytes],
         opsets: Opsets | None,
     ) -> Answer:
-        """Infer the types of the outputs of a node, which may have bodies.
+        """Return onnx's answer for a node that may have nested graphs.
+
+        All output types are unknown if the node or a type cannot be encoded.
 
         Args:
             signature: the schema of the node's operator.
             node: the node, without attribute references.
-            types: the types of all values that the node or its bodies use, by name.
-            constants: the constants among these values as bytes of a `TensorProto`, by name.
-            opsets: the imported operator sets.
+            types: the types of all values that the node or its nested graphs use, by name.
+            constants: the constants among these values, as bytes of a `TensorProto`, by name.
+            opsets: the imported operator sets; None if unknown.
         """
         self._kept.append(node)  # `Lowering` caches encoded attributes by id
         try:

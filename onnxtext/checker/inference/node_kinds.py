@@ -33,20 +33,26 @@ _LEAST_NODES = 200
 
 
 def fits_by_kind(subject: Subject) -> bool:
-    """Whether inference of one node of each kind proves that all types and shapes fit.
+    """Whether checking one node of each kind proves that a model has no type or shape errors.
 
-    Nodes of a kind have the same operator, attributes and input types.
+    False does not mean that there are errors.
     """
     return _verdict(subject)[0]
 
 
 def sizes_fit_by_kind(subject: Subject) -> bool:
-    """Whether inference of one node of each kind proves that symbolic dimensions are consistent."""
+    """Whether checking one node of each kind proves that symbolic dimensions are consistent.
+
+    The proof fails, too, if a node restricts a symbol, for example to one number.
+    """
     return _verdict(subject)[1]
 
 
 def types_by_kind(subject: Subject) -> dict[int, dict[str, Type]] | None:
-    """Return the types of all values by `id(scope)` and name; None if kinds do not prove them."""
+    """Return the types of all values, by `id(scope)` and name, if they can be propagated by kind.
+
+    Returns None if `fits_by_kind` is False, or if types may depend on the elements of tensors.
+    """
     if not fits_by_kind(subject):
         return None
     kinds: Kinds = subject.memo["kinds"]
@@ -107,7 +113,10 @@ def _is_followed(target: Target) -> bool:
 
 
 def is_full(type: Type) -> bool:
-    """Whether a type is complete, so that inference can add nothing."""
+    """Whether a type is a tensor type with known element type, rank and dimensions.
+
+    A symbol is a known dimension.
+    """
     if not isinstance(type, TensorType) or type.shape is None or type.element == "undefined":
         return False
     return all(

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Map errors and failures of onnx's inference to rules and findings."""
+"""Map error messages (objections) and failures of onnx's inference to rules and findings.
+
+A failure is, for example, a crash or a timeout of the process that runs onnx.
+"""
 
 from __future__ import annotations
 
@@ -13,24 +16,24 @@ from onnxtext.checker.isolation.worker_client import Failure
 
 _LARGEST = 1 << 31
 _MOST_EXPANDED = 10_000
-"""The most nodes after expansion of all calls are this, plus ten times the nodes of the model."""
+"""Maximum number of nodes after expansion of all calls, beyond ten times the nodes of the model."""
 _DEEPEST = 100
-"""The maximum depth of calls: onnx recurses."""
+"""Maximum depth of calls, because onnx recurses."""
 
 
 def errors_of(subject: Subject) -> list[Finding]:
-    """Return the errors among the findings so far."""
+    """Return the errors among the findings that earlier rules have reported."""
     known = rules()
     return [f for f in subject.found if (f.severity or known[f.slug].level) == "error"]
 
 
 def wrong_items(subject: Subject) -> set[int]:
-    """Return `id(statement)` of all statements with errors; inference skips these."""
+    """Return the ids of the statements at the first places of errors; inference skips these."""
     return {id(finding.places[0].item) for finding in errors_of(subject)}
 
 
 def contradicted_outputs(subject: Subject) -> set[tuple[int, int]]:
-    """Return `(id(node), index)` of outputs whose declared type contradicts the computed one."""
+    """Return `(id(node), index)` of each output with contradictory declared and computed types."""
     return {
         (id(place.item), int(place.part[1]))
         for finding in errors_of(subject)
@@ -41,11 +44,11 @@ def contradicted_outputs(subject: Subject) -> set[tuple[int, int]]:
 
 
 def whole_model(subject: Subject) -> str | Failure | None:
-    """Infer a whole model like `onnx.checker.check_model(full_check=True)`.
+    """Have onnx check a whole model like `onnx.checker.check_model(full_check=True)`.
 
     Returns:
-        onnx's error message; the failure of its process, possibly an earlier one on a single node;
-        None if onnx accepts the model, or if the model cannot be passed to it.
+        onnx's error message, or a failure of its process; None if onnx accepts the model, or if the
+        model cannot be passed to it. After an earlier failure, that failure is returned at once.
     """
     inference = subject.options.inference
     if inference.failures:
@@ -61,7 +64,7 @@ def whole_model(subject: Subject) -> str | Failure | None:
 
 
 def is_expandable(subject: Subject) -> bool:
-    """Whether onnx's inference, which expands every call, ends in reasonable time.
+    """Whether onnx can infer a model in reasonable time, although it expands every function call.
 
     If each of 30 functions calls the next one twice, they expand to a billion calls.
     """

@@ -115,5 +115,5 @@ OUTPUT_TYPES = {
     "SequenceAt": _element,
     "ConcatFromSequence": _element,
 }
-"""For each operator whose schema does not give the type of the first output, a function for this
-type, which returns None if unknown. The operators are standard ones or in `ai.onnx.ml`."""
+"""By operator, a function that returns the type of the first output, because the schema does not
+give it; None if unknown. The operators are in the standard domain or in `ai.onnx.ml`."""

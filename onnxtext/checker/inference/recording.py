@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Infer shapes; record every visit of a graph or function body, and the types of each node."""
+"""Infer shapes; record every visit of a graph or function body, and the computed types of nodes."""
 
 from __future__ import annotations
 
@@ -20,15 +20,17 @@ from onnxtext.checker.inference.symbolic.symbolic_types import Values
 
 
 class RecordedInference(ShapeInference):
-    """Infers shapes like its base class, and records each visit and result.
+    """Infers shapes like its base class; records each visit of a graph or function body.
+
+    Each visit has its own environment. Visits that report no findings are not recorded.
 
     Attributes:
-        visits: the environments of all visits of a scope, by `id(scope)`. A function body has one
-            visit for each kind of call.
+        visits: the environments of all visits of a scope, by `id(scope)`. A function body is
+            visited once for all calls with equal input types, values and attributes.
         made: the computed types of a node's outputs, before they are merged with declared types;
             the key is `(id(environment), id(node))`.
-        calls: for each call the environment of the called body; the key is
-            `(id(environment), id(node))` of the call.
+        calls: for each call, the environment of the visit of the called body; the key is
+            `(id(environment), id(node))`, with the environment that contains the call.
     """
 
     def __init__(self, subject: Subject) -> None:
@@ -42,7 +44,10 @@ class RecordedInference(ShapeInference):
         self._results: dict[int, Shapes] = {}  # by the id of a call's memoized result
 
     def run(self) -> list[Finding]:
-        """Visit all graphs and functions; functions without calls get unknown inputs."""
+        """Visit all graphs and functions; return the findings.
+
+        The inputs of functions that are never called have unknown types.
+        """
         super().run()
         for scope in self._scopes:
             if scope.kind == "function" and not self.visits.get(id(scope)):
@@ -89,13 +94,17 @@ class RecordedInference(ShapeInference):
         return found  # type: ignore[no-any-return]
 
     def scope_of(self, facts: Shapes) -> Scope | None:
-        """Return the scope whose visit has this environment; None if unknown."""
+        """Return the graph or function body whose visit has this environment; None if unknown."""
         return self._owners.get(id(facts))
 
     def caller(self, facts: Shapes) -> tuple[Scope, Shapes, Node] | None:
-        """Return the first call of a function body: its scope, its environment, the call node.
+        """Find the call that first used the results of a visit of a function body.
 
         Args:
-            facts: the environment of the visit of the called body.
+            facts: the environment of the visit of the body.
+
+        Returns:
+            The scope that contains the call, the environment of that scope's visit, and the node
+            of the call; None if there is no such call.
         """
         return self._callers.get(id(facts))

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Visit the graphs of a model, outer ones first: inner graphs use the types of outer values."""
+"""Visit the graphs of a model to infer types or shapes.
+
+Nested graphs and training algorithms are visited after the values that they may use are known.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,8 @@ W = TypeVar("W", bound="ScopeWalk[Any]")
 def visit_graphs(scopes: Iterable[Scope], visit: Callable[[Scope, E | None], E]) -> None:
     """Call `visit(scope, outer environment)` for all top-level graphs.
 
-    The outer environment is that of the main graph for a training algorithm, else None.
+    A training algorithm may use values of the main graph, so its outer environment is that of the
+    main graph. Other graphs have no outer environment (None).
     """
     main: E | None = None
     for scope in scopes:
@@ -32,7 +36,7 @@ class ScopeWalk(Generic[E]):
     """Base class: infers types or shapes in one walk over a model.
 
     Attributes:
-        findings: the contradictions between types.
+        findings: the findings of the walk, such as contradictory types.
         environments: the environment of the first visit of each scope, by `id(scope)`.
     """
 
@@ -46,7 +50,7 @@ class ScopeWalk(Generic[E]):
 
     @classmethod
     def of(cls: type[W], subject: Subject) -> W:
-        """Return the finished walk over a model: the first call runs it, later calls reuse it."""
+        """Return the finished walk over a model. The first call runs it; later calls reuse it."""
         known: W | None = subject.memo.get(cls.__name__)
         if known is None:
             known = subject.memo[cls.__name__] = cls(subject)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hold the inferred types, small constants and small integer values of a scope."""
+"""Store the inferred types, small constants and small integer values of a scope."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from onnxtext.checker.inference.environment import Environment
 from onnxtext.checker.inference.symbolic.small_tensors import Value
 
 _MOST_ELEMENTS = 1024
-"""The most elements of a constant that is passed to onnx: shapes, axes, pads."""
+"""Maximum number of elements of a constant that is passed to onnx, such as a shape or axes."""
 
 
 Constant = tuple[TensorType, TensorData]
@@ -31,13 +31,14 @@ Constant = tuple[TensorType, TensorData]
 
 @dataclass(slots=True)
 class Shapes(Environment[Type]):
-    """The inferred facts about the values of a scope.
+    """The inferred facts about the values of a scope: a graph or function body.
 
     Attributes:
         constants: the types and data of small constants, by name.
-        places: the place that determines a value's type: a declaration or a node's output; by name.
+        places: by name of a value, the place in the model that determines its type: a declaration
+            or the output of a node.
         values: the elements of small integer tensors, by name.
-        parameters: in a function body, the attribute values of the call, by name.
+        parameters: in a function body, the attributes of the call, by name.
     """
 
     constants: dict[str, Constant] = field(default_factory=dict)
@@ -56,13 +57,13 @@ class Shapes(Environment[Type]):
         return holder.values.get(name) if isinstance(holder, Shapes) else None
 
     def place(self, name: str) -> Place | None:
-        """Return the place that determines a value's type; None if unknown."""
+        """Return the place in the model that determines a value's type; None if unknown."""
         holder = self.holder(name)
         return holder.places.get(name) if isinstance(holder, Shapes) else None
 
 
 def is_small(type: Type | None, data: object) -> bool:
-    """Whether a tensor is small enough that its data is passed to onnx."""
+    """Whether the data of a tensor can be passed to onnx: it is dense, loaded and small."""
     shape = getattr(type, "shape", None)
     if (
         shape is None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Infer shapes node by node: with the inference functions of onnx and of `symbolic`.
+"""Infer shapes node by node, with the inference functions of onnx and of the package `symbolic`.
 
 onnx infers element types and reports errors. The functions of `symbolic` add dimensions that are
 expressions of symbols, such as `2*seq`, and dimensions that depend on shapes computed by nodes.
@@ -48,11 +48,11 @@ from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.encode.types_and_tensors import lower_tensor
 
 _MOST_REPEATED = 2_000
-"""Repeated visits of nodes that are allowed beside four for each node of the model."""
+"""Maximum number of repeated node visits, in addition to four for each node of the model."""
 
 
 class ShapeInference(ScopeWalk[Shapes]):
-    """Infers shapes in one walk over a model."""
+    """Infers the types of all values, with shapes, in one walk over a model."""
 
     def __init__(self, subject: Subject) -> None:
         super().__init__(subject)
@@ -306,7 +306,7 @@ class ShapeInference(ScopeWalk[Shapes]):
         return ()
 
     def _failed(self, node: Node, failure: Failure) -> None:
-        """Report that onnx gave no answer; once per model if onnx cannot be run at all."""
+        """Report that onnx gave no answer; only once per model if onnx cannot be run at all."""
         single = failure.kind not in ("unavailable", "stopped")
         key = (id(node), -1) if single else (0, -1)
         if key not in self._reported and not self._quiet:

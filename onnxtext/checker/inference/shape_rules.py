@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Infer output shapes with the shape rule of an operator: a function in its schema file."""
+"""Find the shape rule of an operator: a function in its schema file that computes output shapes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from onnxtext.checker.context.signatures import Signature
 
 
 class ShapeRules:
-    """Caches the scopes of shape rules."""
+    """Finds shape rules, and caches the scopes of their function bodies."""
 
     def __init__(self, subject: Subject) -> None:
         self._tables = subject.options.tables
@@ -22,7 +22,7 @@ class ShapeRules:
         self._kept: list[object] = []  # keeps alive the objects whose ids are in keys
 
     def scope(self, signature: Signature, resolved: dict[int, list[Target]]) -> Scope | None:
-        """Return the scope of an operator's shape rule; None if its schema has no rule.
+        """Return the function body of an operator's shape rule; None if its schema has no rule.
 
         Args:
             signature: the schema of the operator.
@@ -42,7 +42,10 @@ class ShapeRules:
 
 
 def with_shape_of(type: Type | None, other: Type | None) -> Type | None:
-    """Return `type` with the shape of `other`; return `other` if `type` is unknown."""
+    """Return `type` with the shape of `other`, if both are tensor types; else `type`.
+
+    Return `other` if `type` is unknown (None).
+    """
     if type is None:
         return other
     if isinstance(type, TensorType) and isinstance(other, TensorType):

@@ -20,7 +20,7 @@ from onnxtext.checker.inference.symbolic.spelling import read
 
 
 def given_types(node: Node, inputs: list[Type | None]) -> tuple[Type | None, ...]:
-    """Return the types that `Loop` and `SequenceMap` pass to body inputs; () for other nodes."""
+    """Return the types that `Loop` or `SequenceMap` passes to its body; () for other nodes."""
     match node.op_type:
         case "Loop":
             # A carried value may change its shape between iterations.
@@ -37,11 +37,11 @@ def without_shape(type: Type | None) -> Type | None:
 
 
 class TypeMerger:
-    """Merges declared with inferred types; caches each pair, because most values repeat others.
+    """Merges declared with inferred types, and caches the results by pair of types.
 
     Args:
-        symbols: the symbols in the shapes of the model's inputs. An inferred dimension that
-            contains only these (`2*batch`) replaces any other declared symbol.
+        symbols: the symbols in the shapes of the model's inputs. If a declared dimension is
+            another symbol, an inferred dimension with only these (`2*batch`) replaces it.
     """
 
     def __init__(self, symbols: frozenset[str] = frozenset()) -> None:
@@ -50,7 +50,12 @@ class TypeMerger:
         self._kept: list[Type] = []  # keeps alive the types whose ids are in keys
 
     def merge(self, declared: Type, inferred: Type) -> tuple[str | None, Type]:
-        """Return a message if the types contradict each other, else None; and the merged type."""
+        """Merge two types of one value.
+
+        Returns:
+            A message if the types contradict each other, else None; and the merged type, or
+            `declared` if they contradict each other.
+        """
         key = id(declared), id(inferred)
         known = self._known.get(key)
         if known is None:
@@ -65,6 +70,8 @@ class TypeMerger:
 
 def merged(declared: Type, inferred: Type, symbols: frozenset[str] = frozenset()) -> Type:
     """Return a declared type, completed with the dimensions of an inferred type.
+
+    Inferred dimensions replace unknown ones, and inferred numbers replace symbols.
 
     Args:
         declared: the declared type.
@@ -96,7 +103,7 @@ def _merged_dim(declared: Dim, inferred: Dim, symbols: frozenset[str]) -> Dim:
 
 
 def plausible(type: Type) -> Type:
-    """Return a type with negative dimensions made unknown; another rule reports them."""
+    """Return a type with unknown instead of negative dimensions, which another rule reports."""
     if not isinstance(type, (TensorType, SparseTensorType)) or type.shape is None:
         return type
     dims = tuple([None if _is_negative(dim) else dim for dim in type.shape])

@@ -2,8 +2,8 @@
 """Load the compiled part of onnx: operator schemas and shape inference.
 
 Importing the Python package `onnx` takes twenty times as long (0.1 s or more, for numpy and
-protobuf), and the checker does not need the package. The command line therefore loads only the
-compiled part. Other processes import onnx normally, so that other code can use it.
+protobuf), and the checker does not need the package. Therefore, the command `onnxtext` loads only
+the compiled part. Other programs import the whole package, which their own code may use.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _LOADING = Lock()
 
 
 def native() -> Any:
-    """Return the module `onnx.onnx_cpp2py_export`."""
+    """Return the module `onnx.onnx_cpp2py_export`; load it at the first call."""
     with _LOADING:
         known = sys.modules.get(_NAME)
         if known is not None:

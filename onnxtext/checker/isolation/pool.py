@@ -33,16 +33,16 @@ _MEMORY = 1 << 30
 """The limit of memory in bytes for a request, before `_MEMORY_PER_BYTE` is added."""
 _MEMORY_PER_BYTE = 64
 _RETRY_DELAY = 60.0
-"""Seconds until the next attempt after a process could not be started."""
+"""Seconds to wait after a process could not be started, before starting one again."""
 
 Answer = list[bytes] | str | Failure
-"""The results of a request; or the message of onnx's error; or why the request failed."""
+"""The results of a request (a list), onnx's error message, or why the request failed."""
 Answers = dict[object, list[bytes] | str]
-"""A cache of answers other than failures, by the arguments of the request."""
+"""A cache that maps the arguments of requests to answers; it has no failures."""
 
 
 class Pool:
-    """The idle child processes, shared by all threads."""
+    """A pool of idle child processes, which all threads share."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -72,13 +72,16 @@ class Pool:
             raise self.start_failed(Failure("unavailable", str(error))) from None
 
     def start_failed(self, failure: Failure) -> Died:
-        """Record that no process can be started, and return the error."""
+        """Record that no process can be started; return the error to raise.
+
+        Until `_RETRY_DELAY` has passed, `take` then fails without starting a process.
+        """
         with self._lock:
             self._failed = time.monotonic() + _RETRY_DELAY, failure
         return Died(failure)
 
     def give(self, worker: Worker) -> None:
-        """Return a process to the pool."""
+        """Return a process to the pool, or end it if the pool has `_MOST_IDLE` idle processes."""
         with self._lock:
             if len(self._idle) < _MOST_IDLE:
                 self._idle.append(worker)
@@ -104,7 +107,7 @@ POOL = Pool()
 
 
 def start_worker() -> None:
-    """Start a process before the first request.
+    """Start a process before the first request, if possible.
 
     A process that is forked early inherits less memory.
     """
@@ -113,14 +116,17 @@ def start_worker() -> None:
 
 
 class Inference:
-    """Sends the requests of one check, caches the answers, and stops after too many failures.
+    """Sends the requests of one check to child processes, and stops after too many failures.
+
+    Methods return an `Answer`: their results, onnx's error message (a `str`), or a `Failure`.
+    Answers of `node` are cached.
 
     Args:
-        known: a cache of answers, to which new answers are added. Failures are not cached across
-            checks, because another attempt may succeed.
+        known: a cache of earlier answers, which is extended. Failures are cached only within one
+            check, because another attempt may succeed.
 
     Attributes:
-        failures: the failures of requests, in their order.
+        failures: the failures of requests, in the order of the requests.
     """
 
     def __init__(self, known: Answers | None = None) -> None:
@@ -132,26 +138,26 @@ class Inference:
         self._lost_seconds = 0.0
 
     def model(self, data: bytes) -> Answer:
-        """Infer and check all types of an encoded model; the list of results is empty."""
+        """Let onnx infer and check all types of an encoded model; return [] if it is valid."""
         return self._ask("model", len(data), data)
 
     def shapes(self, data: bytes) -> Answer:
-        """Return a list of one item: an encoded model with all shapes that can be inferred."""
+        """Let onnx infer the shapes of an encoded model; return [model with these shapes]."""
         return self._ask("shapes", len(data), data)
 
     def convert(self, data: bytes, version: int) -> Answer:
-        """Return a list of one item: a model converted to a version of the standard operators."""
+        """Convert an encoded model to a version of the standard operators; return [new model]."""
         return self._ask("convert", len(data), data, version)
 
     def body(
         self, operator: tuple[str, int, str], version: int, node: bytes, types: list[bytes]
     ) -> Answer:
-        """Return a list of one item: the encoded function body that onnx has for an operator.
+        """Return [the encoded function that defines an operator, for the types of a node].
 
         This is for operators whose function body depends on the types of the node's inputs.
 
         Args:
-            operator: (name, version of the schema, domain).
+            operator: the operator, as (name, version of the schema, domain).
             version: the operator set version for which the body is requested.
             node: the encoded node.
             types: the encoded types of its inputs.
@@ -170,15 +176,15 @@ class Inference:
         """Infer the types of a node's outputs.
 
         Args:
-            operator: (name, version of the schema, domain).
+            operator: the operator, as (name, version of the schema, domain).
             node: the encoded node.
             types: the encoded types of the inputs, by name.
             constants: the encoded tensors of constant inputs, by name.
-            opsets: the versions of the imported operator sets.
+            opsets: the versions of the imported operator sets, by domain.
             version: the IR version.
 
         Returns:
-            The name and the encoded type of each output, in turn: `[name, type, name, type, …]`.
+            The name and encoded type of each output: `[name, type, name, type, …]`.
         """
         size = len(node)
         size += sum([len(name) + len(type) for name, type in types.items()])

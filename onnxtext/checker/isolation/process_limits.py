@@ -18,7 +18,7 @@ SLICE = 0.2
 
 
 class Watch:
-    """Kills a process that exceeds the time or memory of a request.
+    """Kills a child process that exceeds the time or memory limit of a request.
 
     Attributes:
         exceeded: the limit that the process has exceeded; None if it has not exceeded any.
@@ -38,12 +38,12 @@ class Watch:
         self._measure = measure or memory_of
 
     def result(self, receive: Callable[[], bytes]) -> bytes:
-        """Run a function that reads from the process, and return its result.
+        """Run a function that reads from the process; return its result or raise its error.
 
         The function runs in a thread because on Windows nothing interrupts a read, not even Ctrl-C.
 
         Args:
-            receive: the function, which must raise an error when the process ends.
+            receive: the function; it must raise an error when the process ends.
         """
         made: Future[bytes] = Future()
 
@@ -72,7 +72,7 @@ class Watch:
 
 
 def memory_of(pid: int) -> int:
-    """Return how many bytes of memory a process uses; 0 if unknown."""
+    """Return the memory that a process uses, in bytes; 0 if unknown."""
     if sys.platform == "win32":
         return _windows_memory(pid)
     try:

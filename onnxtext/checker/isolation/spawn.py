@@ -60,7 +60,7 @@ class Child:
         return self.returncode
 
     def wait(self, seconds: float) -> None:
-        """Wait until the process has ended, at most this many seconds."""
+        """Wait until the process has ended, or until the seconds have passed."""
         deadline = time.monotonic() + seconds
         while self.poll() is None and time.monotonic() < deadline:
             time.sleep(0.002)
@@ -84,7 +84,7 @@ class Child:
         self.close_pipes()
 
     def abandon(self) -> None:
-        """Close the pipes but let the child run: for a fork of the parent process."""
+        """Close the pipes without ending the child, in a fork of the process that started it."""
         if self._spawned is not None:
             self._spawned.returncode = 0  # keeps subprocess from waiting for the process
         self.close_pipes()
@@ -123,7 +123,7 @@ def start() -> Child:
 
 
 def may_fork() -> bool:
-    """Whether forking is safe: the command `onnxtext` runs, on Linux, with a single thread."""
+    """Whether forking is safe: this is the command `onnxtext` on Linux, with a single thread."""
     if "onnxtext.cli.main" not in sys.modules or sys.platform != "linux":
         return False
     try:
@@ -183,9 +183,9 @@ def _max_files() -> int:
 
 
 def interpreter() -> str:
-    """Return the path of the Python interpreter; "" in a frozen program.
+    """Return the path of the Python interpreter; "" if this is a frozen program.
 
-    In such a program, `sys.executable` is the program itself, not an interpreter.
+    In a frozen program, `sys.executable` is the program itself, not an interpreter.
     """
     if getattr(sys, "frozen", False):
         return ""

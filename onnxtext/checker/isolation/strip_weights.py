@@ -8,11 +8,11 @@ from onnxtext.wire.reader import WireError, WireField, read_fields, read_varint
 from onnxtext.wire.writer import LENGTH, delimited
 
 LARGE = 16 << 20
-"""For inference, a text's model of at least this many bytes is encoded again without weights."""
+"""The minimum size in bytes of a text's model that is encoded without weights for inference."""
 _SMALL = 1 << 20
-"""Models with fewer bytes are sent with their weights."""
+"""The minimum size in bytes of an encoded model whose weights are stripped."""
 _LARGE_TENSOR = 1 << 16
-"""Initializers of at least this many bytes lose their data, except for types in `_SHAPES`."""
+"""The minimum size in bytes of an encoded initializer whose data is stripped."""
 _GRAPH = 7
 _INITIALIZER = 5
 _DATA_TYPE = 2
@@ -25,7 +25,10 @@ _SHAPES = frozenset((ELEMENTS["int32"].number, ELEMENTS["int64"].number))
 
 
 def without_weights(data: bytes) -> bytes:
-    """Strip the data of large initializers from the main graph of an encoded model."""
+    """Strip the data of large initializers from the main graph of an encoded model.
+
+    Small or malformed models are returned unchanged.
+    """
     if len(data) < _SMALL:
         return data
     try:

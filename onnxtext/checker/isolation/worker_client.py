@@ -17,7 +17,7 @@ from onnxtext.checker.isolation.spawn import start
 from onnxtext.checker.isolation.worker_main import HEAD, READY, framed, unpack, write_all
 
 STARTING = 60.0
-"""Seconds that the child may take to start."""
+"""The maximum time in seconds that the child may take to start."""
 _LIMITED = sys.platform not in ("win32", "darwin")
 """Whether the child can limit its own time and memory; otherwise the parent limits them."""
 
@@ -26,12 +26,12 @@ Kind = Literal["crash", "time", "memory", "unavailable", "stopped"]
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why a request has no answer.
+    """The reason why a request has no answer.
 
     Attributes:
         kind: the child crashed, exceeded its time or memory, or could not be started
-            (`unavailable`); or the request was not sent after too many failures (`stopped`).
-        detail: the signal, or the last error output of the child; may be empty.
+            (`unavailable`); or the request was not sent, after too many failures (`stopped`).
+        detail: the signal, or the last line of the child's error output; may be empty.
     """
 
     kind: Kind
@@ -39,12 +39,12 @@ class Failure:
 
 
 class Died(Exception):
-    """Raised when a child process has died without an answer.
+    """Raised if a child process has ended without an answer, or cannot be started.
 
     Attributes:
         failure: the reason.
-        outside: whether the cause may be something other than the request, so that a second
-            attempt may succeed.
+        outside: whether the cause may lie outside of the request, so that sending the request again
+            may succeed.
     """
 
     def __init__(self, failure: Failure, *, outside: bool = False) -> None:
@@ -54,7 +54,7 @@ class Died(Exception):
 
 
 class Worker:
-    """A child process that answers requests.
+    """A child process that answers requests; the constructor starts it.
 
     Raises:
         OSError: the process cannot be started.
@@ -71,16 +71,16 @@ class Worker:
         return self._child.poll() is None
 
     def ask(self, seconds: float, memory: int, kind: str, *arguments: Any) -> list[bytes]:
-        """Send a request and return the parts of the answer.
+        """Send a request, and return the answer: its status, then its results or error message.
 
         Args:
             seconds: the limit of processor time.
-            memory: how many bytes the request may allocate.
+            memory: the limit of memory in bytes that the request may allocate.
             kind: the kind of request: `model`, `shapes`, `node`, `convert` or `body`.
-            arguments: the arguments of the request.
+            arguments: the arguments of the request, as for the method of `Inference` of that name.
 
         Raises:
-            Died: the process has ended without an answer.
+            Died: the process has ended without an answer, or with a malformed one.
         """
         try:
             if not self._ready:
@@ -110,7 +110,7 @@ class Worker:
         self._child.close()
 
     def abandon(self) -> None:
-        """Drop the process after a fork: it belongs to the parent."""
+        """Forget the process without ending it, after a fork: the parent process still uses it."""
         self._child.abandon()
 
     # ---- Pipes ------------------------------------------------------------------------------

@@ -36,35 +36,36 @@ HEAD = 8
 READY = b"ready"
 """The content of the first frame, which the child sends when onnx is loaded."""
 FINE = b"fine"
-"""The status of an answer: the request succeeded; the results follow."""
+"""The status of a successful request; the results follow."""
 OBJECTION = b"objection"
-"""The status of an answer: onnx rejects the model or node; the error message follows."""
+"""The status of a request whose model or node onnx rejects; onnx's error message follows."""
 MEMORY = b"memory"
-"""The status of an answer: an allocation failed."""
+"""The status of a request that failed because an allocation failed; nothing follows."""
 NATIVE = "onnx.onnx_cpp2py_export"
 """The compiled part of onnx."""
 _ORPHANED = 30
-"""On Windows, a child without a parent exits after ten times the time limit of its request plus
-these seconds. A parent that still runs kills the child earlier."""
+"""On Windows, a child whose parent was killed exits after ten times the time limit of its request,
+plus this number of seconds. A parent that still runs kills the child earlier."""
 _IDLE = 300_000
-"""Milliseconds without a request after which the process exits."""
+"""The time in milliseconds without a request after which the process exits."""
 
 
 def main(native: str, paths: list[str]) -> None:
     """Serve requests from standard input; answers go to standard output.
 
     Args:
-        native: the file of the compiled part of onnx; may be empty.
-        paths: the module search path for importing `onnx`, if the file cannot be loaded alone.
+        native: the path of the compiled part of onnx; may be empty.
+        paths: the module search path for importing `onnx` if the compiled part cannot be loaded
+            alone.
     """
     serve(_load(native, paths))
 
 
 def serve(module: Any) -> None:
-    """Serve requests.
+    """Answer requests until the parent closes the pipe or sends none for `_IDLE` milliseconds.
 
     Args:
-        module: the compiled part of onnx.
+        module: the compiled part of onnx, `onnx.onnx_cpp2py_export`.
     """
     _prepare()
     answers = os.dup(1)
@@ -133,17 +134,17 @@ def _infer(module: Any, kind: str, arguments: list[Any]) -> list[bytes]:
 
 
 def framed(content: bytes) -> bytes:
-    """Return a byte string with its length before it."""
+    """Return a frame: the length of a byte string, then the byte string."""
     return len(content).to_bytes(HEAD, "little") + content
 
 
 def pack(parts: Iterable[bytes]) -> bytes:
-    """Join byte strings to one message, each with its length before it."""
+    """Join byte strings to one byte string that `unpack` can split."""
     return b"".join([framed(part) for part in parts])
 
 
 def unpack(content: bytes) -> list[bytes]:
-    """Split a message of `pack` into its byte strings.
+    """Return the byte strings that `pack` has joined.
 
     Raises:
         ValueError: a length exceeds the rest of the message.
@@ -160,7 +161,7 @@ def unpack(content: bytes) -> list[bytes]:
 
 
 def write_all(fd: int, data: bytes) -> None:
-    """Write to a pipe.
+    """Write all bytes to a pipe.
 
     Raises:
         OSError: the reader has closed the pipe.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Explain sizes of the inputs of bodies, and of the outputs of `If`, `Loop` and `Scan`."""
+"""Explain sizes of the outputs of `If`, `Loop` and `Scan`, and of the inputs of their bodies."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from onnxtext.checker.origins.unknown_sizes import needs
 
 
 def passed_to_body(step: Step, holder: Node, around: View, index: int) -> list[Wanted] | None:
-    """Explain an input of a body by the value that its node passes.
+    """Explain a size of a body's input by the value that the node passes to it.
 
     Args:
-        step: the step for a size of the input, which is completed here.
-        holder: the node with the body.
+        step: the step for that size; its explanation is filled in.
+        holder: the node that has the body in an attribute.
         around: the view of the node's graph.
         index: the index of the input.
 
     Returns:
-        The sizes to explain next; [] if nothing remains to be explained; None if it is unknown
-        which value the node passes.
+        The sizes that determine this size, to explain next; [] if the explanation ends here; None
+        if it is unknown which value the node passes.
     """
     called = quoted(holder.op_type)
     step.place = Place(holder, ("op_type",))
@@ -56,16 +56,16 @@ def passed_to_body(step: Step, holder: Node, around: View, index: int) -> list[W
 
 
 def made_by_bodies(step: Step, node: Node, output: int, children: Sequence[Scope]) -> list[Wanted]:
-    """Explain an output of a node by its bodies.
+    """Explain a size of a node's output by the bodies of the node.
 
     Args:
-        step: the step for a size of the output, which is completed here.
+        step: the step for that size; its explanation is filled in.
         node: the node.
         output: the index of the output.
-        children: the bodies of the node.
+        children: the bodies: the graphs in the attributes of the node.
 
     Returns:
-        The sizes to explain next.
+        The sizes that determine this size, to explain next; [] if the explanation ends here.
     """
     called = quoted(node.op_type)
     inner = [view for view in map(step.view.body, children) if view is not None]
@@ -136,7 +136,7 @@ def _iterated(
     if step.part.kind == "dimension" and step.part.at == axis:
         step.how = f"{called} has one entry for each iteration"
         if lead and node.inputs[0]:
-            step.how = f"{called} has one entry for each iteration, at most"
+            step.how += ", and the number of iterations is at most"
             return [(step.view, node.inputs[0], Part("element", 0))]
         scanned_axis = _axis(node, "scan_input_axes", 0)
         if not lead and states < len(node.inputs) and scanned_axis >= 0:

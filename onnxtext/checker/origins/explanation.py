@@ -25,15 +25,15 @@ _DECLARED = "declared as `{}`"
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Where the type of a value comes from.
+    """The explanation of a value's type.
 
     Attributes:
         name: the name of the value.
         type: the type of the value; None if unknown.
-        scope: the graph or function body of the value.
-        declarations: the declared types of the value, and where they are.
-        stories: the explanation of each dimension; for scalars and unknown ranks, that of the rank.
-            Each step is linked to the steps before it.
+        scope: the graph or function body that defines the value.
+        declarations: the declared types of the value, each with its place.
+        stories: for each dimension, the step that explains it; for a scalar or an unknown rank, the
+            step that explains the rank. `Step.sources` leads to further steps.
     """
 
     name: str
@@ -44,12 +44,18 @@ class Explanation:
 
     @property
     def written(self) -> str | None:
-        """The type in the spelling of texts, such as `float[N, 3]`; None if unknown."""
+        """The type as texts write it, such as `float[N, 3]`; None if unknown."""
         return None if self.type is None else shown(written(self.type))
 
 
 def explain_value(stories: Stories, view: View, name: str) -> Explanation:
-    """Explain the type of a value of a graph or function body."""
+    """Explain the type of a value.
+
+    Args:
+        stories: explains the sizes in the type.
+        view: the view of the graph or function body that defines the value.
+        name: the name of the value.
+    """
     type = view.type(name)
     shape = getattr(type, "shape", None)
     parts = [Part("dimension", index) for index in range(len(shape or ()))]
@@ -60,7 +66,7 @@ def explain_value(stories: Stories, view: View, name: str) -> Explanation:
 
 
 def declarations(scope: Scope, name: str) -> Iterator[tuple[Type, Place]]:
-    """Yield the declared types of a value, and where they are."""
+    """Yield each declared type of a value with its place."""
     for value in (*scope.inputs, *scope.initializers, *scope.infos, *scope.outputs):
         if value.name == name and value.type is not None:
             yield value.type, Place(value, ("type",))
@@ -87,12 +93,12 @@ def definition(scope: Scope, name: str, where: Where) -> str:
 
 
 def lines(explanation: Explanation, where: Where, most: int | None) -> Iterator[str]:
-    """Yield an explanation as text.
+    """Yield the lines of an explanation as text.
 
     Args:
         explanation: the explanation.
         where: converts a place to text.
-        most: the maximum number of steps to show of one chain; None for all.
+        most: the maximum number of steps to show of each chain of steps; None for no limit.
     """
     name = explanation.name
     yield f"{quoted(name)}: {explanation.written or 'unknown type'}"
@@ -108,12 +114,12 @@ def lines(explanation: Explanation, where: Where, most: int | None) -> Iterator[
 
 
 def title(step: Step) -> str:
-    """Return the name of the part that a step explains, such as `dimension 1`."""
+    """Return what a step explains: `rank`, or a part such as `dimension 1`."""
     return "rank" if step.part == RANK else f"{step.part.kind} {step.part.at}"
 
 
 def verdict(step: Step) -> str:
-    """Return the size of a step and how it is known: "`batch`, inferred"."""
+    """Return the size that a step explains, and its kind: "`batch`, inferred", or "unknown"."""
     return "unknown" if step.size is None else f"`{step.size}`, {step.kind}"
 
 
@@ -134,7 +140,7 @@ def _steps(step: Step, where: Where, most: int | None, indent: str) -> Iterator[
 
 
 def sentence(step: Step, where: Where) -> str:
-    """Return one step as text, beginning with its place."""
+    """Return one step as a line of text: its place, how the size is known, and its source."""
     at = f"{where(step.place)}: " if step.place is not None else ""
     rest = ""
     if len(step.sources) == 1:
@@ -150,7 +156,7 @@ def sentence(step: Step, where: Where) -> str:
 
 
 def as_object(explanation: Explanation, where: Callable[[Place], dict[str, Any]]) -> dict[str, Any]:
-    """Convert an explanation to a JSON object, with a list of steps for each size.
+    """Convert an explanation to a JSON object, which lists the steps for each size.
 
     Args:
         explanation: the explanation.

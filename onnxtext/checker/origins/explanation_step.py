@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Define one step of the explanation of a size."""
+"""Define one step of the explanation of a size: of a dimension, rank or tensor element."""
 
 from __future__ import annotations
 
@@ -20,19 +20,20 @@ Wanted = tuple[View, str, Part]
 
 @dataclass(slots=True)
 class Step:
-    """One step of an explanation: how a size of a value is known.
+    """One step of an explanation: how one size of a value is known.
 
     Attributes:
-        view: the view of the value's graph.
+        view: the inferred facts about the graph of the value.
         name: the name of the value.
         part: the dimension, element or rank of the value.
         size: the size as text; None if unknown.
-        kind: `declared` in an input, `stored` in a weight, `inferred` by a node, `assumed` because
-            only a declaration says so, or `unknown`.
-        how: the explanation, such as "`MatMul` takes it from"; the sizes in `sources` follow.
+        kind: `declared` by an input, `stored` in an initializer, `inferred` from a node, `assumed`
+            if only a declaration gives the size of a node's output, or `unknown`.
+        how: the explanation, such as "`MatMul` takes it from"; the sizes in `sources` follow it.
         place: the statement that determines the size.
         also: further facts, as sentences.
-        sources: the steps for the sizes from which this size is computed.
+        sources: the steps that explain other sizes: those from which this size is computed, or, if
+            it is unknown, those that would determine it.
     """
 
     view: View
@@ -47,7 +48,7 @@ class Step:
 
 
 def size_of(view: View, name: str, part: Part) -> str | None:
-    """Return a dimension, element or rank of a value as text; None if unknown."""
+    """Return a dimension, an element or the rank of a value as text; None if unknown."""
     if part.kind == "element":
         value = view.value(name)
         extent = value.items[part.at] if value and part.at < len(value.items) else None
@@ -57,7 +58,7 @@ def size_of(view: View, name: str, part: Part) -> str | None:
 
 
 def part_of(type: Type | None, part: Part) -> int | str | None:
-    """Return the rank or a dimension of a type; None if unknown."""
+    """Return the rank or a dimension of a type; None if unknown, or if the part is an element."""
     shape = getattr(type, "shape", None)
     if shape is None or part.kind == "element":
         return None

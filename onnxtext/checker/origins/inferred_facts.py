@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Look up what a recorded inference knows of the values of a graph.
+"""Look up the types and values that an inference has recorded for a graph or function body.
 
-Inference visits a function body once for each kind of call, with the graphs in the body. A view
-shows one of these visits.
+Inference visits a function body, and the graphs in it, once for each kind of call: each combination
+of known facts about the inputs and attributes. A view gives the results of one visit.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Protocol
 
 from onnxtext.ast.model import Node
+from onnxtext.ast.tensors_and_attributes import Attribute
 from onnxtext.ast.types import Type
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.inference.node_inference import Made
@@ -19,39 +21,51 @@ from onnxtext.checker.inference.symbolic.small_tensors import Value
 
 
 class View(Protocol):
-    """The types and values that were inferred during one visit of a graph or body."""
+    """The types and values that were inferred in one visit of a graph or function body."""
 
     @property
     def scope(self) -> Scope:
-        """The graph or body."""
+        """The graph or function body."""
 
     def type(self, name: str) -> Type | None:
         """Return the type of a value; None if unknown."""
 
     def value(self, name: str) -> Value | None:
-        """Return a value if it is small and known before the model runs."""
+        """Return the elements of a small tensor; None unless known before the model runs."""
 
     def made(self, node: Node) -> Made | None:
-        """Return the types that a node computes; None if that was not recorded."""
+        """Return the types of a node's outputs before declared types are merged in.
+
+        None if they were not recorded.
+        """
 
     def outer(self) -> View | None:
-        """Return the view of the outer graph; None if there is none."""
+        """Return the view of the enclosing graph or function body; None if there is none."""
 
     def body(self, scope: Scope) -> View | None:
-        """Return the view of a graph in an attribute of a node; None if it was not visited."""
+        """Return the view of a graph nested directly in this one; None if it was not visited."""
 
     def call(self, node: Node) -> View | None:
         """Return the view of the function that a node calls; None if it was not visited."""
 
     def caller(self) -> tuple[View, Node] | None:
-        """Return the view of the function body's caller, and the call; None if unknown."""
+        """Return the view of the graph that calls this function body, and the node that calls it.
+
+        None if unknown.
+        """
+
+    def parameters(self) -> Mapping[str, Attribute] | None:
+        """Return the attributes of the call of the function that contains this graph, by name.
+
+        None outside functions, or if no call is known.
+        """
 
 
 class RecordedView:
     """A view of one visit in a `RecordedInference`.
 
     Attributes:
-        scope: the graph or body.
+        scope: the graph or function body.
     """
 
     def __init__(self, known: RecordedInference, scope: Scope, facts: Shapes) -> None:
@@ -61,7 +75,7 @@ class RecordedView:
 
     @property
     def scope(self) -> Scope:
-        """The graph or body."""
+        """The graph or function body."""
         return self._scope
 
     def type(self, name: str) -> Type | None:
@@ -69,15 +83,18 @@ class RecordedView:
         return self._facts.find(name)
 
     def value(self, name: str) -> Value | None:
-        """Return a value if it is small and known before the model runs."""
+        """Return the elements of a small tensor; None unless known before the model runs."""
         return self._facts.value(name)
 
     def made(self, node: Node) -> Made | None:
-        """Return the types that a node computes; None if that was not recorded."""
+        """Return the types of a node's outputs before declared types are merged in.
+
+        None if they were not recorded.
+        """
         return self._known.made.get((id(self._facts), id(node)))
 
     def outer(self) -> View | None:
-        """Return the view of the outer graph; None if there is none."""
+        """Return the view of the enclosing graph or function body; None if there is none."""
         scope = self._scope.parent or self._scope.main_graph
         outer = self._facts.outer
         if scope is None or not isinstance(outer, Shapes):
@@ -85,7 +102,7 @@ class RecordedView:
         return RecordedView(self._known, scope, outer)
 
     def body(self, scope: Scope) -> View | None:
-        """Return the view of a graph in an attribute of a node; None if it was not visited."""
+        """Return the view of a graph nested directly in this one; None if it was not visited."""
         for facts in reversed(self._known.visits.get(id(scope), ())):
             if facts.outer is self._facts:
                 return RecordedView(self._known, scope, facts)
@@ -100,9 +117,9 @@ class RecordedView:
         return RecordedView(self._known, function, facts)
 
     def caller(self) -> tuple[View, Node] | None:
-        """Return the first node that calls this function, and a view of the graph with that node.
+        """Return the view of the graph that calls this function body, and the node that calls it.
 
-        None if unknown.
+        Of several calls, return the first. None if unknown.
         """
         found = self._known.caller(self._facts)
         if found is None:
@@ -110,7 +127,17 @@ class RecordedView:
         scope, facts, node = found
         return RecordedView(self._known, scope, facts), node
 
+    def parameters(self) -> Mapping[str, Attribute] | None:
+        """Return the attributes of the call of the function that contains this graph, by name.
+
+        None outside functions, or if no call is known.
+        """
+        outermost = self._facts
+        while isinstance(outermost.outer, Shapes):
+            outermost = outermost.outer
+        return None if self._known.caller(outermost) is None else self._facts.parameters
+
 
 def views(known: RecordedInference, scope: Scope) -> list[View]:
-    """Return the views of a graph or body; a function body has one view per kind of call."""
+    """Return the views of a graph or function body: one for each visit of it."""
     return [RecordedView(known, scope, facts) for facts in known.visits.get(id(scope), ())]

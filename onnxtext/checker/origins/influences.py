@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Find the sizes of a node's inputs that determine a size of its output.
 
-Each size of the inputs in turn is replaced by a new symbol, and the output is inferred again. An
-input size matters if this changes the output size. So operators need no rules besides their
-inference functions.
+A size is a dimension, the rank, or an element of a small tensor. Each size of the inputs in turn is
+replaced by a new symbol, and the output is inferred again. If this changes the output size, the
+input size determines it. This needs no code for single operators besides their inference functions.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Part(NamedTuple):
     """A part of a value: a dimension, the rank, or an element of a small tensor.
 
     Attributes:
-        kind: which of these.
+        kind: whether the part is a dimension, an element or the rank.
         at: the index of the dimension or element; 0 for the rank.
     """
 
@@ -37,7 +37,11 @@ class Part(NamedTuple):
     at: int = 0
 
     def of(self, name: str) -> str:
-        """Describe this part of a value in messages; `name` is already quoted."""
+        """Describe this part of a value in messages, such as ``dimension 1 of `x` ``.
+
+        Args:
+            name: the name of the value, in backticks.
+        """
         if self.kind == "rank":
             return f"rank of {name}"
         return f"{self.kind} {self.at} of {name}"
@@ -47,7 +51,7 @@ RANK = Part("rank")
 
 
 class Influence(NamedTuple):
-    """A dimension, rank or element of a node's input.
+    """A dimension, the rank or an element of a node's input, which may determine an output size.
 
     Attributes:
         input: the index of the input.
@@ -59,12 +63,12 @@ class Influence(NamedTuple):
 
 
 class NodeFacts(NamedTuple):
-    """A node and the facts about its inputs.
+    """A node, and the facts about its inputs that determine the shapes of its outputs.
 
     Attributes:
         signature: the signature of the node's operator.
         node: the node.
-        shapes: the shape of each input.
+        shapes: the shape of each input; None if unknown.
         values: the elements of each input; None for large or unknown tensors.
     """
 
@@ -75,13 +79,19 @@ class NodeFacts(NamedTuple):
 
     @property
     def is_followed(self) -> bool:
-        """Whether the symbolic shapes of the outputs can be inferred."""
+        """Whether symbolic inference supports the node.
+
+        It supports operators of the standard domain whose attributes are not references.
+        """
         bound = any(type(a.value) is Reference for a in self.node.attributes)
         return not self.signature.domain and not bound
 
 
 def computed(facts: NodeFacts, output: int, part: Part) -> Extent:
-    """Return a size that a node computes, regardless of declared types; None if unknown."""
+    """Return a size of an output that symbolic inference computes from the inputs; None if unknown.
+
+    Declared types of the output do not count.
+    """
     if not facts.is_followed:
         return None
     call = OperatorCall(
@@ -98,9 +108,9 @@ def computed(facts: NodeFacts, output: int, part: Part) -> Extent:
 
 
 def influences(facts: NodeFacts, output: int, part: Part, size: Extent) -> list[Influence]:
-    """Return the sizes of inputs from which a node computes a known size of an output.
+    """Return the input sizes that determine a known size of an output.
 
-    If some of these are equal to the size of the output, return only them.
+    If some of them equal the output size, return only these.
 
     Args:
         facts: the node.
@@ -146,10 +156,11 @@ def _equal(
 
 
 def missing(facts: NodeFacts, output: int, part: Part) -> list[Influence] | None:
-    """Return the unknown input sizes that must be known to compute a size of an output.
+    """Return the unknown input sizes that must be known to infer a size of an output.
 
     Returns:
-        The sizes; None if the size of the output is unknown even with known inputs.
+        The sizes; None if no such sizes are found, because the output size depends on data or
+        cannot be inferred.
     """
     if not facts.is_followed:
         return None
@@ -195,7 +206,12 @@ def missing(facts: NodeFacts, output: int, part: Part) -> list[Influence] | None
 
 
 def broadcast_sizes(facts: NodeFacts, part: Part) -> list[Extent]:
-    """Return the distinct sizes, except 1, of the input dimensions aligned with a dimension."""
+    """Return the distinct sizes, except 1, that broadcasting combines into an output dimension.
+
+    Args:
+        facts: the node.
+        part: the dimension of the output.
+    """
     sizes = dict(_parts(facts))
     return list(dict.fromkeys([sizes[one] for one in _aligned(facts, part) if sizes[one] != 1]))
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Explain a size by following nodes from output to input, back to the declaration of the size.
+"""Explain a size: follow it from the outputs of nodes to their inputs, back to its declaration.
 
-For an unknown size, the chain of steps ends at the node that makes the size unknown.
+The explanation of an unknown size ends at the node that makes the size unknown.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from onnxtext.ast.model import Node
+from onnxtext.ast.tensors_and_attributes import Reference
 from onnxtext.ast.types import TensorType, Type
 from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Finding, Place, quoted
@@ -53,11 +54,11 @@ class _Task:
 
 
 class Stories:
-    """Explains the sizes of the values of a checked model.
+    """Explains sizes of the values of a checked model.
 
     Args:
         subject: the model.
-        findings: the findings of the model's shape inference.
+        findings: the findings of the model's shape inference, which explain unknown sizes.
         most: the maximum number of steps in all explanations together.
     """
 
@@ -74,10 +75,10 @@ class Stories:
         self._left = most
 
     def story(self, view: View, name: str, part: Part) -> Step:
-        """Explain a size: return its step, whose `sources` are the steps before it.
+        """Explain a size: return the step for it, whose `sources` lead back to declarations.
 
         Args:
-            view: the view of the value's graph, or of a graph nested in it.
+            view: the view of the graph that defines the value, or of a graph nested in it.
             name: the name of the value.
             part: the dimension, rank or element of the value.
         """
@@ -264,13 +265,14 @@ class Stories:
     def _facts(self, view: View, node: Node, target: Signature) -> NodeFacts:
         shapes = [self._shapes.shape(view.type(name)) if name else None for name in node.inputs]
         values = [view.value(name) if name else None for name in node.inputs]
-        parameters = getattr(view, "parameters", None)
-        bound = bound_node(node, parameters) if parameters else node
-        return NodeFacts(target, bound, tuple(shapes), tuple(values))
+        if any(type(attribute.value) is Reference for attribute in node.attributes):
+            parameters = view.parameters()
+            node = node if parameters is None else bound_node(node, parameters)
+        return NodeFacts(target, node, tuple(shapes), tuple(values))
 
 
 def chain(step: Step) -> Iterator[Step]:
-    """Yield a step and the steps before it, as long as each has exactly one source."""
+    """Yield a step and, as long as the last step has exactly one source, that source."""
     yield step
     while len(step.sources) == 1:
         step = step.sources[0]

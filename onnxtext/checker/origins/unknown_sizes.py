@@ -28,7 +28,12 @@ DATA_DEPENDENT = {
 
 
 def needs(called: str, count: int) -> str:
-    """Return the start of a sentence, such as "`Add` needs the unknown"; the sizes follow it."""
+    """Return the start of a sentence that ends with the sizes: "`Add` needs the unknown".
+
+    Args:
+        called: the operator, in backticks.
+        count: the number of unknown sizes.
+    """
     return f"{called} needs the unknown" if count == 1 else f"{called} needs unknown sizes:"
 
 
@@ -38,13 +43,13 @@ def operator_reason(
     facts: NodeFacts | None = None,
     part: Part = RANK,
 ) -> str:
-    """Return why a size of a node's output is unknown.
+    """Return a sentence that explains why a size of a node's output is unknown.
 
     Args:
         node: the node.
-        scope: its graph.
-        facts: the facts about its inputs; None for an unknown operator.
-        part: the dimension, rank or element of unknown size.
+        scope: the graph of the node.
+        facts: the facts about the node's inputs; None for an unknown operator.
+        part: the dimension, rank or element of the output that is unknown.
     """
     called = quoted(node.op_type)
     domain = plain_domain(node.domain)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules that hold for the attributes of every operator: name, type, value, reference.
+"""Rules for attributes that hold for every operator: name, type, value, reference.
 
-What: an attribute has exactly one value, of its declared type. An attribute that is a reference,
-such as `@alpha`, has no value; it occurs only in a function and names an attribute parameter of it.
+What: an attribute must have a name, a type, and exactly one value, of that type. In a function, it
+may instead be a reference, such as `@alpha`, to an attribute parameter of that function.
 Why: ONNX does not define the meaning of an attribute with two values or without a type.
 Fix: write the attribute as `name = value`.
 """
@@ -37,7 +37,7 @@ An absent message has no default value, unlike an absent number or string.
 
 
 def check(subject: Subject) -> Iterator[Finding]:
-    """Check the attributes of nodes and functions, without the schemas of operators."""
+    """Check the attributes of nodes and functions against the rules that hold for all operators."""
     for node, index, attribute in odd_attributes(subject):
         if attribute.type in NUMERIC and attribute.name and attribute.value is not None:
             continue

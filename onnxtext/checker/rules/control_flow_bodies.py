@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rule for the input and output counts of the bodies of If, Loop and Scan.
 
-What: a body has as many inputs and outputs as its operator passes and expects.
+What: a body must have one input for each value that its node passes, and an output for each value
+that the node expects.
 Why: inputs and outputs are matched by position.
 Fix: add or remove inputs or outputs of the body.
 """
@@ -21,7 +22,7 @@ from onnxtext.checker.context.signatures import Signature
 
 
 def check(subject: Subject) -> Iterator[Finding]:
-    """Find bodies whose number of inputs or outputs does not fit their node."""
+    """Find bodies with a wrong number of inputs or outputs."""
     resolved = targets(subject)
     for scope in subject.scopes:
         for index, children in scope.children.items():
@@ -33,9 +34,10 @@ def check(subject: Subject) -> Iterator[Finding]:
 
 
 def actual_inputs(scope: Scope, ir_version: int) -> list[str]:
-    """Return the names of the inputs of a body that get their values from the node.
+    """Return the names of a body's inputs, without those that an initializer defines.
 
-    Before IR version 4, the inputs of a graph also list its initializers; they are left out.
+    Before IR version 4, every initializer is also listed as an input, but the node passes no value
+    for it.
     """
     names = [value.name for value in scope.inputs]
     if 0 < ir_version < 4:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rules for declared types: completeness, element types, map keys, dimensions, denotations.
 
-What: each type sets exactly one kind (tensor, sequence, …); sequence, map and optional types have
-an element type; element types are defined, map keys are integers or strings, dimensions are not
-negative.
-Why: ONNX defines only such types.
+What: a type must set exactly one kind (tensor, sequence, …); sequence, map and optional types must
+have an element type; element types must be defined, map keys must be integers or strings, and
+dimensions must be 0 or more.
+Why: ONNX defines no other types.
 Fix: correct the type; write an unknown dimension as `?`, not as -1.
 """
 
@@ -39,7 +39,7 @@ _KINDS = {"tensor_type", "sparse_tensor_type", "opaque_type", *_CONTAINERS}
 
 
 def check(subject: Subject) -> Iterator[Finding]:
-    """Check declared types."""
+    """Find invalid and incomplete types in declarations and attributes."""
     for use in type_uses(subject):
         for type in inner_types(use.type):
             if isinstance(type, (TensorType, SparseTensorType)):

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rules for device configurations and sharding (IR version 11).
 
-What: configurations have unique names and a device count; nodes refer to existing configurations,
-and shard only their own inputs and outputs, along existing axes, onto existing devices.
+What: configurations must have unique names and a device count; nodes must refer to existing
+configurations, and may shard only their own inputs and outputs, along existing axes, onto existing
+devices.
 Why: a runtime distributes the work of nodes over devices according to their sharding.
 Fix: correct the name, the axis or the number.
 """

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rules for external data: its location, range, checksum and keys.
 
-What: external data is a range of an existing file below the model's directory.
-Why: any other path could read files that do not belong to the model.
+What: external data must be a range of an existing file below the model's directory.
+Why: with other paths, a model could make its readers open files that do not belong to it.
 Fix: put the data beside the model, and use a relative path.
 """
 
@@ -29,7 +29,7 @@ _DRIVE = re.compile(r"[A-Za-z]:")
 
 
 def check(subject: Subject) -> Iterator[Finding]:
-    """Check references to external data; if `base_dir` is known, also the referenced files."""
+    """Check references to external data and, if `base_dir` is known, the referenced files."""
     digests: dict[Path, str] = {}
     for tensor in tensors(subject):
         entries = external_entries(tensor)
@@ -78,7 +78,7 @@ def check(subject: Subject) -> Iterator[Finding]:
 
 
 def external_entries(tensor: TensorUse) -> tuple[tuple[str, str], ...] | None:
-    """Return the (key, value) entries of a tensor's external data; None without external data."""
+    """Return the (key, value) entries of a tensor's external data; None if it has none."""
     if isinstance(tensor.data, ExternalData):
         return tensor.data.entries
     changed = changed_fields(tensor.decorators) | changed_fields(tensor.decorators, "data")
@@ -104,7 +104,10 @@ def _text(value: object) -> str:
 
 
 def unsafe(location: str) -> str | None:
-    """Return why a location is unsafe; None if it is safe. Does not access files."""
+    """Return the reason why a location must not be read; None if its spelling is safe.
+
+    Links are not followed, because no files are accessed.
+    """
     if location.startswith(("/", "\\")) or _DRIVE.match(location):
         return "an absolute path"
     if "\0" in location:

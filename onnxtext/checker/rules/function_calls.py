@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rules for calls of the model's own functions.
 
-What: a call names an existing function, has no more inputs and outputs than that function, and
-passes all inputs that the body requires and all attributes without a default.
+What: a call must name an existing overload of the function, must have no more inputs and outputs
+than the function, and must pass the inputs and attributes that the body needs. A passed attribute
+must be a parameter of the function and have its type. Parameters with a default may be omitted.
 Why: a runtime replaces the call by the function's body.
 Fix: pass the missing inputs and attributes, or remove the extra ones.
 """
@@ -24,7 +25,7 @@ from onnxtext.suggestions import nearest
 
 
 def check(subject: Subject) -> Iterator[Finding]:
-    """Check calls against the functions they call."""
+    """Compare calls with the called functions."""
     if not subject.functions:
         return
     resolved = targets(subject)

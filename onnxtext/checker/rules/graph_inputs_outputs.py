@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rules that require types of the inputs and outputs of the main graph.
 
-What: inputs and outputs of the main graph have types, and tensor types have shapes.
+What: inputs and outputs of the main graph must have types, and tensor types must have shapes.
 Why: callers of a model know its inputs and outputs only by their types.
 Fix: write the type, such as `float[N, 3] x`, or `float[?, ?] x` if only the rank is known.
 """
@@ -20,7 +20,7 @@ from onnxtext.checker.context.type_records import has_record
 
 
 def check(subject: Subject) -> Iterator[Finding]:
-    """Find inputs and outputs without types."""
+    """Find inputs and outputs of the main graph without a type or a shape."""
     for scope in subject.scopes:
         if scope.kind == "main":
             yield from _untyped(scope, "input", scope.inputs)

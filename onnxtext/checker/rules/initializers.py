@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rules for initializers and the inputs of the same name.
 
-What: initializers have distinct names; before IR version 4, each initializer is also an input; from
-IR version 4 on, no initializer of a nested graph is an input.
+What: initializers must have distinct names. Before IR version 4, each initializer must also be an
+input; from IR version 4 on, no initializer of a nested graph may be an input.
 Why: an initializer with an input's name is that input's default; nested graphs have no defaults.
 Fix: remove the input, or rename the initializer.
 """
@@ -19,7 +19,7 @@ from onnxtext.checker.context.scopes import Scope
 
 
 def check(subject: Subject) -> Iterator[Finding]:
-    """Check initializers against each other and against the inputs."""
+    """Find duplicate initializers, and those that must be inputs or must not be inputs."""
     for scope in subject.scopes:
         if not scope.initializers or not scope.is_graph:
             continue

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rules for the IR version, and for constructs that need a newer IR version.
 
-What: `ir_version` is present and known, and every construct of the model exists in that version.
+What: `ir_version` must be present and known, and the model must use no construct that a newer IR
+version introduced.
 Why: a reader that knows only this IR version ignores newer fields, and so reads a different model.
 Fix: raise `ir_version`, or do not use the construct.
 """
@@ -42,7 +43,7 @@ ELEMENTS = {
 
 
 def check(subject: Subject) -> Iterator[Finding]:
-    """Check the versions of a model."""
+    """Check the IR version and the model version of a model."""
     model = subject.model
     if model is None:
         yield from _headless(subject)
@@ -94,7 +95,7 @@ def _headless(subject: Subject) -> Iterator[Finding]:
 
 
 def newest_known() -> int:
-    """Return the newest IR version that these rules or the installed onnx know."""
+    """Return the newest IR version that is known: to these rules, or to a newer installed onnx."""
     import onnx
 
     return max(NEWEST, int(onnx.IR_VERSION))

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rules for missing and duplicate names of graphs, values and nodes.
 
-What: graphs and values have names; inputs, outputs and nodes have distinct names.
+What: graphs and values must have names; the names of inputs must be distinct, as must those of
+outputs and those of nodes.
 Why: nodes refer to values only by name.
 Fix: add the missing name, or rename one of the duplicates.
 """
@@ -22,7 +23,7 @@ _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def check(subject: Subject) -> Iterator[Finding]:
-    """Check names."""
+    """Find missing and duplicate names, and names that are not C identifiers."""
     for scope in subject.scopes:
         if scope.is_graph and not scope.name:
             yield Finding(

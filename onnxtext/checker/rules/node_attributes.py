@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rules that compare the attributes of a node with the operator's schema.
 
-What: a node has all required attributes of its operator, no others than the schema lists, and
-each has the type that the schema gives.
+What: a node must have all required attributes of its operator. It may have only attributes that the
+schema lists, each once and with the type in the schema.
 Why: an unknown attribute has no effect, and a runtime may reject the node.
 Fix: correct the name or the value.
 """
@@ -24,7 +24,7 @@ from onnxtext.suggestions import nearest
 
 
 def check(subject: Subject) -> Iterator[Finding]:
-    """Check attributes against the schemas of the operators."""
+    """Compare the attributes of nodes with the schemas of the operators."""
     resolved = targets(subject)
     fitting: set[tuple[object, ...]] = set()
     required: dict[int, frozenset[str]] = {}

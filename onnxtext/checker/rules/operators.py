@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules that check nodes against their operators: existence, deprecation, input and output counts.
+"""Rules that compare nodes with operators: existence, deprecation, input and output counts.
 
-What: a node names an operator that exists in the imported version, and has as many inputs and
-outputs as the schema allows.
+What: a node must name an operator that exists in the imported version and is not deprecated, and
+must have as many inputs and outputs as the schema allows.
 Why: a runtime implements only the operators of the operator sets.
 Fix: correct the name, import another version of the operator set, or change the node.
 """
@@ -29,7 +29,7 @@ _SUCCESSORS = {"Upsample": "Resize", "Scatter": "ScatterElements"}
 
 
 def check(subject: Subject) -> Iterator[Finding]:
-    """Check nodes against their operators."""
+    """Find unknown and deprecated operators, and nodes with a wrong number of inputs or outputs."""
     resolved = targets(subject)
     unknown: dict[tuple[str, str, str, int], list[Place]] = {}
     unknown_domains: dict[str, list[Place]] = {}

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rule for quantization annotations, which must refer to existing tensors.
 
-What: the annotated tensor, its scale and its zero point exist in the graph or an outer graph.
+What: the annotated tensor, its scale and its zero point must exist in the graph or an outer graph.
 Why: without scale and zero point, the tensor cannot be dequantized.
 Fix: correct the names.
 """
@@ -19,7 +19,7 @@ KEYS = ("SCALE_TENSOR", "ZERO_POINT_TENSOR")
 
 
 def check(subject: Subject) -> Iterator[Finding]:
-    """Find annotations that refer to unknown tensors."""
+    """Find quantization annotations that refer to unknown tensors."""
     for scope in subject.scopes:
         for annotation in scope.quantization:
             place = Place(annotation)

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rules that compare shapes with the shape inference of onnx.
 
-What: the operators accept the shapes of their inputs, and declared shapes agree with inferred ones.
-Why: a mismatch fails when the model runs.
+What: operators must accept the shapes of their inputs, and declared shapes must agree with inferred
+shapes.
+Why: a model with a mismatch fails when it runs.
 Fix: correct the declaration, or transpose or reshape the value.
 
-The check stops at the first of three steps that settles the result:
+The check takes these steps, and stops as soon as the model is known to be valid:
 1. Infer a small model with one node of each kind, that is, of each combination of operator,
    attributes and input types (`inference.node_kinds`). If it is valid, so is the whole model.
 2. Let onnx infer the whole model, which is fast. If onnx checks all nodes without an error, the
@@ -36,7 +37,7 @@ from onnxtext.checker.isolation.worker_client import Failure
 
 
 def check(subject: Subject) -> Iterator[Finding]:
-    """Find shape errors."""
+    """Find nodes that reject the shapes of their inputs, and wrong declared shapes."""
     if subject.is_recursive:
         return
     if fits_by_kind(subject):

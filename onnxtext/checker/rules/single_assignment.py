@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rules of static single assignment: no name is redefined or shadowed.
 
-What: a name has one definition in a graph, and a nested graph does not redefine a name of an outer
-graph. An initializer may have the name of an input: it is that input's default.
+What: a name must have one definition in a graph, and a nested graph must not redefine a name of an
+outer graph. An initializer may have the name of an input: it is that input's default.
 Why: a use of the name would be ambiguous.
 Fix: rename one of the values and its uses.
 """
@@ -20,7 +20,7 @@ _MOST_NAMES = 5
 
 
 def check(subject: Subject) -> Iterator[Finding]:
-    """Find names with more than one definition."""
+    """Find names that are defined twice, and names that shadow those of outer graphs."""
     for scope in subject.scopes:
         if scope.redefinitions:
             yield from _redefined(scope)

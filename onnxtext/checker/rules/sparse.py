@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rules for sparse tensors: rank, index order and range, the name of the values.
 
-What: values have rank 1; indices are int64 positions or coordinates, strictly ascending and within
-the dims. The values of a sparse initializer have its name.
+What: values must have rank 1; indices must be int64 positions or coordinates, strictly ascending
+and within the dims. A sparse initializer must have a name, which its values tensor holds.
 Why: readers search for an index in the sorted list, or store each value at its index.
 Fix: sort the indices, or correct their shape.
 """
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def check(subject: Subject) -> Iterator[Finding]:
-    """Check sparse tensors."""
+    """Check the values, indices and dims of sparse tensors."""
     for scope in subject.scopes:
         for value in scope.initializers:
             if isinstance(value.data, SparseTensor) and not value.name:

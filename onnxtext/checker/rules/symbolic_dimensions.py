@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rules for symbolic dimensions: equal names mean equal sizes, and inputs accept several sizes.
 
-What: a symbolic dimension has the same size everywhere in the model; the symbolic dimensions of
-inputs can have several sizes, independently of each other.
+What: a symbolic dimension must have the same size everywhere in the model. The symbolic dimensions
+of inputs must allow several sizes, independently of each other.
 Why: readers take equal names for equal sizes, and callers choose the sizes of symbolic dimensions.
 Fix: rename one of the dimensions, or correct the size.
 
-Sizes are the unknowns of a system of equations, to which each operator contributes. A finding shows
-the two places that need different sizes, or the node that accepts only one size.
+Each operator adds equations between sizes to a system of equations; its unknowns are the symbolic
+dimensions. A finding shows two places that require different sizes, or a node that accepts only
+one.
 """
 
 from __future__ import annotations
@@ -38,7 +39,10 @@ from onnxtext.diagnostics import Severity
 
 
 def check(subject: Subject) -> Iterator[Finding]:
-    """Find symbolic dimensions with contradictory sizes, and those of inputs with only one size."""
+    """Find symbolic dimensions with contradictory sizes, and inputs that accept only one size.
+
+    Also report the shape mismatches that symbolic inference finds.
+    """
     if subject.is_recursive:
         return
     if sizes_fit_by_kind(subject):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rules for the elements of tensors: range and encoding.
 
-What: entries are in the range of the element type, bools are 0 or 1, strings are UTF-8.
+What: entries must be in the range of the element type, bools must be 0 or 1, strings must be UTF-8.
 Why: readers truncate values that are out of range, each reader differently.
 Fix: correct the value.
 """

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rules for the type, dims, data field and data size of tensors.
 
-What: the element type is defined, dims are not negative, and the data is in `raw_data` or in the
-field for the element type, and has as many elements as the dims imply.
+What: the element type must be defined, and dims must be 0 or more. The data must be in `raw_data`
+or in the field for the element type, and must have as many elements as the dims imply.
 Why: readers either rely on the dims or reject the tensor.
 Fix: correct the dims or the data; a literal in brackets or braces always uses the right field.
 """
@@ -31,7 +31,7 @@ from onnxtext.tensor.elements import ELEMENTS, ElementType, raw_size
 
 
 def check(subject: Subject) -> Iterator[Finding]:
-    """Check tensors and how their data is stored."""
+    """Check the types and dims of tensors, and the field and the size of their data."""
     for tensor in tensors(subject):
         if type(tensor.data) is RawData and tensor.type.element != "bool" and not tensor.decorators:
             continue  # the parser and the decoder have checked the size

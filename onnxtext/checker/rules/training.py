@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rules for training information (IR version 7).
 
-What: the initialization has no inputs; bindings assign outputs to initializers; the main graph with
-the algorithm appended is a valid graph.
+What: the initialization must have no inputs; bindings must assign outputs to initializers; the main
+graph with the algorithm appended must be a valid graph.
 Why: a runtime runs the initialization once, then the main graph and the algorithm in every step.
 Fix: correct the names in the bindings.
 """
@@ -19,7 +19,7 @@ from onnxtext.checker.context.scopes import Scope
 
 
 def check(subject: Subject) -> Iterator[Finding]:
-    """Check training information."""
+    """Check the initialization, the algorithm and the bindings of each training information."""
     if subject.model is None:
         return
     by_owner = {id(scope.original): scope for scope in subject.scopes}

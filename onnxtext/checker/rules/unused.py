@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rule that finds unused initializers and nodes.
 
-What: every initializer, and at least one output of every node, is used or an output of the graph.
+What: a node, or the outputs of the graph, should use every initializer and at least one output of
+every node.
 Why: unused parts cost memory and time, and may be a mistake.
 Fix: remove the unused part (`--fix` removes initializers).
 """
@@ -17,7 +18,7 @@ from onnxtext.checker.context.scopes import Scope
 
 
 def check(subject: Subject) -> Iterator[Finding]:
-    """Find unused initializers and nodes."""
+    """Find unused initializers, and nodes without a used output."""
     used = used_by_scope(subject)
     for scope in subject.scopes:
         names = used[id(scope)]
@@ -43,7 +44,11 @@ def check(subject: Subject) -> Iterator[Finding]:
 
 
 def used_by_scope(subject: Subject) -> dict[int, set[str]]:
-    """Return, by `id(scope)`, the names of the scope's values that are used or are outputs."""
+    """Map `id(scope)` to the names of the values of that scope that are used.
+
+    Nodes (including those of nested graphs), outputs, quantization annotations and the bindings of
+    training information use values.
+    """
     used: dict[int, set[str]] = {id(scope): set() for scope in subject.scopes}
     for scope in subject.scopes:
         used[id(scope)].update(value.name for value in scope.outputs)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rules for uses of values: undefined names, node order, cycles, undefined outputs.
 
-What: an input of a node is an input of the graph, an initializer, or an output of an earlier node,
-in the same or an outer graph; an output of a graph is defined in that graph.
+What: an input of a node must be an input of the graph, an initializer, or an output of an earlier
+node, in the same or an outer graph; an output of a graph must be defined in that graph.
 Why: nodes are executed in order.
-Fix: correct the name, or sort the nodes (`--fix` does).
+Fix: correct the name, or sort the nodes (`--fix` sorts them).
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.scopes import Scope
 
 Use = tuple[int, int]
-"""A use of a value: (index of the node, index of the node's input)."""
+"""A use of a value by a node: (index of the node, index of the input)."""
 
 
 class NestedUse(NamedTuple):
-    """A use, in a nested graph, of a value that the outer graph defines later.
+    """The uses, in a nested graph, of a value that an outer graph defines only later.
 
     Attributes:
-        holder: the index, in the outer graph, of the node with the nested graph.
+        holder: the index of the node of the outer graph that contains the nested graph.
         name: the name of the value.
         scope: the nested graph.
-        places: the inputs of nodes in the nested graph that use the value.
+        places: the node inputs in the nested graph that use the value.
     """
 
     holder: int
@@ -40,7 +40,7 @@ class NestedUse(NamedTuple):
 
 
 def check(subject: Subject) -> Iterator[Finding]:
-    """Find uses of values that are undefined or defined later, and undefined outputs."""
+    """Find uses of values that are not defined or are defined later, and undefined outputs."""
     nested: dict[int, list[NestedUse]] = {}
     undefined: dict[int, list[Finding]] = {}
     first: dict[tuple[int, str], tuple[list[Finding], int]] = {}

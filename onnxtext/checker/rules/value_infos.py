@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rules for `value_info`: duplicates, unknown values, contradictory declarations.
 
-What: `value_info` has at most one entry per value, and no entry for a name without a value; all
-declared types of a value agree.
+What: `value_info` must have at most one entry per value, and only entries for existing values; all
+declared types of a value must agree.
 Why: readers and optimizers rely on the declared types.
-Fix: remove or correct the entry (`--fix` removes the entries of unknown values).
+Fix: remove or correct the entry (`--fix` removes entries of unknown values and equal duplicates).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _LONGEST_LABEL = 60
 
 
 def check(subject: Subject) -> Iterator[Finding]:
-    """Check `value_info` entries and other declarations of types."""
+    """Find invalid `value_info` entries, and values whose declared types contradict each other."""
     for scope in subject.scopes:
         yield from _duplicates(scope)
         yield from _unknown(scope)

@@ -27,7 +27,7 @@ _HEADLINE = ("op_type", "domain", "overload", "input[", "output[", "type", "name
 VERDICTS = {
     "same": "the models are the same",
     "stored-differently": "same model, stored differently",
-    "names-differ": "equal up to the names of internal values",
+    "names-differ": "equal except for names of internal values, nodes and graphs",
     "differ": "the models differ",
 }
 
@@ -36,9 +36,9 @@ class Line(NamedTuple):
     """A line of a diff.
 
     Attributes:
-        mark: `-`, `+`, `~` (renamed or moved), ` ` (context), `#` (a remark), or `@` for the head
-            of a hunk.
-        text: the line.
+        mark: `-`, `+`, `~` (renamed or stored differently), ` ` (context), `#` (a remark), or `@`
+            for the head of a hunk.
+        text: the content of the line, without the mark.
     """
 
     mark: str
@@ -46,7 +46,7 @@ class Line(NamedTuple):
 
 
 MOST_ITEMS = 40
-"""In diffs with more items than this, similar changes are grouped."""
+"""Maximum number of items of a diff that is shown item by item, without groups."""
 
 _MOST_SHOWN = 8
 """Maximum number of lines to show of a group's first occurrence."""
@@ -57,7 +57,8 @@ class Hunk(NamedTuple):
 
     Attributes:
         lines: the lines to show.
-        occurrences: the item keys of each occurrence of the change; empty for remarks and renames.
+        occurrences: for each occurrence of the differences, the keys of its items
+            (`ItemChange.key`). It is empty for remarks, renames and fields stored differently.
     """
 
     lines: list[Line]
@@ -65,7 +66,7 @@ class Hunk(NamedTuple):
 
 
 def hunks(diff: ModelDiff, *, every: bool = False) -> Iterator[list[Line]]:
-    """Return the differences, each as a list of lines.
+    """Return the lines of each hunk of a diff, without the keys of the items.
 
     Args:
         diff: the differences.
@@ -75,7 +76,7 @@ def hunks(diff: ModelDiff, *, every: bool = False) -> Iterator[list[Line]]:
 
 
 def hunks_of_items(diff: ModelDiff, *, every: bool = False) -> Iterator[Hunk]:
-    """Return the differences with their items; the arguments are as for `hunks`."""
+    """Yield the hunks of a diff, with the keys of their items. `every` is as for `hunks`."""
     grouped: dict[ItemKey, Group] = {}
     if not every and len(diff.items) > MOST_ITEMS:
         for group in diff.groups:
@@ -205,7 +206,7 @@ def _with_marks(mark: str, text: str, indent: str = "") -> Iterator[Line]:
 
 
 def weight_text(weights: WeightChange) -> str:
-    """Format how the elements of a tensor differ, in one line."""
+    """Return one line that describes how the elements of a tensor differ."""
     parts = [] if weights.how is None else [weights.how]
     if weights.changed is not None and weights.elements:
         share = 100 * weights.changed / weights.elements

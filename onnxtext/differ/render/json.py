@@ -15,7 +15,7 @@ VERSION = 1
 
 
 def render(diff: ModelDiff) -> str:
-    """Return one JSON object with a final newline."""
+    """Return the diff as a JSON object, with a final newline."""
     made = {
         "version": VERSION,
         "old": diff.old_label,

@@ -15,7 +15,7 @@ MOST_CHARACTERS = 60_000
 
 
 def render(diff: ModelDiff, *, every: bool = False) -> str:
-    """Return a table of counts, then the hunks, folded.
+    """Return the verdict, a table of counts, and the hunks in a collapsed section, as Markdown.
 
     All content from the models is in code blocks with a fence longer than any fence in the content,
     so that nothing is interpreted as Markdown, HTML, a mention or a link.

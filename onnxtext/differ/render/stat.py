@@ -13,7 +13,7 @@ ACTIONS = ("added", "removed", "changed", "moved", "renamed")
 
 
 def counts(diff: ModelDiff) -> dict[str, Counter[str]]:
-    """Count the actions by kind of item."""
+    """Count the added, removed, changed, moved and renamed items of each kind."""
     made: dict[str, Counter[str]] = {}
     for item in diff.items:
         for action in item.actions:
@@ -24,7 +24,10 @@ def counts(diff: ModelDiff) -> dict[str, Counter[str]]:
 
 
 def render(diff: ModelDiff) -> str:
-    """Return a line for each kind, and the verdict; "" for equal models."""
+    """Return counts for each kind of item, tables of encodings and operators, and the verdict.
+
+    Return "" for equal models.
+    """
     if not diff.differs:
         return ""
     found = counts(diff)

@@ -11,12 +11,12 @@ _COLORS = {"-": "31", "+": "32", "~": "33", "@": "36", "#": "2"}
 
 
 def render(diff: ModelDiff, *, color: bool = False, every: bool = False) -> str:
-    """Return the text; "" for a diff without differences and notes.
+    """Return the diff as text; "" for a diff without differences and notes.
 
     Args:
         diff: the diff.
         color: whether to color it for a terminal.
-        every: whether to show every difference of a large diff; else they are grouped.
+        every: whether to show every difference of a large diff; otherwise they are grouped.
     """
     parts = [hunk for hunk in hunks(diff, every=every) if hunk]
     if not parts:

@@ -4,9 +4,9 @@
 `plan_conversion` plans the conversion of each node. A node is unchanged if its operator has the
 same schema in both versions. Otherwise the node is converted in steps, one for each version in
 between that changed the operator (`version_steps`). `table` has the rule of each step. For versions
-newer than the table, onnx's version converter converts the node, in a child process and in a model
-of its own (`onnx_converter`). An operator that does not exist in an older version is replaced by
-its function body (`inlining`).
+newer than the table, a child process runs onnx's version converter on a model that contains only
+this node (`onnx_converter`). An operator that does not exist in an older version is replaced by its
+function body (`inlining`).
 """
 
 from __future__ import annotations

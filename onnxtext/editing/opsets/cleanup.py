@@ -8,11 +8,11 @@ from onnxtext.ast.visit import list_graphs
 
 
 def remove_leftovers(model: Model, replaced: set[str], dropped: set[tuple[int, str]]) -> None:
-    """Remove constants that became attributes if nothing else uses them, and types of lost outputs.
+    """Remove unused constants that became attributes, and declared types of dropped outputs.
 
     Args:
         model: the converted model; changed in place.
-        replaced: constants that became attributes.
+        replaced: the names of constants that became attributes.
         dropped: (id of the graph, name) pairs of outputs that nodes no longer have.
     """
     scopes = list_graphs(model)

@@ -33,8 +33,8 @@ class ConvertedGraph:
 
     Attributes:
         scope: the graph or function.
-        constants: the names of the new constants, by their contents.
-        new_tensors: the new constants, by their names.
+        constants: maps the contents of each new constant to its name.
+        new_tensors: maps the name of each new constant to its contents.
     """
 
     scope: Scope
@@ -46,7 +46,7 @@ class ConvertedGraph:
         return len(self.constants)
 
     def back_to(self, mark: int) -> None:
-        """Drop the constants created since a mark, for a node whose conversion failed."""
+        """Drop the constants created since `mark`, after the conversion of a node failed."""
         for tensor in list(self.constants)[mark:]:
             self.new_tensors.pop(self.constants.pop(tensor))
 
@@ -55,17 +55,17 @@ class Work:
     """A node that a rule rewrites in one conversion step.
 
     Args:
-        facts: the known facts about the model.
+        facts: the types, constants and names of the model.
         graph: the graph or function of the node.
         node: the node; it is not changed.
         old: the schema of the node before the step.
-        new: the schema after the step; None if its version lacks the operator.
+        new: the schema after the step; None if the operator does not exist in that version.
 
     Attributes:
         node: the rewritten node.
         before: new nodes before the rewritten node.
         after: new nodes behind the rewritten node.
-        removed: whether only `before` and `after` replace the node.
+        removed: whether the node is removed, so that only `before` and `after` replace it.
         done: sentences on the changes, for the user.
         dropped: the names of attributes that the step removed.
     """
@@ -107,7 +107,7 @@ class Work:
         return next((item for item in self.node.attributes if item.name == name), None)
 
     def value(self, name: str) -> object:
-        """Return the value of an attribute, or else its default; None if it has no default.
+        """Return the value of an attribute, or its default in `old`; None if it has neither.
 
         Raises:
             Obstacle: the attribute refers to a parameter of a function, or has no readable value.
@@ -128,12 +128,16 @@ class Work:
         return value
 
     def integer(self, name: str, default: int | None = None) -> int | None:
-        """Return the value of an integer attribute; `default` if it has no value."""
+        """Return `value(name)` if it is an integer; otherwise `default`."""
         value = self.value(name)
         return value if isinstance(value, int) else default
 
     def integers(self, name: str) -> tuple[int, ...] | None:
-        """Return the value of an attribute with a list of integers; None if it has no value."""
+        """Return `value(name)`, which must be a list of integers or None.
+
+        Raises:
+            Obstacle: as for `value`; also if the value is not a list of integers.
+        """
         value = self.value(name)
         if value is None:
             return None
@@ -142,12 +146,12 @@ class Work:
         raise Obstacle(f"its attribute `{name}` is stored in an unusual way")
 
     def string(self, name: str) -> str | None:
-        """Return the value of a string attribute; None if it has no value."""
+        """Return `value(name)` if it is a string; otherwise None."""
         value = self.value(name)
         return value.decode("utf-8", "replace") if isinstance(value, bytes) else None
 
     def floats(self, name: str) -> tuple[float, ...] | None:
-        """Return the value of an attribute with a list of floats; None if it has no value."""
+        """Return `value(name)` if it is a list of floats; otherwise None."""
         import struct
 
         value = self.value(name)
@@ -156,7 +160,7 @@ class Work:
         return None
 
     def real(self, name: str) -> float | None:
-        """Return the value of a float attribute; None if it has no value."""
+        """Return `value(name)` if it is a float; otherwise None."""
         value = self.value(name)
         return float(value) if isinstance(value, Float32) else None
 
@@ -234,7 +238,7 @@ class Work:
         return None if found is None else found[1]
 
     def needed_numbers(self, index: int, what: str) -> tuple[Number, ...]:
-        """Return the elements of a constant input that becomes an attribute.
+        """Return the elements of a constant input, and mark the constant as replaced.
 
         Raises:
             Obstacle: the input is not a constant.
@@ -258,7 +262,7 @@ class Work:
         """Return the name of a constant with these elements; create the constant if needed.
 
         Args:
-            base: the name of a new constant, to which a number may be added.
+            base: the name of a new constant; if the name is taken, a number is added to it.
             numbers: the elements.
             element: the element type.
             dims: the shape; None for a vector.
@@ -280,7 +284,7 @@ class Work:
         return name
 
     def parameter(self, base: str, held: Attribute) -> str:
-        """Insert a `Constant` whose list is a parameter of the function; return its output."""
+        """Insert a `Constant` with the value of `held`, a function parameter; return its output."""
         name = self.facts.fresh(base)
         self.facts.set_type(name, "tensor(int64)")
         made = Attribute("value_ints", AttributeType.INTS, held.value)
@@ -291,7 +295,7 @@ class Work:
         self, op_type: str, inputs: Sequence[str], base: str, *attributes: Attribute,
         element: str | None = None,
     ) -> str:  # fmt: skip
-        """Insert a node before the rewritten node; return its output."""
+        """Insert a node before the rewritten node; return its output, named after `base`."""
         name = self.facts.fresh(base)
         self.facts.set_type(name, None if element is None else f"tensor({element})")
         self.before.append(Node(op_type, tuple(inputs), (name,), attributes))
@@ -325,5 +329,5 @@ class Work:
         return old
 
     def say(self, text: str) -> None:
-        """Add a sentence on a change of the step, for the user."""
+        """Add a sentence for the user about a change in this step."""
         self.done.append(text)

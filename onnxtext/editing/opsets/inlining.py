@@ -21,7 +21,7 @@ from onnxtext.proto.encode.lower import lower_fragment
 
 
 def inline(work: Work) -> int:
-    """Replace a node by the function body that the schema of its operator has.
+    """Replace a node by the function body of its operator, taken from the schema.
 
     Returns:
         The version of the operator set that the new nodes use.

@@ -15,7 +15,7 @@ from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.scopes import GIVEN, Scope
 from onnxtext.checker.context.signatures import Schemas
 from onnxtext.checker.inference.element_types import TypeInference
-from onnxtext.checker.inference.value_types import known_types
+from onnxtext.checker.inference.inferred_types import inferred_types
 from onnxtext.editing.opsets import tensors
 from onnxtext.editing.opsets.tensors import Number
 from onnxtext.schemas.type_strings import type_text
@@ -59,7 +59,7 @@ class Facts:
 
     @cached_property
     def _types(self) -> dict[int, dict[str, Type]]:
-        return known_types(self.subject)
+        return inferred_types(self.subject)
 
     @cached_property
     def _taken(self) -> set[str]:
@@ -96,7 +96,10 @@ class Facts:
         self._made[name] = text
 
     def type(self, scope: Scope, name: str) -> Type | None:
-        """Return the inferred type of a value; None if unknown, or in a function (types vary)."""
+        """Return the inferred type of a value; None if unknown.
+
+        In a function, the result is always None, because types depend on the call.
+        """
         if scope.function is not None:
             return None
         place: Scope | None = scope
@@ -110,7 +113,7 @@ class Facts:
         return None
 
     def element_type(self, scope: Scope, name: str) -> str | None:
-        """Return the type of a value as schemas spell it, `tensor(float)`; None if unknown."""
+        """Return a value's type in the spelling of schemas: `tensor(float)`; None if unknown."""
         if name in self._made:
             return self._made[name]
         environment = TypeInference.of(self.subject).environments.get(id(scope))

@@ -15,11 +15,11 @@ from onnxtext.proto.decode.lift import LiftError, lift_model
 from onnxtext.proto.encode.lower import LowerError, lower_model
 
 _MOST_REQUESTS = 2000
-"""The most requests to the converter in one conversion."""
+"""Maximum number of requests to the converter in one conversion."""
 
 
 class Converter:
-    """Calls onnx's converter; equal nodes share one call."""
+    """Calls onnx's version converter, once for equal nodes."""
 
     def __init__(self) -> None:
         self._inference = Inference()

@@ -88,7 +88,7 @@ def convert(model: Model, targets: Targets) -> list[str]:
         The changes, one sentence each.
 
     Raises:
-        OnnxTextError: a version is unknown, or a node cannot be converted; nothing is changed then.
+        OnnxTextError: a version is unknown, or a node cannot be converted. The model is unchanged.
     """
     plan = plan_conversion(model, targets)
     plan.apply()
@@ -100,8 +100,8 @@ def plan_conversion(model: Model, targets: Targets, subject: Subject | None = No
 
     Args:
         model: the model, which is not changed before `Plan.apply`.
-        targets: the versions by domain.
-        subject: the checked model; None to check the model now.
+        targets: the versions to convert to, by domain.
+        subject: the result of checking the model; None to check it now.
 
     Raises:
         OnnxTextError: a version or a domain is unknown.

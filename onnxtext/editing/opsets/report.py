@@ -25,7 +25,7 @@ class Remark:
     Attributes:
         code: `OBSTACLE` or `CHANGE`.
         message: the change or the obstacle.
-        help: what to do; None if nothing.
+        help: what to do; None without advice.
         places: the nodes.
     """
 
@@ -35,7 +35,7 @@ class Remark:
     places: list[Place] = field(default_factory=list)
 
     def summary(self) -> str:
-        """Return the message with the number of places."""
+        """Return the message; add the number of nodes unless it is 1."""
         count = len(self.places)
         return self.message if count == 1 else f"{self.message} ({count} nodes)"
 

@@ -20,7 +20,7 @@ NONE = object()
 
 @cache
 def default_of(signature: Signature, name: str) -> object:
-    """Return the default of an attribute as a value of the syntax tree; `NONE` without one."""
+    """Return the default of an attribute in the form of the syntax tree; `NONE` if it has none."""
     data = schema_of(signature).attributes[name]._default_value
     if not data:
         return NONE
@@ -54,9 +54,10 @@ def unfit(
         node: the node.
         signature: the schema.
         type_of: returns the type of a value in the spelling of schemas; None if unknown.
-        before: the schema that the node fits already. An unknown type is accepted if `signature`
+        before: a schema that the node fits. A value of unknown type is accepted if `signature`
             allows every type that `before` allows.
-        is_new: whether the conversion has created a value, whose type may be unknown.
+        is_new: tells whether the conversion created a value; the type of such a value may be
+            unknown.
     """
     if signature.deprecated:
         return f"`{node.op_type}` was removed in version {signature.since}"

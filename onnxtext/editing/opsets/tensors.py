@@ -22,7 +22,7 @@ from onnxtext.ast.types import TensorType, Type
 
 Number = int | float
 MOST_NUMBERS = 1 << 12
-"""The most elements of a tensor that `read_numbers` reads."""
+"""Maximum number of elements of a tensor that `read_numbers` reads."""
 _RAW = {
     "int64": "q", "int32": "i", "float": "f", "double": "d", "float16": "e", "bool": "?",
     "int8": "b", "uint8": "B", "int16": "h", "uint16": "H", "uint32": "I", "uint64": "Q",
@@ -38,7 +38,7 @@ _TYPED = {
 def read_numbers(
     type: Type | None, data: object, resources: Mapping[str, bytes | memoryview]
 ) -> tuple[Number, ...] | None:
-    """Return the elements of a small tensor; None if it is large, external or not numeric."""
+    """Return the elements of a tensor; None if there are many, external or non-numeric ones."""
     if not isinstance(type, TensorType) or type.shape is None:
         return None
     if isinstance(data, Blob):
@@ -82,7 +82,7 @@ def make_tensor(element: str, numbers: Sequence[Number], dims: Sequence[int]) ->
 
 
 def constant_node(name: str, tensor: Tensor) -> Node:
-    """Return the `Constant` node of a tensor."""
+    """Return a `Constant` node with the output `name` and the value `tensor`."""
     return Node("Constant", (), (name,), (Attribute("value", AttributeType.TENSOR, tensor),))
 
 
@@ -113,7 +113,7 @@ def text(name: str, value: str) -> Attribute:
 
 
 def attribute(name: str, value: object) -> Attribute:
-    """Return an attribute with a value of the syntax tree, which determines its type."""
+    """Return an attribute; its type follows from the Python type of its value."""
     kinds: tuple[tuple[type, AttributeType], ...] = (
         (int, AttributeType.INT), (Float32, AttributeType.FLOAT), (bytes, AttributeType.STRING),
         (Floats, AttributeType.FLOATS), (Tensor, AttributeType.TENSOR),

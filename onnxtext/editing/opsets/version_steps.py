@@ -21,17 +21,17 @@ from onnxtext.editing.opsets.rules.table import FIRST, is_reviewed, reviewed_ver
 from onnxtext.editing.opsets.schema_versions import changes_between, unfit
 
 _MOST_SUCCESSIVE_STEPS = 48
-"""The most successive steps of a node and the nodes that replace it."""
+"""Maximum number of successive steps of a node and the nodes that replace it."""
 _MOST_STEPS = 1000
-"""The most steps of a node and all nodes that replace it."""
+"""Maximum number of steps of a node and all nodes that replace it."""
 
 
 class Stepper:
     """Converts the nodes of one graph or function.
 
     Args:
-        facts: the known facts about the model.
-        graph: the graph.
+        facts: the types, constants and names of the model.
+        graph: the graph or function.
         targets: the versions to convert to, by domain.
         converter: onnx's version converter.
     """
@@ -51,9 +51,9 @@ class Stepper:
         """Convert a node; return the nodes that replace it, and sentences on the changes.
 
         Args:
-            stated: the node of the tree.
+            stated: the node in the syntax tree.
             node: the same node, with attribute lists read from blobs.
-            current: the version that the node uses.
+            current: the version of the operator set that the node uses.
 
         Raises:
             Obstacle: the node cannot be converted.
@@ -108,15 +108,26 @@ class Stepper:
         self._said += work.done
         made: list[Node] = []
         if work.removed:
-            for graph in nested_graphs(work.before):
-                graph.nodes = [
-                    new for inner in graph.nodes for new in self._advance(inner, reached, depth + 1)
-                ]
+            # The graphs of the replaced node are written for its version.
+            self._bodies(work.before, version if nested_graphs((node,)) else reached, depth)
         for each in work.nodes():
             before = (first or old) if each is work.node and each.op_type == node.op_type else None
             made += self._advance(each, reached, depth + 1, before)
         self._check(node, work, reached, first or old, new)
         return made
+
+    def _bodies(self, nodes: list[Node], version: int, depth: int) -> None:
+        """Convert all graphs in the attributes of inlined nodes, also the graphs inside them."""
+        graphs = list(nested_graphs(nodes))
+        while graphs:
+            graph = graphs.pop()
+            before, graph.nodes = graph.nodes, []
+            for node in before:
+                made = self._advance(node, version, depth + 1)
+                graph.nodes += made
+                # The graphs of a node that was inlined itself are converted already.
+                kept = set(map(id, nested_graphs((node,))))
+                graphs += [inner for inner in nested_graphs(made) if id(inner) in kept]
 
     def _infer(self, node: Node, signature: Signature) -> None:
         """Infer and record the types of values of the conversion that a node computes."""

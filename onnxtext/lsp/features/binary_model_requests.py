@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Answer custom requests of editors that show binary models.
 
-- `onnxtext/fromBinary` {uri} -> {text, size, digest}
-- `onnxtext/toBinary` {text, original, target?, digest?} -> {written, digest}
-- `onnxtext/convert` {uri, target, direction, force?} -> {target}
-- `onnxtext/verify` {uri} -> {ok, report}
+- `onnxtext/fromBinary` {uri} -> {text, size, digest}: print a binary model; `size` and `digest` are
+  the number of bytes and the SHA-256 of its file
+- `onnxtext/toBinary` {text, original, target?, digest?} -> {written, digest}: write a text as a
+  binary model to `target`, by default to `original`; `digest` is that of `fromBinary`, to detect
+  changes of the file `original`; the result has the size and the digest of the new file
+- `onnxtext/convert` {uri, target, direction, force?} -> {target}: convert a file; `direction` is
+  `to-binary` or `from-binary`
+- `onnxtext/verify` {uri} -> {ok, report}: verify that the conversions of a file are lossless
 
-The requests of the graph view are in `graph_requests`.
-
-If a request fails, the answer is an error whose message gives the reason.
+If a request fails, the answer is an error whose message gives the reason. The requests of the graph
+view are in `graph_requests`.
 """
 
 from __future__ import annotations
@@ -65,7 +68,7 @@ def _read(path: Path) -> bytes:
 
 
 async def from_binary(server: Server, params: Any) -> dict[str, Any]:
-    """Return a binary model as text, without its blobs."""
+    """Return a binary model as text, without the bytes of its blobs."""
     path = _path(getattr(params, "uri", None))
     return await asyncio.to_thread(_from_binary, path)
 
@@ -86,10 +89,11 @@ def _from_binary(path: Path) -> dict[str, Any]:
 
 
 async def to_binary(server: Server, params: Any) -> dict[str, Any]:
-    """Encode a text and write the binary model; take the blobs that it lacks from the original.
+    """Write a text as a binary model; read the blobs that it lacks from the original model.
 
     Raises:
-        RequestError: the text has errors, the original has changed, or writing failed.
+        RequestError: the text has errors, the original has changed or cannot be read, or writing
+            has failed.
     """
     text = getattr(params, "text", None)
     if not isinstance(text, str):
@@ -163,7 +167,7 @@ async def convert(server: Server, params: Any) -> dict[str, Any]:
     target = _path(getattr(params, "target", None))
     verb = getattr(params, "direction", "")
     if verb not in ("to-binary", "from-binary"):
-        raise RequestError("direction has to be to-binary or from-binary")
+        raise RequestError("the direction must be to-binary or from-binary")
     arguments = [verb, str(path), "-o", str(target), "--output-format", "json"]
     if getattr(params, "force", False):
         arguments.append("--force")

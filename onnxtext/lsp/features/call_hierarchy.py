@@ -29,7 +29,7 @@ def register(server: Server) -> None:
 def prepare(
     document: Document, params: t.CallHierarchyPrepareParams
 ) -> list[t.CallHierarchyItem] | None:
-    """Return the item of the function or graph under the cursor."""
+    """Return the item of the function or graph under the cursor; None if there is none."""
     index = document.version.index
     offset = document.version.lines.offset(params.position)
     at_cursor = target_at(index, offset)
@@ -47,7 +47,7 @@ def prepare(
 def incoming(
     server: Server, params: t.CallHierarchyIncomingCallsParams
 ) -> list[t.CallHierarchyIncomingCall] | None:
-    """Return the graphs and functions that call a function."""
+    """Return the graphs and functions that call a function, with the ranges of the calls."""
     document, wanted = _given(server, params.item)
     if document is None:
         return None
@@ -66,7 +66,7 @@ def incoming(
 def outgoing(
     server: Server, params: t.CallHierarchyOutgoingCallsParams
 ) -> list[t.CallHierarchyOutgoingCall] | None:
-    """Return the functions that a graph or function calls."""
+    """Return the functions that a graph or function calls, with the ranges of the calls."""
     document, wanted = _given(server, params.item)
     if document is None:
         return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Offer code actions: apply a fix or all safe fixes, suppress findings, edit types."""
+"""Offer code actions: fix or suppress diagnostics, edit the types or the opset of a model."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def register(server: Server) -> None:
 
 
 def actions(server: Server, params: t.CodeActionParams) -> list[t.CodeAction] | None:
-    """Return the actions in a range; None before the diagnostics of this version are published."""
+    """Return the code actions for a range; None until this version's diagnostics are published."""
     document = server.document(params.text_document.uri)
     if document is None or document.diagnosed != document.version.number:
         return None
@@ -90,7 +90,7 @@ def _fixes(server: Server, document: Document, diagnostic: Diagnostic) -> Iterat
 
 
 def silence(document: Document, diagnostic: Diagnostic) -> Edit:
-    """Return the edit that adds a suppression comment above the statement of a finding."""
+    """Return the edit that adds a comment above a statement to suppress its diagnostic."""
     version = document.version
     place = span_of(diagnostic, len(version.text))
     statement = version.index.statement_at(place.start)

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from onnxtext.lsp.server.server import Server
 
 _MOST = 400
-"""The maximum number of items in an answer; further typing narrows the list down."""
+"""Maximum number of items in an answer; further typing narrows the list down."""
 
 _CONTAINERS = ("seq", "map", "optional", "sparse_tensor", "opaque")
 _DECORATORS = {
@@ -85,7 +85,7 @@ def _snippets(server: Server) -> bool:
 
 
 def resolve(server: Server, params: t.CompletionItem) -> t.CompletionItem:
-    """Add the documentation of an item when the editor shows it."""
+    """Add the documentation to a completion item that the editor shows; return the item."""
     data: Any = params.data
     name = data_field(data, "operator", "")
     version = data_field(data, "version", 0)

@@ -28,7 +28,12 @@ def convert(found: Iterable[Diagnostic], lines: Lines, uri: str) -> list[t.Diagn
 
 
 def span_of(diagnostic: Diagnostic, size: int) -> Span:
-    """Return the primary span, clamped to a text of `size` characters; (0, 0) if there is none."""
+    """Return the primary span of a diagnostic, clamped to its text; (0, 0) if it has none.
+
+    Args:
+        diagnostic: the diagnostic.
+        size: the number of characters of the text.
+    """
     span = diagnostic.span or Span(0, 0)
     return Span(min(span.start, size), min(span.end, size))
 

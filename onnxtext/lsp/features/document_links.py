@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Link blobs and file names in a document to their files: external data, data files, stores."""
+"""Link blobs to their bytes, and names of files in a document to the files.
+
+The files are external data, data files, safetensors files, and stores.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +39,7 @@ def register(server: Server) -> None:
 
 
 def links(document: Document, params: t.DocumentLinkParams) -> list[t.DocumentLink] | None:
-    """Return the links of a document whose targets exist."""
+    """Return at most 5000 links of a document; links to missing files or blobs are left out."""
     found: list[t.DocumentLink] = []
     for link in document_links(document):
         found.append(link)
@@ -46,7 +49,7 @@ def links(document: Document, params: t.DocumentLinkParams) -> list[t.DocumentLi
 
 
 def document_links(document: Document) -> Iterator[t.DocumentLink]:
-    """Yield the links of a document whose targets exist."""
+    """Yield the links of a document, except links to missing files or blobs."""
     version = document.version
     base = version.directory
     resources = _resources(version.text)

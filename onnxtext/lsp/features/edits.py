@@ -25,7 +25,11 @@ _MOST_LINES = 4000
 def workspace_edit(
     server: Server, document: Document, edits: Sequence[t.TextEdit]
 ) -> t.WorkspaceEdit:
-    """Return edits of a document, with its version if the client can reject outdated edits."""
+    """Return a `WorkspaceEdit` that contains text edits of one document.
+
+    If the client supports `documentChanges`, the `WorkspaceEdit` also has the document's version.
+    With it, the client can reject edits of an outdated version.
+    """
     workspace = server.client_capabilities.workspace
     edit = workspace.workspace_edit if workspace is not None else None
     if edit is not None and edit.document_changes:
@@ -40,9 +44,9 @@ def text_edits(lines: Lines, edits: Iterable[Edit]) -> list[t.TextEdit]:
 
 
 def minimal_edits(old: str, new: str) -> list[Edit]:
-    """Return line edits that turn one text into another.
+    """Return edits of whole lines that turn the text `old` into `new`.
 
-    Common lines at the start and end are not touched, so that the cursor and folds stay.
+    Unchanged lines are not edited if possible, so that the cursor and folds stay.
     """
     if old == new:
         return []

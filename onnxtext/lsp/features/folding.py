@@ -23,7 +23,7 @@ def register(server: Server) -> None:
 
 
 async def folding(document: Document, params: t.FoldingRangeParams) -> list[t.FoldingRange]:
-    """Return the folding ranges; of several ranges that begin on a line, only the longest."""
+    """Return the folding ranges; of several that begin on one line, only the longest."""
     version, lengths = document.version, await document.lengths()
     best: dict[int, t.FoldingRange] = {}
     for found in folding_ranges(version, lengths):
@@ -40,7 +40,8 @@ def folding_ranges(version: Version, lengths: list[int]) -> Iterator[t.FoldingRa
 
     Args:
         version: the text and its index.
-        lengths: the length of each one-line statement in characters; -1 for other statements.
+        lengths: the length of each statement in characters; -1 for statements of several lines or
+            with a syntax error (`Document.lengths`).
     """
     for start, end, comment in find_folds(version, lengths):
         yield t.FoldingRange(start, end, kind=t.FoldingRangeKind.Comment if comment else None)

@@ -41,16 +41,19 @@ async def whole(document: Document, params: t.DocumentFormattingParams) -> list[
 async def part(
     document: Document, params: t.DocumentRangeFormattingParams
 ) -> list[t.TextEdit] | None:
-    """Return the edits that format the lines of a range."""
+    """Return the edits that format the lines of a range.
+
+    Return None if these edits alone would change the syntax tree.
+    """
     return await _format(document, document.version.lines.span(params.range))
 
 
 async def on_type(
     document: Document, params: t.DocumentOnTypeFormattingParams
 ) -> list[t.TextEdit] | None:
-    """Return the edits that format the statement before a typed line break or `}`.
+    """Return the edits that format the statement before a line break or `}` that was just typed.
 
-    After a line break, the line of the cursor is not edited: nothing moves under the cursor.
+    After a line break, the line of the cursor is not edited, so that the cursor does not move.
     """
     if params.position.line == 0:
         return None
@@ -77,13 +80,16 @@ async def _format(document: Document, span: Span | None) -> list[t.TextEdit] | N
 def formatting_edits(
     source: Source, span: Span | None = None, model: Model | None = None
 ) -> list[Edit] | None:
-    """Return the edits that format a text; None if it cannot be formatted.
+    """Return the edits that format a text, or some of its lines.
 
     Args:
         source: the text.
-        span: the edits are limited to the lines of this range; the result is None if these edits
-            alone would change the tree.
-        model: the tree of the text, if it was already parsed without errors.
+        span: return only the edits in the lines of this range; None for all edits.
+        model: the syntax tree of the text; None to parse it.
+
+    Returns:
+        The edits; None if the text has errors, or if the edits in `span` alone would change the
+        syntax tree.
     """
     from onnxtext.checker.engine.fix_edits import apply_edits
     from onnxtext.format.format_text import format_source
@@ -103,7 +109,7 @@ def formatting_edits(
 
 
 def statement_edits(version: Version, span: Span) -> list[Edit]:
-    """Return the edits that format the one-line nodes of a range.
+    """Return the edits that format the one-line nodes in a range of lines.
 
     This is for texts with syntax errors: nodes with errors are skipped. Indentation and comments do
     not change.

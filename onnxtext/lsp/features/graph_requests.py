@@ -2,15 +2,16 @@
 """Answer the requests of graph views.
 
 - `onnxtext/graph` {uri, opened?, closed?, position?} -> {version, roots, groups, total, truncated,
-  here, against}: the open groups of nodes; the groups around the position are opened, too
-- `onnxtext/graphPlace` {uri, position?, id?} -> {path, id}: the node or value at a position, or
-  with an id, and the ids of the groups around it
-- `onnxtext/graphCompare` {uri, against?} -> {against}: compare the graph with a file or
-  `git:REVISION` in this and later answers; the result is the name of this version, or the reason
-  why the graph cannot be compared
-- `onnxtext/graphFind` {uri, words} -> [{path, id}]: the nodes and values whose label, operator or
-  outputs contain the words
-- `onnxtext/graphNode` {uri, id} -> {title, subtitle, text, sections}: one node in detail
+  here, against}: the open groups of nodes, including those around the position; `opened` and
+  `closed` are ids of groups
+- `onnxtext/graphPlace` {uri, position?, id?} -> {path, id}: the node or value with an id, or else
+  at a position; `path` has the ids of the groups and nodes around it
+- `onnxtext/graphCompare` {uri, against?} -> {against}: from now on, mark the differences from
+  another version: a file, `git:REVISION`, or none; the result is the name of that version, or the
+  reason why the graph cannot be compared
+- `onnxtext/graphFind` {uri, words} -> [{path, id}]: the nodes and values whose operator, label or
+  outputs contain the string `words`
+- `onnxtext/graphNode` {uri, id} -> {title, subtitle, text, sections}: one node or value in detail
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from lsprotocol import types as t
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.lsp.features.other_versions import other_text
 from onnxtext.lsp.index.document import Document
-from onnxtext.lsp.index.graph_changes import changes_of, diff_of
+from onnxtext.lsp.index.graph_changes import NEW, changes_of, diff_of
 from onnxtext.lsp.index.graph_details import details
 from onnxtext.lsp.index.graph_details import find as find_nodes
 from onnxtext.lsp.index.graph_statements import node_of
@@ -55,7 +56,7 @@ def register(server: Server) -> None:
 
 
 async def graph(server: Server, params: Any) -> dict[str, Any] | orjson.Fragment:
-    """Return the open groups of nodes of a document."""
+    """Return the open groups of a document's graphs, with their nodes, values and edges."""
     document, drawing = await _drawing(server, params)
     views = document.graph
     assert isinstance(views, Views)
@@ -71,7 +72,7 @@ async def graph(server: Server, params: Any) -> dict[str, Any] | orjson.Fragment
 
 
 async def compare(server: Server, params: Any) -> dict[str, Any]:
-    """Choose the version to compare with; later drawings of the graph show the differences."""
+    """Choose the version to compare a document with; later results mark the differences from it."""
     document, _ = await _drawing(server, params)
     views = document.graph
     assert isinstance(views, Views)
@@ -81,20 +82,24 @@ async def compare(server: Server, params: Any) -> dict[str, Any]:
 
 
 async def place(server: Server, params: Any) -> dict[str, Any] | orjson.Fragment | None:
-    """Return the id of the node or value at a position, and the ids of the groups around it."""
+    """Return {path, id} of the node or value at a position or with an id.
+
+    `path` has the ids of the groups and nodes around it, outermost first. Return None if the node
+    or value is not drawn.
+    """
     document, drawing = await _drawing(server, params)
     found = _place(document, drawing, params)
     return None if found is None else _fast(found)
 
 
 async def find(server: Server, params: Any) -> list[dict[str, Any]] | orjson.Fragment:
-    """Return the nodes and values that a search finds, in the order of the text."""
+    """Return {path, id} of each node and value that a search finds, as `graph_details.find`."""
     _, drawing = await _drawing(server, params)
     return _fast(find_nodes(drawing, params.words))
 
 
 async def node(server: Server, params: Any) -> dict[str, Any] | orjson.Fragment | None:
-    """Return the attributes, types and statistics of a node."""
+    """Return the attributes, types and statistics of a node or value; None for an unknown id."""
     _, drawing = await _drawing(server, params)
     found = details(drawing, params.id)
     return None if found is None else _fast(found)
@@ -111,10 +116,11 @@ async def _drawing(server: Server, params: Any) -> tuple[Document, Drawing]:
 
 
 class Views:
-    """The last drawing of a document, and the version that it is compared with.
+    """The last `Drawing` of a document's graphs, and the version that it is compared with.
 
     Attributes:
-        label: the name of the other version, or why it cannot be compared; None without one.
+        label: the name of that version, or the reason why the comparison failed; None before the
+            first comparison with a chosen version.
     """
 
     def __init__(self) -> None:
@@ -124,7 +130,7 @@ class Views:
         self.label: str | None = None
 
     async def drawing(self, document: Document) -> Drawing:
-        """Return the drawing of the newest text, with the differences from the chosen version."""
+        """Return the drawing of the newest text, with the changes since the chosen version."""
         version = document.version
         if self._plain is None or self._plain.version is not version:
             with paused_collector():
@@ -140,13 +146,24 @@ class Views:
         try:
             diff = diff_of(old, new, label)
         except OnnxTextError as error:
-            self.label = f"{label}: {error.diagnostics[0].message}"
+            first = error.diagnostics[0]
+            ours = (first.file if first.source is None else first.source.name) == NEW
+            reason = f"this text has an error: {first.message}" if ours else first.message
+            self.label = f"{label}: {reason}"
             return new
         self.label = label
         return Drawing(new.document, changes_of(old, new, diff, label))
 
     async def compare(self, document: Document, against: str | None) -> None:
-        """Choose the version to compare the document with: a file, `git:REVISION`, or none."""
+        """Choose the version to compare the document with.
+
+        Args:
+            document: the document.
+            against: the URI of a file, or `git:REVISION`; None to compare with nothing.
+
+        Raises:
+            RequestError: the version cannot be read.
+        """
         self._last = self._other = self.label = None
         if against is None:
             return

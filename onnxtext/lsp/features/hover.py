@@ -25,7 +25,7 @@ from onnxtext.lsp.index.operators import (
     parameter_of,
     signature_text,
 )
-from onnxtext.lsp.index.section_scopes import node_labels
+from onnxtext.lsp.index.resolve_section_names import node_labels
 from onnxtext.lsp.index.tensor_statistics import statistics
 from onnxtext.lsp.index.type_origins import story_lines
 from onnxtext.printer.strings import word
@@ -43,7 +43,7 @@ def register(server: Server) -> None:
 
 
 def hover(document: Document, params: t.HoverParams) -> t.Hover | None:
-    """Return the hover for the name, literal or keyword under the mouse."""
+    """Return the hover for the name, literal or keyword under the mouse; None if it has none."""
     version = document.version
     offset = version.lines.offset(params.position)
     at_cursor = target_at(version.index, offset)
@@ -57,7 +57,12 @@ def hover(document: Document, params: t.HoverParams) -> t.Hover | None:
 
 
 def describe(document: Document, at_cursor: CursorTarget) -> str | None:
-    """Return the description of a name or literal in Markdown; None if there is none."""
+    """Return the Markdown text that a hover shows for an item; None if there is none.
+
+    Args:
+        document: the document.
+        at_cursor: the item under the cursor: a name, a literal or a type.
+    """
     match at_cursor.kind:
         case "operator":
             return _operator(document, at_cursor)

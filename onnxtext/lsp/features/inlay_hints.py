@@ -23,7 +23,7 @@ def register(server: Server) -> None:
 
 
 def hints(document: Document, params: t.InlayHintParams) -> list[t.InlayHint] | None:
-    """Return the hints in a range; [] until the check of this version has finished."""
+    """Return the hints in a range; [] until the check of the current version has finished."""
     span = document.version.lines.span(params.range)
     found: list[t.InlayHint] = []
     for statement in document.version.index.statements_in(span.start, span.end + 1):

@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from lsprotocol import types as t
 
 from onnxtext.lsp.index.cursor import CursorTarget, symbol_at
 from onnxtext.lsp.index.document import Document
-from onnxtext.lsp.index.symbols import Role, Symbol
+from onnxtext.lsp.index.symbols import Occurrence, Role, Symbol
 from onnxtext.source import Span
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ _KINDS = {
 
 
 class Cursor(Protocol):
-    """The parameters of a request about a position in a document."""
+    """The common parameters of all requests about a position in a document."""
 
     text_document: t.TextDocumentIdentifier
     position: t.Position
@@ -37,13 +38,16 @@ def register(server: Server) -> None:
 
 
 def symbol_under(document: Document, params: Cursor) -> tuple[Symbol, CursorTarget] | None:
-    """Return the symbol and target under the cursor."""
+    """Return the symbol under the cursor and its `CursorTarget`; None if there is no symbol."""
     version = document.version
     return symbol_at(version.index, version.lines.offset(params.position))
 
 
 def occurrences(document: Document, symbol: Symbol) -> list[tuple[Role, Span]]:
-    """Return role and span of each occurrence in text order; skip statements with errors."""
+    """Return (role, span) of each occurrence of a symbol, in the order of the text.
+
+    Occurrences in statements with errors are left out.
+    """
     index = document.version.index
     found = [(item.role, index.span(item)) for item in symbol.occurrences]
     return sorted({(role, span) for role, span in found if span is not None}, key=lambda p: p[1])
@@ -65,17 +69,26 @@ def definition(document: Document, params: t.DefinitionParams) -> list[t.Locatio
 
 
 def references(document: Document, params: t.ReferenceParams) -> list[t.Location] | None:
-    """Return all occurrences of the name under the cursor."""
+    """Return the occurrences of the name under the cursor.
+
+    Its definition and the declaration of its type in the list of a graph are left out unless
+    `include_declaration` is set. An output of a graph counts as a use.
+    """
     found = symbol_under(document, params)
     if found is None:
         return None
     symbol, _ = found
-    whole = params.context.include_declaration
+    if not params.context.include_declaration:
+        symbol = replace(symbol, occurrences=list(filter(_is_use, symbol.occurrences)))
     return [
         t.Location(document.uri, document.version.lines.range(span))
-        for role, span in occurrences(document, symbol)
-        if whole or role != "definition"
+        for _, span in occurrences(document, symbol)
     ]
+
+
+def _is_use(item: Occurrence) -> bool:
+    returned = item.statement is not None and item.statement.group == "output"
+    return item.role == "use" or returned
 
 
 def highlight(

@@ -13,10 +13,11 @@ from onnxtext.source import Span
 
 
 def conversions(index: Index, span: Span) -> Iterator[tuple[str, str, int]]:
-    """Yield the title, domain and new version of each conversion to offer at a span in the header.
+    """Yield (title, domain, new version) of each conversion to offer at a span in the header.
 
-    On one entry of `opset_import`, its operator set is converted; elsewhere in the list, the
-    standard operator set.
+    If the span begins in an entry of `opset_import`, the conversions change the version of that
+    operator set. If it begins elsewhere in `opset_import`, they change the version of the standard
+    operator set. Nothing is yielded for other spans.
     """
     model, places = index.model, index.places
     if model is None or not model.opset_imports:

@@ -13,8 +13,8 @@ from onnxtext.lsp.features.edits import workspace_edit
 from onnxtext.lsp.features.navigation import occurrences, symbol_under
 from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.index.index import Index
+from onnxtext.lsp.index.resolve_section_names import listed_values
 from onnxtext.lsp.index.section_names import name_of
-from onnxtext.lsp.index.section_scopes import listed_values
 from onnxtext.lsp.index.symbols import Symbol, parameter_names
 from onnxtext.lsp.server.protocol import RequestError
 from onnxtext.printer.strings import quoted, value_name, word
@@ -31,7 +31,7 @@ def register(server: Server) -> None:
 
 
 def prepare(document: Document, params: t.PrepareRenameParams) -> t.PrepareRenamePlaceholder | None:
-    """Return the range and current name of the symbol under the cursor."""
+    """Return the range and current name of the symbol under the cursor; None if there is none."""
     found = symbol_under(document, params)
     if found is None:
         return None
@@ -40,10 +40,10 @@ def prepare(document: Document, params: t.PrepareRenameParams) -> t.PrepareRenam
 
 
 def rename(server: Server, params: t.RenameParams) -> t.WorkspaceEdit | None:
-    """Rename all occurrences of a symbol.
+    """Return the edits that rename the symbol under the cursor; None if nothing is to be renamed.
 
     Raises:
-        RequestError: the new name is empty, or already has another meaning.
+        RequestError: the new name is empty, or conflicts with another name in the text.
     """
     document = server.document(params.text_document.uri)
     found = symbol_under(document, params) if document is not None else None
@@ -115,7 +115,8 @@ def _value_conflict(index: Index, symbol: Symbol, scope: Scope, new: str) -> str
             if other.defined:
                 return f"`{new}` is already a value of {words}"
             return (
-                f"`{new}` is used in {words}, but not defined there: the use would mean this value"
+                f"`{new}` is used in {words}, but not defined there: this use would refer to the "
+                "renamed value"
             )
     return None
 

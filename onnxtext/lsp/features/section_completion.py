@@ -16,9 +16,9 @@ from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.rules.quantization import KEYS as ANNOTATION_KEYS
 from onnxtext.lsp.index.completion_context import Context
 from onnxtext.lsp.index.document import Document
+from onnxtext.lsp.index.resolve_section_names import node_labels, section_scope
 from onnxtext.lsp.index.section_context import SectionContext, metadata_entries
 from onnxtext.lsp.index.section_names import SectionName, name_of
-from onnxtext.lsp.index.section_scopes import node_labels, section_scope
 from onnxtext.printer.strings import quoted, word
 from onnxtext.source import Span
 
@@ -47,12 +47,12 @@ _KEYS = {
 
 
 def section_items(document: Document, context: Context, item: Item) -> Iterator[t.CompletionItem]:
-    """Yield the completions in a section, the likeliest first.
+    """Yield the completion items at the cursor in a section, the likeliest first.
 
     Args:
         document: the document.
         context: the completion context at the cursor.
-        item: makes a completion item, such as `completion._Maker._item`.
+        item: a function that makes a completion item, such as `completion._Maker._item`.
     """
     section = context.section
     assert section is not None
@@ -235,10 +235,16 @@ class _SectionItems:
 def argument_items(
     document: Document, scope: Scope | None, context: Context, item: Item
 ) -> Iterator[t.CompletionItem]:
-    """Yield completions for the arguments of a decorator.
+    """Yield completion items for an argument of a decorator.
 
-    They are metadata keys for `@meta`, and list names and value names for the decorators of the
-    `order` section.
+    For `@meta`, they are the metadata keys in the text. For `@value_info` and `@initializers`, they
+    are the names of lists, such as `inputs`, and the names of values.
+
+    Args:
+        document: the document.
+        scope: the graph or function around the cursor; None if there is none.
+        context: the completion context at the cursor.
+        item: a function that makes a completion item, such as `completion._Maker._item`.
     """
     if context.attribute == "meta":
         for number, (key, _) in enumerate(_by_frequency(metadata_entries(document.version.text))):
@@ -310,7 +316,7 @@ def _values_of(scope: Scope, kind: str) -> Iterator[tuple[str, str]]:
 
 
 def escaped(text: str) -> str:
-    """Escape text for a snippet (LSP, Snippet Syntax)."""
+    """Escape the special characters of snippets in a text (LSP, Snippet Syntax)."""
     return text.replace("\\", "\\\\").replace("$", "\\$").replace("}", "\\}")
 
 

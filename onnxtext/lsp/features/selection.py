@@ -21,7 +21,7 @@ def register(server: Server) -> None:
 
 
 def selection(document: Document, params: t.SelectionRangeParams) -> list[t.SelectionRange] | None:
-    """Return the nested ranges around each position."""
+    """Return, for each position, the nested ranges around it, from the name to the whole text."""
     version = document.version
     return [_chain(version, version.lines.offset(position)) for position in params.positions]
 
@@ -57,7 +57,9 @@ def _around(version: Version, offset: int) -> list[Span]:
             spans.append(located.span)
             spans += [located.absolute(places) for _, places in located.path_to(offset)]
         holder = statement.scope.holder
-        statement = index.statement_of.get(id(holder)) if holder is not None else None
+        statement = None
+        if holder is not None:
+            statement = index.statement_of.get(id(index.original(holder)))
     line = version.lines.line_of(offset)
     start, end = version.lines.line_start(line), version.lines.line_end(line)
     text = version.text[start:end]

@@ -50,12 +50,12 @@ def register(server: Server) -> None:
 
 
 async def full(document: Document, params: t.SemanticTokensParams) -> orjson.Fragment | None:
-    """Return the tokens of the whole text."""
+    """Return the tokens of the whole text, as JSON."""
     return _whole(*await _remember(document))
 
 
 def part(document: Document, params: t.SemanticTokensRangeParams) -> t.SemanticTokens | None:
-    """Return the tokens of a range."""
+    """Return the tokens that begin in a range."""
     version = document.version
     span = version.lines.span(params.range)
     return t.SemanticTokens(encode(version, tokens(version, span)))
@@ -64,7 +64,7 @@ def part(document: Document, params: t.SemanticTokensRangeParams) -> t.SemanticT
 async def delta(
     document: Document, params: t.SemanticTokensDeltaParams
 ) -> orjson.Fragment | t.SemanticTokensDelta | None:
-    """Return the changes since the last request."""
+    """Return the changes since the tokens that the client has; all tokens if these are unknown."""
     known = document.tokens
     name, data = await _remember(document)
     if known is None or known[0] != params.previous_result_id:
@@ -88,7 +88,7 @@ async def _remember(document: Document) -> tuple[str, list[int]]:
 
 
 async def all_tokens(document: Document) -> list[int]:
-    """Return the encoded tokens of the whole text."""
+    """Return the tokens of the whole text, encoded as by `encode`."""
     version = document.version
     writer = Writer(version)
     column, before = document.columns.take("tokens", version.index)
@@ -106,10 +106,11 @@ class Writer:
     """Encodes the tokens of the statements of one version.
 
     Attributes:
-        context: the facts that tokens depend on besides the texts of statements: operator sets,
-            functions, and the meanings of inputs and initializers in each graph or body.
-        others: tokens of statements without `StatementTokens`: these statements contain graphs, or
-            their first token is on a later line.
+        context: the data that tokens depend on, besides the text of their statement: the operator
+            sets of each graph or function, the keys of the model's functions, and the results of
+            `given_meanings`.
+        others: the tokens of statements that cannot be cached as `StatementTokens`: a statement
+            that contains graphs, or whose first token is not on the statement's first line.
     """
 
     def __init__(self, version: Version) -> None:
@@ -124,8 +125,8 @@ class Writer:
         """Discard the cached tokens of statements whose names have changed their meaning.
 
         Args:
-            column: the cached tokens of each statement, which are set to None.
-            before: the `context` of the version for which they were computed, if any.
+            column: the cached tokens of each statement; discarded ones are replaced by None.
+            before: the `context` of the version with the cached tokens; None without cached tokens.
         """
         if before is None:
             return
@@ -229,12 +230,14 @@ def _append(
 
 
 def encode(version: Version, found: list[Token], last: tuple[int, int] = (0, 0)) -> list[int]:
-    """Encode tokens for the protocol: five numbers each, relative to the token before.
+    """Encode tokens for the protocol: five numbers each, relative to the preceding token.
+
+    Tokens that contain a line break or overlap the preceding token are left out.
 
     Args:
-        version: the text.
-        found: the tokens.
-        last: line and column of the token before them.
+        version: the version of the text with the tokens.
+        found: the tokens, in any order.
+        last: (line, column) of the token that precedes all of these, both from 0.
     """
     lines = version.lines
     data: list[int] = []
@@ -253,7 +256,7 @@ def encode(version: Version, found: list[Token], last: tuple[int, int] = (0, 0))
 
 
 def tokens(version: Version, span: Span) -> list[Token]:
-    """Return the tokens that begin in a span, unordered."""
+    """Return the tokens that begin in a span, in any order."""
     index = version.index
     found = tokens_outside_statements(index)
     for statement in index.statements_in(span.start, span.end):

@@ -38,7 +38,10 @@ def register(server: Server) -> None:
 
 
 def signature_help(document: Document, params: t.SignatureHelpParams) -> t.SignatureHelp | None:
-    """Return the signature of the operator call around the cursor."""
+    """Return the signature of the operator, function or decorator whose arguments are typed.
+
+    Return None elsewhere, and for an unknown operator.
+    """
     offset = document.version.lines.offset(params.position)
     context = context_at(document.version.index, offset)
     if context.kind == "argument":
@@ -54,7 +57,16 @@ def signature_help(document: Document, params: t.SignatureHelpParams) -> t.Signa
 
 
 def target_of(document: Document, context: Context, offset: int) -> Signature | Scope | None:
-    """Return the signature or function that an operator's name refers to at an offset."""
+    """Return the operator or function to which the operator name in a context refers.
+
+    Args:
+        document: the document.
+        context: the completion context, which has the name.
+        offset: the offset of the cursor. The graph or function there determines the operator sets.
+
+    Returns:
+        The signature of the operator, or the scope of the function; None if unknown.
+    """
     index = document.version.index
     domain = plain_domain(".".join(context.operator[:-1]))
     function = index.functions().get((domain, context.operator[-1], context.overload))
@@ -70,7 +82,7 @@ def target_of(document: Document, context: Context, offset: int) -> Signature | 
 
 
 def newest_opsets(schemas: Schemas) -> Opsets:
-    """Return the newest version of every known operator set."""
+    """Return the newest version of every known operator set, as imports of a model."""
     return Opsets({domain: schemas.newest(domain) or 1 for domain in schemas.domains()})
 
 

@@ -38,7 +38,7 @@ def register(server: Server) -> None:
 
 
 async def outline(document: Document, params: t.DocumentSymbolParams) -> orjson.Fragment | None:
-    """Return graphs and functions with their inputs, initializers and nodes, as JSON."""
+    """Return the outline as JSON: graphs and functions, with their statements, and sections."""
     made = _Outline(document.version)
     column, _ = document.columns.take("symbols", made.index)
     try:
@@ -199,7 +199,7 @@ def _hull(one: Span, other: Span) -> Span:
 
 
 def find(server: Server, params: t.WorkspaceSymbolParams) -> list[t.WorkspaceSymbol] | None:
-    """Find graphs, functions and values by a part of their names, in all open documents."""
+    """Return the graphs, functions and values of open documents whose names contain the query."""
     query = params.query.casefold()
     found: list[t.WorkspaceSymbol] = []
     for document in server.documents.values():

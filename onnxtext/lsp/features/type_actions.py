@@ -37,7 +37,11 @@ _MOST_REASONS = 8
 
 
 def offered(server: Server, document: Document, span: Span) -> Iterator[t.CodeAction]:
-    """Yield the actions at a span; none after syntax errors, or if the client cannot resolve."""
+    """Yield the actions to offer at a span, without their edits.
+
+    There are none if the text has syntax errors, or if the client does not support
+    `codeAction/resolve`.
+    """
     version = document.version
     if not _resolves(server) or version.syntax or not isinstance(version.root, Model):
         return
@@ -95,7 +99,7 @@ def _size(value: ValueInfo, at: int) -> int | str | None:
 
 
 async def resolve(server: Server, action: t.CodeAction) -> t.CodeAction:
-    """Compute the edit of an action.
+    """Return an action with its edit, which is computed now.
 
     Raises:
         RequestError: the text has changed since the action was offered, or cannot be edited.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Find the operators that a document may use: of onnx, its project and the bundled table.
 
-A table has the operators of a schema file.
+A table contains the operators of one schema file. The bundled table has onnxruntime's operators.
 """
 
 from __future__ import annotations
@@ -20,17 +20,21 @@ from onnxtext.diagnostics import OnnxTextError
 def schemas_of(directory: Path | None) -> Schemas:
     """Return the operators that documents in a directory may use.
 
-    If the settings or schema files have errors, only the operators of onnx and the bundled table
-    are returned; the checker reports the errors.
+    These are the operators of onnx, of the project's schema files, and of the bundled table. If the
+    settings or a schema file have errors, the project's operators are left out. The checker reports
+    these errors.
 
     Args:
-        directory: the directory of the document, if any.
+        directory: the directory of the document; None if unknown.
     """
     return _schemas(tables_for(directory))
 
 
 def tables_for(directory: Path | None) -> tuple[Table, ...]:
-    """Return the tables of schema files for a directory; on errors, only the bundled table."""
+    """Return the operator tables for a directory: those of its project, and the bundled table.
+
+    If the settings or a schema file have errors, return only the bundled table.
+    """
     if directory is not None:
         with contextlib.suppress(SettingsError, OSError, OnnxTextError):
             return tables_of(find_settings(directory))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find the completion context at an offset from the tokens before it.
+"""Find what to complete at an offset: the completion context.
 
-An incomplete statement cannot be parsed. So the context is found from brackets and words: the
-tokens between the last valid node and the offset.
+An incomplete statement cannot be parsed. So the context is derived from the tokens between the last
+valid node and the offset.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ _MOST_CHARACTERS = 200_000
 
 @dataclass(slots=True)
 class Context:
-    """The kind of completion at an offset.
+    """What to complete at an offset. Some attributes are only set for some kinds.
 
     Attributes:
-        kind: the kind of the completed item.
-        prefix: the typed part of the item.
+        kind: the kind of the item to complete.
+        prefix: the part of the item that is already typed.
         span: the span of the prefix.
-        operator: the parts of the operator's name, for inputs and attributes.
+        operator: the name of the node's operator, split at the dots.
         overload: the overload of the operator.
         outputs: the names before the `=` of the node.
-        number: the index of the input or list item.
-        attribute: the attribute or header key whose value is completed; for an argument, the
-            decorator or its list.
-        given: the attributes, keys or arguments that are already written.
+        number: the index, from 0, of the input, list item or argument to complete.
+        attribute: for a value, the name of its attribute or header key; for an argument, the name
+            of its decorator, or of the list in the decorator.
+        given: the names of the attributes, keys or arguments that the same list already has.
         at: the offset of the operator's name.
         section: the completion context in a section; None outside of sections.
     """
@@ -63,7 +63,7 @@ class Context:
 
 
 def context_at(index: Index, offset: int) -> Context:
-    """Return the completion context at an offset."""
+    """Return the completion context at an offset; its kind is `nothing` if none was found."""
     text = index.source.text
     line = text.rfind("\n", 0, offset) + 1
     before = text[line:offset]

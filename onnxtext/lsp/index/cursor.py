@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find the target at an offset of a document: a value, an operator, an attribute, and so on."""
+"""Find the item at an offset of a document: the name of a value or operator, a literal, a type."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Literal
 from onnxtext.checker.context.checked_model import plain_domain
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.lsp.index.index import Index
-from onnxtext.lsp.index.section_scopes import listed_values, section_scope
+from onnxtext.lsp.index.resolve_section_names import listed_values, section_scope
 from onnxtext.lsp.index.statements import Located
 from onnxtext.lsp.index.symbols import Key, Statement, Symbol, parameter_names
 from onnxtext.source import Span
@@ -23,14 +23,15 @@ Step = tuple[str | int, SpanMap]
 
 @dataclass(slots=True)
 class CursorTarget:
-    """The target at an offset.
+    """The item at an offset: a name, a literal or a type.
 
     Attributes:
-        kind: the kind of the target.
-        name: its name, or its text.
+        kind: the kind of the item.
+        name: its name; for a literal, the name of its attribute or initializer; for a type, its
+            text.
         span: its span.
-        statement: the statement that contains it, if any.
-        key: the key of its symbol in the index; None for literals, types and so on.
+        statement: the statement that contains it; None outside of statements.
+        key: its key in `Index.symbols`; None for an item without a symbol, such as a literal.
         attribute: the index of the attribute that contains it; -1 outside of attributes.
     """
 
@@ -43,7 +44,7 @@ class CursorTarget:
 
 
 def target_at(index: Index, offset: int) -> CursorTarget | None:
-    """Return the target at an offset; None for blanks, comments and punctuation."""
+    """Return the item at an offset; None if there is none, as in comments and punctuation."""
     section = _in_sections(index, offset)
     if section is not None:
         return section
@@ -63,7 +64,7 @@ def target_at(index: Index, offset: int) -> CursorTarget | None:
 
 
 def symbol_at(index: Index, offset: int) -> tuple[Symbol, CursorTarget] | None:
-    """Return the symbol at an offset, and the target; None if the target is not a symbol."""
+    """Return the symbol at an offset and its `CursorTarget`; None if there is no symbol."""
     at_cursor = target_at(index, offset)
     if at_cursor is None or at_cursor.key is None:
         return None

@@ -9,7 +9,7 @@ from onnxtext.checker.context.scopes import Scope
 
 
 def declared_types(scope: Scope) -> dict[str, Type]:
-    """Return the first declared type of each value of a graph or body."""
+    """Return the first declared type of each value of a graph or function, by value name."""
     found: dict[str, Type] = {}
     for value in (*scope.inputs, *scope.initializers, *scope.infos, *scope.outputs):
         type = declared_type(value)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hold an open document: its text, its parsed tree, and the result of the checker."""
+"""Hold an open document: its text, its syntax tree, and the result of the checker."""
 
 from __future__ import annotations
 
@@ -35,19 +35,20 @@ if TYPE_CHECKING:
     from onnxtext.lsp.server.analysis import Analysis
 
 MOST_CHARACTERS = 32 << 20
-"""The length of the longest text that is parsed: keystrokes wait for the parser."""
+"""Maximum number of characters of a text to parse: keystrokes wait for the parser."""
 
 
 class Version:
-    """One version of a document's text; derived data is computed once, on demand.
+    """One version of a document's text. Its syntax tree and index are computed once, on demand.
 
     Attributes:
         number: the client's version number.
         source: the text.
-        lines: its lines.
-        cost: the seconds that parsing took; before parsing, the seconds of the previous version.
-        made: its creation time, by the monotonic clock.
-        directory: the directory of the file, if any.
+        lines: the lines of the text, which convert offsets to positions.
+        cost: the CPU seconds that parsing this version took; before it is parsed, the cost of the
+            previous version.
+        made: the creation time of this object, as from `time.monotonic`.
+        directory: the directory of the document's file; None if unknown.
     """
 
     def __init__(
@@ -75,7 +76,7 @@ class Version:
 
     @cached_property
     def parsed(self) -> tuple[Model | Fragment | None, tuple[Diagnostic, ...]]:
-        """The parsed tree, if any, and the syntax errors."""
+        """The syntax tree (None if nothing could be parsed), and the syntax errors."""
         if len(self.text) > MOST_CHARACTERS:
             return None, (_too_large(self.source),)
         start = time.process_time()
@@ -90,7 +91,13 @@ class Version:
         return "parsed" in self.__dict__
 
     def steps(self, *, with_index: bool) -> Iterator[Callable[[], object]]:
-        """Yield the computations that a request still needs; other tasks may run between them."""
+        """Yield functions that compute the syntax tree and the index, unless they exist already.
+
+        The caller can run other tasks between the functions.
+
+        Args:
+            with_index: whether the index is needed.
+        """
         if "parsed" not in self.__dict__:
             yield lambda: self.parsed
         if with_index and "index" not in self.__dict__:
@@ -98,7 +105,7 @@ class Version:
 
     @property
     def root(self) -> Model | Fragment | None:
-        """The parsed tree, if any."""
+        """The syntax tree; None if nothing could be parsed."""
         return self.parsed[0]
 
     @property
@@ -108,18 +115,18 @@ class Version:
 
     @cached_property
     def index(self) -> Index:
-        """The index of the text."""
+        """The statements, symbols and scopes of the text."""
         root = self.root
         with paused_collector():
             return Index(self.source, root, self._cache, self.schemas)
 
     @cached_property
     def schemas(self) -> Schemas:
-        """The operators that the document may use."""
+        """The operators that the document may use, besides its own functions."""
         return schemas_of(self.directory)
 
     def declared(self, scope: Scope) -> dict[str, Type]:
-        """Return the declared types of the values of a graph or body."""
+        """Return the declared types of the values of a graph or function, by value name."""
         known = self._declared.get(id(scope))
         if known is None:
             known = self._declared[id(scope)] = declared_types(scope)
@@ -132,21 +139,22 @@ class Document:
 
     Attributes:
         uri: its URI.
-        path: its file, if any.
+        path: its file; None if it is not a local file.
         encoding: the unit of columns, such as `utf-16`.
-        version: the current text.
-        cache: span maps of statements, which all versions share.
+        version: the current version of its text.
+        cache: the span maps of statements; all versions share this cache.
         analysis: the last result of the checker.
-        analysed: the number of the version of `analysis`.
+        analysed: the number of the version that `analysis` is for; -1 before the first check.
         diagnostics: the diagnostics that were last published.
-        diagnosed: the number of the version of `diagnostics`.
-        reported_syntax: whether syntax errors are published.
-        reported_check: the number of the version whose findings were last published.
-        tokens: the result id and data of the semantic tokens that the client has.
-        columns: results of features for each statement, which later versions reuse.
-        graph: the last drawing of the graph view.
-        describe: returns the statistics of a tensor from its type and data; None for the default,
-            `tensor_statistics`.
+        diagnosed: the number of the version that `diagnostics` are for; -1 before the first ones.
+        reported_syntax: whether the published diagnostics include syntax errors.
+        reported_check: the number of the last version for which the checker's diagnostics were
+            published; -1 if there is none.
+        tokens: (result id, data) of the semantic tokens that the client has; None if it has none.
+        columns: the cached results of features for each statement, which later versions reuse.
+        graph: the state of the graph view (`graph_requests.Views`); None before its first request.
+        describe: a function that returns the statistics of a tensor from its type and data; None to
+            use `tensor_statistics`.
     """
 
     uri: str
@@ -167,7 +175,15 @@ class Document:
 
     @classmethod
     def open(cls, uri: str, path: Path | None, text: str, number: int, encoding: str) -> Document:
-        """Return a new document with its first text."""
+        """Return a new document.
+
+        Args:
+            uri: its URI.
+            path: its file; None if it is not a local file.
+            text: its text.
+            number: the version number of the text.
+            encoding: the unit of columns, such as `utf-16`.
+        """
         cache = SpanMapCache()
         name = uri if path is None else str(path)
         version = Version(
@@ -180,7 +196,7 @@ class Document:
         return cls(uri, path, encoding, version, cache)
 
     def update(self, number: int, changes: Sequence[t.TextDocumentContentChangeEvent]) -> None:
-        """Make the next version by applying changes in order."""
+        """Replace the current version by the next one, which has the changes applied in order."""
         text = self.version.text
         lines: Lines | None = self.version.lines
         for event in changes:
@@ -192,11 +208,11 @@ class Document:
 
     @property
     def current(self) -> Analysis | None:
-        """The result of the checker for the current version; None until it is done."""
+        """The result of the checker for the current version; None until the check is done."""
         return self.analysis if self.analysed == self.version.number else None
 
     async def lengths(self) -> list[int]:
-        """Return the length of each statement in characters.
+        """Return the length in characters of each statement in `Index.statements`.
 
         The length is -1 if the statement has a syntax error or several lines.
         """
@@ -222,7 +238,7 @@ class Document:
         return column
 
     def type_of(self, scope: Scope, name: str) -> str | None:
-        """Return the type of a value, inferred or else declared; None if unknown."""
+        """Return the inferred type of a value, or else its declared type; None if unknown."""
         if self.current is not None:
             inferred = self.current.types.get(scope.original.at, {}).get(name)
             if inferred is not None:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Find the spans in plain statements by regular expressions: a fast path for exported models.
 
-A plain statement has simple parts and no comments; it may have several lines, wrapped as by the
-printer. Parsing takes 0.2 ms per statement, matching a hundredth of that. Other statements are
-parsed.
+A plain statement has simple parts and no comments. It may have several lines if it is wrapped as
+the printer does. Parsing takes 0.2 ms per statement, matching takes a hundredth of that. Statements
+that are not plain are parsed.
 """
 
 from __future__ import annotations
@@ -51,8 +51,13 @@ _VALUE_INFO = re.compile(
 def match_plain(kind: str, chunk: str) -> re.Match[str] | None:
     """Match the statement at the start of a chunk of text; None if it is not plain.
 
-    The groups of a node are 1 label, 2 outputs, 3 operator, 4 attributes, 5 inputs, 6 attributes
-    after the inputs; the groups of a value are 1 type, 2 name, 3 data.
+    Args:
+        kind: the kind of the statement, `node` or `value_info`.
+        chunk: the text from the start of the statement to its last possible end.
+
+    Returns:
+        The match. Its groups for a node: 1 label, 2 outputs, 3 operator, 4 attributes before the
+        inputs, 5 inputs, 6 attributes after the inputs. For a value: 1 type, 2 name, 3 data.
     """
     if kind == "node":
         found = _NODE.match(chunk)
@@ -72,7 +77,7 @@ def match_plain(kind: str, chunk: str) -> re.Match[str] | None:
 
 
 def attributes_span(found: re.Match[str]) -> tuple[int, int]:
-    """Return the span of the attributes of a plain node; (-1, -1) if it has none."""
+    """Return (start, end) of the attributes in the match of a node; (-1, -1) if it has none."""
     before = found.span(4)
     return before if before[0] >= 0 else found.span(6)
 
@@ -80,7 +85,11 @@ def attributes_span(found: re.Match[str]) -> tuple[int, int]:
 def plain_span_map(kind: str, chunk: str) -> SpanMap | None:
     """Return the span map of the statement at the start of a chunk; None if it is not plain.
 
-    The span map has no entries for tokens, which would repeat the spans of the parts.
+    The span map has no entries for tokens, because these would repeat the spans of the parts.
+
+    Args:
+        kind: the kind of the statement, `node` or `value_info`.
+        chunk: the text from the start of the statement to its last possible end.
     """
     found = match_plain(kind, chunk)
     if found is None:

@@ -15,11 +15,12 @@ _LONGEST_GAP = 1000
 
 
 def find_folds(version: Version, lengths: list[int]) -> Iterator[tuple[int, int, bool]]:
-    """Yield (first line, last line, whether it is a comment) for each range to fold.
+    """Yield (first line, last line, is comment) for each range to fold; lines count from 0.
 
     Args:
         version: the text and its index.
-        lengths: the length of each one-line statement in characters; -1 for other statements.
+        lengths: the length of each statement in characters; -1 for statements of several lines or
+            with a syntax error (`Document.lengths`).
     """
     lines = version.lines
     open_brackets: list[tuple[str, int]] = []

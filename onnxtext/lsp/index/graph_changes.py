@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compare the drawing of a document with the drawing of another version of its model.
 
-The diff of the models lists the nodes that differ. A removed node is drawn in the new graph: in the
-group with the name of its old group, with edges from the producers of its inputs and to the former
-users of its outputs.
+The diff of the models lists the nodes that differ. A removed node is drawn in the new graph, in the
+group that has the name of its old group. It has edges from the producers of its inputs and to the
+former users of its outputs.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from onnxtext.lsp.index.graph_view import Drawing
 
 Key = tuple[int, str]
+NEW = "<new version>"
+"""The name of the new version in messages about errors in it."""
 _MOST_NOTES = 8
 _LONGEST = 120
 _BEFORE = " (before)"
@@ -30,14 +32,18 @@ _BEFORE = " (before)"
 class Changes:
     """The differences between two versions, for a drawing of the new version.
 
+    `makers` and `users` identify a value by (number of its graph or function, name). The name of a
+    removed node's output has the suffix ` (before)`.
+
     Attributes:
         label: the name of the old version.
-        status: `added`, `removed` or `changed`, by the id of the node or value.
-        notes: the fields that differ, by the id of the node or value.
-        removed: the (position, id, group path) of removed nodes, by the number of the graph.
-        makers: the id of the removed node that defined a value, by (graph number, name).
-        users: pairs of a value and the id of a user: users of removed nodes' outputs, and removed
-            users of other values.
+        status: `added`, `removed` or `changed`, by the id of the node.
+        notes: descriptions of the fields that differ, by the id of the node.
+        removed: (index, id, group path) of each removed node, by the number of its graph. The index
+            counts the inputs of the old graph, then its nodes.
+        makers: the id of the removed node that computed a value, by value.
+        users: (value, id of the user) of each use to draw that the new version does not have: uses
+            by removed nodes, and uses of their outputs.
         items: the removed nodes in the format for the client, by id.
     """
 
@@ -57,7 +63,17 @@ class Changes:
         return made
 
     def mark(self, item: dict[str, Any], member: Group | str) -> dict[str, Any]:
-        """Add the changes of a node or value, or a summary for a group, to its item."""
+        """Add the fields `change` and `changes` to an item, if its node or group has changes.
+
+        `changes` has descriptions of a node's changes; for a group, the numbers of changed nodes.
+
+        Args:
+            item: the node, value or group in the format for the client.
+            member: the id of the node or value, or the group.
+
+        Returns:
+            `item`.
+        """
         if isinstance(member, str):
             if member in self.status:
                 item["change"] = self.status[member]
@@ -72,7 +88,7 @@ class Changes:
         return item
 
     def within(self, group: Group) -> bool:
-        """Whether anything in a group differs."""
+        """Whether any node in a group differs."""
         return any(name in self.status for name in group.leaves())
 
     def edge(self, source: str, target: str) -> dict[str, str]:
@@ -82,21 +98,35 @@ class Changes:
 
 
 def diff_of(old: Drawing, new: Drawing, label: str) -> ModelDiff:
-    """Return the differences of two documents.
+    """Return the differences between the models of two drawings.
+
+    Differences of encodings, doc strings and metadata are left out.
+
+    Args:
+        old: the drawing of the old version.
+        new: the drawing of the new version.
+        label: the name of the old version in messages; that of the new version is `NEW`.
 
     Raises:
         OnnxTextError: a document has errors.
     """
     sides = []
-    for drawing in (old, new):
+    for drawing, name in ((old, label), (new, NEW)):
         path = drawing.document.path
         base = None if path is None else path.parent
-        sides.append(Side.of_text(drawing.version.text, label=label, base=base))
+        sides.append(Side.of_text(drawing.version.text, label=name, base=base))
     return compare(*sides).without(("encoding", "doc", "metadata"))
 
 
 def changes_of(old: Drawing, new: Drawing, diff: ModelDiff, label: str) -> Changes:
-    """Return the differences of two documents by the ids of the new drawing."""
+    """Convert the differences between two models to changes for the new drawing.
+
+    Args:
+        old: the drawing of the old version.
+        new: the drawing of the new version.
+        diff: the differences, as from `diff_of`.
+        label: the name of the old version.
+    """
     made = Changes(label)
     ids = _ids_by_place(old), _ids_by_place(new)
     gone: set[str] = set()

@@ -24,7 +24,7 @@ from onnxtext.lsp.index.tensor_statistics import statistics
 
 _MOST_ROWS = 64
 _MOST_BYTES = 64 << 20
-"""The size of the largest binary whose weights are read for the panel."""
+"""Maximum size in bytes of a binary model whose weights are read for the panel."""
 _MOST_FOUND = 500
 _LONGEST = 400
 _LINK = re.compile(r"\[([^\]]*)\]\s?\([^)\s]*\)")
@@ -32,7 +32,7 @@ _LINK = re.compile(r"\[([^\]]*)\]\s?\([^)\s]*\)")
 
 
 def details(drawing: Drawing, identity: str) -> dict[str, Any] | None:
-    """Return the content of the details panel for a node or value; None for an unknown id."""
+    """Return the result of `onnxtext/graphNode` for an id; None for an unknown id."""
     parsed = parse_id(identity)
     scopes = drawing.index.scopes
     if parsed is None or parsed[0] >= len(scopes):
@@ -55,7 +55,12 @@ def details(drawing: Drawing, identity: str) -> dict[str, Any] | None:
 
 
 def find(drawing: Drawing, words: str) -> list[dict[str, Any]]:
-    """Return the drawn nodes and values whose label, operator or outputs contain `words`."""
+    """Return the drawn nodes and values whose operator or names contain `words`, ignoring case.
+
+    Returns:
+        Up to 500 objects with `id`, and `path`: the ids of the groups and nodes around the node or
+        value, outermost first.
+    """
     wanted = words.lower()
     found: list[dict[str, Any]] = []
     for identity, text in searched_texts(drawing) if wanted else ():
@@ -68,7 +73,11 @@ def find(drawing: Drawing, words: str) -> list[dict[str, Any]]:
 
 
 def searched_texts(drawing: Drawing) -> Iterator[tuple[str, str]]:
-    """Yield the id of each node and value, and the text that a search matches."""
+    """Yield (id, searchable text) of each node, input and output.
+
+    The text of a node has its operator, its label and the names of its outputs. The text of an
+    input or output is its name.
+    """
     for scope in drawing.index.scopes:
         name = f"g{drawing.index.number(scope)}"
         for place, value in enumerate(scope.inputs):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find the statements of a drawing's nodes in the text."""
+"""Find the positions of a drawing's nodes and values in the text."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from onnxtext.source import Span
 
 
 class Places:
-    """Computes the spans of statements, and their ranges in the Language Server Protocol."""
+    """Finds the spans of statements, graphs and functions in one version of the text."""
 
     def __init__(self, version: Version) -> None:
         self._version = version
         self._index = version.index
 
     def definition(self, scope: Scope, name: str) -> dict[str, int] | None:
-        """Return the position of the statement that defines a value; None if nothing does."""
+        """Return the protocol position of the statement that defines a value; None if none does."""
         place = scope.position.get(name, GIVEN)
         item: Any = scope.nodes[place] if place != GIVEN else None
         if item is None:
@@ -34,7 +34,7 @@ class Places:
         return {"line": line, "character": character}
 
     def statement(self, item: Node | ValueInfo) -> Span | None:
-        """Return the span of a statement."""
+        """Return the span of the statement of a node or value; None if it has no statement."""
         statement = self._index.statement_of.get(id(self._index.original(item)))
         if statement is None:
             return None
@@ -53,7 +53,7 @@ class Places:
         return Span(start, max(start, self._index.scope_end(scope)))
 
     def range(self, span: Span | None) -> dict[str, Any]:
-        """Return the range of a span; for None, the range of the start of the text."""
+        """Return the protocol range of a span; for None, the empty range at the text's start."""
         start, end = map(self._version.lines.place, span if span is not None else Span(0, 0))
         return {
             "start": {"line": start[0], "character": start[1]},

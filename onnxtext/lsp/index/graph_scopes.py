@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Group the nodes of a graph by the scopes that exporters write into labels and metadata.
+"""Group the nodes of a graph by the module paths that exporters write into labels and metadata.
 
-A node's scope is a path such as `model/layers.3/self_attn`. It comes from
+A node's path is, for example, `model/layers.3/self_attn`. It comes from
 
 - the metadata of PyTorch's dynamo exporter (`namespace`, `pkg.torch.onnx.namespace` or
   `pkg.torch.onnx.name_scopes`), with the class of each module,
@@ -22,13 +22,13 @@ from onnxtext.checker.context.scopes import Scope
 Path = tuple[str, ...]
 
 LEAST = 3
-"""The fewest nodes of a group; smaller groups are dissolved, because they would hide little."""
+"""Minimum number of nodes of a group; smaller groups are dissolved: they would hide little."""
 MOST_MEMBERS = 150
-"""Groups with more members are divided into parts."""
+"""Maximum number of members of a group; larger groups are divided into parts."""
 PART = 100
-"""The number of members of each part, except the last."""
+"""Number of members of each part of a divided group, except the last."""
 MOST_VALUES = 16
-"""If a graph has more inputs (or outputs), they are drawn as a group."""
+"""Maximum number of inputs (or outputs) of a graph that are drawn without a group of their own."""
 
 _NAMESPACES = ("pkg.torch.onnx.namespace", "namespace")
 _NAME_SCOPES, _CLASSES = "pkg.torch.onnx.name_scopes", "pkg.torch.onnx.class_hierarchy"
@@ -40,15 +40,16 @@ _ID = re.compile("g([0-9]{1,9})([nior])([0-9]{1,9})")
 
 @dataclass(slots=True)
 class Group:
-    """A group of nodes; the root of the tree of a graph is a group without a parent.
+    """A group of nodes and values. The root of a graph's tree of groups is the graph itself.
 
     Attributes:
-        id: unique in the model and stable while its scope exists: `g0/model/layers.3`.
-        name: its name within its parent.
-        kind: the class of its module, if known.
-        parent: the enclosing group.
+        id: its id, such as `g0/model/layers.3`. It is unique in the model. Later versions have the
+            same id as long as nodes have this path.
+        name: the part of its path below its parent.
+        kind: the class of its module; "" if unknown.
+        parent: the enclosing group; None for a root.
         members: groups, and ids of nodes and values, in the order of the text.
-        count: the number of nodes and values inside.
+        count: the number of nodes and values in the group and its subgroups.
     """
 
     id: str
@@ -59,7 +60,7 @@ class Group:
     count: int = 0
 
     def chain(self) -> tuple[str, ...]:
-        """Return the ids from the outermost group to this one."""
+        """Return the ids of the groups from the root to this group."""
         found = [self.id]
         group = self.parent
         while group is not None:
@@ -68,7 +69,7 @@ class Group:
         return tuple(reversed(found))
 
     def groups(self) -> Iterator[Group]:
-        """Yield this group and all groups inside, outer ones first."""
+        """Yield this group and all of its subgroups, each one before the groups in it."""
         yield self
         for member in self.members:
             if isinstance(member, Group):
@@ -84,21 +85,24 @@ class Group:
 
 
 def parse_id(name: str) -> tuple[int, str, int] | None:
-    """Return the parts of the id of a node or value: `g0n12` → (0, "n", 12); None for other ids.
+    """Split the id of a node or value: `g0n12` → (0, "n", 12); return None for other ids.
 
-    They are the number of the scope, the kind, and the index. The kinds are `n` for a node, `i` for
-    an input, `o` for an output, `r` for a removed node.
+    The parts are the number of the graph or function, the kind, and the index. The kind is `n` for
+    a node, `i` for an input, `o` for an output, `r` for a removed node.
     """
     found = _ID.fullmatch(name)
     return None if found is None else (int(found[1]), found[2], int(found[3]))
 
 
 def scope_paths(scope: Scope, constants: Collection[str]) -> tuple[list[Path], dict[Path, str]]:
-    """Return the path of each node, and the class of each module by its path.
+    """Return the module path of each node of a graph, and the class of each module by its path.
+
+    If a node has no path and depends only on constants, it gets the longest common prefix of its
+    users' paths.
 
     Args:
-        scope: the graph or body.
-        constants: the names of its constants.
+        scope: the graph or function.
+        constants: the names of the values that are constants.
     """
     classes: dict[Path, str] = {}
     labels: dict[str, Path] = {}
@@ -187,7 +191,7 @@ def _adopt(scope: Scope, paths: list[Path], constants: Collection[str]) -> None:
 
 
 def common_path(paths: Sequence[Path]) -> Path:
-    """Return the longest common prefix of paths."""
+    """Return the longest common prefix of one or more paths."""
     low, high = min(paths), max(paths)
     same = 0
     while same < min(len(low), len(high)) and low[same] == high[same]:
@@ -198,7 +202,7 @@ def common_path(paths: Sequence[Path]) -> Path:
 def group_tree(
     name: str, title: str, members: Sequence[tuple[str, Path]], classes: Mapping[Path, str]
 ) -> Group:
-    """Return the tree of groups of a graph.
+    """Return the tree of groups of a graph or function.
 
     Args:
         name: the id of the graph, such as `g0`.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find the node of a drawing for a statement of the text."""
+"""Find the drawn node or value for a statement of the text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from onnxtext.lsp.index.symbols import Statement
 
 
 def node_of(drawing: Drawing, statement: Statement) -> str | None:
-    """Return the id of the drawn node of a statement; for a constant, of its first drawn user."""
+    """Return the id of the node or value that is drawn for a statement; None if nothing is drawn.
+
+    Constants and initializers are not drawn: for these, return the id of the first drawn user.
+    """
     scope: Scope = statement.scope
     number = drawing.index.number(scope)
     if statement.group == "node":

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Describe attributes, and stubs: inputs without an edge (constants, values with many users)."""
+"""Describe the attributes of nodes, and the inputs that are drawn as stubs.
+
+A stub is a label at the node in place of an edge. Constants, and values with many users, are drawn
+as stubs.
+"""
 
 from __future__ import annotations
 
@@ -32,12 +36,12 @@ def stub(
 
     Args:
         document: the document.
-        scope: the scope of the node.
-        place: the index of the node.
+        scope: the graph or function of the node.
+        place: the index of the node in `scope`.
         slot: the index of the input.
-        owner: the scope that defines the value.
-        constant: the index of the node that makes a constant, `GIVEN` for an initializer; None
-            for another value.
+        owner: the graph or function that defines the value.
+        constant: for a constant, the index of the node in `owner` that makes it; `GIVEN` for an
+            initializer; None for other values.
     """
     name = scope.nodes[place].inputs[slot]
     type = document.type_of(owner, name) or ""
@@ -54,7 +58,17 @@ def stub(
 def formal_name(
     document: Document, scope: Scope, place: int, slot: int, output: bool = False
 ) -> str:
-    """Return the formal name of a node's input (or output) number `slot`; "" if unknown."""
+    """Return the formal name of a node's input or output, such as `X`; "" if unknown.
+
+    The name comes from the schema of the operator, or from the called function.
+
+    Args:
+        document: the document.
+        scope: the graph or function of the node.
+        place: the index of the node in `scope`.
+        slot: the index of the input or output.
+        output: whether it is an output.
+    """
     subject = document.version.index.subject
     assert subject is not None
     target = targets(subject)[id(scope)][place]
@@ -91,7 +105,7 @@ def _short_value(document: Document, owner: Scope, name: str, constant: int) -> 
 
 
 def detail(node: Node) -> str:
-    """Return a short form of the attributes of a node."""
+    """Return the attributes of a node as a short text."""
     parts = [_short(attribute) for attribute in node.attributes[:8]]
     text = ", ".join(parts)
     return text if len(text) <= _LONGEST_DETAIL else text[: _LONGEST_DETAIL - 1] + "…"

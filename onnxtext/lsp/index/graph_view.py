@@ -5,7 +5,7 @@ A graph is a tree of groups. Only the members of open groups are sent; a closed 
 with its counts. Each group has the edges between its members, and lists which members use values
 from outside (`uses`) or make values that are used outside (`makes`). So the client can find the
 ends of an edge for any choice of open groups. Constants, and values with many users, have no
-edges: each user has a stub.
+edges: each user has a stub, which names the value.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ from onnxtext.lsp.index.index import Index
 from onnxtext.source import Span
 
 MOST_NODES = 5000
-"""The most items that are sent; larger drawings are unreadable."""
+"""Maximum number of items to send; larger drawings are unreadable."""
 MANY_NODES = 200
-"""From this number of nodes and values on, groups are closed by default."""
+"""Minimum number of nodes and values of a model whose groups are closed by default."""
 MOST_USERS = 8
-"""Values with more users are drawn as stubs, without edges."""
+"""Maximum number of users of a value that is drawn with edges; beyond it, each user has a stub."""
 
 _MOST_OPERATORS = 6
 
 Key = tuple[int, str]
-"""A value: the number of its scope, and its name."""
+"""A value: the number of the graph or function that defines it, and its name."""
 
 
 class Drawing:
@@ -154,7 +154,7 @@ class Drawing:
         )
 
     def chain(self, identity: str) -> tuple[str, ...] | None:
-        """Return the ids around a drawn node or value, outermost first; None if it is not drawn."""
+        """Return the ids of groups and nodes around a node or value; None if it is not drawn."""
         return self._chains.get(identity)
 
     def users_of(self, scope: Scope, name: str) -> list[str]:
@@ -170,11 +170,11 @@ class Drawing:
 
         Args:
             opened: the ids of groups to open.
-            closed: the ids of groups to close; other groups are open by default in small models.
+            closed: the ids of groups to close. For other groups, `is_open` decides.
             most: the maximum number of items to send.
 
         Returns:
-            `roots`, `groups`, `total` and `truncated`, for the result of `onnxtext/graph`.
+            The fields `roots`, `groups`, `total` and `truncated` of the result of `onnxtext/graph`.
         """
         made: dict[str, dict[str, Any]] = {}
         room, truncated = most, False
@@ -205,7 +205,7 @@ class Drawing:
         return holder is None or self._chains.get(holder, ("",))[-1] in made
 
     def is_open(self, group: Group, tree: Group) -> bool:
-        """Whether a group is open by default."""
+        """Whether a group in the tree `tree` is open by default."""
         if self.total < MANY_NODES or (tree.id == "g0" and group is tree):
             return True
         if self.changes is not None and group.count < MANY_NODES and self.changes.within(group):
@@ -274,12 +274,12 @@ class Drawing:
         }
 
     def operators(self, group: Group) -> Counter[str]:
-        """Count the operators in a group."""
+        """Return the number of nodes of each operator in a group."""
         found = Counter(map(self._operators.get, group.leaves()))
         return Counter({name: number for name, number in found.items() if name})
 
     def leaf(self, identity: str) -> dict[str, Any]:
-        """Return the item of a node or value, in the format for the client."""
+        """Return the node or value with an id, in the format for the client."""
         parsed = parse_id(identity)
         assert parsed is not None
         number, kind, place = parsed

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Index one version of a document: definitions and uses of names, and statements by offset.
 
-All features read the index. For a text with errors, it is built from a partial syntax tree. Scopes
-are the scopes of the checker (IR spec, Names Within a Graph).
+All features read the index. For a text with errors, it is built from a partial syntax tree. A scope
+is a graph or function body, as in the checker (IR spec, Names Within a Graph).
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Schemas
 from onnxtext.checker.engine.finding_positions import TextPlaces
 from onnxtext.lsp.index.available_operators import schemas_of
+from onnxtext.lsp.index.resolve_section_names import listed_values, node_labels, section_scope
 from onnxtext.lsp.index.scope_ends import find_end, limit_statements
 from onnxtext.lsp.index.section_names import SectionName, name_of, section_names
-from onnxtext.lsp.index.section_scopes import listed_values, node_labels, section_scope
 from onnxtext.lsp.index.statements import Located, SpanMapCache
 from onnxtext.lsp.index.symbols import (
     Group,
@@ -50,12 +50,12 @@ class Index:
 
     Attributes:
         source: the text.
-        root: its syntax tree, maybe partial; None if nothing could be parsed.
+        root: its syntax tree, which may be partial; None if nothing could be parsed.
         schemas: the known operators.
-        subject: the scopes of the tree; None if nothing could be parsed.
+        subject: the checker's data about `root`, such as scopes; None if nothing could be parsed.
         statements: all statements, in the order of the text.
         starts: the offsets of the statements.
-        labels: the cache of `section_scopes.node_labels`, by the `id` of the scope.
+        labels: the cache of `resolve_section_names.node_labels`, by the `id` of the scope.
     """
 
     def __init__(
@@ -99,12 +99,12 @@ class Index:
 
     @cached_property
     def statement_of(self) -> dict[int, Statement]:
-        """Statements by the `id` of their items in the tree."""
+        """The statement of each item of the syntax tree, by the Python `id` of the item."""
         return {id(statement.item): statement for statement in self.statements}
 
     @cached_property
     def symbols(self) -> dict[Key, Symbol]:
-        """Symbols by their key; built on first use."""
+        """The symbols of the text, by `Symbol.key`; computed on first use."""
         for scope in self.scopes:
             self._head(scope)
         for statement in self._unsorted:
@@ -173,7 +173,7 @@ class Index:
             self._mark(key, name, Occurrence("definition", None, known=span))
 
     def function_heads(self, scope: Scope) -> list[tuple[Key, Span]]:
-        """Return the keys and spans of the names in a function's head: function, parameters."""
+        """Return (`Symbol.key`, span) of the name and attribute parameters in a function's head."""
         known = self._heads.get(id(scope))
         if known is None:
             known = self._heads[id(scope)] = list(self._find_heads(scope))
@@ -270,7 +270,7 @@ class Index:
         return section_names(self.source.text) if self.model is not None else []
 
     def original(self, item: object) -> object:
-        """Return the item in the tree for an item of a scope, whose decorators are applied."""
+        """Return the syntax tree's item for a scope's item, which may be a copy."""
         assert self.subject is not None
         return self.subject.resolved.original(item)
 
@@ -296,7 +296,7 @@ class Index:
 
     @cached_property
     def places(self) -> TextPlaces:
-        """Finds spans outside of statements: of headers, graphs, functions."""
+        """Finds the spans of headers, graphs and functions, which are outside of statements."""
         assert self.subject is not None
         return TextPlaces(self.source, self.subject, budget=10_000)
 
@@ -330,7 +330,7 @@ class Index:
         return None
 
     def statement_at(self, offset: int) -> Statement | None:
-        """Return the innermost statement that contains an offset."""
+        """Return the innermost statement that contains an offset; None if none does."""
         number = bisect_right(self.starts, offset) - 1
         for _ in range(_MOST_BACK):
             if number < 0:
@@ -346,14 +346,14 @@ class Index:
         return None
 
     def statements_in(self, start: int, end: int) -> Iterator[Statement]:
-        """Yield the last statement before a range, and the statements that begin in the range."""
+        """Yield the last statement before `start`, and all that begin in [start, end)."""
         number = max(bisect_left(self.starts, start) - 1, 0)
         while number < len(self.statements) and self.statements[number].at < end:
             yield self.statements[number]
             number += 1
 
     def inputs(self, scope: Scope) -> frozenset[str]:
-        """Return the names of the inputs of a graph or body."""
+        """Return the names of the inputs of a graph or function."""
         known = self._inputs.get(id(scope))
         if known is None:
             known = frozenset(value.name for value in scope.inputs)
@@ -366,11 +366,11 @@ class Index:
         return targets(self.subject)[id(statement.scope)][statement.number]
 
     def functions(self) -> dict[FunctionKey, Scope]:
-        """Return the functions of the model."""
+        """Return the functions of the model, by key: (domain, name, overload)."""
         return {} if self.subject is None else self.subject.functions
 
     def scope_at(self, offset: int) -> Scope | None:
-        """Return the innermost graph or body around an offset; the main graph if none."""
+        """Return the innermost graph or function around an offset, or else the main graph."""
         best: Scope | None = None
         for scope in self.scopes:
             start = scope.original.at
@@ -381,7 +381,7 @@ class Index:
         return best
 
     def scope_end(self, scope: Scope) -> int:
-        """Return the end of a graph or body: the offset after its closing brace."""
+        """Return the end of a graph or function: the offset after its closing brace."""
         known = self._ends.get(id(scope))
         if known is None:
             known = self._ends[id(scope)] = find_end(self, scope)

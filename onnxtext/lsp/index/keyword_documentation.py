@@ -16,7 +16,7 @@ from onnxtext.syntax.grammar.lexer import Token, load_lexer
 
 _LONGEST_VALUE = 600
 _MOST_BACK = 20_000
-"""The maximum distance in characters from a word back to `@`, and in blocks along `above`."""
+"""Maximum distance in characters from a word back to `@`, and in blocks along `above`."""
 
 WORDS = {
     "doc": "The `doc_string` of the following item.",
@@ -24,8 +24,10 @@ WORDS = {
     "denotation": "The denotation of the type or dimension that follows.",
     "segment": "The `segment` of the tensor that follows.",
     "device": "The device configuration of the node that follows.",
-    "set": "Fields that have no other spelling.",
-    "unset": "Fields that are absent although the text has a value for them.",
+    "set": "Fields of the following item that have no syntax of their own.",
+    "unset": (
+        "Fields of the following item that are not stored, although the text has a value for them."
+    ),
     "value_info": (
         "The order of the graph's `value_info` list. Each argument adds entries; `values` and "
         "`nodes` follow if they are not among the arguments."

@@ -24,7 +24,7 @@ class AttributeDetails:
     Attributes:
         doc: its documentation.
         default: its default in onnxtext syntax; "" if it has none.
-        values: the valid strings; empty if only the documentation lists them.
+        values: the valid values of a string attribute; empty if the schema does not list them.
     """
 
     doc: str
@@ -51,7 +51,7 @@ class Details:
 
 @cache
 def details(signature: Signature) -> Details:
-    """Return the documentation of an operator."""
+    """Return the documentation of an operator, from onnx or from its schema file."""
     if signature.source is not None:
         return _of_file(signature.source)
     return _of_onnx(schema_of(signature))
@@ -99,7 +99,7 @@ def _onnx_default(formal: Any) -> str:
 
 
 def literal(value: object) -> str:
-    """Format a number, string or list in onnxtext syntax."""
+    """Format a number, string or list in onnxtext syntax; return `…` for other values."""
     match value:
         case bytes():
             return quoted(value.decode("utf-8", "surrogateescape"))

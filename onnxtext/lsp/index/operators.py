@@ -31,7 +31,7 @@ def parameter_text(parameter: Parameter) -> str:
 
 
 def signature_text(signature: Signature) -> str:
-    """Format a signature on one line, in the syntax of a node."""
+    """Format a signature on one line, in the syntax of a node with its required attributes."""
     outputs = ", ".join(map(parameter_text, signature.outputs))
     inputs = ", ".join(map(parameter_text, signature.inputs))
     name = signature.full_name
@@ -67,7 +67,7 @@ def documentation(signature: Signature, *, full: bool = True) -> str:
 
 
 def constraints_text(signature: Signature) -> str:
-    """Return the types that each type variable allows: `T`: `float`, `double`."""
+    """List the types that each type variable allows, in Markdown: `T`: `float`, `double`."""
     return "; ".join(
         f"`{name}`: {', '.join(f'`{shown(text)}`' for text in sorted(types))}"
         for name, types in signature.variables.items()
@@ -75,19 +75,19 @@ def constraints_text(signature: Signature) -> str:
 
 
 def origin_text(signature: Signature) -> str:
-    """Return the operator set of an operator, its version, and the schema file."""
+    """Describe where an operator is defined: operator set, version, schema file if any."""
     state = ", **deprecated**" if signature.deprecated else ""
     origin = f", as in {signature.origin}" if signature.origin else ""
     return f"`{signature.domain or 'ai.onnx'}` {signature.since}{state}{origin}"
 
 
 def clean(doc: str) -> str:
-    """Remove indentation from documentation."""
+    """Return documentation without its common indentation."""
     return inspect.cleandoc(doc).strip()
 
 
 def one_line(doc: str) -> str:
-    """Join documentation to one line."""
+    """Return documentation as one line."""
     return " ".join(doc.split())
 
 
@@ -101,7 +101,7 @@ def attribute_line(signature: Signature, name: str) -> str:
 
 
 def attribute_documentation(signature: Signature, name: str) -> str:
-    """Describe an attribute in Markdown."""
+    """Return the documentation of an attribute in Markdown."""
     formal, found = signature.attributes[name], details(signature).attributes[name]
     kind = AttributeType(formal.type).name.lower()
     default = found.default
@@ -146,7 +146,11 @@ def _listed_words(text: str) -> list[str]:
 
 
 def placeholder(signature: Signature, name: str, formal: AttributeParameter) -> str:
-    """Return a value to insert for a new attribute: the default, else a minimal value."""
+    """Return the text of the value to insert for a new attribute.
+
+    It is the default value, or else a minimal value of the attribute's type, such as `0`. It is ""
+    for a type without a minimal value.
+    """
     default = details(signature).attributes[name].default
     if default and "\n" not in default:
         return default
@@ -187,7 +191,7 @@ def _formal(name: str, type: Any) -> str:
 
 
 def parameter_of(item: str | Attribute) -> str:
-    """Format a parameter of a function: `alpha`, or `alpha: float = 1.0`."""
+    """Format an attribute parameter of a function: `alpha`, or `alpha: float = 1.0`."""
     if isinstance(item, str):
         return item
     kind = f": {item.type.name.lower()}" if item.type is not None else ""
@@ -195,7 +199,7 @@ def parameter_of(item: str | Attribute) -> str:
 
 
 def value_text(value: object) -> str:
-    """Return a short form of an attribute's value."""
+    """Return an attribute's value as a short text; `…` stands for what is left out."""
     match value:
         case Float32():
             return float32_text(value.bits, point=True)
@@ -211,7 +215,7 @@ def value_text(value: object) -> str:
 
 
 def function_documentation(scope: Scope) -> str:
-    """Return the doc string of a function."""
+    """Return the doc string of a function; "" if it has none."""
     function = scope.owner
     assert isinstance(function, Function)
     return clean(function.doc_string or "")

@@ -22,12 +22,12 @@ _LINE_END = re.compile(r"\r\n|\n|\r")
 
 
 class Lines:
-    """The lines of one text.
+    """The lines of one text, for conversions between offsets and positions.
 
     Attributes:
         text: the text.
         encoding: the unit of columns: `utf-8`, `utf-16` or `utf-32`.
-        is_plain: whether columns equal code points.
+        is_plain: whether each code point of the text is one unit of columns.
     """
 
     def __init__(self, text: str, encoding: str) -> None:
@@ -45,7 +45,7 @@ class Lines:
         return len(self._starts)
 
     def line_start(self, line: int) -> int:
-        """Return the offset of a line's first character; the text's end after the last line."""
+        """Return the offset of a line's start; for a line after the last one, the text's end."""
         return self._starts[line] if line < len(self._starts) else len(self.text)
 
     def line_end(self, line: int) -> int:
@@ -58,17 +58,17 @@ class Lines:
         return end
 
     def line_of(self, offset: int) -> int:
-        """Return the line of an offset."""
+        """Return the number of the line that contains an offset."""
         return bisect_right(self._starts, offset) - 1
 
     def position(self, offset: int) -> t.Position:
-        """Return the position of an offset, clamped to the text."""
+        """Return the protocol position of an offset, which is clamped to the text."""
         from lsprotocol import types as t
 
         return t.Position(*self.place(offset))
 
     def place(self, offset: int) -> tuple[int, int]:
-        """Return the line and column of an offset, clamped to the text."""
+        """Return (line, column) of an offset, which is clamped to the text."""
         offset = max(0, min(offset, len(self.text)))
         line = bisect_right(self._starts, offset) - 1
         start = self._starts[line]
@@ -77,7 +77,7 @@ class Lines:
         return line, self.width(self.text[start:offset])
 
     def places(self, offsets: list[int]) -> list[tuple[int, int]]:
-        """Return the line and column of each offset; all offsets are in the text."""
+        """Return (line, column) of each offset; all offsets must be within the text."""
         if not self.is_plain:
             return [self.place(offset) for offset in offsets]
         starts = self._starts
@@ -85,7 +85,7 @@ class Lines:
         return [(line, at - starts[line]) for line, at in zip(lines, offsets, strict=True)]
 
     def width(self, part: str) -> int:
-        """Return the width of a part of a line in code units."""
+        """Return the length of a part of a line in units of columns."""
         if self.is_plain or part.isascii():
             return len(part)
         if self.encoding == "utf-8":
@@ -93,7 +93,10 @@ class Lines:
         return len(part.encode("utf-16-le", "surrogatepass")) // 2
 
     def offset(self, position: t.Position) -> int:
-        """Return the offset of a position; columns are clamped to the line (LSP 3.18, Position)."""
+        """Return the offset of a protocol position.
+
+        Columns are clamped to the line (LSP 3.18, Position).
+        """
         line = max(position.line, 0)
         if line >= len(self._starts):
             return len(self.text)
@@ -107,13 +110,13 @@ class Lines:
         return start + _characters(part, column, self.encoding)
 
     def range(self, span: Span) -> t.Range:
-        """Return the range of a span."""
+        """Return the protocol range of a span."""
         from lsprotocol import types as t
 
         return t.Range(self.position(span[0]), self.position(span[1]))
 
     def span(self, range: t.Range) -> Span:
-        """Return the span of a range; empty if it ends before it begins."""
+        """Return the span of a protocol range; an empty span if the range ends before its start."""
         start = self.offset(range.start)
         return Span(start, max(start, self.offset(range.end)))
 
@@ -135,7 +138,14 @@ def _characters(part: str, column: int, encoding: str) -> int:
 def change(
     text: str, lines: Lines | None, event: t.TextDocumentContentChangeEvent, encoding: str
 ) -> str:
-    """Return a text with a change from the client; `lines` are the text's lines, if known."""
+    """Return a text after a change from the client.
+
+    Args:
+        text: the text before the change.
+        lines: the lines of that text; None to compute them.
+        event: the change.
+        encoding: the unit of columns.
+    """
     from lsprotocol import types as t
 
     if isinstance(event, t.TextDocumentContentChangeWholeDocument):

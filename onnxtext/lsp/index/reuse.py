@@ -2,9 +2,9 @@
 """Reuse results for unchanged statements from one version of a text to the next.
 
 An edit changes little: two versions share a long common prefix and suffix of text and statements.
-Results for statements in these parts remain valid if they depend only on the statement's text,
-column and names. The names are compared because the repair of a syntax error may depend on text
-outside of the statement.
+The results for a statement in these parts remain valid if they depend only on the text, the column
+and the names of the statement. Names are compared, too, because the repair of a syntax error may
+depend on text outside of the statement.
 """
 
 from __future__ import annotations
@@ -24,15 +24,18 @@ _AT_ONCE = 100
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Layout:
-    """The positions of the statements of one version, without its tree.
+    """The data of one version that later versions are compared with; it has no syntax tree.
+
+    The lists have one item per statement.
 
     Attributes:
         text: the whole text.
-        starts: the offsets of the statements.
-        limits: the last possible ends of the statements.
-        marks: the groups of the statements; with the number of the graph if there are several.
-        names: for nodes the outputs, operator and label; for values the name and whether it has
-            data.
+        starts: the offset of each statement.
+        limits: the last possible end of each statement.
+        marks: the role of each statement (`Statement.group`). If there are several graphs or
+            functions, the number of the one that contains the statement is appended.
+        names: for each node, its outputs, operator and label; for each value, its name and whether
+            it has data.
     """
 
     text: str
@@ -61,7 +64,11 @@ def _names(kind: str, item: Any) -> tuple[object, ...]:
 
 
 class Columns:
-    """Keeps columns: named lists with one entry per statement, None if it is not computed yet."""
+    """Caches columns from one version to the next.
+
+    A column is a named list with one entry per statement: the result of a feature for the
+    statement, or None if it was not computed yet.
+    """
 
     def __init__(self) -> None:
         self._kept: dict[str, tuple[Layout, list[Any], Any]] = {}
@@ -71,9 +78,14 @@ class Columns:
     def take(self, name: str, index: Index) -> tuple[list[Any], Any]:
         """Return a column for a new version of the text.
 
+        Args:
+            name: the name of the column.
+            index: the index of the new version.
+
         Returns:
-            The column, with the old entries of unchanged statements and None for other statements;
-            and the argument `more` of the last `keep`, if any.
+            (column, more). The column has the old entries of unchanged statements, and None for
+            other statements. `more` is the value that the last call of `keep` got for this name;
+            None if there was no call.
         """
         layout = self._layout_of(index)
         count = len(layout.starts)
@@ -88,7 +100,14 @@ class Columns:
         return column[:head] + made + column[len(column) - tail :], more
 
     def keep(self, name: str, index: Index, column: list[Any], more: Any = None) -> None:
-        """Keep a column, and any other data, for later versions."""
+        """Keep a column for later versions.
+
+        Args:
+            name: the name of the column.
+            index: the index of the version that the column is for.
+            column: the entries.
+            more: other data, which `take` returns with the column.
+        """
         self._kept[name] = self._layout_of(index), column, more
 
     def _layout_of(self, index: Index) -> Layout:
@@ -104,7 +123,7 @@ class Columns:
 
 
 async def fill(index: Index, column: list[Any], make: Callable[[Statement], Any]) -> None:
-    """Compute the missing entries of a column; other tasks may run in between."""
+    """Replace each None in a column by `make(statement)`; let other tasks run from time to time."""
     statements, made = index.statements, 0
     for number, entry in enumerate(column):
         if entry is None:
@@ -115,7 +134,7 @@ async def fill(index: Index, column: list[Any], make: Callable[[Statement], Any]
 
 
 def align(old: Layout, new: Layout) -> tuple[int, int]:
-    """Return how many statements at the start and at the end of two versions are unchanged.
+    """Return how many statements at the start, and how many at the end, are unchanged.
 
     The unchanged statements at the end begin in unchanged lines, and so in the same columns.
     """
@@ -159,7 +178,7 @@ def _rows(layout: Layout, first: int, shift: int = 0) -> list[tuple[Any, ...]]:
 
 
 def common_start(one: Sequence[Any], other: Sequence[Any]) -> int:
-    """Return the length of the common prefix."""
+    """Return the length of the common prefix of two sequences."""
     low, high = 0, min(len(one), len(other))
     while low < high:
         middle = (low + high + 1) // 2
@@ -171,7 +190,7 @@ def common_start(one: Sequence[Any], other: Sequence[Any]) -> int:
 
 
 def common_end(one: str, other: str, most: int) -> int:
-    """Return the length of the common suffix, at most `most`."""
+    """Return the length of the common suffix of two texts, limited to `most` characters."""
     low, high = 0, most
     while low < high:
         middle = (low + high + 1) // 2

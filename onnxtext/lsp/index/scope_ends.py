@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find the ends of graphs, bodies and statements, which the tree does not store."""
+"""Find the ends of graphs, functions and statements, which the syntax tree does not store."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _MOST_TOKENS = 10_000
 
 
 def find_end(index: Index, scope: Scope) -> int:
-    """Return the offset after the closing brace of a graph or body.
+    """Return the offset after the closing brace of a graph or function.
 
-    The search starts at the end of the last statement. Without a closing brace, the result is the
-    last possible end.
+    The search starts at the end of the last statement. If no closing brace is found, return the end
+    of the node that contains a nested graph; for other graphs, the start of the next graph.
     """
     at, in_body = max(scope.original.at, 0), False
     groups = (scope.inputs, scope.outputs, scope.infos, scope.initializers, scope.nodes)
@@ -59,7 +59,7 @@ def _limit_of(index: Index, scope: Scope) -> int:
 
 
 def limit_statements(index: Index) -> None:
-    """Set the limit of each statement: its last possible end."""
+    """Set `Statement.limit`, the last possible end, of each statement."""
     starts = index.starts
     others = {scope.original.at for scope in index.scopes if scope.original.at >= 0}
     others |= {section.at for section in index.sections[:1]}

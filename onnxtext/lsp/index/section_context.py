@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find the completion context at an offset in a section at the end of a model (SPEC 13)."""
+"""Find what to complete at an offset in a section at the end of a model (SPEC 13)."""
 
 from __future__ import annotations
 
@@ -32,11 +32,12 @@ class Block:
     """A block of the metadata section, or a section.
 
     Attributes:
-        kind: its kind, or the name of the section.
-        path: the tokens between the kind and the brace.
+        kind: the kind of the block, such as `node`, or the name of the section.
+        path: the tokens between the kind and the opening brace.
         entries: the values of its entries before the offset, by key.
-        last: the last closed inner block before the offset; None if an entry follows it.
-        above: the block directly above in the same outer block, whose values `above` repeats.
+        last: the last closed inner block before the offset; None if an entry follows that block.
+        above: the block directly above in the same outer block, whose values the keyword `above`
+            in this block repeats; None if there is none.
     """
 
     kind: str
@@ -48,15 +49,15 @@ class Block:
 
 @dataclass(slots=True)
 class SectionContext:
-    """The completion context at an offset in a section.
+    """What to complete at an offset in a section.
 
     Attributes:
         section: the name of the section.
-        at: its offset.
-        kind: the kind of the next item: a block or key, the name of a part of the model, the value
-            of a key, or the left or right side of a pair in a list.
+        at: the offset of the section.
+        kind: the kind of the item to complete: a block or key, the name of a part of the model, the
+            value of a key, or the left or right side of a pair in a list.
         blocks: the section and the blocks around the offset, outermost first.
-        tokens: the tokens since the last complete item.
+        tokens: the tokens between the last complete item and the offset.
     """
 
     section: str
@@ -72,18 +73,18 @@ class SectionContext:
 
     @property
     def key(self) -> str:
-        """The key before a value or list; "" if there is none."""
+        """The key of the value or list to complete; "" if there is none."""
         return name_of(self.tokens[0]) if len(self.tokens) > 1 else ""
 
     @property
     def above(self) -> dict[str, str]:
-        """The entries of the block directly above."""
+        """The entries of the block directly above the innermost block, by key."""
         above = self.block.above
         return {} if above is None else above.entries
 
     @property
     def function(self) -> tuple[str, str, str] | None:
-        """The domain, name and overload of the function around the block, if any."""
+        """The (domain, name, overload) of the function block around the offset; None outside."""
         for block in self.blocks[1:]:
             if block.kind == "function":
                 overload = ""
@@ -98,7 +99,12 @@ class SectionContext:
 
 
 def section_context(text: str, offset: int) -> SectionContext | None:
-    """Return the context at an offset; None outside of sections, or in a graph in `training`."""
+    """Return what to complete at an offset in a section.
+
+    Returns:
+        The context; None outside of sections, in a graph in a section `training`, and in a
+        decorator in a section `order`.
+    """
     start = _start(text, offset)
     if start < 0 or offset - start > _MOST_CHARACTERS:
         return None
@@ -214,9 +220,10 @@ _META = re.compile(rf"@meta\(\s*({_STRING})\s*:\s*({_STRING})")
 
 
 def metadata_entries(text: str) -> dict[str, Counter[str]]:
-    """Count the values of each key in the metadata section and in `@meta(…)`.
+    """Return, for each metadata key in the text, how often it has each value.
 
-    Values other than strings of one line are counted as "".
+    The keys are those in the metadata section and in `@meta(…)`. The values are string literals
+    with their quotes; values that are not one-line string literals are counted as "".
     """
     found: dict[str, Counter[str]] = {}
     start = text.rfind("\nmetadata {")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find the names in the sections at the end of a model, which refer to its parts (SPEC 13).
+"""Find the names of parts of a model in the sections at its end (SPEC 13).
 
-The tree has no positions of these names, so they are found from the tokens.
+The syntax tree has no positions of these names, so they are found from the tokens.
 """
 
 from __future__ import annotations
@@ -23,20 +23,24 @@ _MOST = 200_000
 
 @dataclass(frozen=True, slots=True)
 class SectionName:
-    """A name in a path of a section.
+    """A name in a section that refers to a value, node or function.
+
+    The key of a function is (domain, name, overload).
 
     Attributes:
-        at: the offset of its section.
+        at: the offset of the section.
         name: the name.
-        span: its span.
-        path: the path from the main graph, or the function, to the graph of the name: pairs of a
-            node and an attribute, which has the index of the graph in a list.
-        within: the key of the function around the block; None for the main graph.
-        function: the key of the function that is named; None for the name of a value or node.
-        training: for an output of a training graph, the index of the training section, and
-            `initialization` or `algorithm`.
+        span: the span of the name.
+        path: the path from the main graph, or from the function `within`, to the nested graph with
+            the value or node. It has (step to a node, step to its attribute) for each nested graph
+            on the way.
+        within: the key of the function whose block contains the name; None for the main graph.
+        function: the key of the function that the name refers to; None for a value or node.
+        training: (index of the training section, `initialization` or `algorithm`) for an output of
+            a training graph; None for other names.
         is_label: whether the name is the label of a node.
-        is_parameter: whether the name is a scale or zero point, which an outer graph may define.
+        is_parameter: whether the name is the scale or zero point of a quantized value. An outer
+            graph may define it.
     """
 
     at: int
@@ -51,7 +55,7 @@ class SectionName:
 
 
 def section_names(text: str) -> list[SectionName]:
-    """Return the names of values, nodes and functions in all sections."""
+    """Return the names in all sections of a text that refer to values, nodes and functions."""
     found: list[SectionName] = []
     # Searching words is ten times as fast as the regular expression; most texts have none.
     if not any(f"\n{word}" in text or text.startswith(word) for word in _SECTIONS):

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compute span maps of statements on demand, and cache them across versions.
 
-A statement is parsed again for its span map (`syntax.span_map`), unless it is plain
-(`exporter_lines`). The cache is keyed by the statement's text, so that a keystroke invalidates one
-statement only.
+A span map (`syntax.span_map`) is the tree of the spans of a statement's parts. To compute it, a
+statement is parsed again, unless it is plain (`exporter_lines`). The cache is keyed by the text of
+the statement, so that a keystroke invalidates one statement only.
 """
 
 from __future__ import annotations
@@ -17,13 +17,21 @@ _MOST = 50_000
 
 
 class SpanMapCache:
-    """Span maps by the kind and text of a statement, relative to its start."""
+    """Caches span maps by the kind and text of the statement.
+
+    The offsets in a span map are relative to the start of the statement.
+    """
 
     def __init__(self) -> None:
         self._known: dict[tuple[str, str], SpanMap | None] = {}
 
     def find(self, kind: str, chunk: str) -> SpanMap | None:
-        """Return the span map of the statement at the start of a chunk; None if it has an error."""
+        """Return the span map of a statement; None if it has an error.
+
+        Args:
+            kind: the grammar rule of the statement, `node` or `value_info`.
+            chunk: the text from the start of the statement to its last possible end.
+        """
         key = kind, chunk
         try:
             return self._known[key]
@@ -42,11 +50,11 @@ class SpanMapCache:
 
 
 class Located:
-    """The span map of one statement in a document.
+    """The span map of one statement, and the position of the statement in the document.
 
     Attributes:
-        at: its offset.
-        places: its span map, relative to `at`.
+        at: the offset of the statement.
+        places: the span map, whose offsets are relative to `at`.
     """
 
     __slots__ = ("at", "places")
@@ -61,20 +69,28 @@ class Located:
         return self.absolute(self.places)
 
     def absolute(self, places: SpanMap) -> Span:
-        """Return the span of a part in the document."""
+        """Return the span in the document of a part of the statement; `places` is its span map."""
         return Span(self.at + places.span.start, self.at + places.span.end)
 
     def find(self, *path: str | int) -> Span | None:
-        """Return the span of a part by its path; None if the part does not exist."""
+        """Return the span in the document of a part; None if the part does not exist.
+
+        Args:
+            *path: the names of parts and indices of list items from the statement to the part, such
+                as `"outputs", 0, "name"`.
+        """
         try:
             return self.absolute(self.places.find(*path))
         except LookupError:
             return None
 
     def path_to(self, offset: int) -> list[tuple[str | int, SpanMap]]:
-        """Return the steps to the innermost part around an offset, or ending there.
+        """Return the path from the statement to the innermost part that contains an offset.
 
-        A step is the name or index of a part, and its span map.
+        A part also contains the offset of its end.
+
+        Returns:
+            (name or index, span map) of each part on the path.
         """
         relative = offset - self.at
         steps: list[tuple[str | int, SpanMap]] = []

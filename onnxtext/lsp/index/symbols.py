@@ -22,13 +22,14 @@ class Statement:
     """A node, or the declaration of a value.
 
     Attributes:
-        at: its offset.
-        kind: its rule in `syntax.span_map`.
-        item: the `Node` or `ValueInfo` in the tree.
-        scope: the graph or body that contains it.
+        at: the offset of its start.
+        kind: its grammar rule: `node`, or `value_info` for a declaration.
+        item: the `Node` or `ValueInfo` in the syntax tree.
+        scope: the graph or function that contains it.
         group: the role of a declared value; `node` for a node.
-        number: the index of a node in its scope; -1 for a value.
-        limit: its last possible end: the start of the next statement outside of this one.
+        number: the index of a node in its graph or function; -1 for a value.
+        limit: its last possible end: the start of the next statement, graph or section that is
+            outside of it.
     """
 
     at: int
@@ -42,13 +43,14 @@ class Statement:
 
 @dataclass(slots=True)
 class Occurrence:
-    """An occurrence of a name.
+    """An occurrence of a name in the text.
 
     Attributes:
-        role: whether it defines, declares or uses the name.
-        statement: the statement that contains it; None if `known` is set.
-        path: alternative paths in the span map of the statement; the first existing path applies.
-        known: the span, if it is outside of statements.
+        role: whether the occurrence defines, declares or uses the name.
+        statement: the statement that contains the occurrence; None if `known` is set.
+        path: alternative paths to the name in the statement's span map; the first that exists
+            applies.
+        known: the span of an occurrence outside of statements; None inside of statements.
     """
 
     role: Role
@@ -59,14 +61,15 @@ class Occurrence:
 
 @dataclass(slots=True)
 class Symbol:
-    """A name with one meaning.
+    """A value, label, parameter or function, and the occurrences of its name.
 
     Attributes:
-        key: its key in the index.
-        name: the name.
-        scope: the scope that defines the name; without a definition, the outermost of its uses.
-        defined: whether it has a definition.
-        occurrences: all its occurrences.
+        key: its key in `Index.symbols`.
+        name: its name.
+        scope: the graph or function that defines it, or else the outermost one around its uses;
+            None if the symbol is a function.
+        defined: whether its definition is in the text.
+        occurrences: the occurrences of its name.
     """
 
     key: Key
@@ -77,7 +80,10 @@ class Symbol:
 
 
 def parameter_names(scope: Scope) -> list[str]:
-    """Return the attribute parameters of the function around a scope."""
+    """Return the names of the attribute parameters of the function that contains a scope.
+
+    Return [] for a scope outside of functions.
+    """
     function = scope.function
     if function is None:
         return []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compute the statistics of a tensor for hover."""
+"""Compute the statistics of a tensor for hovers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from onnxtext.ast.typed_blobs import data_of_blob
 from onnxtext.tensor.text_resources import BlobError
 
 MOST_BYTES = 64 << 20
-"""Larger tensors have no statistics, which would delay the hover."""
+"""Maximum size in bytes of a tensor with statistics; a larger tensor would delay the hover."""
 
 
 def statistics(
@@ -19,13 +19,17 @@ def statistics(
     model: ast.Model | None,
     base_dir: Path | None,
 ) -> str | None:
-    """Return a line of statistics of a tensor, or an error message; None for other data.
+    """Return one line with the statistics of a tensor.
 
     Args:
-        type: its type.
-        data: its data.
-        model: the model, for blobs in the text.
-        base_dir: the directory of the document, for blobs in files.
+        type: the type of the tensor; None if `data` includes it.
+        data: the data of the tensor.
+        model: the model, to find blobs in the text; None for a part of a model.
+        base_dir: the directory of the document, to find blobs in files; None if unknown.
+
+    Returns:
+        The statistics of numbers, the number of strings, or the location of external data. A
+        message if the data is too large or cannot be read. None for other data.
     """
     from onnxtext.weights.statistics import describe, describe_entries
 

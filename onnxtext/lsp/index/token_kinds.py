@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Classify the names in a text for semantic tokens: types and modifiers."""
+"""Find the semantic tokens of a text: the spans of names, with token types and modifiers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from onnxtext.lsp.index.exporter_lines import (
     attributes_span,
 )
 from onnxtext.lsp.index.index import Index
-from onnxtext.lsp.index.section_scopes import listed_values
+from onnxtext.lsp.index.resolve_section_names import listed_values
 from onnxtext.lsp.index.statements import Located
 from onnxtext.lsp.index.symbols import Statement
 from onnxtext.source import Span
@@ -39,7 +39,7 @@ Token = tuple[int, int, int, int]
 
 
 def tokens_outside_statements(index: Index) -> list[Token]:
-    """Return the tokens outside of statements."""
+    """Return the semantic tokens outside of statements, such as names of graphs and functions."""
     found: list[Token] = []
     for scope in index.scopes:
         holder = None if scope.holder is None else index.original(scope.holder)
@@ -57,7 +57,7 @@ def tokens_outside_statements(index: Index) -> list[Token]:
 
 
 def statement_tokens(index: Index, statement: Statement) -> list[Token]:
-    """Return the tokens of any statement; none if it has an error."""
+    """Return the semantic tokens of a statement of any kind; [] if it has an error."""
     located = index.located(statement)
     if located is None:
         return []
@@ -98,7 +98,7 @@ def _type(span: Span, text: str) -> Iterator[Token]:
 
 
 def meaning(index: Index, scope: Scope, name: str) -> tuple[int, int]:
-    """Return the type and modifiers of an input, an initializer, or a value computed by a node."""
+    """Return the token type and modifiers of a value's name, which depend on the value's role."""
     if scope.position.get(name) != GIVEN:
         return COMPUTED
     return _INPUT if name in index.inputs(scope) else _INITIALIZER
@@ -140,7 +140,7 @@ def plain_tokens(
     Args:
         statement: the statement.
         found: the match of its text (`exporter_lines.match_plain`).
-        meanings: the result of `meanings`.
+        meanings: the result of the function `meanings` for the statement.
     """
     chunk = found.string
     if statement.kind != "node":
@@ -183,16 +183,17 @@ def _plain_value(
 def meanings(
     index: Index, statement: Statement, given: dict[str, tuple[int, int]] | None
 ) -> tuple[object, ...]:
-    """Return the facts that the tokens of a statement depend on besides its text.
+    """Return the data that determines the tokens of a statement, besides its text.
 
     Args:
         index: the index of the document.
         statement: the statement.
-        given: the result of `given_meanings` for its scope.
+        given: the result of `given_meanings` for its graph or function.
 
     Returns:
-        For a value, its type and modifiers; for a node, whether its operator is deprecated (None
-        if unknown), then type and modifiers of each input (None if omitted).
+        For a value, its token type and modifiers. For a node, first whether its operator is
+        deprecated (None if the operator is unknown), then for each input the pair of token type and
+        modifiers (None if the input is omitted).
     """
     scope, item = statement.scope, statement.item
     if statement.kind != "node":
@@ -210,7 +211,7 @@ def meanings(
 def given_meanings(scope: Scope) -> dict[str, tuple[int, int]] | None:
     """Return the token type and modifiers of each input and initializer of a scope, by name.
 
-    None for a nested graph or another scope that can use values of an outer graph.
+    Return None for a scope that can use values of an outer graph, such as a nested graph.
     """
     if scope.parent is not None or scope.main_graph is not None:
         return None

@@ -3,14 +3,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
 from onnxtext.ast.model import Node
+from onnxtext.ast.tensors_and_attributes import Attribute
 from onnxtext.ast.types import Type
 from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.operator_resolution import targets
 from onnxtext.checker.context.scopes import GIVEN, Scope
+from onnxtext.checker.inference.function_attributes import call_attributes
 from onnxtext.checker.inference.node_inference import Made
 from onnxtext.checker.inference.symbolic.small_tensors import Value, stored_value
 from onnxtext.checker.origins.explanation import title
@@ -25,7 +27,7 @@ from onnxtext.syntax.parse import parse_fragment
 
 _MOST_LINES = 4
 _MOST_STEPS = 400
-"""The most steps that are followed for one hover."""
+"""Maximum number of steps to follow for one hover."""
 
 
 @lru_cache(4096)
@@ -38,7 +40,7 @@ def _type(text: str) -> Type | None:
 
 
 class EditorView:
-    """The inferred facts of a graph from the last checker result: implements `View`."""
+    """Implements `View`: the types and values of a graph in the last result of the checker."""
 
     def __init__(self, document: Document, scope: Scope) -> None:
         self._document = document
@@ -46,7 +48,7 @@ class EditorView:
 
     @property
     def scope(self) -> Scope:
-        """The graph or body."""
+        """The graph or function body that this view shows."""
         return self._scope
 
     def _holder(self, name: str) -> Scope | None:
@@ -62,7 +64,7 @@ class EditorView:
         return None if text is None else _type(text)
 
     def value(self, name: str) -> Value | None:
-        """Return a value if it is small and known before the model runs."""
+        """Return the elements of a value; None if it is large or unknown before the model runs."""
         holder, analysis = self._holder(name), self._document.current
         if holder is None or analysis is None:
             return None
@@ -82,11 +84,11 @@ class EditorView:
         return None if scope is None else EditorView(self._document, scope)
 
     def body(self, scope: Scope) -> View | None:
-        """Return the view of a graph in a node of this one."""
+        """Return the view of a graph in an attribute of a node."""
         return EditorView(self._document, scope)
 
     def call(self, node: Node) -> View | None:
-        """Return the view of the function that a node calls; None for an operator."""
+        """Return the view of the function that a node calls; None if it calls no function."""
         subject = self._document.version.index.subject
         if subject is None:
             return None
@@ -97,7 +99,7 @@ class EditorView:
         return None
 
     def caller(self) -> tuple[View, Node] | None:
-        """Return the view and node of the first call of this function; None if there is none."""
+        """Return (view of the first caller of this function, calling node); None if not called."""
         subject = self._document.version.index.subject
         for scope in self._document.version.index.scopes if subject is not None else ():
             for node, target in zip(scope.nodes, targets(subject)[id(scope)], strict=True):  # type: ignore[arg-type]
@@ -105,11 +107,30 @@ class EditorView:
                     return EditorView(self._document, scope), node
         return None
 
+    def parameters(self) -> Mapping[str, Attribute] | None:
+        """Return the attributes of the first call of the function around this graph, by name.
+
+        None outside functions, or if no call is found.
+        """
+        calls: list[tuple[Scope, Node]] = []
+        function = self._scope.outermost
+        while function.kind == "function" and all(function is not called for called, _ in calls):
+            found = EditorView(self._document, function).caller()
+            if found is None:
+                break
+            calls.append((function, found[1]))
+            function = found[0].scope.outermost
+        attributes: dict[str, Attribute] = {}
+        for called, node in reversed(calls):
+            attributes = call_attributes(called.owner, node, attributes)
+        return attributes if calls else None
+
 
 def story_lines(document: Document, scope: Scope, name: str) -> Iterator[str]:
-    """Yield lines of Markdown on the origins of a computed value's sizes, unknown sizes first.
+    """Yield lines of Markdown that explain where the dimensions of a computed value come from.
 
-    Nothing is yielded until the check of this version of the text has finished.
+    Unknown dimensions come first. Nothing is yielded until this version of the text is checked, or
+    for inputs and initializers.
     """
     subject = document.version.index.subject
     if document.current is None or subject is None or scope.position.get(name, GIVEN) == GIVEN:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Check a text and infer types in the checking process (`worker`); results are plain data."""
+"""Check a text and infer types in the checking process (`worker`); results can be pickled."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ NEED_VALID_SYNTAX = frozenset(
         "unused-suppression",
     )
 )  # fmt: skip
-"""Rules without findings while a text has syntax errors, which may be the cause."""
+"""Rules whose findings are dropped if the text has syntax errors, which may be their cause."""
 
 MOST_FINDINGS = 1000
-"""Maximum number of findings of a document that are sent to the editor, errors first."""
+"""Maximum number of diagnostics of a document to send to the editor, errors first."""
 
 
 Report = Callable[[list[Diagnostic]], None]
-"""Called with the findings of the checker."""
+"""Called with the diagnostics of the checker."""
 
 
 @dataclass(slots=True)
@@ -41,9 +41,11 @@ class Analysis:
     """The result of the checker for one version of a text.
 
     Attributes:
-        diagnostics: the findings, without sources.
-        types: the types of values in onnxtext syntax, by the offset of the graph or body, and name.
-        values: the small computed values, by the offset of the graph or body, and name.
+        diagnostics: the diagnostics of the checker; their `source` is None.
+        types: the known types of all values in onnxtext syntax (`float[N, 3]`), by the offset of
+            the graph or function in the text, then by the name of the value.
+        values: the small tensors with known elements, such as computed shapes, by the same offsets
+            and names as `types`.
     """
 
     diagnostics: list[Diagnostic] = field(default_factory=list)
@@ -62,13 +64,13 @@ def analyse(
 
     Args:
         text: the text; it may have errors.
-        name: its name.
-        base_dir: its directory, if any.
-        answers: cached results of the inference of onnx; results are added.
+        name: its name in messages.
+        base_dir: its directory; None if unknown.
+        answers: a cache of onnx's inference results, which is read and extended; None for no cache.
         report: called with the diagnostics before the slower inference of types.
     """
     from onnxtext.checker.engine.partial_parse import read_partial
-    from onnxtext.checker.inference.value_types import small_values, value_types
+    from onnxtext.checker.inference.inferred_types import inferred_type_texts, small_values
 
     source = Source(text, name)
     with paused_collector():
@@ -79,7 +81,7 @@ def analyse(
             subject, found = _check(root, source, base_dir, broken=bool(syntax), answers=answers)
             if report is not None:
                 report(found)
-            types = value_types(subject)
+            types = inferred_type_texts(subject)
             return Analysis(found, types, small_values(subject))
         except RecursionError:
             message = "graphs or types are nested too deeply to be checked"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Schedule checks in the checking process: delay, supersede and cancel jobs.
 
-A check waits until its document stops changing. The result of an outdated check is discarded; the
-check is stopped if it takes too long.
+A check waits until its document has not changed for a moment. The result of an outdated check is
+discarded. A check that takes too long is stopped.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from onnxtext.lsp.server.worker import HEAD, CheckJob, WorkerError, pack
 DELAY = 0.2
 """Seconds without a change before a document is checked."""
 GRACE = 1.0
-"""Seconds that an outdated check may run: starting a new process takes about as long, and loses
-the cache."""
+"""Seconds that an outdated check may run before its process is stopped: a new process takes about
+as long to start, and has an empty cache."""
 LONGEST = 60.0
 """Timeout of a check in seconds."""
 
@@ -37,11 +37,13 @@ class Checker:
     """Checks the newest version of each document, one document at a time.
 
     Args:
-        done: called with URI, version number and result when a check has ended.
-        found: called with URI, version number and diagnostics, as soon as these are known.
+        done: called at the end of each check, with the URI, the version number, and the `Analysis`
+            or `WorkerError`.
+        found: called before `done`, with the URI, the version number and the diagnostics, as soon
+            as these are known. For an outdated check, neither `done` nor `found` is called.
 
     Attributes:
-        stopped: the number of checks that were stopped.
+        stopped: the number of checking processes that were stopped.
     """
 
     def __init__(self, done: Done, found: Found | None = None) -> None:
@@ -59,13 +61,20 @@ class Checker:
         self.stopped = 0
 
     def submit(self, uri: str, number: int, job: CheckJob, delay: float = DELAY) -> None:
-        """Check a version of a document after a delay, unless a newer version is submitted."""
+        """Check a version of a document after a delay, and cancel the checks of other versions.
+
+        Args:
+            uri: the URI of the document.
+            number: the version number.
+            job: the text to check.
+            delay: the delay in seconds.
+        """
         self.cancel(uri)
         loop = asyncio.get_running_loop()
         self._delays[uri] = loop.call_later(delay, self._due, uri, number, job)
 
     def cancel(self, uri: str) -> None:
-        """Cancel the checks of a document."""
+        """Cancel the waiting checks of a document, and discard the result of a running one."""
         delay = self._delays.pop(uri, None)
         if delay is not None:
             delay.cancel()
@@ -79,11 +88,11 @@ class Checker:
             self._kill = loop.call_later(max(left, 0), self._stop)
 
     def start(self) -> None:
-        """Start the process before the first check needs it."""
+        """Start the checking process before the first check needs it."""
         self._pump()
 
     def close(self) -> None:
-        """Cancel all checks and end the process."""
+        """Cancel all checks and end the checking process."""
         self._closed = True
         for handle in (*self._delays.values(), *([self._kill] if self._kill else [])):
             handle.cancel()

@@ -51,7 +51,11 @@ CUSTOM: dict[str, dict[str, type | tuple[type, ...]]] = {
 
 
 def check_types(params: Any, depth: int = 0) -> None:
-    """Check the types of parameters by their names; pygls would convert wrong types silently.
+    """Check the types of parameters whose names have a fixed type in the protocol, such as `uri`.
+
+    Nested parameters are checked, too.
+
+    pygls would convert wrong types without an error.
 
     Raises:
         TypeError: a parameter has the wrong type.
@@ -76,6 +80,10 @@ def check_types(params: Any, depth: int = 0) -> None:
 def check_custom(wanted: dict[str, type | tuple[type, ...]], params: Any) -> None:
     """Check the parameters of a custom request.
 
+    Args:
+        wanted: the types of the request's parameters, an entry of `CUSTOM`.
+        params: the parameters from the client.
+
     Raises:
         TypeError: a parameter is missing or has the wrong type.
     """
@@ -90,12 +98,12 @@ Field = TypeVar("Field", str, int)
 
 
 def data_field(data: Any, name: str, default: Field) -> Field:
-    """Return a field of the data that an editor sends back with an item.
+    """Return a field of the `data` that the server gave to an item and the editor sends back.
 
     Args:
         data: the data of the item, which the editor may have changed.
         name: the name of the field.
-        default: the result if the field is absent or has another type.
+        default: the result if the field is absent, or has another type than `default`.
     """
     value = data.get(name) if isinstance(data, dict) else getattr(data, name, None)
     return value if isinstance(value, type(default)) else default

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Extend the protocol of pygls: validate messages, queue requests, and store the documents.
+"""Extend the protocol of pygls: validate messages, queue requests, and bypass its documents.
 
 pygls answers each request before it reads the next message, so it would compute requests that are
 already cancelled or outdated. Here, requests wait in a queue until all input is read. pygls drops
-messages with invalid parameters; this module answers them with an error (JSON-RPC 2.0, section
-5.1).
+messages with invalid parameters; this module answers such requests with an error (JSON-RPC 2.0,
+section 5.1).
 
 pygls also keeps the text of each document, and splits lines like Python, at U+2028 and other
-characters that are not line breaks in the protocol (LSP 3.18, Text Documents). A change after
-such a character is misplaced or raises, and no handler is called. So this module stores the texts.
+characters that are not line breaks in the protocol (LSP 3.18, Text Documents). pygls would misplace
+a change after such a character, or raise an error. So only `Server.documents` has the texts.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ log = logging.getLogger(__name__)
 
 
 class RequestError(JsonRpcException):
-    """A request failed; the message is for users."""
+    """A request has failed. The message gives the reason; editors show it to the user."""
 
     def __init__(self, message: str, data: Any = None) -> None:
         super().__init__(message, REQUEST_FAILED, data)
@@ -64,9 +64,9 @@ class PendingRequest:
         id: its id.
         method: its method.
         params: its parameters.
-        uri: its document, if any.
-        version: the version of the document when the request arrived.
-        dropped: whether it was answered with an error.
+        uri: the URI of its document; None for a request about no document.
+        version: the version of the document when the request arrived; None if it is not open.
+        dropped: whether the request was answered with an error before its handler has finished.
     """
 
     id: int | str
@@ -78,10 +78,10 @@ class PendingRequest:
 
 
 class Protocol(LanguageServerProtocol):
-    """Validates messages, queues requests, and stores the documents instead of pygls.
+    """Validates messages, queues requests, and keeps pygls from storing documents.
 
     Attributes:
-        has_input: returns whether unread input has arrived.
+        has_input: a function that returns whether unread input has arrived.
         computed: the number of requests that were passed to handlers.
     """
 
@@ -102,7 +102,7 @@ class Protocol(LanguageServerProtocol):
         return data
 
     def handle_message(self, message: Any) -> None:
-        """Handle a message, or answer it with an error."""
+        """Handle a message; answer an invalid request with an error."""
         if not isinstance(message, dict) or message.get("jsonrpc") != self.VERSION:
             self._refuse(None, INVALID_REQUEST, "a message must be an object with `jsonrpc`: `2.0`")
             return
@@ -165,7 +165,7 @@ class Protocol(LanguageServerProtocol):
             log.warning("an unexpected or invalid response")
 
     def refuse_unread(self) -> None:
-        """Answer input that is not a valid message with an error."""
+        """Answer input that is not a valid message with a parse error."""
         self._refuse(None, PARSE_ERROR, "the message is not valid JSON")
 
     def _refuse(self, number: int | str | None, code: int, message: str) -> None:
@@ -199,7 +199,7 @@ class Protocol(LanguageServerProtocol):
 
     @property
     def server(self) -> Server:
-        """The server, with its own type."""
+        """The server of this protocol, typed as our class."""
         return self._server  # type: ignore[return-value]
 
     async def _work(self) -> None:
@@ -278,7 +278,7 @@ class Protocol(LanguageServerProtocol):
             self._refuse(waiting.id, code, message)
 
     def outdate(self, uri: str) -> None:
-        """Cancel running requests for old versions of a document."""
+        """Cancel the running requests for old versions of a document; answer with an error."""
         for waiting in list(self._running.values()):
             if waiting.uri == uri and self._is_outdated(waiting):
                 self._cancel(waiting)
@@ -301,19 +301,19 @@ class Protocol(LanguageServerProtocol):
     def lsp_text_document__did_open(
         self, params: t.DidOpenTextDocumentParams
     ) -> Generator[Any, Any, None]:
-        """Handle an opened document."""
+        """Call the handler of `Server` for an opened document, and not that of pygls."""
         yield self.fm.features[t.TEXT_DOCUMENT_DID_OPEN], (params,), None
 
     @lsp_method(t.TEXT_DOCUMENT_DID_CHANGE)
     def lsp_text_document__did_change(
         self, params: t.DidChangeTextDocumentParams
     ) -> Generator[Any, Any, None]:
-        """Handle a changed document."""
+        """Call the handler of `Server` for a changed document, and not that of pygls."""
         yield self.fm.features[t.TEXT_DOCUMENT_DID_CHANGE], (params,), None
 
     @lsp_method(t.TEXT_DOCUMENT_DID_CLOSE)
     def lsp_text_document__did_close(
         self, params: t.DidCloseTextDocumentParams
     ) -> Generator[Any, Any, None]:
-        """Handle a closed document."""
+        """Call the handler of `Server` for a closed document, and not that of pygls."""
         yield self.fm.features[t.TEXT_DOCUMENT_DID_CLOSE], (params,), None

@@ -41,10 +41,10 @@ PAUSE = 0.06
 """Seconds without a change before a slow text is parsed for a request: usually once, after the last
 keystroke."""
 LONG = 0.03
-"""A text is slow if parsing takes longer, in seconds."""
+"""A text is slow if parsing it takes longer than this number of seconds."""
 
 LAST = 5.0
-"""Seconds to answer pending requests when the input ends."""
+"""Maximum number of seconds to answer pending requests after the input has ended."""
 
 TREE_ONLY = frozenset(
     (
@@ -55,7 +55,7 @@ TREE_ONLY = frozenset(
         t.TEXT_DOCUMENT_CODE_ACTION,
     )
 )
-"""Requests that need the tree, but not the index, before they are handled."""
+"""Requests whose handlers need the syntax tree, but not the index."""
 
 Handler = Callable[..., Any]
 log = logging.getLogger(__name__)
@@ -67,7 +67,7 @@ class Server(LanguageServer):
     Attributes:
         documents: the open documents, by URI.
         checker: checks the documents in the background.
-        strict: whether internal errors are sent to the client.
+        strict: whether internal errors are sent to the client as errors of requests.
         status: the exit status of the session.
     """
 
@@ -125,11 +125,21 @@ class Server(LanguageServer):
         await protocol.settle(LAST)
 
     def report_server_error(self, error: Exception, source: Any) -> None:
-        """Log an error."""
+        """Log an error that pygls reports."""
         log.error("%s", error)
 
     async def prepare(self, version: Version | None, method: str) -> bool:
-        """Parse and index a version, in steps; return False if input should be handled first."""
+        """Parse a version of a document and, if the request needs it, index it.
+
+        Args:
+            version: the version; None for a request about no open document. For the method
+                `workspace/symbol`, None stands for all open documents.
+            method: the method of the request.
+
+        Returns:
+            Whether the version is ready. If not, the caller should handle waiting input and then
+            call this method again.
+        """
         if version is None:
             documents = self.documents.values() if method == t.WORKSPACE_SYMBOL else ()
             for document in list(documents):
@@ -152,14 +162,14 @@ class Server(LanguageServer):
     # ---- Requests -----------------------------------------------------------------------------
 
     def answer(self, method: str, handler: Handler, options: Any = None) -> None:
-        """Register a handler of a request or notification; its internal errors are logged.
+        """Register the handler of a request or notification, and log its internal errors.
 
         Args:
             method: the method of the protocol.
-            handler: takes the server, or an open document, and the parameters; may be a coroutine
-                function. If its first parameter is named `document`, it is only called for open
-                documents; requests on other documents get no result.
-            options: the options of the capability.
+            handler: a function or coroutine function of the server and the parameters. If its first
+                parameter is named `document`, it gets the open document in place of the server; a
+                request about a document that is not open has the result null.
+            options: the options of the server capability to announce.
         """
         takes_document = next(iter(inspect.signature(handler).parameters)) == "document"
 
@@ -191,19 +201,19 @@ class Server(LanguageServer):
         self.window_log_message(t.LogMessageParams(t.MessageType.Error, message))
 
     def document(self, uri: str) -> Document | None:
-        """Return an open document; None for other documents."""
+        """Return the open document with a URI; None if it is not open."""
         return self.documents.get(uri)
 
     @property
     def encoding(self) -> str:
-        """The negotiated unit of columns."""
+        """The negotiated unit of columns, such as `utf-16`."""
         chosen = self.server_capabilities.position_encoding
         return str(getattr(chosen, "value", chosen) or "utf-16")
 
     # ---- Documents ----------------------------------------------------------------------------
 
     def opened(self, params: t.DidOpenTextDocumentParams) -> None:
-        """Handle an opened document."""
+        """Store an opened document, parse it, and check it."""
         item = params.text_document
         path = to_fs_path(item.uri) if item.uri.startswith("file:") else None
         document = Document.open(
@@ -214,7 +224,7 @@ class Server(LanguageServer):
         self._check(document, delay=0)
 
     def changed(self, params: t.DidChangeTextDocumentParams) -> None:
-        """Handle a changed document."""
+        """Apply the changes of a document; parse and check the new version after short delays."""
         uri = params.text_document.uri
         document = self.documents.get(uri)
         if document is None:
@@ -230,7 +240,7 @@ class Server(LanguageServer):
         self._check(document)
 
     def closed(self, params: t.DidCloseTextDocumentParams) -> None:
-        """Handle a closed document."""
+        """Forget a closed document, and remove its diagnostics from the editor."""
         uri = params.text_document.uri
         if self.documents.pop(uri, None) is not None:
             self.checker.cancel(uri)
@@ -298,7 +308,7 @@ class Server(LanguageServer):
         self._wake(uri)
 
     async def checked(self, params: Any) -> dict[str, Any]:
-        """Wait for the check of the current version: `onnxtext/checked` {uri} -> {version}."""
+        """Answer `onnxtext/checked` {uri} -> {version} when the current version is checked."""
         uri = getattr(params, "uri", None)
         while True:
             document = self.documents.get(str(uri))
@@ -332,7 +342,7 @@ class Server(LanguageServer):
 
 
 def create_server() -> Server:
-    """Return a server with all features."""
+    """Return a server with the handlers of all features."""
     from onnxtext.lsp.features import register
 
     server = Server()

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Read and write the pipes to the editor; a thread reads, so that pending input is known."""
+"""Read and write the pipes to the editor.
+
+A thread reads the input, so that the server knows whether unread input has arrived.
+"""
 
 from __future__ import annotations
 
@@ -21,11 +24,11 @@ log = logging.getLogger(__name__)
 
 
 class BadHeader(ValueError):
-    """The header of a message has no valid length."""
+    """The header of a message has no valid `Content-Length`."""
 
 
 class PipeReader:
-    """Reads messages; messages that have arrived are returned without suspending."""
+    """Reads messages from the editor. A message that has arrived is returned without waiting."""
 
     def __init__(self, stream: BinaryIO) -> None:
         # Bypass the buffer of the stream, whose lock may be held at exit.
@@ -45,7 +48,7 @@ class PipeReader:
         """Return the next message without its header; None at the end of the input.
 
         Raises:
-            BadHeader: a header has no valid length.
+            BadHeader: the header has no valid `Content-Length`.
         """
         length: bytes | None = None
         is_empty = True
@@ -62,7 +65,7 @@ class PipeReader:
         return None
 
     def stop(self) -> None:
-        """Stop reading."""
+        """Discard unread input, and let the input end here."""
         self._arrived.clear()
         self._arrived.append(b"")
         self._wake()
@@ -127,7 +130,7 @@ class PipeReader:
 
 
 class PipeWriter:
-    """Writes messages to the editor; `close` leaves the stream open."""
+    """Writes messages to the editor."""
 
     def __init__(self, stream: BinaryIO, lost: Callable[[], None]) -> None:
         """Create a writer.
@@ -153,4 +156,4 @@ class PipeWriter:
             self._lost()
 
     def close(self) -> None:
-        """Do nothing: each message is flushed already."""
+        """Do nothing: each message was flushed, and the stream stays open."""

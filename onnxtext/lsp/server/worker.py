@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Run the checking process, `python -m onnxtext.lsp.server.worker`: one job after the other.
 
-Each message is a length (eight bytes, little-endian) and a pickle of that length. The answer to
-a job is a list of diagnostics as soon as it is known, and then the whole `Analysis`; or a
-`WorkerError`. In a separate process, checks never block typing, can be stopped at any time, and a
-crash in the inference of onnx does not stop the server.
+Each message is a length (eight bytes, little-endian) and a pickle of that length. The process
+answers a job with the list of diagnostics as soon as it is known, and then with an `Analysis`; or
+with a `WorkerError` after an internal error. In a separate process, checks never block typing, can
+be stopped at any time, and a crash in the inference of onnx does not stop the server.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class CheckJob:
     Attributes:
         text: the text.
         name: the name of the text in messages.
-        base_dir: the directory of the text, if any.
+        base_dir: the directory of the text; None if unknown.
     """
 
     text: str
@@ -40,19 +40,19 @@ class CheckJob:
 
 @dataclass(frozen=True, slots=True)
 class WorkerError:
-    """An internal error, for the log."""
+    """An internal error of the checker; its message is for the log."""
 
     message: str
 
 
 def pack(message: object) -> bytes:
-    """Encode a message with its length."""
+    """Return the bytes of a message for the pipe: its length and its pickle."""
     data = pickle.dumps(message, protocol=pickle.HIGHEST_PROTOCOL)
     return len(data).to_bytes(HEAD, "little") + data
 
 
 def main() -> None:
-    """Answer jobs until the pipe is closed."""
+    """Read jobs from standard input and answer them on standard output until the input ends."""
     reader = sys.stdin.buffer
     writer = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     # Output of libraries must not mix with messages.

@@ -53,10 +53,10 @@ class AttributeFields:
         data: the whole message.
         name: its name; "" if absent.
         type: its type; None if absent or unknown.
-        reference: `ref_attr_name`.
+        reference: its `ref_attr_name`; None if absent.
         values: the fields that hold values.
         decorators: `@doc` if the attribute has a doc string.
-        is_whole: whether these attributes cover all fields of the message.
+        is_whole: whether the message has no fields besides those above.
     """
 
     data: Data
@@ -104,9 +104,11 @@ class AttributeFields:
 def attribute_value(
     fields: AttributeFields, lift_graph: Callable[[Data], ast.Graph]
 ) -> ast.AttributeValue | None:
-    """Return the value of an attribute; None if it has a type but no value.
+    """Return the value of an attribute.
 
-    Return a `Record` of all its fields if no other syntax can express the value.
+    An attribute without a value gives None, or an empty list if its type is a list type.
+    If no other syntax can express the value, return a `Record` of the attribute's fields, without
+    its name and doc string.
 
     Args:
         fields: the attribute.
@@ -203,7 +205,7 @@ def expressible_sparse(data: Data) -> ast.SparseTensor | None:
 
 
 def expressible_type(data: Data) -> ast.Type | None:
-    """Lift a `TypeProto`; return None if the syntax cannot express it on its own."""
+    """Lift a `TypeProto`; return None if the syntax cannot express it where tensors may stand."""
     made = lift_type(data)
     # Where a tensor is allowed too, the parser reads `undefined` as a type only with brackets.
     if isinstance(made, (ast.TensorType, ast.SparseTensorType)) and made.element == "undefined":

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Decode wire bytes to the AST, and prove that encoding the AST gives the same bytes.
 
-The fast path lifts every item, ignores unknown fields and lowers the result. If the bytes are the
-same (nearly always), the AST is complete and the encoding canonical. Otherwise the careful
-path compares each item with its own bytes, and adds `residual_decorators` for fields that the AST
-lacks.
+The fast path lifts every item, ignores unknown fields and lowers the result. If the lowered bytes
+equal the input (nearly always), the AST is complete and the input is canonical. Otherwise the
+careful path lowers each item, compares the result with the item's own bytes, and adds
+`residual_decorators` for fields that the AST lacks.
 """
 
 from __future__ import annotations
@@ -55,7 +55,8 @@ def lift_model(data: bytes, finish: Finish | None = None) -> Model:
 
     Args:
         data: the bytes.
-        finish: called on the model before its lowered bytes are compared with the data.
+        finish: rearranges the model (see `Finish`) before its lowered bytes are compared with
+            `data`.
 
     Raises:
         LiftError: the bytes are not a `ModelProto`.
@@ -159,7 +160,7 @@ def _fast_path(data: bytes, message: str, finish: Finish | None) -> Model | Frag
 
 
 def canonical_encoding(data: bytes) -> bytes:
-    """Return the canonical encoding of an encoded model.
+    """Return the canonical encoding of the `ModelProto` in `data`.
 
     Raises:
         LiftError: the bytes are not a `ModelProto`.
@@ -214,7 +215,7 @@ def _lower(made: Model | Fragment, message: str) -> bytes:
 
 
 def canonical_message(data: bytes, message: str) -> bytes:
-    """Return the message as protobuf encodes it.
+    """Parse a message with protobuf, and return protobuf's encoding of it, which is canonical.
 
     Raises:
         LiftError: protobuf cannot read the message.

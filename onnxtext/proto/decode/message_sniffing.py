@@ -21,9 +21,9 @@ _MESSAGES = {
     "SparseTensorProto": ({2}, None),
     "TypeProto": ({1, 4, 5}, None),
 }
-"""By message type that users save as a model: (field numbers, help).
+"""Maps message types that users save as a model to (field numbers, help).
 
-A message of this type must have at least one of these fields.
+A message of the type must have at least one of these fields.
 """
 
 _FIELD_LIMIT = 20_000
@@ -31,9 +31,9 @@ _FIELD_LIMIT = 20_000
 
 
 def is_suspicious(data: bytes) -> bool:
-    """Whether a valid model may be another message: some fields do not match the schema.
+    """Whether a valid model has fields that do not match the schema, so it may be another message.
 
-    A model with a graph, an `ir_version` and only known top-level fields is never suspicious.
+    The result is False for a model with a graph, an `ir_version` and only known top-level fields.
     """
     if core() == "native" and core_module("decode_models").is_plain(data):
         return False
@@ -50,7 +50,11 @@ _MODEL_FIELDS = {(1, VARINT), (5, VARINT)} | {
 
 
 def looks_like(data: bytes) -> tuple[str, str | None] | None:
-    """Return the (name, help) of another message type that the bytes match; None if none does."""
+    """Return the name of a message type other than `ModelProto` that the bytes match, and advice.
+
+    The advice tells what to do with such a message; it is None for some types. Return None if the
+    bytes match no other type.
+    """
     for name, (required, help) in _MESSAGES.items():
         spec = message_spec(name)
         try:

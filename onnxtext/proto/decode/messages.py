@@ -42,9 +42,9 @@ class Lifter(NodeLifter):
 
     Attributes:
         largest: the number of elements of the largest tensor or attribute list, if the native core
-            found that the model needs no further pass (`settle_presence`, `settle_annotations`).
-            Otherwise -1: the Python core was used, or the model has decorators, metadata,
-            annotations, empty domains, empty tensor names or long strings.
+            decoded the model and it needs no further pass (`settle_presence`,
+            `settle_annotations`). -1 if the Python core was used, or the model has decorators,
+            metadata, annotations, empty domains, empty tensor names or long strings.
     """
 
     def __init__(self, *, careful: bool, native: bool = True) -> None:
@@ -175,13 +175,13 @@ class Lifter(NodeLifter):
         *,
         is_named: bool = True,
     ) -> None:
-        """Lift the fields of a graph that `_fields` did not lift, and combine its lists.
+        """Lift the remaining fields of a graph, and assemble its lists (see `assemble_graph`).
 
         Args:
             graph: the graph; gets its values and decorators.
-            others: the (number, payload) of each field that `_fields` did not lift.
-            initializers: its initializers so far.
-            infos: its value infos so far.
+            others: the (number, payload) of each field that the caller has not lifted.
+            initializers: the initializers that the caller has lifted.
+            infos: the value infos that the caller has lifted.
             depth: the number of enclosing messages.
             is_named: whether the message stores a name, which may be empty.
         """
@@ -344,7 +344,10 @@ class Lifter(NodeLifter):
         return value
 
     def sparse_initializer(self, data: Data) -> list[ast.ValueInfo]:
-        """Lift a `SparseTensorProto` to one value; [] if only a residual field can express it."""
+        """Lift a `SparseTensorProto` to a list of one value.
+
+        Return an empty list if only a residual field can express the tensor.
+        """
         sparse, name = lift_sparse_tensor(data)
         if sparse is None or name is None:
             return []

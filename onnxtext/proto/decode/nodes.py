@@ -24,7 +24,7 @@ from onnxtext.wire.reader import check_depth, read_fields
 from onnxtext.wire.writer import LENGTH
 
 NO_DEFAULTS = Presence(version=1)
-"""A header without presence defaults, with which lifting starts; `settle_presence` adds them."""
+"""The header that lifting starts with: no presence defaults. `settle_presence` adds them."""
 
 SMALL = 4096
 """Maximum size, in bytes, of attributes to cache; larger attributes rarely repeat."""
@@ -71,7 +71,7 @@ class NodeLifter(ABC):
         return node
 
     def read_node(self, data: Data, depth: int) -> tuple[Node, bool]:
-        """Lift the known fields of a `NodeProto`; also return whether it has no other fields."""
+        """Lift a `NodeProto`; return the node, and whether it has all fields of the message."""
         inputs: list[str] = []
         outputs: list[str] = []
         attributes: list[Attribute] = []
@@ -115,7 +115,7 @@ class NodeLifter(ABC):
         return node, is_whole
 
     def attribute(self, data: Data, depth: int = 0) -> Attribute:
-        """Lift an `AttributeProto`; equal small attributes without a graph are the same object.
+        """Lift an `AttributeProto`; equal small attributes without graphs share one object.
 
         Args:
             data: its bytes.

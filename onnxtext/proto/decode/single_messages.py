@@ -69,12 +69,14 @@ def record_fragment(data: Data, message: str) -> Fragment:
 
 
 def shorten(fragment: Fragment, data: bytes, message: str) -> Fragment:
-    """Return a fragment that lowers to the same bytes, without a header if possible.
+    """Return a fragment without its header if it lowers to `data` without the header too.
+
+    Otherwise, return the fragment itself. Graphs, functions and nodes always keep their header.
 
     Args:
         fragment: the fragment.
         data: the canonical bytes of its message.
-        message: the name of its type.
+        message: the name of the message type.
     """
     item = fragment.item
     if isinstance(item, (tuple, Record, Type)):

@@ -228,9 +228,9 @@ _DATA_FIELDS = {
 def lift_tensor(
     data: Data,
 ) -> tuple[ast.TensorType, str | None, ast.TensorData, list[ast.Decorator], bool]:
-    """Return the type, name, data and decorators of a `TensorProto`; `raw_data` is not copied.
+    """Return (type, name, data, decorators, is_whole) of a `TensorProto`; do not copy `raw_data`.
 
-    The last item of the result tells whether the others express all of its fields.
+    `is_whole` tells whether the other items express all fields of the message.
 
     Raises:
         WireError: the bytes are not a message.
@@ -362,7 +362,7 @@ def _fitting_data(
 
 
 def lift_sparse_tensor(data: Data) -> tuple[ast.SparseTensor | None, str | None]:
-    """Return a sparse tensor and the name of its values; (None, None) if syntax cannot express it.
+    """Return a sparse tensor and the name of its `values`; (None, None) if no syntax expresses it.
 
     Raises:
         WireError: the bytes are not a message.

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 
 from onnxtext.proto.descriptors import FieldSpec, MessageSpec, message_spec
-from onnxtext.proto.wire_places import step
+from onnxtext.proto.path_at_offset import step
 from onnxtext.wire.reader import MAX_DEPTH
 from onnxtext.wire.writer import END_GROUP, FIXED32, FIXED64, GROUP, LENGTH, VARINT
 
@@ -34,7 +34,8 @@ class Corruption:
         offset: the byte offset.
         path: the path at the offset, such as `graph.node[12].op_type`; "" for the message itself.
         known: the number of top-level fields before the error that match the schema.
-        inside: for truncated bytes, the path of the innermost message at their end; otherwise "".
+        inside: if a field is longer than the rest of the data, the path of the innermost field or
+            message that the end of the data truncates; otherwise "".
     """
 
     kind: str
@@ -138,7 +139,7 @@ class _Walk:
         return after
 
     def _inside(self, field: FieldSpec, at: int, end: int, path: str, depth: int) -> str:
-        """Return the path of the innermost message that the end of the bytes truncates."""
+        """Return the path of the innermost field or message that the end of the bytes truncates."""
         if field.message:
             try:
                 self.message(message_spec(field.message), at, end, path, depth + 1)

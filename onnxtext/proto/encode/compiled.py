@@ -15,7 +15,7 @@ from onnxtext.wire.writer import Piece
 
 
 class CoreLowering(Lowering):
-    """Lowers graphs and functions with the compiled core, which calls back for rare constructs."""
+    """Lowers messages with the compiled core, which calls these methods for rare constructs."""
 
     def model(self, model: Model) -> list[Piece]:
         """Return a `ModelProto` in pieces."""
@@ -28,7 +28,7 @@ class CoreLowering(Lowering):
         return self.finish_pieces("GraphProto", pieces, own_decorators(graph), graph.at)
 
     def function_fields(self, functions: list[Function]) -> list[Piece]:
-        """Return functions as encoded fields of their model."""
+        """Return the encoded `functions` fields of a `ModelProto`."""
         return [Encoder(self).functions(functions)]
 
     def function(self, function: Function) -> bytes:
@@ -44,14 +44,14 @@ class CoreLowering(Lowering):
     def initializer_with(
         self, value: ValueInfo, data: TensorData | SparseTensor, is_input: bool
     ) -> list[Piece]:
-        """Return an initializer like `initializer`, with data that may be resolved already."""
+        """Encode a value as an initializer, with `data` in place of the value's own data."""
         if data is not value.data:
             value = replace(value, data=data)
         return self.initializer(value, is_input=is_input)
 
     def plain_type(self, type: Type, at: int) -> bytes:
-        """Return a `TypeProto`, to which the core appends the denotation of the value."""
-        return self._type(type, (), at)
+        """Return a `TypeProto`; the core then appends the denotation from the value's decorator."""
+        return self.type_proto(type, (), at)
 
     def placed_attribute(self, attribute: Attribute, at: int) -> bytes:
         """Return an `AttributeProto`; errors are reported at the offset `at`."""

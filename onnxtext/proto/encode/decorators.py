@@ -134,7 +134,7 @@ class FieldTable:
 
 
 def field_runs(data: bytes) -> list[tuple[int, int, int]]:
-    """Return (field number, start, end) of each run of fields with the same number."""
+    """Return (field number, start, end) of each run of consecutive fields with the same number."""
     if core() == "native":
         found: list[tuple[int, int, int]] | None = core_module("field_runs").field_runs(data)
         if found is not None:
@@ -164,7 +164,7 @@ def decorate(message: str, data: bytes, decorators: Sequence[Decorator]) -> byte
 
 
 def targeted(decorators: Sequence[Decorator], target: str) -> list[Decorator]:
-    """Return the decorators of an item itself (target ""), of its `type` or of its `data`.
+    """Select the decorators that apply to `target`: `type`, `data`, or "" for the item itself.
 
     The prefix is removed: `@type.denotation("…")` becomes `@denotation("…")`.
     """

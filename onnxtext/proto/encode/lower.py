@@ -34,7 +34,7 @@ def lower_model(
     Args:
         model: the model.
         elsewhere: finds blobs that are not in the resources of the model.
-        verified: whether the digests of these resources are known to match.
+        verified: whether the digests of these resources have been verified before.
 
     Raises:
         LowerError: a decorator or record is invalid, or a blob is missing or damaged.
@@ -66,7 +66,7 @@ def lower_guarded(
         model: as for `lower_model`.
         elsewhere: as for `lower_model`.
         verified: as for `lower_model`.
-        guard: called before the first large or external data is read.
+        guard: called once, before the first large or external data is read.
 
     Raises:
         LowerError: as for `lower_model`.
@@ -90,7 +90,7 @@ def lower_guarded(
 
 
 def lowering_class() -> type[Lowering]:
-    """Return the implementation for the enabled core."""
+    """Return the `Lowering` class of the enabled core, native or Python."""
     return _core_lowering() if core() == "native" else Lowering
 
 
@@ -127,7 +127,8 @@ def _apply_encoding_habits(model: Model, data: bytes) -> bytes:
 def lower_fragment(fragment: Fragment, message: str = "") -> bytes:
     """Encode a fragment as its message: `GraphProto`, `FunctionProto`, `NodeProto` and so on.
 
-    A value info with data becomes a `TensorProto`, a list of nodes the fields of a `GraphProto`.
+    A value info with data becomes a `TensorProto`. A list of nodes becomes the `node` fields of a
+    `GraphProto`.
 
     Args:
         fragment: the fragment.
@@ -142,6 +143,20 @@ def lower_fragment(fragment: Fragment, message: str = "") -> bytes:
         lowering = lowering_class()(PresenceDefaults(fragment.presence))
     except RecordError as error:
         raise LowerError(str(error), -1) from None
+    return lower_item(lowering, fragment)
+
+
+def lower_item(lowering: Lowering, fragment: Fragment) -> bytes:
+    """Encode the item of a fragment that is no record, as `lower_fragment` does.
+
+    Args:
+        lowering: the methods that encode it.
+        fragment: the fragment.
+
+    Raises:
+        LowerError: a decorator is invalid.
+    """
+    assert not isinstance(fragment.item, Record)
     match fragment.item:
         case Graph() as graph:
             return b"".join(lowering.graph(graph))

@@ -7,9 +7,10 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from onnxtext.ast.model import Configuration, Fragment, Function, Graph, Model, Node, ValueInfo
-from onnxtext.ast.records import Decorator
+from onnxtext.ast.records import Decorator, Record
 from onnxtext.ast.tensors_and_attributes import Attribute, NoData, TensorData
-from onnxtext.ast.types import TensorType
+from onnxtext.ast.types import TensorType, Type
+from onnxtext.proto.encode.lower import lower_item
 from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.encode.messages import Lowering
 from onnxtext.proto.generic_records import RecordError
@@ -27,6 +28,13 @@ class _Collecting(Lowering):
         super().__init__(PresenceDefaults(model.presence), model.resources, elsewhere)
         self.errors: list[LowerError] = []
         self._at = model.graph.at
+
+    def collect(self, root: Model | Fragment) -> None:
+        """Encode a model or a fragment, and record its errors."""
+        if isinstance(root, Model):
+            self.model(root)
+        elif not isinstance(root.item, Record):
+            self._try(-1, lambda: lower_item(self, root), b"")
 
     def node(self, node: Node) -> bytes:
         """Encode a node; if it cannot be encoded, record the error and return no bytes."""
@@ -55,6 +63,14 @@ class _Collecting(Lowering):
     def configuration(self, configuration: Configuration, at: int) -> bytes:
         """Encode a configuration; if it cannot be encoded, record the error and return no bytes."""
         return self._try(at, lambda: super(_Collecting, self).configuration(configuration, at), b"")
+
+    def type_proto(self, type: Type, decorators: Sequence[Decorator], at: int) -> bytes:
+        """Encode a type; if it cannot be encoded, record the error and return no bytes."""
+
+        def lower() -> bytes:
+            return super(_Collecting, self).type_proto(type, decorators, at)
+
+        return self._try(at, lower, b"")
 
     def attribute(self, attribute: Attribute) -> bytes:
         """Encode an attribute; if it cannot be encoded, record the error and return no bytes."""
@@ -97,6 +113,8 @@ class _Collecting(Lowering):
 def find_errors(root: Model | Fragment, elsewhere: Elsewhere | None = None) -> list[LowerError]:
     """Find every error of lowering a model or a fragment, in the order of the text.
 
+    Return an empty list for a fragment that is a record.
+
     Args:
         root: the model or fragment to lower.
         elsewhere: finds blobs that are not in the resources of the model.
@@ -106,16 +124,5 @@ def find_errors(root: Model | Fragment, elsewhere: Elsewhere | None = None) -> l
         lowering = _Collecting(model, elsewhere)
     except RecordError as error:
         return [LowerError(str(error), model.graph.at)]
-    match root.item if isinstance(root, Fragment) else root:
-        case Model() as item:
-            lowering.model(item)
-        case Graph() as item:
-            lowering.graph(item)
-        case Function() as item:
-            lowering.function(item)
-        case list() as items:
-            for node in items:
-                lowering.node(node)
-        case Node() as item:
-            lowering.node(item)
+    lowering.collect(root)
     return sorted(lowering.errors, key=lambda error: error.at)

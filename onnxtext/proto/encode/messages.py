@@ -15,7 +15,10 @@ from onnxtext.wire.writer import Piece, delimited, delimited_pieces, varint
 
 
 class Lowering(ValueLowering):
-    """Lowers all messages of one model to wire bytes; weights in pieces are not copied."""
+    """Lowers all messages of one model to wire bytes.
+
+    Methods that return a list of pieces do not copy weights.
+    """
 
     # ---- Models, graphs, functions ----------------------------------------------------------
 
@@ -130,7 +133,10 @@ class Lowering(ValueLowering):
 
         Args:
             owner: the graph or function.
-            metadata: the metadata by value; used entries are removed.
+            metadata: maps the name of a value to its metadata; entries are removed when used.
+
+        Raises:
+            LowerError: `metadata` has entries left for values without a `ValueInfoProto`.
         """
         for node in owner.nodes:
             if node.output_types:
@@ -141,13 +147,13 @@ class Lowering(ValueLowering):
         self.check_used(metadata, owner)
 
     def check_used(self, metadata: Collection[str], owner: ast.Graph | ast.Function) -> None:
-        """Raise a `LowerError` if metadata is left over: its values have no value info."""
+        """Raise a `LowerError` if `metadata` is not empty: its values have no value info."""
         if metadata:
             name = next(iter(metadata))
             raise LowerError(f"no value info for the metadata of `{name}`", owner.at)
 
     def function_fields(self, functions: list[ast.Function]) -> list[Piece]:
-        """Return functions as encoded fields of their model."""
+        """Return the encoded `functions` fields of a `ModelProto`."""
         return [delimited(b"\xca\x01", self.function(function)) for function in functions]
 
     def function(self, function: ast.Function) -> bytes:

@@ -64,8 +64,8 @@ class ValueLowering(ABC):
             defaults: the presence defaults of the text.
             resources: blobs by digest.
             elsewhere: finds other blobs.
-            verified: whether the digests of the resources are known to match.
-            guard: called before the first large or external data is read.
+            verified: whether the digests of the resources have been verified before.
+            guard: called once, before the first large or external data is read.
             omit_weights: whether large tensors refer to a missing file instead of having data.
         """
         self.defaults = defaults
@@ -107,7 +107,7 @@ class ValueLowering(ABC):
             type_decorators = targeted(value.decorators, "type")
             decorators = targeted(value.decorators, "")
             if type_decorators and value.type is not None:
-                data += delimited(b"\x12", self._type(value.type, type_decorators, value.at))
+                data += delimited(b"\x12", self.type_proto(value.type, type_decorators, value.at))
             elif value.type is not None:
                 data += self.typed(value.type, value.at)
             elif type_decorators:
@@ -157,7 +157,7 @@ class ValueLowering(ABC):
     def tensor_data(
         self, type: ast.TensorType, data: ast.TensorData, at: int, name: str | None = None
     ) -> ast.TensorData:
-        """Return a tensor's data with blobs and data files resolved."""
+        """Return a tensor's data; replace a blob or data file by its bytes."""
         if not isinstance(data, (ast.Blob, ast.TypedBlob, ast.DataFile, SplatData)):
             return data
         element = ELEMENTS.get(type.element)
@@ -215,7 +215,7 @@ class ValueLowering(ABC):
             raise LowerError(str(error), at, error.code, digest) from None
 
     def sparse_tensor(self, sparse: ast.SparseTensor, name: str | None) -> bytes:
-        """Return a `SparseTensorProto`; the values store the `name` of a sparse initializer."""
+        """Return a `SparseTensorProto`; its `values` get the name of a sparse initializer."""
         values = sparse.values
         if name is not None and values.name is None:
             values = ast.Tensor(values.type, values.data, name, values.decorators)
@@ -225,14 +225,14 @@ class ValueLowering(ABC):
         return self.finish("SparseTensorProto", data, sparse.decorators, -1)
 
     def typed(self, type: ast.Type, at: int) -> bytes:
-        """Return the type field of a `ValueInfoProto`."""
+        """Return the encoded `type` field of a `ValueInfoProto`."""
         data = self._types.get(id(type))
         if data is None:
-            data = self._types[id(type)] = delimited(b"\x12", self._type(type, (), at))
+            data = self._types[id(type)] = delimited(b"\x12", self.type_proto(type, (), at))
             self._alive.append(type)
         return data
 
-    def _type(self, type: ast.Type, decorators: Sequence[ast.Decorator], at: int) -> bytes:
+    def type_proto(self, type: ast.Type, decorators: Sequence[ast.Decorator], at: int) -> bytes:
         """Return a `TypeProto`."""
         try:
             data = lower_type(type)
@@ -284,7 +284,7 @@ class ValueLowering(ABC):
         return name + data
 
     def attribute_value(self, attribute: ast.Attribute) -> bytes:
-        """Return the field that holds the value of an attribute."""
+        """Return the encoded fields of an `AttributeProto` that hold its value."""
         value = attribute.value
         match attribute.type, value:
             case _A.INT, int():
@@ -311,7 +311,7 @@ class ValueLowering(ABC):
             case _A.SPARSE_TENSOR, ast.SparseTensor():
                 return delimited(b"\xb2\x01", self.sparse_tensor(value, None))
             case _A.TYPE_PROTO, _ if not isinstance(value, tuple):
-                return delimited(b"\x72", self._type(value, (), -1))  # type: ignore[arg-type]
+                return delimited(b"\x72", self.type_proto(value, (), -1))  # type: ignore[arg-type]
             case _, tuple():
                 return self._list_value(attribute.type, value)
         raise LowerError(
@@ -365,7 +365,7 @@ class ValueLowering(ABC):
                 case _A.SPARSE_TENSORS, ast.SparseTensor():
                     parts.append(delimited(b"\xba\x01", self.sparse_tensor(item, None)))
                 case _A.TYPE_PROTOS, _:
-                    parts.append(delimited(b"\x7a", self._type(item, (), -1)))  # type: ignore[arg-type]
+                    parts.append(delimited(b"\x7a", self.type_proto(item, (), -1)))  # type: ignore[arg-type]
                 case _:
                     raise LowerError("an item of a list does not match the attribute's type", -1)
         return b"".join(parts)

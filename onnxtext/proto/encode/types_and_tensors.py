@@ -87,7 +87,7 @@ def _dim(dim: ast.Dim) -> bytes:
 
 
 def tensor_head(type: ast.TensorType) -> bytes:
-    """Return the dims and the element type of a `TensorProto`."""
+    """Return the encoded dims and element type of a `TensorProto`."""
     dims = type.shape or ()
     head = b"".join([b"\x08" + varint(dim) for dim in dims])  # type: ignore[arg-type]
     return head + b"\x10" + varint(element_number(type.element))
@@ -127,7 +127,7 @@ def entry(key: str, value: str) -> bytes:
 
 
 def metadata_fields(key: bytes, entries: Sequence[tuple[str, str]]) -> list[bytes]:
-    """Return the fields of a list of `StringStringEntryProto`."""
+    """Encode each (key, value) pair as a `StringStringEntryProto` field with the tag `key`."""
     return [delimited(key, entry(name, value)) for name, value in entries]
 
 

@@ -43,7 +43,7 @@ class AttributeReducer(ValueReducer, ABC):
 
     @abstractmethod
     def graph(self, data: Data, place: ItemPath, *, quotable: bool = True) -> bytes:
-        """Return a `GraphProto` with only what the official syntax can represent."""
+        """Reduce a `GraphProto`; return its bytes."""
 
     def attribute(self, data: Data, place: ItemPath, *, in_function: bool) -> bytes | None:
         """Reduce an `AttributeProto`; return None if it cannot be written.
@@ -51,8 +51,8 @@ class AttributeReducer(ValueReducer, ABC):
         Args:
             data: its bytes.
             place: its path in the model, for losses.
-            in_function: whether it is a parameter of a function: then its name may be quoted, and
-                it may have no value.
+            in_function: whether the attribute is a parameter of a function. Then its name may be
+                quoted, and it need not have a value.
         """
         message = "AttributeProto"
         found = self.fields(message, data, place, _ATTRIBUTE)
@@ -191,7 +191,7 @@ class AttributeReducer(ValueReducer, ABC):
 
 
 def attribute_place(place: ItemPath, list_name: str, data: Data, index: int) -> ItemPath:
-    """Return the path of an attribute: its key is its name, or its index if it has no name."""
+    """Return the path of an attribute; its key is the attribute's name, or `index` without one."""
     name = b""
     for item in read_fields(data, 0, len(data)):
         if item.number == 1 and item.wire_type == LENGTH:

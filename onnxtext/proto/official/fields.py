@@ -62,7 +62,7 @@ class FieldReducer:
     # ---- Messages ---------------------------------------------------------------------------
 
     def fields(self, message: str, data: Data, place: ItemPath, keep: frozenset[str]) -> Fields:
-        """Return the values of the kept fields of a message, by name; record the loss of others.
+        """Return the values of the fields in `keep`, by name; record the loss of other fields.
 
         Args:
             message: the name of the message type.
@@ -91,7 +91,7 @@ class FieldReducer:
     # ---- Strings and names ------------------------------------------------------------------
 
     def text(self, data: Data, place: ItemPath) -> bytes:
-        """Reduce a quoted name or other string."""
+        """Reduce a string: escape NUL and invalid UTF-8."""
         data = bytes(data)
         if is_writable(data):
             return data
@@ -99,14 +99,17 @@ class FieldReducer:
         return data.decode("utf-8", "backslashreplace").replace("\0", r"\x00").encode()
 
     def stored_text(self, message: str, name: str, found: Fields, place: ItemPath) -> bytes:
-        """Reduce a string that `onnx.parser` always stores, even if it is empty."""
+        """Reduce a string field of a message; return b"" if the message does not store it.
+
+        `onnx.parser` always stores this field, so its presence changes in that case.
+        """
         if name not in found:
             self.losses.presence_changed(message, name)
             return b""
         return self.text(found[name][-1], place.at(name))
 
     def identifier(self, data: Data, place: ItemPath, what: str) -> bytes:
-        """Reduce a name that cannot be quoted to an identifier.
+        """Reduce a name to an identifier, because the syntax allows no quotes for it.
 
         Args:
             data: the name.
@@ -120,7 +123,7 @@ class FieldReducer:
         return _as_identifier(data)
 
     def dotted(self, data: Data, place: ItemPath) -> bytes:
-        """Reduce an operator's domain."""
+        """Reduce an operator's domain to identifiers that are separated by dots."""
         data = bytes(data)
         if not data or is_dotted(data):
             return data
@@ -128,7 +131,7 @@ class FieldReducer:
         return b".".join([_as_identifier(part) for part in data.split(b".")])
 
     def graph_name(self, data: Data | None, place: ItemPath) -> bytes:
-        """Return the name of a graph in an attribute, changed if the official syntax needs that."""
+        """Reduce the name of a graph in an attribute to an identifier that is not a type."""
         name = b"" if data is None else bytes(data)
         if is_identifier(name) and not _TYPE_WORD.match(name):
             return name
@@ -136,7 +139,7 @@ class FieldReducer:
         return b"graph_" + _ODD.sub(b"_", name) if name else b"graph"
 
     def entries(self, payloads: Sequence[Data], place: ItemPath) -> list[bytes]:
-        """Return the entries of a list of `StringStringEntryProto` that the official syntax has."""
+        """Reduce each `StringStringEntryProto` of a list."""
         made = []
         for index, data in enumerate(payloads):
             here = place._replace(key=index)
@@ -170,7 +173,7 @@ def is_identifier(data: bytes) -> bool:
 
 
 def is_dotted(data: bytes) -> bool:
-    """Whether a name consists of identifiers that are separated by dots, or of one identifier."""
+    """Whether a name is one identifier, or several identifiers that are separated by dots."""
     return all(is_identifier(part) for part in data.split(b"."))
 
 

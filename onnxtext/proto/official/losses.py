@@ -40,7 +40,7 @@ class ItemPath(NamedTuple):
     key: int | str | None
 
     def at(self, field: str, key: int | str | None = None) -> ItemPath:
-        """Return the path of a field of the message that this path leads to."""
+        """Return the path of a field of the message at this path."""
         return ItemPath(self, field, key)
 
     def __str__(self) -> str:
@@ -61,7 +61,8 @@ class Losses:
 
     Attributes:
         found: the losses that are not harmless, in the order of the model.
-        presence: the number of empty values that become stored or absent, by field.
+        presence: maps a field, such as `NodeProto.domain`, to the number of its empty values
+            that become stored or absent.
         raw: the number of tensors whose `raw_data` moves to a typed field.
         events: the number of calls of `lost`, `presence_changed` and `typed`.
     """
@@ -103,7 +104,7 @@ class Losses:
 
 
 def group_losses(losses: Iterable[Loss]) -> dict[str, list[str]]:
-    """Group the paths of losses by message, without harmless losses."""
+    """Map each message to the paths of its losses; ignore harmless losses."""
     groups: dict[str, list[str]] = {}
     for loss in losses:
         if not loss.harmless:

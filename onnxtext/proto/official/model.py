@@ -52,7 +52,7 @@ class Reducer(AttributeReducer):
     # ---- Models, graphs, functions ----------------------------------------------------------
 
     def model(self, data: Data) -> bytes:
-        """Return a `ModelProto` with only what the official syntax can represent."""
+        """Reduce a `ModelProto`; return its bytes."""
         found = self.fields("ModelProto", data, MODEL, _MODEL)
         parts = [
             number(key, found[name][-1])
@@ -88,7 +88,7 @@ class Reducer(AttributeReducer):
         return made
 
     def graph(self, data: Data, place: ItemPath, *, quotable: bool = True) -> bytes:
-        """Return a `GraphProto` with only what the official syntax can represent.
+        """Reduce a `GraphProto`; return its bytes.
 
         Args:
             data: its bytes.
@@ -115,7 +115,7 @@ class Reducer(AttributeReducer):
         return b"".join(parts)
 
     def function(self, data: Data, place: ItemPath) -> bytes:
-        """Return a `FunctionProto` with only what the official syntax can represent."""
+        """Reduce a `FunctionProto`; return its bytes."""
         found = self.fields("FunctionProto", data, place, _FUNCTION)
         parts = [field(1, self.stored_text("FunctionProto", "name", found, place))]
         for name, key in (("domain", 10), ("overload", 13), ("doc_string", 8)):
@@ -143,7 +143,7 @@ class Reducer(AttributeReducer):
         ]
 
     def value_info(self, data: Data, place: ItemPath) -> bytes:
-        """Return a `ValueInfoProto` with only what the official syntax can represent."""
+        """Reduce a `ValueInfoProto`; return its bytes."""
         found = self.fields("ValueInfoProto", data, place, frozenset(("name", "type")))
         made = field(1, self.stored_text("ValueInfoProto", "name", found, place))
         for data_of_type in found.get("type", ()):
@@ -155,7 +155,7 @@ class Reducer(AttributeReducer):
     # ---- Nodes ------------------------------------------------------------------------------
 
     def node(self, data: Data, place: ItemPath) -> bytes:
-        """Return a `NodeProto` with only what the official syntax can represent."""
+        """Reduce a `NodeProto`; return its bytes."""
         data = bytes(data)
         message = "NodeProto"
         found = self.fields(message, data, place, _NODE)

@@ -49,7 +49,7 @@ class ValueReducer(FieldReducer):
     # ---- Types ------------------------------------------------------------------------------
 
     def type(self, data: Data, place: ItemPath) -> bytes | None:
-        """Reduce a `TypeProto`; return None if it cannot be written or its `value` is not set."""
+        """Reduce a `TypeProto`; return None if it has no `value` or it cannot be written."""
         data = bytes(data)
         if data in self._types:
             return self._types[data]
@@ -139,7 +139,9 @@ class ValueReducer(FieldReducer):
     # ---- Tensors ----------------------------------------------------------------------------
 
     def tensor(self, data: Data, place: ItemPath, *, quotable: bool) -> bytes | None:
-        """Reduce a `TensorProto`; if it cannot be written, return None: the caller records this.
+        """Reduce a `TensorProto`; return None if its element type is unknown.
+
+        The caller must record the loss of a tensor of unknown type.
 
         Args:
             data: its bytes.

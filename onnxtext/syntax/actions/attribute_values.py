@@ -20,13 +20,13 @@ Decorators = list[Decorator] | None
 
 @action
 def element(value: Any) -> Any:
-    """Return the value of an attribute or of a list item; encode a string as bytes."""
+    """Return the value of an attribute or of an item of a list; encode a string as bytes."""
     return to_bytes(value) if type(value) is str else value
 
 
 @action
 def number(text: str) -> Number:
-    """Return a number, which keeps its spelling."""
+    """Return a number with its spelling."""
     return Number(text)
 
 
@@ -48,8 +48,11 @@ def data_file(token: str) -> DataFile:
         )
     if (suffix == "npy") == bool(mark):
         helps = {True: 'write file"NAME.npy"', False: f'write file"{path}#ARRAY"'}
-        holds = "one array" if mark else "several arrays"
-        message = f"a .{suffix} file contains {holds}"
+        message = (
+            "a .npy file contains only one array, so its name cannot be followed by `#`"
+            if mark
+            else f"a .{suffix} file can contain several arrays: the name of one is missing"
+        )
         raise SemanticError(message, token=token, help=helps[suffix == "npy"])
     return DataFile(path, entry if mark else None)
 
@@ -64,7 +67,7 @@ def blob(token: str) -> Blob:
     digest = token[5:-1]
     if not 16 <= len(digest) <= 64:
         raise SemanticError(
-            f"a blob's digest has 16 to 64 hexadecimal digits, this digest has {len(digest)}",
+            f"a blob's digest must have 16 to 64 hexadecimal digits, not {len(digest)}",
             token=token,
             help="write the first 16 to 64 hexadecimal digits of the SHA-256 of the blob's bytes",
         )
@@ -73,7 +76,7 @@ def blob(token: str) -> Blob:
 
 @action
 def reference(name: str) -> Reference:
-    """Return the reference to an attribute parameter, `@name`."""
+    """Return the reference `@name` to an attribute parameter of a function."""
     return Reference(name)
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Actions for attributes, and for the attribute parameters of functions and their defaults.
 
-The actions infer the type of an attribute from its value, or convert the value to the annotated
-type. They follow the official parser: the first item of a list determines the type of the list,
+The actions infer the type of an attribute from its value, or convert the value to the type after
+the name. They follow the official parser: the first item of a list determines the type of the list,
 `xs: int = [1, 2]` means `xs: ints`, and `x: float = 1` converts the integer to a float.
 """
 
@@ -51,7 +51,7 @@ class NumberList(str):
     """The text of a list of numbers that the lexer reads as one token: `[1, 2, 3]`.
 
     Attributes:
-        token: the token, which has the offset for error messages.
+        token: the token; errors use its offset.
     """
 
     __slots__ = ("token",)
@@ -65,7 +65,7 @@ class NumberList(str):
 
 
 def attribute_type(token: str) -> ast.AttributeType:
-    """Return the attribute type with a name such as `ints`.
+    """Return the attribute type for its name in the text, such as `ints`.
 
     Raises:
         SemanticError: the type is unknown.
@@ -73,23 +73,25 @@ def attribute_type(token: str) -> ast.AttributeType:
     kind = _TYPES.get(token)
     if kind is None:
         raise SemanticError(
-            f"`{token}` is not an attribute type", token=token, help=f"one of {', '.join(_TYPES)}"
+            f"`{token}` is not an attribute type",
+            token=token,
+            help=f"write one of {', '.join(_TYPES)}",
         )
     return kind
 
 
 @action
 def bare_graph_name(name: str) -> str:
-    """Return the unquoted name of a graph in an attribute, after checking it.
+    """Check and return the unquoted name of a graph in an attribute.
 
     Raises:
         SemanticError: the official lexer would read the name as a float, as in `nan_`.
     """
     if _FLOAT_LIKE_GRAPH.match(name):
         raise SemanticError(
-            f"`{name}` begins like a number",
+            f"`{name}` needs quotes to be a name: it begins like a number",
             token=name,
-            help=f'quote the graph\'s name: "{name}"',
+            help=f'write "{name}"',
         )
     return str(name)
 
@@ -110,7 +112,7 @@ def attribute_type_only(
 def attribute(
     decorators: list[ast.Decorator] | None, name: str, wanted: ast.AttributeType | None, value: Any
 ) -> ast.Attribute:
-    """Return the attribute for `name: wanted = value`.
+    """Return the attribute for `name: wanted = value`, or for `name = value` without a type.
 
     Raises:
         SemanticError: the value does not have the wanted type, or is out of range.
@@ -130,7 +132,8 @@ def attribute(
     elif type(value) is ast.Record:
         if wanted is not None:
             raise SemanticError(
-                "a record contains its type", help="write {type: …} without annotation"
+                "an attribute with a record cannot have a type after its name",
+                help="write the type in the record: {type: …}",
             )
         kind, result = None, value
     else:
@@ -183,7 +186,7 @@ def repeated_numbers(token: str) -> list[ast.Number]:
     texts = [text.strip(" \t\n\v\f\r") for text in token[1:-1].split(",")]
     if texts.pop() != "..." or not texts:
         raise SemanticError(
-            "a list with a length ends in `...`",
+            "a list whose type has a length must end in `...`",
             token=token,
             help="remove the length after the type, or write `...` after the last item",
         )
@@ -211,7 +214,7 @@ def _blob(wanted: ast.AttributeType | None) -> ast.AttributeType:
 def _typed_blob(wanted: ast.AttributeType | None) -> ast.AttributeType:
     if wanted not in (_A.FLOATS, _A.INTS, _A.STRINGS):
         raise SemanticError(
-            "a blob in braces is a list; declare its type",
+            "an attribute whose value is a blob in braces must be declared as a list",
             help='write ints, floats or strings, as in `xs: ints = {blob"9f2c…"}`',
             code="attribute-type-unknown" if wanted is None else "attribute-type-mismatch",
         )
@@ -230,7 +233,7 @@ def _single(
 
 def _mismatch(wanted: ast.AttributeType, kind: ast.AttributeType, token: str | None = None) -> None:
     raise SemanticError(
-        f"the attribute is declared {wanted.name.lower()}, its value is of type "
+        f"the attribute is declared as {wanted.name.lower()}, but its value has the type "
         f"{kind.name.lower()}",
         token=token,
         code="attribute-type-mismatch",
@@ -291,7 +294,7 @@ def _empty(many: ast.AttributeType | None) -> ast.AttributeValue:
 
 def _mixed(kind: ast.AttributeType, token: str | None = None) -> None:
     raise SemanticError(
-        f"the items of a list must have the type of the first item, here {kind.name.lower()}",
+        f"the items of a list must have the type of its first item, {kind.name.lower()}",
         token=token,
         code="attribute-type-mismatch",
     )
@@ -344,7 +347,7 @@ def _number_list(
     except LiteralError as error:
         raise from_literal(error, items.token) from None
     raise SemanticError(
-        f"the attribute is declared as `{LIST_OF[one].name.lower()}`, but its value is a list of "
+        f"the attribute is declared as {LIST_OF[one].name.lower()}, but its value is a list of "
         "numbers",
         token=items.token,
         code="attribute-type-mismatch",

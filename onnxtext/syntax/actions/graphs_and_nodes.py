@@ -66,7 +66,10 @@ def initializer(
 
 @located
 def dataless(at: int, decorators: Decorators, type: Type, name: str) -> ValueInfo:
-    """Return the last initializer in `<…, float[2] w =>`: it has no data, and `=>` is one token."""
+    """Return an initializer without data at the end of a list: `<…, float[2] w =>`.
+
+    It needs its own rule because the lexer reads `=>` as one token.
+    """
     made: ValueInfo = initializer(at, decorators, type, name, None)
     return made
 
@@ -86,15 +89,15 @@ def more_nodes(nodes: list[Node], node: Node) -> list[Node]:
 
     Raises:
         SemanticError: the node begins with a comma and is not the first node of the list. In
-            `x = A(), y = B()`, the official parser reads `, y = B()` as a node with two outputs,
-            of which the first is omitted.
+            `x = A(), y = B()`, the official parser reads `, y = B()` as a node with two outputs:
+            an omitted one and `y`.
     """
     if type(node.outputs) is LeadingComma:
         if nodes:
             error = SemanticError(
                 "a comma between two nodes",
                 length=1,
-                help='remove the comma; an output that is left out is written ""',
+                help='remove the comma; write "" for an omitted output',
             )
             error.at = node.at
             raise error
@@ -163,7 +166,7 @@ def node_attributes_last(
     names: list[Any],
     attributes: list[Attribute],
 ) -> Node:
-    """Return a node whose attributes follow its inputs: `y = Op (x) <axis = 1>`."""
+    """Return the node for `y = Op (x) <axis = 1>`, with the attributes after the inputs."""
     made: Node = node(at, decorators, label, outputs, operator, overload, attributes, names)
     return made
 
@@ -182,11 +185,11 @@ def untyped_output(name: str) -> str:
 
 @action
 def typed_output(type: Type, name: str) -> tuple[str, Type]:
-    """Return the name of a node's output, and the type for its `value_info` entry."""
+    """Return the name of a node's output and the type before it, for a `value_info` entry."""
     return name, type
 
 
 @action
 def operator_dot(name: str) -> list[str]:
-    """Return the parts of the operator `.Add`, whose domain is stored as ""."""
+    """Return the domain "" and the name of the operator `.Add`; this domain is stored."""
     return ["", name]

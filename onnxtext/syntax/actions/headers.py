@@ -17,7 +17,7 @@ from onnxtext.syntax.actions.registry import ACTIONS, LOCATED
 from onnxtext.syntax.actions.semantic_error import SemanticError
 
 LANGUAGE_VERSION = 1
-"""The newest version of the language that this release reads, and the version it writes."""
+"""The newest version of the language that this release reads; it writes the same version."""
 
 _KINDS: dict[str, type] = {
     **dict.fromkeys(("onnxtext", "ir_version", "model_version"), int),
@@ -37,19 +37,19 @@ FUNCTION_KEYS = {*PRESENCE_KEYS, "opset_import", "doc_string", "domain", "overlo
 class Header:
     """A header, `<key: value, …>`.
 
-    If a key is repeated, its last value counts, but lists are concatenated. The official parser
-    does the same.
+    If a key is repeated, its last value is used; lists are concatenated. The official parser does
+    the same.
 
     Attributes:
-        at: the offset of each key in the text.
-        values: the value of each key.
+        at: maps each key to its offset in the text.
+        values: maps each key to its value.
     """
 
     at: dict[str, int] = field(default_factory=dict)
     values: dict[str, Any] = field(default_factory=dict)
 
     def allow(self, keys: set[str], what: str) -> None:
-        """Raise an error unless all keys are in `keys`; `what` names the construct in the message.
+        """Check that all keys are in `keys`; `what` is the construct to name in the error message.
 
         Raises:
             SemanticError: a key is not in `keys`.
@@ -60,7 +60,7 @@ class Header:
         for key, at in self.at.items():
             if key not in keys:
                 errors.append(error_at(at, key, f"`{key}` is not a key of {what}'s header"))
-                errors[-1].help = f"one of {', '.join(sorted(keys))}"
+                errors[-1].help = f"the keys are {', '.join(sorted(keys))}"
         errors[0].others = tuple(errors[1:])
         raise errors[0]
 
@@ -77,7 +77,7 @@ def _presence(version: int | None, explicit: tuple[str, ...]) -> Presence:
 
 
 def header(entries: list[tuple[int, str, Any]]) -> Header:
-    """Return the header for entries of the form (offset of the key, key, value).
+    """Return the header for entries, each as (offset of the key, key, value).
 
     Raises:
         SemanticError: a value or list item has the wrong type for its key, or the language version
@@ -127,14 +127,14 @@ _ITEMS = {
     "explicit": (str, "node.domain"),
     "encoding": (EncodingHabit, "packed(attribute.ints)"),
 }
-"""For each key with a list as its value: the type and an example of the list's items."""
+"""For each key whose value is a list: the type of the items, and an example of an item."""
 
 
 def _check_items(at: int, key: str, items: list[Any]) -> None:
     wanted, form = _ITEMS[key]
     for item in items:
         if not isinstance(item, wanted):
-            raise error_at(at, key, f"the items of `{key}` are written like {form}")
+            raise error_at(at, key, f"an item of `{key}` must be written like {form}")
 
 
 def header_entry(at: int, key: str, value: Any) -> tuple[int, str, Any]:
@@ -148,7 +148,11 @@ def header_int(text: str) -> int:
 
 
 def header_numbers(token: str) -> list[OpsetImport]:
-    """Return the opset imports for the token `[21]`: versions without domains."""
+    """Return the opset imports for the token `[21]`: versions without domains.
+
+    Raises:
+        SemanticError: an item is not an integer in the range of int64.
+    """
     items = token[1:-1].rstrip(" \t\n\v\f\r,").split(",")
     made = []
     for item in items:
@@ -167,12 +171,12 @@ def opset_item(domain: str, version: str) -> OpsetImport:
 
 
 def bare_opset_item(version: str) -> OpsetImport:
-    """Return the opset import for `21`, whose field `domain` is absent."""
+    """Return the opset import for `21`; its domain is not stored."""
     return OpsetImport(None, int64(version))
 
 
 def habit_item(parts: list[str]) -> str:
-    """Return a dotted name such as `node.domain` as one string."""
+    """Return a dotted name such as `node.domain`, given its parts."""
     return ".".join(parts)
 
 

@@ -29,12 +29,12 @@ def list_more(items: list[Any], item: Any) -> list[Any]:
 
 @action
 def list_more_comma(items: list[Any], item: Any) -> list[Any]:
-    """Append the next item, which follows an optional comma, to a list, and return the list."""
+    """Append the next item to a list whose items may lack commas between them; return the list."""
     items.append(item)
     return items
 
 
 @action
 def list_of(items: list[Any]) -> list[Any]:
-    """Return the list between brackets."""
+    """Return the items of a list in brackets."""
     return items

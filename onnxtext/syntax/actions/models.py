@@ -31,7 +31,8 @@ def model(
     """Return the model for a header, a graph, functions and sections.
 
     Raises:
-        SemanticError: the header or a section is invalid, or a function has a language version.
+        SemanticError: the header or a section is invalid, or the header of a function has the
+            keys `onnxtext` or `explicit`.
     """
     head = head or Header()
     head.allow(MODEL_KEYS, "a model")
@@ -89,7 +90,7 @@ def function(
             raise error_at(
                 value.at,
                 value.name,
-                "an input or output without a type cannot have decorators here",
+                "an input or output of a function can have decorators only if it has a type",
             )
     get = head.values.get
     made = Function(
@@ -117,7 +118,7 @@ def graph_fragment(head: Header | None, graph: Graph) -> Fragment:
 
 
 def function_fragment(function: Function) -> Fragment:
-    """Return the fragment for a text that is a function; its header sets the presence defaults."""
+    """Return the fragment for a function; move its presence defaults to the fragment."""
     presence = function.presence or Presence()
     function.presence = None
     return Fragment(function, presence)

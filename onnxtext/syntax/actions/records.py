@@ -26,7 +26,7 @@ def decorator(opening: str, fields: list[Field]) -> Decorator:
 
 @action
 def positional_field(value: Any) -> Field:
-    """Return a decorator's argument without a key."""
+    """Return the field for an argument of a decorator without a key."""
     return Field(None, value)
 
 
@@ -38,7 +38,7 @@ def field(key: str | int, value: Any) -> Field:
 
 @action
 def number_key(text: str) -> int:
-    """Return the protobuf field number that is the key of a field."""
+    """Return the key of a record's field that is a protobuf field number."""
     return integers.field_number(text)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 ACTIONS: dict[str, Callable[..., Any]] = {}
-"""Actions by the name of their rule or alias; constant once all modules of actions are imported."""
+"""The actions by the name of their rule or alias; filled when the modules of `actions` load."""
 
 LOCATED: set[str] = set()
 """The names of the actions whose first argument is the offset of the rule's first token."""

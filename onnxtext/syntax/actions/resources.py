@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Actions for the `resources` section: blobs, and the paths of stores and files (SPEC 13)."""
+"""Actions for the `resources` section: blobs, and directories and files with blobs (SPEC 13)."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ class Resources:
 
     Attributes:
         blobs: the bytes of each blob in the text, by digest.
-        places: the stores and files with further blobs.
-        left_out: whether the section is `resources none`: the text was printed without its weights.
+        places: the directories and files with other blobs.
+        left_out: whether the section is `resources none`: the text was printed without the bytes
+            of its blobs.
     """
 
     blobs: dict[str, bytes | memoryview] = field(default_factory=dict)
@@ -36,7 +37,9 @@ def resource(digest: str, encoding: str, text: str) -> tuple[str, bytes]:
         SemanticError: the digest is invalid, or the encoding is unknown or damaged.
     """
     if not _DIGEST.fullmatch(digest):
-        raise SemanticError("a resource begins with 16 to 64 hexadecimal digits of its SHA-256")
+        raise SemanticError(
+            "the name of a resource must be the first 16 to 64 hexadecimal digits of its SHA-256"
+        )
     if encoding != "base64":
         raise SemanticError(
             f"`{encoding}` is not an encoding of resources", token=encoding, help="write base64"
@@ -50,7 +53,7 @@ def resource(digest: str, encoding: str, text: str) -> tuple[str, bytes]:
 def long_resource(digest: str, encoding: str, token: str) -> tuple[str, bytes]:
     """Return the digest and the bytes of a blob in a triple-quoted string.
 
-    The string may have gigabytes. Its indentation stays, because base64 decoding ignores blanks.
+    The indentation is not removed: the string may have gigabytes, and base64 decoding ignores it.
 
     Raises:
         SemanticError: as for `resource`, or no line break follows the opening quotes.
@@ -80,20 +83,20 @@ def resources_section(
 
 
 def resources_left_out(word: str, none: str) -> tuple[str, Resources]:
-    """Return the keyword and the content of `resources none`, in a text without its weights.
+    """Return the keyword and the content of the section `resources none`.
 
     Raises:
         SemanticError: the word is not `none`.
     """
     if none != "none":
         raise SemanticError(
-            "resources are in braces, or `none`", token=none, help="write resources { … }"
+            "expected `{` or `none` after `resources`", token=none, help="write resources { … }"
         )
     return word, Resources(left_out=True)
 
 
 def resource_place(kind: str, path: str) -> WeightPlace:
-    """Return the location of blobs for `store: "model.weights"`.
+    """Return the directory or file with blobs for `store: "model.weights"`.
 
     Raises:
         SemanticError: the kind is unknown.

@@ -20,7 +20,7 @@ from onnxtext.syntax.grammar.lexer import Token
 
 SCHEMA_KEYS = {"onnxtext", "opset_import", "producer_name", "producer_version", "doc_string"}
 _LAST = (1 << 31) - 1
-"""The greatest version of an operator set: onnx stores versions in 32 bits."""
+"""Maximum version of an operator set: onnx stores versions in 32 bits."""
 
 Decorators = list[Decorator] | None
 Option = Literal["single", "optional", "variadic"]
@@ -82,7 +82,7 @@ def signature(
 
     Raises:
         SemanticError: a name occurs twice, a type variable is undeclared or unused, an attribute
-            follows `...`, an input or output follows a variadic one, or a decorator is invalid.
+            follows `...`, a variadic input or output is not the last, or a decorator is invalid.
     """
     own = list(name)
     given = attributes or []
@@ -139,7 +139,8 @@ def _check_variables(schema: OperatorSchema) -> None:
     for name in schema.constraints:
         if name not in used:
             raise SemanticError(
-                f"no input and no output has the type `{name}`", help="remove its constraint"
+                f"no input or output has the type variable `{name}`",
+                help=f"remove `{name}` after `where`",
             )
 
 
@@ -164,7 +165,8 @@ def _arguments(decorators: Decorators, allowed: set[str], what: str) -> dict[str
             raise SemanticError(f"`@{name}` is given twice", help="remove one of them")
         if any(argument.key is not None for argument in decorator.arguments):
             raise SemanticError(
-                f"`@{name}` takes positional arguments only", help="write values only"
+                f"`@{name}` takes positional arguments only",
+                help="remove the names of the arguments",
             )
         found[name] = tuple([argument.value for argument in decorator.arguments])
     return found
@@ -197,9 +199,15 @@ def _number(found: dict[str, tuple[Any, ...]], name: str) -> int:
 
 @action
 def given_attribute(attribute: Attribute) -> FormalAttribute:
-    """Return the formal attribute for `axis: int`, `axis: int = 0` or `axis = 0`."""
+    """Return the formal attribute for `axis: int`, `axis: int = 0` or `axis = 0`.
+
+    Raises:
+        SemanticError: the attribute has no type, or its default refers to a parameter.
+    """
     if isinstance(attribute.value, Reference):
-        raise SemanticError("a default cannot refer to a parameter", help="write a value")
+        raise SemanticError(
+            "a default cannot refer to an attribute parameter", help="write a value"
+        )
     if attribute.type is None:
         raise SemanticError(
             f"the attribute `{attribute.name}` has no type",
@@ -210,7 +218,7 @@ def given_attribute(attribute: Attribute) -> FormalAttribute:
 
 @action
 def optional_attribute(decorators: Decorators, name: str, type: AttributeType) -> FormalAttribute:
-    """Return the formal attribute for `axes?: ints`: optional, without a default."""
+    """Return the formal attribute for `axes?: ints`, which is optional and has no default."""
     return _formal_attribute(Attribute(name, type, None, tuple(decorators or ())), required=False)
 
 
@@ -222,7 +230,9 @@ def _formal_attribute(attribute: Attribute, *, required: bool) -> FormalAttribut
             "the arguments of `@values` must be strings", help='write @values("one", "other")'
         )
     if values and attribute.type not in (AttributeType.STRING, AttributeType.STRINGS):
-        raise SemanticError("only an attribute with strings can have `@values`", help="remove it")
+        raise SemanticError(
+            "only an attribute with strings can have `@values`", help="remove the decorator"
+        )
     texts = tuple([value.decode("utf-8", "surrogateescape") for value in values])
     bare = replace(attribute, decorators=())
     return FormalAttribute(bare, required, texts, _text(found, "doc"))
@@ -230,7 +240,7 @@ def _formal_attribute(attribute: Attribute, *, required: bool) -> FormalAttribut
 
 @action
 def other_attributes(_: str) -> None:
-    """Return None for `...`, which allows any other attribute."""
+    """Return None, the placeholder for `...`: nodes may have attributes that are not listed."""
 
 
 # ---- Values and types ---------------------------------------------------------------------------
@@ -252,7 +262,7 @@ def optional_formal(at: int, decorators: Decorators, type: Type | str, name: str
 def variadic_formal(
     at: int, decorators: Decorators, type: Type | str, name: str, _: str
 ) -> FormalValue:
-    """Return the formal value for `T inputs...`: one or more values."""
+    """Return the formal value for `T inputs...`, which takes one or more values."""
     return _formal(at, decorators, type, name, "variadic")
 
 
@@ -260,10 +270,10 @@ def variadic_formal(
 def empty_variadic_formal(
     at: int, decorators: Decorators, type: Type | str, name: str, _: str
 ) -> FormalValue:
-    """Return the formal value for `T inputs...?`: zero or more values."""
+    """Return the formal value for `T inputs...?`, which takes zero or more values."""
     made = _formal(at, decorators, type, name, "variadic")
     if any(decorator.name == "least" for decorator in decorators or ()):
-        raise error_at(at, name, "`@least` contradicts the `?`")
+        raise error_at(at, name, "`@least` cannot be combined with `...?`")
     made.least = 0
     return made
 
@@ -288,7 +298,7 @@ def _formal(
 
 @action
 def fixed_type(type: Type) -> Type:
-    """Return a type of a signature, after checking that it has no dimensions and decorators.
+    """Check and return a type in a signature.
 
     Raises:
         SemanticError: the type has dimensions or decorators, or its element type is `undefined`.
@@ -302,28 +312,33 @@ def fixed_type(type: Type) -> Type:
         else:
             inner = inner.element
     if inner.decorators:
-        raise SemanticError("types of signatures have no decorators", help="remove it")
+        raise SemanticError(
+            "a type in a signature cannot have decorators", help="remove the decorator"
+        )
     if getattr(inner, "shape", ()) != ():
         raise SemanticError(
-            "types of signatures have no dimensions",
+            "a type in a signature cannot have dimensions",
             help="write the element type alone; a body in braces gives a rule for shapes",
         )
     if getattr(inner, "element", "") == "undefined":
-        raise SemanticError("`undefined` is not a type of values", help="write its element type")
+        raise SemanticError(
+            "a value cannot have the type `undefined`",
+            help="write an element type, such as float",
+        )
     return type
 
 
 @action
 def type_variable(name: str) -> str:
-    """Return the name of a type variable: a token, which has its offset."""
+    """Return the name of a type variable, as a token with its offset."""
     return name
 
 
 @action
 def where_clause(_: str, constraints: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return the types of each type variable for `where T: float | double, M: any`.
+    """Return a dict from type variables to types for `where T: float | double, M: any`.
 
-    The types of a variable are a tuple, or None for `any`.
+    The value for a variable is a tuple of types, or None for `any`.
 
     Raises:
         SemanticError: a type variable is declared twice.
@@ -334,7 +349,7 @@ def where_clause(_: str, constraints: list[tuple[str, Any]]) -> dict[str, Any]:
 
 @action
 def constraint(name: str, choices: list[Type | str]) -> tuple[str, tuple[Type, ...] | None]:
-    """Return a type variable and its types for `T: float | double`; None as types for `T: any`.
+    """Return a type variable and its types for `T: float | double`; the types of `T: any` are None.
 
     Raises:
         SemanticError: an alternative is not a type.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Section binding: store entries of sections in the items that their paths name (SPEC 13)."""
+"""Section binding: store the entries of sections in the items that their paths name (SPEC 13)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DANGLING = "metadata-dangling"
 
 
 class _Names:
-    """Indexes of the nodes and values of a graph or function by name; of equal names, the first."""
+    """Indexes of the nodes and values of a graph or function by name; the first wins for a name."""
 
     def __init__(self, owner: Graph | Function) -> None:
         self.owner = owner
@@ -72,8 +72,8 @@ def attach_sections(model: Model, sections: Sections) -> None:
     """Store the sections in a model; bind metadata and quantization to the items that paths name.
 
     Raises:
-        SemanticError: a path matches no item; the error's `made` is the model with all other
-            entries.
+        SemanticError: a path matches no item. The attribute `made` of the error is the model with
+            all other entries.
     """
     model.training = sections.training
     model.configurations = sections.configurations
@@ -121,9 +121,10 @@ class SectionBinding:
         """Bind the metadata blocks of the main graph or of a function.
 
         Args:
-            owner: the graph or function at which the paths of the blocks begin.
-            blocks: metadata blocks; for a function also its own entries, which stay unchanged.
-            attach: binds one block. The native core calls it only for blocks that it does not bind
+            owner: the graph or function in which the paths of the blocks begin.
+            blocks: the metadata blocks. For a function, the list also has the entries of the
+                function itself; they are ignored.
+            attach: binds one block. The native core calls it only for blocks that it cannot bind
                 itself, such as those of functions and of nested graphs.
         """
         if core() == "native":
@@ -173,7 +174,7 @@ class SectionBinding:
         if isinstance(item, Block):
             try:
                 if item.kind == "function":
-                    raise SemanticError("functions cannot contain functions", token=item.kind)
+                    raise SemanticError("a function cannot contain a function", token=item.kind)
                 self._attach(function, item)
             except SemanticError as error:
                 self._collect(error)
@@ -194,7 +195,11 @@ class SectionBinding:
         if block.kind == "node":
             self._node(owner, path[-1], block.kind, len(path) - 1).metadata = entries
         elif path[-1].is_label:
-            raise SemanticError("only nodes have labels", token=block.kind, help="write the name")
+            raise SemanticError(
+                "only a node can be named by its label",
+                token=block.kind,
+                help="write the name without brackets",
+            )
         elif block.kind == "tensor":
             self._attach_tensor(owner, name, block)
         else:
@@ -215,9 +220,9 @@ class SectionBinding:
         """
         if len(path) % 2:
             raise SemanticError(
-                "the path of a graph names nodes and attributes in turn",
+                "the path of a graph must alternate between a node and one of its attributes",
                 token=token,
-                help="such as graph output.then_branch",
+                help="write NODE.ATTRIBUTE, such as graph output.then_branch",
             )
         for index in range(0, len(path), 2):
             node_step, step = path[index : index + 2]
@@ -295,7 +300,7 @@ class SectionBinding:
         self._compared += len(known)
         similar = difflib.get_close_matches(name, known, 1)
         what = {
-            "node": "no node's first output is named",
+            "node": "no node has the first output",
             "label": "no node has the label",
             "graph": "no attribute with a graph is named",
             "value_info": "no entry of `value_info` is named",

@@ -30,14 +30,14 @@ Pairs = tuple[tuple[str, str], ...]
 
 
 class Entry(NamedTuple):
-    """`key: "value"` in the metadata section."""
+    """An entry `key: "value"` in the metadata section."""
 
     key: str
     value: str
 
 
 class Repeated(NamedTuple):
-    """`key: above` in the metadata section; `word` is the token `above`."""
+    """An entry `key: above` in the metadata section; `word` is the token `above`."""
 
     key: str
     word: str
@@ -45,13 +45,13 @@ class Repeated(NamedTuple):
 
 @dataclass(slots=True)
 class Block:
-    """`node path { … }` in the metadata section.
+    """A block `node path { … }` in the metadata section.
 
     Attributes:
-        kind: one of `BLOCKS`: a token, which has its offset.
-        path: the path to the described item; () for the main graph.
-        overload: the overload of a function; None for other blocks.
-        items: the entries; in a block of a function also the blocks inside it.
+        kind: one of `BLOCKS`, as a token with its offset.
+        path: the path of the item that has the metadata; () for the main graph.
+        overload: the overload of a function; None if there is none.
+        items: the entries; in a block of a function, also the blocks inside it.
     """
 
     kind: str
@@ -60,7 +60,7 @@ class Block:
     items: list[Entry | Repeated | Block]
 
     def entries(self) -> Pairs:
-        """Return the keys and values of the entries, without those of inner blocks."""
+        """Return the (key, value) entries, without those of inner blocks."""
         return tuple([tuple(item) for item in self.items if isinstance(item, Entry)])  # type: ignore[misc]
 
 
@@ -70,9 +70,9 @@ class Sections:
 
     Attributes:
         metadata: the blocks of the metadata section; True for `metadata none`.
-        quantization: for each annotation its offset, path and pairs.
-        training: the training of each `training` section.
-        configurations: the configuration of each `configuration` section.
+        quantization: (offset, path, pairs) of each quantization annotation.
+        training: the contents of the `training` sections.
+        configurations: the contents of the `configuration` sections.
         order: the decorators in the `order` section; None if the text has none.
         encoding: the content of the `encoding` section; None if the text has none.
         resources: the content of the `resources` section.
@@ -88,7 +88,7 @@ class Sections:
 
     @classmethod
     def sort(cls, sections: list[tuple[str, Any]]) -> Sections:
-        """Collect the sections of a text, each given as its keyword and content.
+        """Collect the sections of a text, each given as (keyword, content).
 
         Raises:
             SemanticError: a section other than `training` and `configuration` is repeated.
@@ -125,34 +125,42 @@ def metadata_block(
     """
     if kind not in BLOCKS:
         raise SemanticError(
-            f"`{kind}` is not a kind of metadata", token=kind, help=f"one of {', '.join(BLOCKS)}"
+            f"`{kind}` is not a kind of metadata",
+            token=kind,
+            help=f"write one of {', '.join(BLOCKS)}",
         )
     if (path is None) != (kind == "graph") and kind != "graph":
-        raise SemanticError(f"metadata of a {kind} needs its name", token=kind)
+        raise SemanticError(
+            f"the metadata block `{kind}` needs a name",
+            token=kind,
+            help=f"write {kind} NAME {{ … }}",
+        )
     if overload is not None and kind != "function":
-        raise SemanticError("only functions have overloads", token=kind)
+        raise SemanticError("only a function can have an overload", token=kind)
     if kind != "function":
         for item in items:
             if isinstance(item, Block):
                 raise SemanticError(
-                    f"a metadata block of a {kind} can contain entries only", token=item.kind
+                    f"the metadata block `{kind}` can contain entries only", token=item.kind
                 )
     elif any(step.is_label for step in path or ()):
-        raise SemanticError("functions have no labels", token=kind, help="write NAME { … }")
+        raise SemanticError("a function cannot have a label", token=kind, help="write NAME { … }")
     else:
         _fill_repeated(items)
     return Block(kind, tuple(path or ()), overload, items)
 
 
 def repeated_entry(key: str, word: str) -> Repeated:
-    """Return the entry for `key: above`, which repeats the value of the key in the block above.
+    """Return the entry for `key: above`: it has the value that the block above has for the key.
 
     Raises:
         SemanticError: the word is not `above`.
     """
     if word != "above":
         raise SemanticError(
-            "the value of metadata is a string, or `above`", token=word, help=f'write "{word}"'
+            "the value of a metadata entry must be a string or `above`",
+            token=word,
+            help=f'write "{word}"',
         )
     return Repeated(key, word)
 
@@ -214,14 +222,14 @@ def metadata_section(word: str, items: list[Entry | Repeated | Block]) -> tuple[
 
 
 def metadata_left_out(word: str, none: str) -> tuple[str, bool]:
-    """Return the keyword and True for `metadata none`, in a text printed without its metadata.
+    """Return the keyword and True for the section `metadata none`.
 
     Raises:
         SemanticError: the word is not `none`.
     """
     if none != "none":
         raise SemanticError(
-            "metadata has blocks, or is `none`", token=none, help="write metadata { … }"
+            "expected `{` or `none` after `metadata`", token=none, help="write metadata { … }"
         )
     return word, True
 
@@ -234,7 +242,9 @@ def indexed_step(name: str, numbers: str) -> Step:
     """
     index = numbers[1:-1].strip()
     if not index.isdigit() or len(index) > 9:
-        raise SemanticError("the index of a graph is a number", token=numbers)
+        raise SemanticError(
+            "the index of a graph must be a number of at most 9 digits", token=numbers
+        )
     return Step(name, int(index))
 
 
@@ -264,8 +274,8 @@ def training_section(word: str, items: list[tuple[str, Any]]) -> tuple[str, Trai
             raise SemanticError(
                 fault,
                 token=name,
-                help="training has initialization and algorithm, which are graphs, and "
-                'initialization_binding and update_binding, ["name": "name"]',
+                help="the fields are initialization and algorithm, which are graphs, and "
+                'initialization_binding and update_binding, which are lists: ["name": "name"]',
             )
         seen.add(name)
         setattr(made, name, value)
@@ -312,7 +322,7 @@ def encoding_section(word: str, record: Record) -> EncodingPatch:
     raise SemanticError(
         "the encoding section is damaged",
         token=word,
-        help="remove it: the model stays the same, only its bytes are then canonical",
+        help="remove the section: the model stays the same, but its bytes become canonical",
     )
 
 

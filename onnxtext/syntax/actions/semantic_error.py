@@ -9,25 +9,25 @@ from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.tensor.errors import LiteralError
 
 MAX_SEMANTIC_ERRORS = 100
-"""The number of errors after which parsing stops."""
+"""Maximum number of errors; then parsing stops."""
 
 
 class SemanticError(ValueError):
     """An error that an action finds; `recovery` turns it into a diagnostic.
 
-    The error marks `length` characters, which begin `offset` characters after the start of `token`;
-    without `length`, the rest of the token.
+    The constructor's arguments `token`, `offset` and `length` give the text that the error marks:
+    `length` characters (by default the rest of the token) from `offset` in the token on.
 
     Attributes:
         code: the code of the diagnostic, such as `syntax-error`.
-        message: begins in lower case, and has no final period.
+        message: the problem; must begin in lower case and have no final period.
         at: the character offset of the marked text in the source; None to use the start of the
             construct.
         length: the number of marked characters, at least 1.
         help: how to fix it.
-        made: the value of the construct without its invalid parts; None if it has no value.
+        made: the value to use for the construct, without its invalid parts; None if there is none.
         others: further errors in the same construct.
-        step: the index of the invalid step in an entry's path; None for other errors.
+        step: if the path of a section's entry is invalid, the index of its invalid step; else None.
         instead: the text to suggest in place of the invalid text; None if unknown.
     """
 
@@ -54,7 +54,7 @@ class SemanticError(ValueError):
 
 
 def from_literal(error: LiteralError, token: str | None) -> SemanticError:
-    """Convert the error for an invalid literal; offsets in `error` are relative to `token`."""
+    """Convert the error for an invalid literal; its offset must be relative to `token`."""
     return SemanticError(
         error.message, token=token, offset=error.offset, length=error.length, help=error.help
     )

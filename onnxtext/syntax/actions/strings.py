@@ -34,7 +34,7 @@ def plain(token: str) -> str:
 
 
 def escaped(token: str) -> str:
-    r"""Return the value of a string `"…"`; as in the official parser, `\X` is X for every X."""
+    r"""Return the value of a string `"…"`; `\X` means X for every X, as in the official parser."""
     return "\\".join([part.replace("\\", "") for part in token[1:-1].split("\\\\")])
 
 

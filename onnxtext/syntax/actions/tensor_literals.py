@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Actions for the literals of tensors: keep the text until the tensor's type is known (SPEC 6)."""
+"""Actions for the literals of tensors: keep their text until the type is known (SPEC 6)."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class RawText:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """`name(arguments)`, or `name{…}`, whose only argument is the list in braces."""
+    """Data as `name(arguments)`, or `name{…}` with the list in braces as the only argument."""
 
     name: str
     arguments: tuple[Any, ...]
@@ -54,7 +54,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class FieldCalls:
-    """Tensor data by the names of its fields: `raw_data(b"…") float_data{1}`."""
+    """Data of a tensor with the names of its protobuf fields: `raw_data(b"…") float_data{1}`."""
 
     calls: list[Call]
 
@@ -76,7 +76,7 @@ Pending = (
 
 
 def raw_literals(items: list[str]) -> RawText:
-    """Return a list in brackets that was parsed item by item."""
+    """Return the text of a list in brackets, given the texts of its items."""
     return RawText(nested_items(items))
 
 
@@ -115,13 +115,13 @@ def nested_items(items: Sequence[str], brackets: str = "[]") -> str:
 
 @action
 def literal(value: Any) -> Any:
-    """Return an element: the text of a number or `true`, or the bytes of a string."""
+    """Return an element of a tensor: the text of a number or `true`, or the bytes of a string."""
     return value.text if type(value) is Number else value
 
 
 @action
 def string_literal(text: str) -> bytes:
-    """Return the bytes of a string that is an element."""
+    """Return the bytes of a string that is an element of a tensor."""
     return to_bytes(text)
 
 

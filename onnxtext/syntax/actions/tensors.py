@@ -31,7 +31,7 @@ NUMERIC_FIELDS = ("float_data", "int32_data", "int64_data", "double_data", "uint
 
 
 def tensor(type: ast.Type, name: str | None, data: Pending | None) -> ast.Tensor | ast.SparseTensor:
-    """Return the tensor for a type, a name and data: `float[2] t = {1, 2}` in an attribute.
+    """Return the tensor in an attribute for a type, a name and data: `float[2] t = {1, 2}`.
 
     Raises:
         SemanticError: the data is invalid for the type, or a sparse tensor has a name.
@@ -88,7 +88,7 @@ def resolve(type: ast.Type, data: Pending | None) -> ast.TensorData | ast.Sparse
             case ScalarText():
                 if dims:
                     raise SemanticError(
-                        "a number without brackets needs a tensor of rank 0",
+                        "an element without brackets is only valid in a tensor of rank 0",
                         token=_token(data.value),
                         help="write [1, 2, 3], or [0, ...] for equal elements",
                     )
@@ -136,7 +136,7 @@ def _dims(type: ast.TensorType) -> tuple[int, ...]:
 
 def _scalar(element: ElementType, data: ScalarText) -> ast.RawData:
     if isinstance(data.value, bytes):
-        raise SemanticError("strings are never raw", help='write string s = {"…"}')
+        raise SemanticError("a string in a tensor must be in braces", help='write string s = {"…"}')
     try:
         return ast.RawData(parse_scalar(element, data.value))
     except LiteralError as error:
@@ -147,7 +147,7 @@ def _typed(element: ElementType, text: str, dims: tuple[int, ...]) -> ast.Tensor
     if element.kind == "string":
         if text[1:-1].strip():
             raise SemanticError(
-                "string tensors contain only strings",
+                "a string tensor can contain only strings",
                 token=text,
                 help='write {"a", "b"}',
             )
@@ -169,7 +169,7 @@ def _typed_literals(
     strings = tuple([item for item in items if isinstance(item, bytes)])
     if element.kind == "string":
         if len(strings) != len(items):
-            raise SemanticError("string tensors contain only strings", help='write {"a", "b"}')
+            raise SemanticError("a string tensor can contain only strings", help='write {"a", "b"}')
         return ast.StringData(strings)
     if strings:
         raise SemanticError(f"a tensor of {element.name} cannot contain strings")
@@ -185,18 +185,20 @@ def _external(calls: list[Call]) -> ast.ExternalData:
     call = calls[0]
     if len(calls) > 1:
         raise SemanticError(
-            "a tensor with external data has no other data", token=calls[1].name, help="remove it"
+            "a tensor with external data cannot have other data",
+            token=calls[1].name,
+            help=f"remove {calls[1].name}",
         )
     location, *numbers = call.arguments
     if not isinstance(location, bytes):
         raise SemanticError(
-            "external data needs the name of its file first",
+            "the first argument of external data must be the name of its file",
             token=_token(location) or call.name,
             help='write external("weights.bin", offset, length)',
         )
     if len(numbers) >= len(EXTERNAL_KEYS):
         raise SemanticError(
-            "external data has a location, an offset and a length, and nothing else",
+            "external data takes at most a location, an offset and a length",
             token=_token(numbers[2]) or call.name,
             help=_AS_PAIRS,
         )
@@ -262,12 +264,14 @@ def _sparse(type: ast.SparseTensorType, data: Pending | None) -> ast.SparseTenso
         case Call("sparse", (ast.Tensor() as values, ast.Tensor() as indices)):
             if values.type.element != type.element:
                 raise SemanticError(
-                    f"the values are {values.type.element}, the sparse tensor is {type.element}",
+                    "the values have the type "
+                    f"{values.type.element}, but the sparse tensor has the type "
+                    f"{type.element}",
                     token=data.name,
                 )
             return ast.SparseTensor(dims, values, indices)
     raise SemanticError(
-        "a sparse tensor is written as its values and their indices",
+        "a sparse tensor must be written as its values and their indices",
         help="write sparse(float[2] [1.5, 2.5], int64[2] [0, 3])",
     )
 

@@ -22,7 +22,7 @@ class OpaqueName(str):
     """A dotted name inside `opaque(…)`.
 
     Attributes:
-        parts: the number of names that the dots join.
+        parts: the number of names between the dots.
     """
 
     __slots__ = ("parts",)
@@ -54,7 +54,7 @@ def _coarse_type(text: str) -> ast.TensorType:
 
 
 def dim_numbers(token: str) -> tuple[ast.Dim, ...] | None:
-    """Return the dimensions in the token `[3, N, ?]`; None for empty brackets (no shape).
+    """Return the dimensions in the token `[3, N, ?]`; None for `[]`, which means no shape.
 
     Raises:
         SemanticError: a dimension is invalid.
@@ -73,9 +73,7 @@ def _dim(text: str, token: str) -> ast.Dim:
     if text == "?":
         return None
     what = f"`{text}` is not a dimension" if text else "a dimension is missing"
-    raise SemanticError(
-        what, token=token, help='a dimension is a size, a name, "an expression" or ?'
-    )
+    raise SemanticError(what, token=token, help='write a size, a name, "an expression" or ?')
 
 
 def scalar_type(element: str) -> ast.TensorType:

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Build one deterministic automaton from the grammar's terminals, by subset construction.
 
-The automaton reads the longest token. If several terminals match the token, the first in the
-lexer's order wins. Two kinds of tokens differ from the patterns in the grammar: a NESTED token ends
-at the bracket that closes its first bracket, for which the native lexer counts brackets; and a
-minus sign with a word, such as `-x`, is one BAD token, except for numbers such as `-inf`.
+The native lexer uses the automaton. It reads the longest token. If several terminals match the
+token, the first in the lexer's order wins. Two kinds of tokens differ from the patterns in the
+grammar: a NESTED token ends at the bracket that closes its first bracket, so the native lexer
+counts brackets; and a minus sign with a word, such as `-x`, is one BAD token, except for numbers
+such as `-inf`.
 """
 
 from __future__ import annotations
@@ -29,11 +30,13 @@ IGNORED = "__IGNORE"
 class Scanner(NamedTuple):
     """The tables of the automaton. State 0 is the start state.
 
+    Characters of the same class lead from every state to the same next state.
+
     Attributes:
         classes: the class of each ASCII character, then the class of all other characters.
-        moves: for each state, a row with the next state for each class, or -1. The rows are
-            little-endian 16-bit integers in base64, which load fast.
-        accepts: for each state, the name of the terminal that it accepts, or "".
+        moves: for each state, a row with the next state for each class; -1 if there is none. The
+            rows are little-endian 16-bit integers in base64, which load fast.
+        accepts: for each state, the name of the terminal that it accepts; "" if there is none.
     """
 
     classes: list[int]
@@ -42,10 +45,10 @@ class Scanner(NamedTuple):
 
 
 def make_scanner(terminals: Iterable[tuple[str, str]]) -> Scanner:
-    """Build the automaton.
+    """Build the automaton that reads one token.
 
     Args:
-        terminals: the name and regular expression of each, in order of precedence.
+        terminals: (name, regular expression) of each terminal, in order of precedence.
 
     Raises:
         NotImplementedError: an expression is not regular, such as a lookahead.

@@ -86,7 +86,7 @@ class Lexer:
         return _token_pattern(self._terminals, [])
 
     def read(self, text: str, at: int) -> Iterator[tuple[str, str, int]]:
-        """Yield the kind, text and offset of each token, beginning at offset `at`."""
+        """Yield (kind, text, offset) of each token from offset `at` to the end of the text."""
         pattern, kinds = self._pattern
         marks, words = self._marks, self._words
         while True:
@@ -159,7 +159,7 @@ class Lexer:
         return Token(token, start, kind)
 
     def tokens(self, text: str, start: int, end: int) -> list[Token]:
-        """Return the tokens between two offsets of a text, with offsets in the whole text."""
+        """Return the tokens between two offsets of a text, each with its offset in this text."""
         found = []
         for kind, token, at in self.read(text[start:end], 0):
             made = token if isinstance(token, Token) else Token(token, at, kind)

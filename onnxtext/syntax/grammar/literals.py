@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Find the ends of long number literals fast: numpy inspects a block of characters at a time.
 
-The literals are those of the terminals NUMBERS, NESTED and BRACES. A regular expression would be
-slow for a literal of many megabytes. It still reads literals with words such as ``nan``.
+The literals are those of the terminals NUMBERS, NESTED and BRACES. The lexer's regular expression
+would be slow for a literal of many megabytes. It still reads literals with words such as ``nan``.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ _PAIR = 0xF9
 """A mask of the bits that are equal in an opening bracket and its closing bracket."""
 
 _LEAST = 8000
-"""The minimum length of a literal, in characters; the regular expression reads shorter ones."""
+"""Minimum length of a literal, in characters; the regular expression reads shorter literals."""
 
 UNCLOSED = -1
 """The result of `literal_end` if the first bracket is not closed."""
 
 _DEEPEST = 100
-"""The maximum nesting of brackets, more than any tensor needs; limits the time of the search."""
+"""Maximum nesting of brackets, to limit the time of the search; no tensor needs so many."""
 
 _ALLOWED = b"0123456789.eE+-, \t\n\v\f\r"
 """The characters of numbers and between them; a literal also has brackets of its own kind."""
@@ -36,15 +36,16 @@ _BEGIN = re.compile(
 
 
 def literal_end(text: str, at: int) -> int:
-    """Return the end of a long number literal.
+    """Find the end of a long number literal.
 
     Args:
         text: the text.
         at: the offset of the literal's first bracket.
 
     Returns:
-        The offset after the last bracket; 0 if the literal is short or contains other characters;
-        `UNCLOSED` if the first bracket is not closed, which is then a token of its own.
+        The offset after the bracket that closes the first one. 0 if the literal is short, or
+        contains other characters than those of numbers. `UNCLOSED` if the first bracket is never
+        closed; then the bracket alone is a token.
     """
     begin = _BEGIN.match(text, at)
     if begin is None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Store a table of an automaton, by state and symbol, in a form that loads fast."""
+"""Store the table of an automaton, with a cell per state and symbol, so that it loads fast."""
 
 from __future__ import annotations
 
@@ -27,7 +27,10 @@ class Matrix:
 
     @classmethod
     def of(cls, rows: Sequence[dict[str, int]], names: Sequence[str]) -> Matrix:
-        """Return the matrix with columns `names` for rows, each a dict from symbol to number."""
+        """Return the matrix of some rows, each a dict from symbol to number.
+
+        `names` are the symbols of the columns.
+        """
         cells = array("h", [row.get(name, EMPTY) for row in rows for name in names])
         if sys.byteorder == "big":
             cells.byteswap()
@@ -47,7 +50,7 @@ class Matrix:
 
     @cached_property
     def rows(self) -> tuple[dict[str, int], ...]:
-        """The rows, each a dict from symbol to number without the empty cells."""
+        """The rows, each a dict from symbol to number; empty cells are left out."""
         cells = array("h", self.data)
         if sys.byteorder == "big":
             cells.byteswap()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cache the tables of the grammar in a file: building them takes ten times as long as reading.
+"""Cache the tables of the grammar in a file: reading it is ten times faster than building them.
 
 The file contains JSON and integers, not a pickle, so that reading a hostile file cannot run code.
 It begins with a checksum of its content; if the file is damaged, the tables are built again. The
@@ -52,7 +52,7 @@ def cached_tables(grammar: str) -> Tables:
 
 
 def cache_path(grammar: str) -> Path | None:
-    """Return the path of the cache file for a grammar; None if no directory is set or known."""
+    """Return the path of the cache file for a grammar; None if there is no cache directory."""
     directory = os.environ.get("ONNXTEXT_CACHE")
     if directory is None:
         base = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
@@ -79,7 +79,7 @@ def _lark() -> str:
 
 
 def read_tables(path: Path) -> Tables | None:
-    """Return the tables in a cache file; None if it is missing, damaged or of another user."""
+    """Return the tables in a cache file; None if it is missing, damaged or another user's."""
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     try:
         with open(os.open(path, flags), "rb") as file:  # noqa: PTH123 (a descriptor)
@@ -114,7 +114,7 @@ _CHECKSUM = 9
 """The length of the first line of a cache file, in bytes."""
 
 _LARGEST = 1 << 26
-"""The maximum size of a cache file that is read, in bytes."""
+"""Maximum size of a cache file, in bytes; larger files are ignored."""
 
 
 def _parts(tables: Tables) -> tuple[dict[str, Any], bytes]:

@@ -37,7 +37,7 @@ class Terminal(NamedTuple):
     Attributes:
         name: the name in the grammar; for punctuation Lark's name, such as `LPAR`.
         pattern: the regular expression.
-        priority: the terminal with the highest priority is tried first; special words have 1.
+        priority: terminals of higher priority are tried first; special words have 1.
         literal: the text of punctuation, such as `(`; None for other terminals.
     """
 
@@ -54,8 +54,8 @@ class Rule(NamedTuple):
         origin: the name of the rule: the left-hand side.
         symbols: the names of the symbols on the right-hand side, which a reduction pops.
         action: the name of the alternative's action: its alias, or the name of the rule.
-        take: for each argument of the action, the index of its symbol in `symbols`; -1 for an
-            absent `[x]`, which is None.
+        take: for each argument of the action, the index of its symbol in `symbols`; -1 if the
+            argument is None because an optional `[x]` is absent.
     """
 
     origin: str
@@ -73,9 +73,9 @@ class Tables(NamedTuple):
         action_matrix: for each state and terminal: the state to shift to (>= 0), or `~index` of the
             rule to reduce by.
         goto_matrix: for each state and rule name: the state after the reduction by this rule.
-        starts: the first state for each start symbol.
-        ends: the accepting state for each start symbol.
-        scanner: the automaton of the tokens.
+        starts: maps each start symbol to its first state.
+        ends: maps each start symbol to its accepting state.
+        scanner: the automaton that reads tokens.
     """
 
     terminals: tuple[Terminal, ...]
@@ -88,17 +88,21 @@ class Tables(NamedTuple):
 
     @property
     def actions(self) -> tuple[dict[str, int], ...]:
-        """The content of `action_matrix`: for each state, a dict by terminal."""
+        """The content of `action_matrix`: for each state, a dict from terminal to cell."""
         return self.action_matrix.rows
 
     @property
     def gotos(self) -> tuple[dict[str, int], ...]:
-        """The content of `goto_matrix`: for each state, a dict by rule name."""
+        """The content of `goto_matrix`: for each state, a dict from rule name to cell."""
         return self.goto_matrix.rows
 
 
 def grammar_path() -> Path:
-    """Return the path of the grammar: inside the package (wheel) or beside it (checkout)."""
+    """Return the path of the grammar file: in the package (wheel) or beside it (checkout).
+
+    Raises:
+        FileNotFoundError: the file is in neither place.
+    """
     package = Path(__file__).resolve().parent.parent.parent
     for directory in (package / "grammar", package.parent / "grammar"):
         path = directory / "onnxtext.lark"
@@ -199,7 +203,7 @@ def _rule(rule: Any) -> Rule:
 
 
 def order_terminals(terminals: tuple[Terminal, ...]) -> list[Terminal]:
-    """Return terminals in the order of the lexer: by priority, then the longer literal first."""
+    """Return terminals in the order of the lexer: by priority, then by length of the literal."""
     return sorted(
         terminals,
         key=lambda terminal: (-terminal.priority, -len(terminal.literal or ""), terminal.name),

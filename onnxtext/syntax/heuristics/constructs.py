@@ -21,9 +21,9 @@ from onnxtext.syntax.heuristics.error_context import (
 from onnxtext.syntax.heuristics.foreign_syntax import NAMES, closing
 
 _LONGEST_HEADER = 4000
-"""The most characters of a header or block to inspect, as a text may have many errors."""
+"""Maximum number of characters of a header or block to inspect: a text may have many errors."""
 _LONGEST_LINE = 1000
-"""The most characters of a line to inspect."""
+"""Maximum number of characters of a line to inspect."""
 _CONTROL = re.compile(
     r"[ \t]*(?:[\w, ]+=[ \t]*)?\}?[ \t]*"
     r"(if|elif|else|for|while|switch|case|do|try|except|with|class)\b(?![ \t]*[=,.:<])"
@@ -188,12 +188,12 @@ def headers(context: ErrorContext) -> Iterator[Diagnosis]:
         yield Diagnosis("misplaced-section", message, token.span, removed, help=help, least=1)
     elif not context.done and not context.text[: context.at].rstrip().endswith((")", "}", ">")):
         edits = (replace(tokens[0], "<"), replace(tokens[end], ">"))
-        message = "headers are written in `<…>`"
+        message = "a header must be in `<…>`"
         yield Diagnosis("wrong-mark", message, span, edits, "write `<…>`", least=1)
 
 
 def wrong_bracket(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a bracket of a wrong kind, if many tokens parse after replacing it."""
+    """Diagnose a bracket of the wrong kind if many tokens parse once it is replaced."""
     if context.token is None:
         return
     near = [context.token, *reversed(context.done[-_MAX_TOKENS_BACK:])]
@@ -252,7 +252,9 @@ def python_head(context: ErrorContext) -> Iterator[Diagnosis]:
     returned = _RETURN.search(context.text, context.line_end, context.line_end + _LONGEST_HEADER)
     if returned is not None:
         edits.append(Edit(Span(*returned.span(1)), ""))
-    message = f"`{found[1]}` does not belong here: a graph is written `NAME (…) => (…) {{…}}`"
+    message = (
+        f"`{found[1]}` does not belong here: a graph must have the form `NAME (…) => (…) {{…}}`"
+    )
     span = Span(start, start + len(found[1]))
     help = "write `NAME (float[N] x) => (float[N] y) {` and, after the nodes, `}`"
     least = 1 if returned is None else 0
@@ -260,7 +262,7 @@ def python_head(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def function_keyword(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose `function <domain: "l"> F (a) => (b) {…}`: `function` parses as the name."""
+    """Diagnose `function <domain: "l"> F (a) => (b) {…}`: the parser reads `function` as a name."""
     tokens = context.lexer.tokens(context.text, context.line_start, _line_limit(context))
     if len(tokens) < 4 or tokens[1] != "<" or tokens[3] != ":" or context.at > context.line_end:
         return
@@ -285,7 +287,7 @@ def dimensions(context: ErrorContext) -> Iterator[Diagnosis]:
         size = next((n for n, token in enumerate(rest) if token == "]"), None)
         if size and all(context.name(t) in {"WORD", "INT", "COMMA", "STRING"} for t in rest[:size]):
             span = Span(rest[0].at, rest[size].end)
-            message = "dimensions are written in `[…]`"
+            message = "dimensions must be in `[…]`"
             edits = (Edit(Span(tokens[index].end, rest[0].at), "["),)
             yield Diagnosis("missing-bracket", message, span, edits, "add `[`", least=1)
         return

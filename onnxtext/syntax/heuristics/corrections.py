@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find the cheapest change of a few tokens near an error after which parsing continues.
+"""Find the cheapest change of a few tokens that lets the text after an error parse.
 
 The other heuristics match common errors. This search uses only the grammar: it removes, inserts,
 replaces and swaps a few tokens, the cheapest change first, until many tokens after the error parse.
@@ -21,19 +21,19 @@ from onnxtext.syntax.heuristics.expected import SAMPLES
 from onnxtext.syntax.heuristics.speculative_parse import States
 
 _MAX_BACK = 12
-"""The most tokens before the unexpected token that may change."""
+"""Maximum number of tokens before the unexpected token that may change."""
 _MAX_LINES = 2
 _MAX_REMOVED = 5
 _MAX_INSERTED = 5
 _LONGEST = 200
-"""The most tokens of a statement that is searched."""
+"""Maximum number of tokens of a statement; longer statements are not searched."""
 _MAX_ATTEMPTS = 1500
 _MIN_ATTEMPTS = 100
 _SHARE = 4
 """Each error may use this fraction of the remaining attempts: 1 / `_SHARE`."""
 _MAX_STACKS = 500
 BUDGET = 6000
-"""The attempts for all errors of a text; each error gets at least `_MIN_ATTEMPTS`."""
+"""Number of attempts for all errors of a text; each error gets at least `_MIN_ATTEMPTS`."""
 _COSTS = {
     **dict.fromkeys(("COMMA", "RPAR", "RSQB", "MORETHAN", "RBRACE", "COLON", "EQUAL"), 0.8),
     **dict.fromkeys(("_ARROW", "LPAR", "LSQB", "LESSTHAN", "LBRACE", "WORD", "INT", "TYPE"), 1.0),
@@ -48,7 +48,7 @@ _PHRASES = {
     ") {": 1.6,
     "> {": 1.6,
 }
-"""The texts of several tokens that may be inserted, and their costs."""
+"""Texts of several tokens that may be inserted together, and their costs."""
 _BACK = 0.25
 _BREAK = 0.3
 _SWAP = 1.5
@@ -56,7 +56,7 @@ _LINE = 2.0
 _ACROSS = 1.0
 _WITHIN = 1.5
 _WHOLE = 0.5
-"""The cost of each token between a change and the error, and the most for them if the change is
+"""The cost of each token between a change and the error, and their maximum cost if the change is
 at the start of a line (`_BREAK`); of swapping two tokens; of removing a line; of changing tokens
 on two lines (`_ACROSS`); of inserting `{` within a line (`_WITHIN`); of changing a line before the
 error that seems complete (`_WHOLE`)."""
@@ -67,7 +67,7 @@ class Correction:
     """A change of a few tokens.
 
     Attributes:
-        cost: lower costs are likelier.
+        cost: the cost; the lower it is, the likelier is the change.
         at: the offset at which the change begins.
         edit: the change.
         removed: the removed or replaced tokens.
@@ -82,10 +82,10 @@ class Correction:
 
 
 class Budget:
-    """The remaining attempts for a text.
+    """The remaining number of attempts to correct the errors of a text.
 
     Attributes:
-        left: the remaining attempts; below 0 if errors used their minimum after these were spent.
+        left: the remaining number; may be negative, because each error gets a minimum.
         insertions: a cache: maps a stack of states to the result of `_Search._insertions`.
     """
 
@@ -97,16 +97,16 @@ class Budget:
 def find_correction(
     context: ErrorContext, budget: Budget, limit: float, far: int
 ) -> Correction | None:
-    """Return the cheapest change near an unexpected token.
+    """Return the cheapest change near an unexpected token that lets the text after it parse.
 
     Args:
         context: the context of the token.
-        budget: the attempts left for the text.
-        limit: the cost must be below this.
-        far: how many tokens after the error must parse.
+        budget: the attempts left for the text; this function subtracts those it needs.
+        limit: the cost must be less than this.
+        far: the number of tokens after the error that must parse.
 
     Returns:
-        None if no change below the limit was found.
+        The change; None if no change was found that costs less than `limit`.
     """
     if len(context.done) > _LONGEST:
         return None

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Find the cause of a syntax error: a common error, a change of one token, or a correction.
 
-Every edit is parsed speculatively before it is reported: tokens after the error must parse.
+Before an edit is reported, it is tested by a speculative parse: tokens after the error must parse.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _COMMON = 0.5
 _ANOTHER = 2.5
 """The cost of a common error, and that of a second error soon after a repair."""
 _PLAUSIBLE_TOKENS = 3
-"""How many tokens must parse after a plausible change."""
+"""Number of tokens that must parse after a plausible change."""
 _MAX_COST_TO_DESCRIBE = 1.9
 """If a correction costs more, the message describes the common error instead."""
 
@@ -86,7 +86,7 @@ def diagnose(context: ErrorContext, budget: Budget) -> Diagnosis | None:
 
 
 def is_plausible(context: ErrorContext, edits: Sequence[Edit]) -> bool:
-    """Whether parsing accepts enough tokens after these edits; a later error is allowed."""
+    """Whether a few tokens after the error parse with these edits; a later error is allowed."""
     outcome = context.attempt(*edits)
     return outcome is not None and (
         outcome.complete or outcome.next_line or outcome.count >= _PLAUSIBLE_TOKENS
@@ -110,7 +110,7 @@ def _repeats(context: ErrorContext, edits: Sequence[Edit]) -> bool:
 
 
 def is_incomplete(context: ErrorContext) -> bool:
-    """Whether a statement lacks its end: the next one parses if this one is removed."""
+    """Whether the end of a statement is missing: if it is removed, the next statement parses."""
     return context.next_statement is not None and context.accepts(
         [_removal(context, context.next_statement)], _PLAUSIBLE_TOKENS
     )
@@ -155,14 +155,14 @@ def correct(
     limit: float = inf,
     far: int = CERTAIN_TOKENS,
 ) -> Diagnosis | None:
-    """Return the cheapest correction after which many tokens parse; None if there is none.
+    """Return a diagnosis with the cheapest correction; None if no correction is found.
 
     Args:
         context: the context of the error.
         budget: the attempts left for the text.
-        common: a common error that may be the cause.
-        limit: the cost must be below this.
-        far: how many tokens after the error must parse.
+        common: a common error that may be the cause; it is described if the correction costs much.
+        limit: the cost must be less than this.
+        far: the number of tokens after the error that must parse.
     """
     found = find_correction(context, budget, limit, far)
     if found is None:
@@ -316,7 +316,7 @@ def incomplete_statement(
     """Return the diagnosis of an incomplete statement.
 
     Args:
-        expected: the valid tokens in words.
+        expected: a description of the tokens that may follow.
         last: the last token of the statement.
         span: the span of that token.
         edits: the edits that complete the statement.

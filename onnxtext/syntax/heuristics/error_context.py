@@ -27,7 +27,7 @@ _BLOCKS = frozenset(">}")
 """The last tokens of headers, of lists of initializers, and of the nodes of a graph."""
 _LONGEST_LINE = 2000
 MAX_LINES = 20
-"""The most lines before an error in which to search the previous token."""
+"""Maximum number of lines before an error in which to search for the previous token."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Diagnosis:
     """The probable cause of a syntax error.
 
     Attributes:
-        code: slug of the diagnostic.
+        code: code of the diagnostic.
         message: the message of the diagnostic.
         span: the range to mark.
         edits: changes after which the text parses; empty if none are known.
@@ -74,7 +74,8 @@ class ErrorContext:
         token: the unexpected token; None at the end of the text.
         done: the tokens of the statement before `token`.
         earlier_edits: speculative edits for earlier errors in the statement.
-        opened: the span of the innermost bracket that is open before the statement.
+        opened: the span of the innermost bracket that is open at the start of the statement; None
+            if no bracket is open.
     """
 
     region: Region
@@ -97,7 +98,7 @@ class ErrorContext:
 
     @cached_property
     def before(self) -> States:
-        """The parser states after `done`, before the reductions that the token triggered."""
+        """The parser states after `done`, before the reductions that `token` triggered."""
         states = States(self.automaton, self.region.states)
         for token in self.done:
             states.feed(self.lexer.kind(token))
@@ -105,7 +106,7 @@ class ErrorContext:
 
     @cached_property
     def end(self) -> int:
-        """The end of the token before the unexpected token."""
+        """The offset after the token before the unexpected token."""
         if self.done:
             last = self.done[-1]
             changed = (edit.span.end for edit in self.earlier_edits if edit.span.start == last.at)
@@ -126,20 +127,20 @@ class ErrorContext:
 
     @cached_property
     def line_start(self) -> int:
-        """The start of the line of the token."""
+        """The offset of the start of the line that contains the unexpected token."""
         return self.text.rfind("\n", 0, self.at) + 1
 
     @cached_property
     def line_end(self) -> int:
-        """The end of the line of the token, without its line feed."""
+        """The offset of the end of the line that contains the unexpected token."""
         end = self.text.find("\n", self.at)
         return len(self.text) if end < 0 else end
 
     @cached_property
     def next_statement(self) -> int | None:
-        """The start of the first later line that is indented no deeper than the statement.
+        """The offset at which the next statement probably begins, if the current one is incomplete.
 
-        The next statement probably begins there, so the end of the current statement is missing.
+        It is the first token of the first later line that is indented no deeper than the statement.
         """
         if not self.done:
             return None
@@ -169,9 +170,9 @@ class ErrorContext:
 
     @cached_property
     def previous_line_complete(self) -> bool:
-        """Whether the token begins a line and the line before it is complete.
+        """Whether the unexpected token begins a line, and the line before it is complete.
 
-        In this case the error is in the line of the token, or a line is missing before that line.
+        Then the error is in the line of the token, or a line is missing before that line.
         """
         line = self.text.rfind("\n", 0, self.end) + 1
         if self.token is None or self.end > self.line_start or self.end - line > _LONGEST_LINE:
@@ -194,7 +195,7 @@ class ErrorContext:
 
     @property
     def rules(self) -> frozenset[str]:
-        """The rules that may begin at the start of the statement."""
+        """The names of the rules that may begin where the statement begins."""
         return frozenset(self.automaton.gotos[self.region.states[-1]])
 
     @cached_property
@@ -222,7 +223,7 @@ class ErrorContext:
         return END_KIND if token is None else self.lexer.kind(token)
 
     def attempt(self, *edits: Edit, most: int = MAX_TOKENS) -> Outcome | None:
-        """Parse with these edits; None if an error remains before the token."""
+        """Parse with these edits; None if they overlap, or an error remains before the token."""
         together = sorted((*self.earlier_edits, *edits), key=lambda edit: edit.span)
         ends = [self.region.start, *(edit.span.end for edit in together)]
         if any(edit.span.start < end for edit, end in zip(together, ends, strict=False)):
@@ -230,17 +231,20 @@ class ErrorContext:
         return attempt(self.lexer, self.automaton, self.region, together, most)
 
     def accepts(self, edits: Sequence[Edit], least: int = 4) -> bool:
-        """Whether parsing with these edits succeeds for at least some tokens after the error."""
+        """Whether enough text after the error parses with these edits.
+
+        This is the case if the outcome is `promising`, or `least` tokens parse.
+        """
         outcome = self.attempt(*edits)
         return outcome is not None and (outcome.promising or outcome.count >= least)
 
     def is_certain(self, edits: Sequence[Edit], far: int = CERTAIN_TOKENS) -> bool:
-        """Whether parsing with these edits succeeds for many tokens after the error."""
+        """Whether, with these edits, `far` tokens after the error parse, or all up to the end."""
         outcome = self.attempt(*edits, most=far)
         return outcome is not None and outcome.complete
 
     def expected(self) -> list[str]:
-        """Return the terminals that are valid here."""
+        """Return the names of the terminals that are valid in place of the unexpected token."""
         rows = self.automaton.rows
         kinds = rows[self.before.stack[-1]]
         found = sorted(kind for kind in kinds if self.before.takes(kind))
@@ -260,7 +264,7 @@ def _opener(tokens: Sequence[Token]) -> int | None:
 
 
 def indentation(text: str, at: int) -> int:
-    """Count the blanks at the start of the line of an offset; count none after the offset."""
+    """Return the number of blanks at the start of the line of `at`; count none after `at`."""
     line = text[text.rfind("\n", 0, at) + 1 : at]
     return len(line) - len(line.lstrip(" \t"))
 

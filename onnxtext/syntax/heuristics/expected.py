@@ -69,8 +69,8 @@ def describe(terminals: Iterable[str], scores: Mapping[str, float] | None = None
     """Describe terminals in words, without duplicates, the likeliest first.
 
     Args:
-        terminals: their names.
-        scores: the likelihood that each terminal is missing.
+        terminals: the names of the terminals.
+        scores: for each terminal, a number that is higher the likelier it is that it is missing.
     """
     left = set(terminals)
     likely = scores or {}
@@ -88,14 +88,14 @@ def describe(terminals: Iterable[str], scores: Mapping[str, float] | None = None
 
 
 def sentence(words: list[str]) -> str:
-    """Join at most six descriptions: `a, b or c`."""
+    """Join descriptions to a phrase: `a, b or c`; write `…` for all after the sixth."""
     if len(words) > 6:
         words = [*words[:6], "…"]
     return " or ".join(filter(None, [", ".join(words[:-1]), words[-1]])) if words else "nothing"
 
 
 def found_words(token: str | None) -> str:
-    """Return a token as messages quote it; None stands for the end of the text."""
+    """Return a token as error messages quote it; None means the end of the text."""
     if token is None:
         return "the end of the text"
     if len(token) == 1 and not token.isprintable():

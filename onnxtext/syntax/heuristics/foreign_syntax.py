@@ -27,7 +27,7 @@ _OPERATORS = {"+": "Add", "-": "Sub", "*": "Mul", "/": "Div", "@": "MatMul"}
 
 
 def closing(tokens: Sequence[Token]) -> int | None:
-    """Return the index of the bracket that closes the first token; None if not found."""
+    """Return the index of the bracket that closes the first token, a bracket; None if not found."""
     closer, depth = CLOSER[tokens[0]], 0
     for index, token in enumerate(tokens):
         depth += (token == tokens[0]) - (token == closer)
@@ -37,7 +37,7 @@ def closing(tokens: Sequence[Token]) -> int | None:
 
 
 def opening(context: ErrorContext, mark: str) -> int | None:
-    """Return the index of the innermost open bracket in `context.done`, if it is `mark`."""
+    """Return the index in `context.done` of the innermost open bracket, if that is `mark`."""
     depth = 0
     for index in range(len(context.done) - 1, -1, -1):
         token = context.done[index]
@@ -48,14 +48,14 @@ def opening(context: ErrorContext, mark: str) -> int | None:
 
 
 def in_inputs(context: ErrorContext) -> int | None:
-    """Return the index of the `(` if the token is among the inputs of a node; else None."""
+    """Return the index of the `(` if the unexpected token is among a node's inputs; else None."""
     at = opening(context, "(")
     before = context.done[:at]
     return at if at and "=" in before and context.name(before[-1]) in {*NAMES, "MORETHAN"} else None
 
 
 def in_attributes(context: ErrorContext) -> bool:
-    """Whether the token is among the attributes of a node."""
+    """Whether the unexpected token is among the attributes of a node."""
     if "attribute" in context.rules:
         return all(token not in CLOSER for token in context.done)
     return "node" in context.rules and opening(context, "<") is not None
@@ -126,7 +126,7 @@ def brackets_of_inputs(context: ErrorContext) -> Iterator[Diagnosis]:
     if context.name(context.done[-1]) not in NAMES or context.done[-2] not in {"=", "."}:
         return
     rest = context.rest
-    message = "the inputs of a node are written in parentheses"
+    message = "the inputs of a node must be in parentheses"
     if context.token in {"[", "{"}:
         end = closing(rest)
         if end is not None and "=" not in rest[:end]:
@@ -148,12 +148,12 @@ def brackets_of_outputs(context: ErrorContext) -> Iterator[Diagnosis]:
     if end is not None and tokens[end + 1 : end + 2] == ["="]:
         edits = (replace(tokens[0], ""), replace(tokens[end], ""))
         span = Span(tokens[0].at, tokens[end].end)
-        message = "the outputs of a node are written without brackets"
+        message = "the outputs of a node cannot be in brackets"
         yield Diagnosis("wrong-mark", message, span, edits, "remove the brackets", least=2)
 
 
 def no_name(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose nested nodes, values as inputs, and expressions.
+    """Diagnose nodes and values as inputs of a node, and expressions in place of a node.
 
     Examples: `Relu (Neg (x))`, `Add (x, 1.0)`, `y = x + 1` and `y = -x`.
     """
@@ -165,13 +165,13 @@ def no_name(context: ErrorContext) -> Iterator[Diagnosis]:
             end = closing(context.rest)
             if end is not None:
                 span = Span(context.done[-1].at, context.rest[end].end)
-                message = "an input of a node is a name, not a node"
+                message = "an input of a node must be a name, not a node"
                 name = context.done[-1]
                 help = f"move `{name} (…)` to its own statement, and use its output here"
                 edits = (Edit(Span(token.at, span.end), ""),)
                 yield Diagnosis("not-a-name", message, span, edits, help=help, least=1)
         elif context.name(token) in _VALUES:
-            message = "an input of a node is a name, not a value"
+            message = "an input of a node must be a name, not a value"
             help = "give the value a name in the `<…>` of the graph, such as `float c = {1}`"
             edits = (replace(token, '""'),)
             yield Diagnosis("not-a-name", message, token.span, edits, help=help, least=1)
@@ -182,7 +182,7 @@ def no_name(context: ErrorContext) -> Iterator[Diagnosis]:
             return
         operator = "Neg" if negated else _OPERATORS[token[0]]
         operands = "…" if negated else f"{context.done[-1]}, …"
-        message = "expressions are not supported: every operation is a node"
+        message = "expressions are not supported: every operation must be a node"
         help = f"write `{operator} ({operands})`"
         span = Span(token.at, token.at + 1)
         yield Diagnosis("not-a-name", message, span, help=help, skip_to=context.line_end + 1)
@@ -225,9 +225,9 @@ def other_lists(context: ErrorContext) -> Iterator[Diagnosis]:
     inside = context.text[span.start + 1 : span.end - 1]
     left, right = "{}" if tensor else "[]"
     edits = (Edit(span, f"{left}{inside.rstrip(' ,')}{right}"),)
-    message = "lists in attributes are written in square brackets"
+    message = "a list in an attribute must be in square brackets"
     if tensor:
-        message = "the elements of a tensor are written in braces or square brackets"
+        message = "the elements of a tensor must be in braces or square brackets"
     yield Diagnosis("wrong-mark", message, span, edits, f"write `{left}…{right}`", least=1)
 
 
@@ -248,7 +248,7 @@ def tensor_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
             "tensors belong in the `<…>` of the graph, not among its nodes",
             Span(context.done[0].at, span.end),
             (Edit(span, "A ()"),),
-            help="move it between the outputs of the graph and its `{`",
+            help="move the tensor to `<…>` between the outputs of the graph and its `{`",
             least=1,
         )
 

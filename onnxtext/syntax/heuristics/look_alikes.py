@@ -47,7 +47,7 @@ def lookalikes(context: ErrorContext) -> Iterator[Diagnosis]:
     character = text[context.at]
     name = f"U+{ord(character):04X}"
     if character in _BLANKS:
-        message, title = f"the character {name} is not a plain blank", "write plain blanks"
+        message, title = f"the character {name} is not a plain space", "write plain spaces"
     elif character in _INVISIBLE:
         message, title = f"the character {name} is invisible", "remove it"
     else:

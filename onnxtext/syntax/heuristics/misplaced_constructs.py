@@ -66,7 +66,7 @@ def other_format(context: ErrorContext) -> Iterator[Diagnosis]:
                 "other-format",
                 f"this is {name}, not the text form of ONNX",
                 Span(len(context.text) - len(context.text.lstrip()), context.at + 1),
-                help="load it with its own tool, save a binary model, and convert that: "
+                help="load it with the tool that wrote it, save a binary model, and convert that: "
                 "`onnxtext from-binary`",
                 skip_to=len(context.text) + 1,
             )
@@ -83,7 +83,7 @@ def other_comments(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     span = Span(start, context.line_end)
     words = context.text[found.end() : context.line_end].strip().removesuffix("-->").strip()
-    message = "comments start with `#`"
+    message = "a comment must start with `#`"
     if start < context.region.start:  # `<` of `<!--` may have begun attributes
         skip_to = context.line_end + 1
         yield Diagnosis("slash-comment", message, span, help="write `#`", skip_to=skip_to)
@@ -92,7 +92,7 @@ def other_comments(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def lone_string(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a statement that is only a triple-quoted string, as a Python docstring is."""
+    """Diagnose a statement that is only a triple-quoted string, like a docstring in Python."""
     if not context.done or not context.done[0].startswith('"""') or "node" not in context.rules:
         return
     if len(context.done) > 1 and context.done[1].at < (context.next_statement or 0):
@@ -179,7 +179,7 @@ def brackets_of_types(context: ErrorContext) -> Iterator[Diagnosis]:
         dims = found[1].rstrip("x").replace("x", ", ")
         written = f"{element}[{dims}]" if found[1] else element
         span = Span(*found.span())
-        message = "a tensor type is written as an element type and dimensions"
+        message = "a tensor type must be written as an element type and dimensions"
         edits = (Edit(span, written),)
         yield Diagnosis(
             "unknown-type", message, span, edits, f"write `{written}`"[:60], "unsafe", least=1
@@ -193,9 +193,7 @@ def brackets_of_types(context: ErrorContext) -> Iterator[Diagnosis]:
     ):
         return
     left, right = "[]" if kind == "PRIM" else "()"
-    what = (
-        "dimensions are written in `[…]`" if kind == "PRIM" else "inner types are written in `(…)`"
-    )
+    what = "dimensions must be in `[…]`" if kind == "PRIM" else "inner types must be in `(…)`"
     span = Span(context.at, rest[end].end)
     marks = (replace(rest[0], left), replace(rest[end], right))
     yield Diagnosis("wrong-mark", what, span, marks, f"write `{left}…{right}`", least=1)

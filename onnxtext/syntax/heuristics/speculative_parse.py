@@ -11,13 +11,13 @@ from onnxtext.syntax.grammar.lexer import BAD_KIND, END_KIND, Lexer, Token
 from onnxtext.syntax.parser.lalr import MAX_STACK, Automaton
 
 MAX_TOKENS = 12
-"""The most tokens to parse after an error, as more would often reach the next error."""
+"""Maximum number of tokens to parse after an error; more would often reach the next error."""
 
 CERTAIN_TOKENS = 60
-"""How many tokens after an error must parse for an edit to be certain."""
+"""Number of tokens after an error that must parse so that an edit is certain."""
 
 _AHEAD = 2000
-"""The most characters to parse after an error."""
+"""Maximum number of characters to parse after an error."""
 
 
 class States:
@@ -30,9 +30,9 @@ class States:
         self.stack = list(stack)
 
     def feed(self, kind: str) -> bool:
-        """Shift a token of this kind, and return whether it is valid.
+        """Reduce, then shift a token of this kind; return whether the token is valid.
 
-        The stack is not usable after an invalid token.
+        After an invalid token, the stack must not be used.
         """
         rows = self.automaton.rows
         stack = self.stack
@@ -49,7 +49,7 @@ class States:
             stack.append(self.automaton.gotos[stack[-1]][reduction.origin])
 
     def takes(self, kind: str) -> bool:
-        """Whether a token of this kind is valid next; does not change the stack."""
+        """Whether the next token may be of this kind; does not change the stack."""
         return States(self.automaton, self.stack).feed(kind)
 
 
@@ -75,9 +75,10 @@ class Outcome:
     """The result of a speculative parse.
 
     Attributes:
-        count: how many tokens at or after the error parsed.
+        count: the number of parsed tokens at or after the error.
         resume: the offset of the first token at or after the error and after all edits.
-        complete: whether the parse reached its limit or the end of the text.
+        complete: whether the parse reached its limit or the end of the text, or stopped at an
+            invalid token that is probably a separate error.
         next_line: whether a token on a later line than the error parsed.
         tokens: the edited tokens before `resume`, with their offsets in the text.
         edited: the indexes in `tokens` of the tokens that the edits made or changed.
@@ -92,7 +93,7 @@ class Outcome:
 
     @property
     def promising(self) -> bool:
-        """Whether enough text parsed after the edits that they are probably right."""
+        """Whether the edits are probably right: enough text after them parsed."""
         return self.complete or self.next_line or self.count >= 4
 
 
@@ -106,7 +107,7 @@ def attempt(
     """Parse a region with some edits, and up to `most` tokens after it.
 
     Returns:
-        None if an error remains before the unexpected token.
+        The outcome; None if an error remains before the unexpected token.
     """
     text = region.text
     pieces = []

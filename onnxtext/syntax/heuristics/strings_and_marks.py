@@ -67,7 +67,7 @@ def _unclosed(context: ErrorContext, quotes: list[int], end: int) -> Iterator[Di
 
 
 def _typographic(quote: re.Match[str]) -> str:
-    return f"`{quote[0]}` is a typographic quote; strings use plain quotes"
+    return f"`{quote[0]}` is a typographic quote; a string must be in plain quotes"
 
 
 def marks_for_one_another(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -150,7 +150,7 @@ def string_tensor(context: ErrorContext) -> Iterator[Diagnosis]:
     if close is not None:
         edits = (replace(opener, "{"), replace(tokens[close], "}"))
         span = Span(opener.at, tokens[close].end)
-        message = "the elements of a string tensor are written in braces"
+        message = "the elements of a string tensor must be in braces"
         yield Diagnosis("string-tensor-brackets", message, span, edits, "write `{…}`")
 
 

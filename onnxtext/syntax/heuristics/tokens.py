@@ -52,7 +52,7 @@ def slashes(context: ErrorContext) -> Iterator[Diagnosis]:
     if context.text.startswith("//", at):
         span = Span(at, context.line_end)
         edits = (Edit(Span(at, at + 2), "#"),)
-        message = "comments start with `#`"
+        message = "a comment must start with `#`"
         yield Diagnosis("slash-comment", message, span, edits, "write `#`", least=0)
     elif context.text.startswith("/*", at):
         end = context.text.find("*/", at, at + 2000)
@@ -63,7 +63,7 @@ def slashes(context: ErrorContext) -> Iterator[Diagnosis]:
             tail = context.text[end + 2 : line_end if line_end >= 0 else None]
             lines = [] if tail.strip() or not body else body.split("\n")
             edits = (Edit(span, "\n".join(f"# {line.strip(' *')}" for line in lines)),)
-            message = "comments start with `#` and end at the end of the line"
+            message = "a comment must start with `#`, and ends at the end of the line"
             yield Diagnosis("slash-comment", message, span, edits, "write `#`", least=0)
 
 
@@ -74,7 +74,7 @@ def semicolon(context: ErrorContext) -> Iterator[Diagnosis]:
         if "node" not in context.rules and "COMMA" in context.expected():
             message = "expected `,`, found `;`"
             yield Diagnosis("semicolon", message, span, (Edit(span, ","),), "write `,`", least=3)
-        message = "unexpected `;`: statements end without a mark"
+        message = "unexpected `;`: statements need no mark at their end"
         yield Diagnosis("semicolon", message, span, (Edit(span, ""),), "remove the `;`", least=0)
 
 
@@ -82,7 +82,7 @@ def other_quotes(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose strings in other quotes: `'…'` and “…”."""
     if context.token == "'":
         found = _SINGLE_QUOTED.match(context.text, context.at)
-        message = "strings are written in double quotes"
+        message = "a string must be in double quotes"
         if found is None:
             yield Diagnosis("single-quotes", message, context.token.span)
             return
@@ -92,7 +92,7 @@ def other_quotes(context: ErrorContext) -> Iterator[Diagnosis]:
         yield Diagnosis("single-quotes", message, span, edits, title, least=1)
     elif context.token is not None and context.token in _SMART:
         found = _SMART_QUOTED.match(context.text, context.at)
-        message = f"`{context.token}` is a typographic quote; strings use plain quotes"
+        message = f"`{context.token}` is a typographic quote; a string must be in plain quotes"
         if found is None:
             yield Diagnosis("smart-quotes", message, context.token.span, help='write "…"')
             return
@@ -135,12 +135,15 @@ def numbers(context: ErrorContext) -> Iterator[Diagnosis]:
 
 def _number_words(written: str) -> tuple[str, str]:
     if written.startswith("."):
-        return "number-without-zero", "numbers begin with a digit"
+        return "number-without-zero", "a number must begin with a digit"
     if written.startswith("+"):
-        return "number-plus-sign", "numbers have no plus sign"
+        return "number-plus-sign", "a number cannot have a plus sign"
     if "_" in written:
-        return "number-separator", "numbers have no `_` between their digits"
-    return "number-suffix", "numbers have no suffix: the tensor or attribute determines the type"
+        return "number-separator", "a number cannot have `_` between its digits"
+    return (
+        "number-suffix",
+        "a number cannot have a suffix: the tensor or attribute determines its type",
+    )
 
 
 def _hex(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -148,7 +151,10 @@ def _hex(context: ErrorContext) -> Iterator[Diagnosis]:
     for token in filter(None, (context.token, context.done[-1] if context.done else None)):
         found = _UPPER_HEX.match(context.text, token.at)
         if found is not None:
-            written, message = found.group(), "hexadecimal numbers begin with a lower-case `0x`"
+            written, message = (
+                found.group(),
+                "a hexadecimal number must begin with a lower-case `0x`",
+            )
         elif context.name(token) == "HEX":
             written, message = str(token), "only decimal numbers are valid here"
         else:
@@ -159,7 +165,7 @@ def _hex(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def python_words(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose `True`, `False`, `None`, and `true` where a number is needed."""
+    """Diagnose `True`, `False` and `None`, and `true` in place of a number."""
     for token in _nearby(context, 2):
         for words in (_WORDS, _NUMBERS_FOR):
             word = words.get(token)
@@ -169,7 +175,7 @@ def python_words(context: ErrorContext) -> Iterator[Diagnosis]:
             edits = tuple(replace(other, words[other]) for other in (token, *rest))
             message = f"`{token}` is not a value"
             if token in NOTHING:
-                help = "leave out the attribute or input that has no value"
+                help = "remove the attribute or input that has no value"
                 yield Diagnosis("python-literal", message, token.span, edits, help=help)
             yield Diagnosis("python-literal", message, token.span, edits, f"write `{word}`")
 
@@ -288,7 +294,7 @@ def foreign_marks(context: ErrorContext) -> Iterator[Diagnosis]:
             yield Diagnosis("wrong-mark", message, span, (Edit(span, right),), f"write `{right}`")
     if context.token is not None and context.token in {"%", "$"}:
         edits, title = (replace(context.token, ""),), f"remove the `{context.token}`"
-        message = f"names have no prefix `{context.token}`"
+        message = f"a name cannot have the prefix `{context.token}`"
         yield Diagnosis("wrong-mark", message, context.token.span, edits, title)
 
 

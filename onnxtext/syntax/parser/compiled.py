@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Convert the grammar for the compiled core: names to numbers, actions to operations."""
+"""Convert the grammar for the native core: names to numbers, actions to operations."""
 
 from __future__ import annotations
 
@@ -91,9 +91,9 @@ OPERATIONS = {
     "untyped_value": "VALUE",
     "value_name": "TEXT",
 }
-"""Maps the name of an action to the operation that the core runs instead of its function.
+"""Maps the name of an action to the operation that the core runs instead of the action.
 
-The core calls the functions of all other actions."""
+The core calls all other actions as functions."""
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
@@ -108,11 +108,11 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "positional_field": actions.positional_field,
     "triple_string": actions.triple,
 }
-"""Maps the name of an action to a compiled function that returns the same value."""
+"""Maps the name of an action to a native function that returns the same value."""
 
 
 class CoreParser(Parser):
-    """A parser with a compiled loop; tokens at which this loop stops go to the Python machine."""
+    """A parser with a native loop; the Python machine gets only the tokens at which it stops."""
 
     def __init__(self, text: str, start: str) -> None:
         super().__init__(text, start)
@@ -136,7 +136,7 @@ class CoreParser(Parser):
 
 @cache
 def load_grammar() -> Grammar:
-    """Return the grammar's tables for the core, built once per process.
+    """Return the tables of the grammar for the native core, built once per process.
 
     Raises:
         ValueError: the tables are damaged.
@@ -164,7 +164,7 @@ def load_grammar() -> Grammar:
 
 
 def number_terminals(tables: Tables) -> dict[str, int]:
-    """Map the name of each terminal, and of the end of the text (`$END`), to its number."""
+    """Return the number of each terminal, and of the end of the text (`$END`), by name."""
     return {name: number for number, name in enumerate(tables.action_matrix.names)}
 
 

@@ -24,7 +24,7 @@ from onnxtext.syntax.grammar.tables import Rule, Tables
 Action = Callable[..., Any]
 
 MAX_STACK = 1000
-"""The most states on the stack. Protobuf reads at most 33 nested graphs, which need about 700."""
+"""Maximum number of states on the stack. Protobuf reads 33 nested graphs, which need about 700."""
 
 LIST_ACTIONS = ("list_more", "more_nodes")
 """The actions that add an item to a list."""
@@ -52,15 +52,16 @@ class Reduction:
         origin: the name of the rule.
         symbols: the names of the symbols that the reduction pops.
         size: the number of symbols.
-        take: for each child (argument of the action) the index of its symbol; -1 for None.
-        action: returns the value of the rule, given its children; None to return the only child.
+        take: for each child (argument of the action) the index of its symbol; -1 if it is None.
+        action: returns the value of the rule, given its children; None if the value is that of the
+            only child.
         call: `action`, or a function that returns the only child.
         located: whether the first argument of the action is the offset of the first token.
         unit: whether the rule only renames a single symbol.
-        tokens: the indexes of the symbols that are tokens whose offset the action may need.
-        simple: whether the only argument of the action is the value of the rule's only symbol.
-        select: returns the children, given the values of the symbols followed by None; None if
-            the children are the values of all symbols.
+        tokens: the indexes of symbols that are tokens, if the action may need their offsets.
+        simple: whether the rule has one symbol, and the action takes only its value, no offset.
+        select: a function from the values of the symbols, followed by None, to the children; None
+            if the children are the values of all symbols.
     """
 
     __slots__ = (
@@ -122,19 +123,20 @@ class Automaton:
 
     @cached_property
     def rows(self) -> tuple[dict[str, int], ...]:
-        """For each state: maps a token kind to the next state (>= 0, shift) or to ~reduction."""
+        """For each state: maps a token kind to the next state (>= 0), or to ~(reduction index)."""
         return self._tables.actions
 
     @cached_property
     def units(self) -> list[str | None]:
-        """For each state: the name of its unit rule, if it has no other action; else None."""
+        """For each state: the name of a unit rule if reducing by it is the only action; or None."""
         return [self._unit_of(row) for row in self.rows]
 
     @cached_property
     def gotos(self) -> list[dict[str, int]]:
         """For each state: maps the name of a reduced rule to the next state.
 
-        States that can only reduce by a unit rule are skipped.
+        If the only action of that state is to reduce by a unit rule, it is the state after the
+        reduction.
         """
         return [
             {name: _beyond_units(row, state, self.units) for name, state in row.items()}
@@ -211,7 +213,7 @@ class Machine:
 
     Attributes:
         has_error_nodes: whether a value on the stack may be `ERROR_NODE`.
-        semantic_errors: collects the errors of actions; None to raise the first one.
+        semantic_errors: the list to which errors of actions are added; None to raise the first.
     """
 
     __slots__ = ("automaton", "has_error_nodes", "semantic_errors", "states", "values", "where")
@@ -229,7 +231,7 @@ class Machine:
         self.feed_all(((kind, value, at),))
 
     def feed_all(self, tokens: Iterable[tuple[str, Any, int]]) -> None:
-        """For each token, reduce the rules that it completes, then shift it.
+        """For each token, reduce the rules that end before it, then shift it.
 
         Args:
             tokens: the kind, value and offset of each token. A value of type `str` becomes a
@@ -306,7 +308,7 @@ class Machine:
         return self.values[-1]
 
     def value(self, reduction: Reduction, at: int, children: Sequence[Any]) -> Any:
-        """Return the value of a rule, and collect the error of its action, if any.
+        """Return the value of a rule; if its action fails, collect the error (see `keep`).
 
         Raises:
             SemanticError: errors are not collected, or there are too many.

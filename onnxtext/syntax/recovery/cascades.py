@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Suppress cascading errors: diagnostics that follow from a guess about an earlier error.
 
-After an error the parser state is certain (for example, after a missing comma was inserted) or
-guessed (a statement was dropped). After a guess, an error is not reported if it is
+After an error, the parser state is certain (for example, if a missing comma was inserted) or a
+guess (for example, if a statement was dropped). After a guess, an error is not reported if it is
 
 - in the statement of the guess;
 - on a line that is valid in another context: probably the guessed state is wrong, not the line;
@@ -46,7 +46,7 @@ _CONTEXTS = (
     ("g () => () {} metadata {", "}"),
     ("g () => () {} metadata { x {", "}"),
 )
-"""Contexts in which to try a line: the text before it, and a token that may follow it."""
+"""Contexts in which to parse a line: the text before the line, and a token after it."""
 
 
 class CascadeFilter:
@@ -64,7 +64,7 @@ class CascadeFilter:
     def note_guess(
         self, at: int, resume: int, removed: Sequence[str] = (), inserted: str = ""
     ) -> None:
-        """Record a guess.
+        """Record that the parser state is a guess after an error.
 
         Args:
             at: the offset of the unexpected token.
@@ -78,11 +78,11 @@ class CascadeFilter:
             self.unbalanced = True
 
     def note_certain(self) -> None:
-        """Forget the last guess: the state is certain again."""
+        """Forget the last guess: the parser state is certain again."""
         self._error = self._resume = -1
 
     def is_cascade(self, context: ErrorContext) -> bool:
-        """Whether an error follows from a guess."""
+        """Whether an error probably follows from a guess, so that it is not to be reported."""
         start = context.region.start
         if self._inserted_brace and context.token is None:
             return True

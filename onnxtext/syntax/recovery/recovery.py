@@ -24,7 +24,11 @@ from onnxtext.syntax.heuristics.tokens import CONFLICT_MARKERS
 from onnxtext.syntax.parser.lalr import ERROR_NODE, ITEMS, Machine, Unexpected
 from onnxtext.syntax.parser.parser import Parser
 from onnxtext.syntax.recovery.cascades import CascadeFilter
-from onnxtext.syntax.recovery.reports import diagnosis_report, first_of_lines, semantic_error_report
+from onnxtext.syntax.recovery.error_diagnostics import (
+    diagnosis_report,
+    first_of_lines,
+    semantic_error_report,
+)
 from onnxtext.syntax.recovery.resynchronization import (
     Resynchronization,
     is_synchronous,
@@ -33,19 +37,19 @@ from onnxtext.syntax.recovery.resynchronization import (
 )
 
 _DOUBTFUL = 2.5
-"""If a correction costs more, a cheaper one is searched in the enclosing constructs."""
+"""If a correction costs more than this, look for a cheaper one in the enclosing constructs."""
 _MAX_WIDER = 3
 _LONGEST_WIDER = 80
-"""The most enclosing constructs to search for a correction, and the most tokens of each."""
+"""Maximum number of enclosing constructs to search for a correction, and of tokens in each."""
 
 LONGEST_STATEMENT = 4000
-"""The most characters of a statement to parse again in order to diagnose an error in it."""
+"""Maximum number of characters of a statement to parse again to diagnose an error in it."""
 
 MAX_TRIES = 20
-"""After this many errors at one offset, the statement is dropped."""
+"""Maximum number of errors at one offset; then the statement is dropped."""
 
 _MAX_RECOVERIES = 300
-"""After this many errors, reported or not, parsing stops."""
+"""Maximum number of errors, reported or not; then parsing stops."""
 
 
 class Recovery:
@@ -83,13 +87,13 @@ class Recovery:
         parser.recover = self.recover
 
     def stop(self, error: SemanticError) -> None:
-        """Record an error that ended parsing."""
+        """Record the error at which the parser stopped."""
         if not any(error is other for other in self._errors):
             self._errors.append(error)
         self._stopped = len(self._errors) >= MAX_SEMANTIC_ERRORS
 
     def finish(self) -> list[Diagnostic]:
-        """Return all diagnostics in the order of the text."""
+        """Return the diagnostics of all syntax and semantic errors to report, in text order."""
         kept = [e for index, e in enumerate(self._errors) if not self._follows_from_guess(index, e)]
         if self.diagnostics or any(error.code != DANGLING for error in kept):
             kept = [error for error in kept if not self._names_dropped_statement(error)]
@@ -116,7 +120,7 @@ class Recovery:
         return name == "above" or self.text.find(name, 0, error.at) >= 0
 
     def recover(self, unexpected: Unexpected) -> int | None:
-        """Report an error and repair the stack.
+        """Repair the parser's stack after an unexpected token; report the error unless it cascades.
 
         Returns:
             The offset at which parsing continues; None to give up.
@@ -338,7 +342,7 @@ def _innermost(machine: Machine, position: int) -> Span | None:
 
 
 def drop_item(machine: Machine) -> bool:
-    """Replace the current item with an error node; return False if there is none."""
+    """Replace the innermost item on the stack by an error node; return False if there is none."""
     for position in sync_positions(machine):
         gotos = machine.automaton.gotos[machine.states[position]]
         if position == len(machine.values):

@@ -34,7 +34,7 @@ def is_synchronous(state: int) -> bool:
 
 
 def sync_positions(machine: Machine) -> Iterator[int]:
-    """Return the stack positions at which an item begins or ends, innermost first."""
+    """Return the positions on the stack at which a list item begins or ends, innermost first."""
     wanted = _synchronous()
     states = machine.states
     return (at for at in range(len(states) - 1, -1, -1) if states[at] in wanted)
@@ -51,8 +51,8 @@ class Resynchronization:
     """A search for the token at which parsing can continue after an error.
 
     Attributes:
-        early: the offset of that token if it is at or before the error: then the statement before
-            it is incomplete. Otherwise None.
+        early: if parsing continues at or before the error, the offset of that token; then the
+            statement before the token is incomplete. Otherwise None.
     """
 
     def __init__(
@@ -65,9 +65,10 @@ class Resynchronization:
         self.positions = [at for at in sync_positions(machine) if at <= innermost]
 
     def find(self, least: int) -> int | None:
-        """Repair the stack, and return the offset at which to continue; None if there is none.
+        """Repair the stack, and return the offset at which to continue; None to give up.
 
-        The offset is `least` or later, or that of a statement that begins before the error.
+        The offset is at least `least`, or it is the offset of a statement that begins before the
+        error.
         """
         if self.context.token is None or not self.positions:
             return None
@@ -78,7 +79,7 @@ class Resynchronization:
         return self._next_line(least)
 
     def diagnosis(self) -> Diagnosis:
-        """Return a general diagnosis, for errors without a known cause."""
+        """Return a diagnosis with the expected tokens, for an error without a known cause."""
         context = self.context
         if self.early is not None:
             before = context.until(self.early)
@@ -224,7 +225,7 @@ class Resynchronization:
 
 
 def expected_words(context: ErrorContext) -> str:
-    """Describe the valid tokens in words, the likeliest first."""
+    """Describe the valid tokens in a phrase, the likeliest first."""
     return sentence(ranked_words(context))
 
 

@@ -147,7 +147,10 @@ def _either(left: Extent, right: Extent) -> Extent:
 
 
 def where(call: OperatorCall) -> Value | None:
-    """Compute `Where`; under an unknown condition, only equal choices give a known element."""
+    """Compute `Where`.
+
+    Where the condition is unknown, an element is known only if both choices are equal.
+    """
     known = [value for value in call.values if value is not None]
     shape = joint_shape([value.shape for value in known])
     if len(known) != 3 or shape is None or prod(shape) > MOST_ELEMENTS:

@@ -45,26 +45,26 @@ def _attention(call: OperatorCall, past: int) -> Shapes:
 
 
 def attention(call: OperatorCall) -> Shapes:
-    """Infer `Attention`."""
+    """Infer the output shapes of `Attention`."""
     return _attention(call, 4)
 
 
 def quantized_attention(call: OperatorCall) -> Shapes:
-    """Infer `QAttention`."""
+    """Infer the output shapes of `QAttention`."""
     return _attention(call, 8)
 
 
 def packed_attention(call: OperatorCall) -> Shapes:
-    """Infer `PackedAttention`, whose first dimension has the tokens of all batches."""
+    """Infer the output shape of `PackedAttention`; dimension 0 has the tokens of all batches."""
     shape = call.shape(0)
     return () if shape is None or len(shape) != 2 else ((shape[0], _width(call)),)
 
 
 def multi_head_attention(call: OperatorCall) -> Shapes:
-    """Infer `MultiHeadAttention`.
+    """Infer the output shapes of `MultiHeadAttention`.
 
-    The query is (B, S, N*H), or contains key and value: (B, S, N, 3, H). Key and value are
-    (B, L, N*H) or (B, N, L, H), or the key contains the value: (B, L, N, 2, H).
+    The query is (B, S, N*H), or (B, S, N, 3, H) if it contains key and value. Key and value are
+    (B, L, N*H) or (B, N, L, H); a key that contains the value is (B, L, N, 2, H).
     """
     query, key, value = call.shape(0), call.shape(1), call.shape(2)
     heads = call.integer("num_heads", 0)
@@ -100,10 +100,10 @@ def multi_head_attention(call: OperatorCall) -> Shapes:
 
 
 def grouped_attention(call: OperatorCall) -> Shapes:
-    """Infer `GroupQueryAttention`.
+    """Infer the output shapes of `GroupQueryAttention`.
 
-    The query is (B, S, N*H), or also contains the keys and values of K heads: (B, S, (N + 2*K)*H).
-    The number of tokens in the caches is unknown: it depends on input data.
+    The query is (B, S, N*H), or (B, S, (N + 2*K)*H) if it also contains keys and values of K heads.
+    The number of tokens in the key/value cache is unknown, because it depends on input data.
     """
     query, heads, groups = call.shape(0), call.integer("num_heads", 0), _groups(call)
     if query is None or len(query) != 3 or heads <= 0 or groups <= 0:

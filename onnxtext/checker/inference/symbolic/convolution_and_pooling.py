@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Infer symbolic shapes of convolutions and pooling, and their requirements."""
+"""Infer symbolic output shapes of convolutions and pooling, and check their inputs."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ quantized_conv = _of_weights(3, 8)
 
 
 def pool(call: OperatorCall) -> SymbolicShape:
-    """Infer `MaxPool`, `AveragePool` and `LpPool`."""
+    """Infer the output shape of `MaxPool`, `AveragePool` or `LpPool`."""
     shape = call.shape(0)
     if shape is None or len(shape) < 3:
         return None
@@ -115,14 +115,14 @@ def pool(call: OperatorCall) -> SymbolicShape:
 
 
 def global_pool(call: OperatorCall) -> SymbolicShape:
-    """Infer `GlobalAveragePool` and the like: each spatial dimension becomes 1."""
+    """Infer the output shape of global pooling: each spatial dimension becomes 1."""
     shape = call.shape(0)
     require_image(call)
     return None if shape is None else (*shape[:2], *[1] * (len(shape) - 2))
 
 
 def require_image(call: OperatorCall) -> None:
-    """Require a rank of at least 3: batch, channels and spatial dimensions."""
+    """Require the first input to have at least 3 dimensions: batch, channels and spatial ones."""
     rank = call.rank(0)
     if rank is not None and rank < 3:
         have = f"{{0}} has {dimensions(rank)}"
@@ -130,7 +130,7 @@ def require_image(call: OperatorCall) -> None:
 
 
 def transposed_conv(call: OperatorCall) -> SymbolicShape:
-    """Infer `ConvTranspose`."""
+    """Infer the output shape of `ConvTranspose`."""
     shape, weights = call.shape(0), call.shape(1)
     if shape is None or weights is None or not call.has_rank(0, len(weights)):
         return None
@@ -186,7 +186,7 @@ def _require_output(
 
 
 def to_depth(call: OperatorCall) -> SymbolicShape:
-    """Infer `SpaceToDepth`, which moves blocks of height and width to channels."""
+    """Infer the output shape of `SpaceToDepth`: blocks of height and width become channels."""
     shape, block = call.shape(0), call.integer("blocksize", 0)
     if shape is None or not call.has_rank(0, 4) or block < 1:
         return None
@@ -198,7 +198,7 @@ def to_depth(call: OperatorCall) -> SymbolicShape:
 
 
 def to_space(call: OperatorCall) -> SymbolicShape:
-    """Infer `DepthToSpace`, which moves channels to height and width."""
+    """Infer the output shape of `DepthToSpace`: channels become blocks of height and width."""
     shape, block = call.shape(0), call.integer("blocksize", 0)
     if shape is None or not call.has_rank(0, 4) or block < 1:
         return None

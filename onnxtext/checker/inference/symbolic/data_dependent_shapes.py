@@ -22,7 +22,7 @@ from onnxtext.checker.inference.symbolic.sizes import Extents
 
 
 def broadcast_pair(left: Extent, right: Extent) -> Extent:
-    """Return the size to which two known sizes are broadcast; None if this depends on symbols."""
+    """Return the result of broadcasting two sizes; None if it depends on the values of symbols."""
     if left == right:
         return left
     for one, other in ((left, right), (right, left)):
@@ -43,7 +43,7 @@ def _is_least_of(least: Extent, size: Extent) -> bool:
 
 
 def expanded(call: OperatorCall) -> SymbolicShape:
-    """Infer `Expand`: the input is broadcast with the given shape."""
+    """Infer the output shape of `Expand`: the data is broadcast with the second input."""
     shape, wanted = call.shape(0), call.symbolic("shape", 1)
     if shape is None or wanted is None or not call.has_rank(1, 1):
         return None
@@ -67,7 +67,7 @@ def _expanded(call: OperatorCall, size: Extent, wanted: Extent) -> Extent:
 
 
 def tiled(call: OperatorCall) -> SymbolicShape:
-    """Infer `Tile`: each dimension is multiplied by its number of repeats."""
+    """Infer the output shape of `Tile`: each dimension is multiplied by its number of repeats."""
     shape, repeats = call.shape(0), call.symbolic("repeats", 1)
     if shape is not None and repeats is not None and call.since >= 6:
         call.equal(len(repeats), len(shape), "the length of {1}", "the rank of {0}")
@@ -77,7 +77,7 @@ def tiled(call: OperatorCall) -> SymbolicShape:
 
 
 def ranged(call: OperatorCall) -> SymbolicShape:
-    """Infer `Range`: the number of steps from the start to the end."""
+    """Infer the output shape of `Range`: the number of steps from the start to the end."""
     length, step = minus(call.scalar(1), call.scalar(0)), call.scalar(2)
     if not isinstance(step, int) or not step:
         return (None,)
@@ -86,7 +86,7 @@ def ranged(call: OperatorCall) -> SymbolicShape:
 
 
 def constant_shape(call: OperatorCall) -> SymbolicShape:
-    """Infer `Constant`: the shape of the attribute's value."""
+    """Infer the output shape of `Constant`: the shape of the attribute's value."""
     for attribute in call.node.attributes:
         value = attribute.read()
         if isinstance(value, Tensor):
@@ -101,13 +101,13 @@ def constant_shape(call: OperatorCall) -> SymbolicShape:
 
 
 def filled(call: OperatorCall) -> SymbolicShape:
-    """Infer `ConstantOfShape`: the input is the shape."""
+    """Infer the output shape of `ConstantOfShape`: the elements of its input."""
     call.has_rank(0, 1)
     return call.symbolic("shape", 0)
 
 
 def top(call: OperatorCall) -> tuple[SymbolicShape, ...]:
-    """Infer `TopK`: one dimension becomes k."""
+    """Infer the output shapes of `TopK`: the size of one dimension becomes `k`."""
     shape = call.shape(0)
     axis = call.axis("axis", -1, len(shape)) if shape is not None else None
     if shape is None or axis is None:
@@ -122,7 +122,7 @@ def top(call: OperatorCall) -> tuple[SymbolicShape, ...]:
 
 
 def one_hot(call: OperatorCall) -> SymbolicShape:
-    """Infer `OneHot`: a dimension of size `depth` is inserted."""
+    """Infer the output shape of `OneHot`: a dimension of size `depth` is inserted."""
     shape = call.shape(0)
     axis = call.integer("axis", -1)
     if shape is None or not -len(shape) - 1 <= axis <= len(shape):
@@ -132,7 +132,7 @@ def one_hot(call: OperatorCall) -> SymbolicShape:
 
 
 def resized(call: OperatorCall) -> SymbolicShape:
-    """Infer `Resize` and `Upsample`: an input gives the new sizes, or scale factors."""
+    """Infer the output shape of `Resize` or `Upsample` from an input with sizes or with scales."""
     shape = call.shape(0)
     if shape is None:
         return None
@@ -181,7 +181,7 @@ def _is_given(call: OperatorCall, index: int) -> bool | None:
 
 
 def indices_shape(call: OperatorCall) -> SymbolicShape:
-    """Infer `GatherElements`: the shape of the indices."""
+    """Infer the output shape of `GatherElements`: the shape of the indices."""
     shape, chosen = call.shape(0), call.shape(1)
     axis = call.axis("axis", 0, len(shape)) if shape is not None else None
     if shape is None or axis is None or not call.has_rank(1, len(shape)):
@@ -200,7 +200,10 @@ def _require_within(call: OperatorCall, shape: Extents, axis: int) -> None:
 
 
 def scattered(call: OperatorCall) -> SymbolicShape:
-    """Infer `ScatterElements`: indices and updates have equal shapes, and the rank of the data."""
+    """Infer the output shape of `ScatterElements`: the shape of the data.
+
+    Indices and updates must have equal shapes, and as many dimensions as the data.
+    """
     shape, chosen, updates = call.shape(0), call.shape(1), call.shape(2)
     axis = call.axis("axis", 0, len(shape)) if shape is not None else None
     if shape is None or axis is None:
@@ -216,7 +219,10 @@ def scattered(call: OperatorCall) -> SymbolicShape:
 
 
 def scattered_slices(call: OperatorCall) -> SymbolicShape:
-    """Infer `ScatterND`: an index tuple selects a slice of the data, which an update replaces."""
+    """Infer the output shape of `ScatterND`: the shape of the data.
+
+    Each index tuple selects a slice of the data; an update of the same shape replaces the slice.
+    """
     shape, chosen, updates = call.shape(0), call.shape(1), call.shape(2)
     depth = chosen[-1] if chosen else None
     if shape is None or not chosen or depth is None or updates is None:
@@ -237,7 +243,7 @@ def scattered_slices(call: OperatorCall) -> SymbolicShape:
 
 
 def gathered(call: OperatorCall) -> SymbolicShape:
-    """Infer `GatherND`: each index tuple selects a slice of the data."""
+    """Infer the output shape of `GatherND`: each index tuple selects a slice of the data."""
     data, chosen = call.shape(0), call.shape(1)
     batch = call.integer("batch_dims", 0)
     if data is None or not chosen or not isinstance(chosen[-1], int):
@@ -250,6 +256,9 @@ def gathered(call: OperatorCall) -> SymbolicShape:
 
 
 def found_places(call: OperatorCall) -> SymbolicShape:
-    """Infer `NonZero`: one row per dimension; the number of columns depends on the elements."""
+    """Infer the output shape of `NonZero`: one row for each dimension of the input.
+
+    The number of columns is unknown, because it depends on the elements.
+    """
     shape = call.shape(0)
     return None if shape is None else (max(len(shape), 1) if call.since >= 9 else None, None)

@@ -3,7 +3,7 @@
 
 `2*seq`, `past + seq` and `batch*heads` are polynomials of symbols; all symbols are at least 0.
 Quotients, minima and maxima are opaque factors: `(seq + 1) // 2`. Equal polynomials compare equal
-with `==`. Results with too many terms are unknown (None).
+with `==`. Results that are unknown or have too many terms are None.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ class Term(NamedTuple):
 
     Attributes:
         kind: `//`, `min` or `max`.
-        parts: dividend and divisor, or the compared sizes in order.
-        weight: the number of symbols and `Term`s in this term, including itself.
+        parts: dividend and divisor, or the compared sizes in a fixed order.
+        weight: the number of symbols and `Term`s in this term; the term itself counts, too.
     """
 
     kind: str
@@ -33,22 +33,22 @@ class Term(NamedTuple):
 
 Factor = str | Term
 Monomial = tuple[Factor, ...]
-"""A product of factors in order; powers are repeated."""
+"""A product: its factors, sorted by `order`; `N**2` is `("N", "N")`, and 1 is `()`."""
 
 
 class Size(NamedTuple):
     """A size that contains symbols; other sizes are plain integers.
 
     Attributes:
-        terms: pairs of a product and its coefficient, in order. The constant term is last: it has
-            the empty product.
+        terms: pairs of a product and its coefficient, in a fixed order. A constant term is last;
+            its product is `()`.
     """
 
     terms: tuple[tuple[Monomial, int], ...]
 
     @property
     def shifted(self) -> tuple[str, int] | None:
-        """`("N", 2)` for `N + 2`: the symbol and the number; None for other sizes."""
+        """`("N", 2)` for `N + 2`, `("N", 0)` for `N`; None for sizes of another form."""
         first, coefficient = self.terms[0]
         if len(self.terms) > 2 or len(first) != 1 or coefficient != 1:
             return None
@@ -69,7 +69,7 @@ Extent = int | Size | None
 
 
 def sized(name: str, plus: int = 0) -> Size:
-    """Return a symbol plus a number."""
+    """Return the size `name + plus`, with a symbol `name`."""
     return Size((((name,), 1), ((), plus))) if plus else Size((((name,), 1),))
 
 
@@ -77,7 +77,7 @@ def sized(name: str, plus: int = 0) -> Size:
 
 
 def order(factor: Factor) -> tuple[bool, str]:
-    """Return a key that sorts the factors of a product: symbols first."""
+    """Return the sort key of a factor in a product; symbols come first."""
     return (False, factor) if isinstance(factor, str) else (True, text(Size((((factor,), 1),))))
 
 
@@ -86,12 +86,15 @@ def _term_order(product: Monomial) -> tuple[int, list[tuple[bool, str]]]:
 
 
 def terms_of(size: int | Size) -> dict[Monomial, int]:
-    """Return the coefficient of each product, in order."""
+    """Return the terms of a size: coefficients by product, in a fixed order."""
     return dict(size.terms) if isinstance(size, Size) else {(): size}
 
 
 def made_of(terms: Mapping[Monomial, int]) -> Extent:
-    """Return the sum of the products, each times its coefficient; None if the sum is too large."""
+    """Return the size with these terms, coefficients by product.
+
+    Returns None if there are too many terms or factors, or if a coefficient exceeds int64.
+    """
     kept = [(product, coefficient) for product, coefficient in terms.items() if coefficient]
     if not kept:
         return 0

@@ -35,7 +35,10 @@ def _classified(call: OperatorCall, columns: Extent, *ranks: int) -> Shapes:
 
 
 def _scaler(call: OperatorCall) -> Shapes:
-    """Infer `Scaler`: `offset` and `scale` have one entry, or one for each feature."""
+    """Infer the output shape of `Scaler`; check its attributes.
+
+    `offset` and `scale` must have one entry, or one for each feature.
+    """
     shape = call.shape(0)
     for name in ("offset", "scale"):
         count = count_of(call, name)
@@ -110,7 +113,7 @@ def _tree_regressor(call: OperatorCall) -> Shapes:
 
 
 def _zip_map(call: OperatorCall) -> Shapes:
-    """Check `ZipMap`: there is one label for each column. Its output has no shape."""
+    """Check `ZipMap`: there must be one label for each column. Its output has no shape."""
     names = "classlabels_strings", "classlabels_int64s"
     given = [name for name in names if count_of(call, name)]
     if len(given) != 1:
@@ -123,7 +126,7 @@ def _zip_map(call: OperatorCall) -> Shapes:
 
 
 def _label_encoder(call: OperatorCall) -> Shapes:
-    """Infer `LabelEncoder`: there is one value for each key."""
+    """Infer the output shapes of `LabelEncoder`: there is one value for each key."""
     lists = [
         (a.name, len(a.value))
         for a in call.node.attributes
@@ -138,7 +141,10 @@ def _label_encoder(call: OperatorCall) -> Shapes:
 
 
 def _svm_classifier(call: OperatorCall) -> Shapes:
-    """Infer `SVMClassifier`; without probabilities, the number of scores may be unknown."""
+    """Infer the output shapes of `SVMClassifier`.
+
+    Without probabilities, the number of scores may be unknown.
+    """
     _need(call, "kernel_params")
     labels = count_of(call, "classlabels_strings", "classlabels_ints")
     vectors = count_of(call, "vectors_per_class")
@@ -164,7 +170,7 @@ def _one_hot(call: OperatorCall) -> Shapes:
 
 
 def _feature_vectorizer(call: OperatorCall) -> Shapes:
-    """Infer `FeatureVectorizer`: it concatenates the columns of all inputs."""
+    """Infer the output shape of `FeatureVectorizer`: it concatenates the columns of all inputs."""
     sizes = call.attribute("inputdimensions")
     numbers = [size for size in sizes if isinstance(size, int)] if isinstance(sizes, tuple) else []
     shape = call.shape(0)
@@ -172,7 +178,7 @@ def _feature_vectorizer(call: OperatorCall) -> Shapes:
 
 
 def _feature_extractor(call: OperatorCall) -> Shapes:
-    """Infer `ArrayFeatureExtractor`: it selects elements of the last dimension."""
+    """Infer the output shape of `ArrayFeatureExtractor`: it selects from the last dimension."""
     shape, chosen = call.shape(0), call.shape(1)
     count = None if chosen is None else product_of(chosen)
     if not shape:

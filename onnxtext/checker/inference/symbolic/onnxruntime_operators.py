@@ -22,7 +22,7 @@ from onnxtext.checker.inference.symbolic.sizes import Extents, Sizes
 
 DOMAIN = "com.microsoft"
 SINCE = 13
-"""The operator set version for the inference functions of standard operators used here."""
+"""Inference functions of standard operators are called with this operator version."""
 _AMONG_STANDARD = ("SimplifiedLayerNormalization",)
 """Operators of onnxruntime in the standard domain."""
 
@@ -88,12 +88,12 @@ def _packed_product(call: OperatorCall) -> SymbolicShape:
 
 
 def _quantized_gemm(call: OperatorCall) -> SymbolicShape:
-    """Infer `QGemm`: each input has a scale and a zero point."""
+    """Infer the output shape of `QGemm`: each input has a scale and a zero point."""
     return _standard("Gemm")(call.with_inputs((0, 3)))
 
 
 def _concat(call: OperatorCall) -> SymbolicShape:
-    """Infer `QLinearConcat`: each input has a scale and a zero point."""
+    """Infer the output shape of `QLinearConcat`: each input has a scale and a zero point."""
     return _standard("Concat")(call.with_inputs(range(2, len(call.shapes), 3)))
 
 
@@ -135,7 +135,10 @@ def _channels_last(infer: Shape, *, always: bool = False) -> Shape:
 
 
 def _nhwc_conv(call: OperatorCall) -> SymbolicShape:
-    """Infer `NhwcConv`; the layout of its weights depends on the execution provider."""
+    """Infer the output shape of `NhwcConv`, without the spatial dimensions.
+
+    The layout of its weights depends on the execution provider.
+    """
     shape, weights = call.shape(0), call.shape(1)
     if shape is None or weights is None or len(shape) < 3 or len(shape) != len(weights):
         return None
@@ -146,7 +149,10 @@ def _nhwc_conv(call: OperatorCall) -> SymbolicShape:
 
 
 def _skip_normalized(call: OperatorCall) -> Shapes:
-    """Infer `SkipLayerNormalization`: outputs 0 (normalized) and 3 (sum) have the input's shape."""
+    """Infer the output shapes of `SkipLayerNormalization`.
+
+    Outputs 0 (normalized) and 3 (sum) have the input's shape.
+    """
     return call.shape(0), None, None, call.shape(0)
 
 
@@ -197,7 +203,7 @@ SHAPES: dict[str, Shape] = {
     "QLinearWhere": _broadcast(0, 1, 4),
     "TransposeMatMul": _product,
 }  # fmt: skip
-"""The inference function for the shape of an operator's first output."""
+"""By operator, the inference function for the shape of the first output."""
 
 ALL_SHAPES: dict[str, Callable[[OperatorCall], Shapes]] = {
     "Attention": attention,
@@ -212,11 +218,11 @@ ALL_SHAPES: dict[str, Callable[[OperatorCall], Shapes]] = {
     "SkipLayerNormalization": _skip_normalized,
     "SkipSimplifiedLayerNormalization": _skip_normalized,
 }
-"""The inference function for the shapes of all outputs of an operator."""
+"""By operator, the inference function for the shapes of all outputs."""
 
 
 def shapes(call: OperatorCall) -> Shapes:
-    """Return the shapes of a node's outputs as far as they are known."""
+    """Return the shapes of a node's outputs; missing entries and None are unknown shapes."""
     whole = ALL_SHAPES.get(call.node.op_type)
     if whole is not None:
         return whole(call)

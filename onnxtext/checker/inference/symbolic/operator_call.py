@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Define the argument of inference functions: a node, its input shapes and small values."""
+"""Define `OperatorCall`, the argument of inference functions: a node and facts about its inputs."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class OperatorCall:
     Attributes:
         node: the node.
         shapes: the shapes of its inputs.
-        values: the known small integer values of its inputs.
+        values: the elements of its small inputs; None where unknown. May be empty.
         sizes: the known equations between symbols.
         since: the version of the operator's schema.
-        origin: the call with all inputs, if this call was made by `with_inputs`; else None.
-        indices: for each input of this call, its index in `origin`; () without an origin.
+        origin: if `with_inputs` has made this call, the call that it was made from; else None.
+        indices: for each input of this call, its index in `origin`; () if `origin` is None.
     """
 
     node: Node
@@ -39,9 +39,9 @@ class OperatorCall:
     indices: tuple[int, ...] = ()
 
     def with_inputs(self, indices: Iterable[int]) -> OperatorCall:
-        """Return the call with only the inputs at `indices`.
+        """Return a call of the same node with only the inputs at `indices`.
 
-        Error messages still count the inputs of the whole node.
+        Error messages still refer to inputs by their index in the node.
         """
         chosen = tuple(indices)
         return OperatorCall(
@@ -79,14 +79,25 @@ class OperatorCall:
         return None
 
     def integers(self, name: str, index: int) -> tuple[int, ...] | None:
-        """Return a list that is an attribute or, in newer versions, an input; None if unknown."""
+        """Return a list of integers from an attribute or, in newer operator versions, an input.
+
+        Args:
+            name: the attribute.
+            index: the index of the input that is used if the attribute is missing.
+
+        Returns:
+            The list; None if it is missing, or if an element is unknown.
+        """
         if self.attribute(name) is not None:
             return self._list(name)
         value = self.value(index)
         return None if value is None else value.numbers()
 
     def symbolic(self, name: str, index: int) -> Extents | None:
-        """Return a list like `integers`, with symbolic elements; None if its length is unknown."""
+        """Return a list like `integers`, which may have symbolic or unknown (None) elements.
+
+        Returns None if the list is missing, or if its length is unknown.
+        """
         if self.attribute(name) is not None:
             return self._list(name)
         value, shape = self.value(index), self.shape(index)
@@ -101,12 +112,12 @@ class OperatorCall:
         return self.values[index] if index < len(self.values) else None
 
     def scalar(self, index: int) -> Extent:
-        """Return the only element of an input; None if unknown."""
+        """Return the element of an input with one element; None if unknown."""
         value = self.value(index)
         return value.items[0] if value is not None and len(value.items) == 1 else None
 
     def has_input(self, index: int) -> bool:
-        """Whether an optional input is passed."""
+        """Whether the node has this input; omitted optional inputs have an empty name."""
         if self.origin is not None:
             return index < len(self.indices) and self.origin.has_input(self.indices[index])
         return index < len(self.node.inputs) and bool(self.node.inputs[index])
@@ -153,7 +164,11 @@ class OperatorCall:
         self.origin.reject(message.format(*named), certain=certain)
 
     def has_rank(self, index: int, *ranks: int) -> bool:
-        """Require an input to have one of these ranks; return False only if its rank is another."""
+        """Require an input to have one of these ranks.
+
+        Returns:
+            True if the input has one of the ranks, or if its rank is unknown.
+        """
         rank = self.rank(index)
         if rank is None or rank in ranks:
             return True
@@ -162,13 +177,15 @@ class OperatorCall:
         return False
 
     def axis(self, name: str, default: int, rank: int, *, beyond: int = 0) -> int | None:
-        """Return the value of an axis attribute, with negative axes normalized; None if invalid.
+        """Return the value of an axis attribute, with negative values normalized.
+
+        If the axis is out of range, reject the node and return None.
 
         Args:
             name: the attribute.
             default: its default.
-            rank: the number of dimensions.
-            beyond: 1 if the axis `rank` is allowed, too; else 0.
+            rank: the number of dimensions of the first input.
+            beyond: 1 if the attribute may also be `rank`, after the last dimension; else 0.
         """
         axis = self.integer(name, default)
         if -rank <= axis < rank + beyond:
@@ -177,7 +194,7 @@ class OperatorCall:
         return None
 
     def axes(self, axes: Iterable[int], rank: int) -> list[int] | None:
-        """Return axes with negative ones normalized; None if one is out of range."""
+        """Normalize negative axes; if an axis is out of range, reject the node and return None."""
         found = []
         for axis in axes:
             if not -rank <= axis < rank:
@@ -192,9 +209,9 @@ class OperatorCall:
 
 
 def dimensions(count: int) -> str:
-    """Return a number of dimensions as text."""
+    """Return text for messages: `1 dimension`, `2 dimensions` and so on."""
     return "1 dimension" if count == 1 else f"{count} dimensions"
 
 
 MOST_UNKNOWN = 64
-"""The maximum length of a list whose elements are all unknown."""
+"""Maximum length of a list whose elements are all unknown."""

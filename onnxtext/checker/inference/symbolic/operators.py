@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Infer symbolic output shapes of operators, and which dimensions must be equal.
+"""Infer symbolic output shapes of operators, and find which dimensions must be equal.
 
-Each function takes a node's `OperatorCall` and returns the shapes of its outputs as far as they are
-known. Shapes that depend on unknown values are unknown.
+Each inference function takes a node's `OperatorCall` and returns the shapes of the node's outputs;
+unknown shapes and dimensions are None.
 """
 
 from __future__ import annotations
@@ -27,7 +27,10 @@ from onnxtext.checker.inference.symbolic.value_propagation import FOLLOWING, SOU
 
 
 def broadcast(call: OperatorCall, shapes: list[Extents]) -> Extents:
-    """Broadcast shapes: from the right, sizes are equal or 1 (ONNX Broadcasting.md)."""
+    """Return the result of broadcasting shapes; reject the node if they do not fit.
+
+    Counted from the right, the sizes of a dimension must be equal or 1 (ONNX Broadcasting.md).
+    """
     made: list[Extent] = []
     for back in range(1, max(map(len, shapes), default=0) + 1):
         extents = [shape[-back] for shape in shapes if len(shape) >= back]
@@ -65,7 +68,7 @@ def _require_broadcast_to(call: OperatorCall, index: int, target: Extents) -> No
 
 
 def _broadcast_dim(call: OperatorCall, extents: list[Extent]) -> Extent:
-    """Return the size to which aligned dimensions are broadcast; restrict symbols accordingly."""
+    """Return the result of broadcasting aligned dimensions; restrict symbols accordingly."""
     number = call.sizes.number
     known = [extent for extent in extents if number(extent) not in (None, 1)]
     size = next((extent for extent in known if isinstance(extent, int)), None)
@@ -96,7 +99,7 @@ def _elementwise(call: OperatorCall) -> SymbolicShape:
 
 
 def _prelu(call: OperatorCall) -> SymbolicShape:
-    """Infer `PRelu`: the slope is broadcast to the shape of the data."""
+    """Infer the output shape of `PRelu`: the slope is broadcast to the shape of the data."""
     shape, slope = call.shape(0), call.shape(1)
     if call.since < 7 or _elementwise(call) is None or shape is None or slope is None:
         return shape
@@ -115,7 +118,13 @@ def _matmul(call: OperatorCall) -> SymbolicShape:
 
 
 def multiplied(call: OperatorCall, left: Extents, right: Extents) -> SymbolicShape:
-    """Return the shape of a matrix product."""
+    """Return the shape of a matrix product (`MatMul`); None if an input has rank 0.
+
+    Args:
+        call: the node; it is rejected if the shapes do not fit.
+        left: the shape of the left input.
+        right: the shape of the right input.
+    """
     if not left or not right:
         call.reject("a matrix product has an input of rank 0")
         return None
@@ -184,7 +193,7 @@ def _arg_reduce(call: OperatorCall) -> SymbolicShape:
 
 
 def _normalized(call: OperatorCall) -> SymbolicShape:
-    """Infer normalizations: scale, bias and the like have one entry for each channel."""
+    """Infer the shape of a normalization; scale and bias must have one entry for each channel."""
     shape = call.shape(0)
     if shape is not None and len(shape) > 1 and call.integer("spatial", 1):
         for index in range(1, len(call.shapes)):
@@ -201,7 +210,7 @@ def _instance_normalized(call: OperatorCall) -> SymbolicShape:
 
 
 def _layer_normalized(call: OperatorCall) -> SymbolicShape:
-    """Infer `LayerNormalization`: scale and bias are broadcast to the input."""
+    """Infer the output shape of `LayerNormalization`: scale and bias are broadcast to the input."""
     shape = call.shape(0)
     if shape is not None and call.axis("axis", -1, len(shape)) is not None:
         for index in (1, 2):
@@ -210,7 +219,7 @@ def _layer_normalized(call: OperatorCall) -> SymbolicShape:
 
 
 def _along_axis(call: OperatorCall) -> SymbolicShape:
-    """Infer operators such as `Softmax`: the output has the input's shape; check the axis."""
+    """Return the input's shape, for operators such as `Softmax`; check the axis."""
     shape = call.shape(0)
     if shape is not None:
         call.axis("axis", -1 if call.since >= 13 else 1, len(shape))
@@ -286,7 +295,7 @@ _SINGLE: dict[str, Callable[[OperatorCall], SymbolicShape]] = {
     "Unsqueeze": reshape_and_slice.unsqueeze,
     "Upsample": data_dependent_shapes.resized,
 }
-"""The inference function for the shape of an operator's first output."""
+"""By operator, the inference function for the shape of the first output."""
 
 
 def _first(
@@ -306,7 +315,7 @@ OPERATORS: dict[str, Callable[[OperatorCall], tuple[SymbolicShape, ...]]] = {
     "TopK": data_dependent_shapes.top,
     **LEARNING,
 }
-"""The inference function of each supported operator of the standard and of `ai.onnx.ml`."""
+"""By operator of the standard domain or of `ai.onnx.ml`, the inference function for all outputs."""
 SHAPES_ALONE = frozenset((_SAME + _BROADCAST).split())
 """Operators whose attributes do not affect shapes."""
 CONSTANT_INPUTS = frozenset(
@@ -336,7 +345,7 @@ FOLLOWING_VALUES = CONSTANT_INPUTS | FOLLOWING | _INDEXED
 def infer(
     name: str, call: OperatorCall
 ) -> tuple[tuple[SymbolicShape, ...], tuple[Value | None, ...]]:
-    """Return the shapes and the small values of a node's outputs as far as they are known.
+    """Return the shapes and the small values of a node's outputs; both may be partly unknown.
 
     Args:
         name: the node's operator, of a domain in `DOMAINS`.
@@ -360,7 +369,7 @@ def depends_on_types_alone(name: str, inputs: int) -> bool:
 
     Args:
         name: the node's operator, of the standard domain.
-        inputs: the number of its inputs. The first one never contains axes or pads.
+        inputs: the number of its inputs. A single input never contains axes, pads or the like.
     """
     if name in ("Constant", "ConstantOfShape"):
         return False

@@ -41,16 +41,16 @@ from onnxtext.checker.inference.symbolic.sizes import Conflict, Sizes
 from onnxtext.checker.inference.symbolic.small_tensors import Value, agreed, stored_value
 
 _MOST_CALLED = 10_000
-"""Visits of nodes in called functions that are allowed beside one for each node of the model."""
+"""Maximum number of node visits in called functions, in addition to one per node of the model."""
 _DEEPEST = 50
-"""The maximum depth of nested function calls."""
+"""Maximum depth of nested function calls."""
 
 F = TypeVar("F")
 
 
 @dataclass(slots=True)
 class Known(Environment[SymbolicShape]):
-    """The shapes and small values of a scope, and the equations between sizes."""
+    """The shapes and small values in a graph or function body, and the equations between sizes."""
 
     sizes: Sizes = field(default_factory=Sizes)
     values: dict[str, Value] = field(default_factory=dict)
@@ -311,12 +311,12 @@ class SymbolicShapes:
 
 
 def _is_plain(target: Target) -> bool:
-    """Whether the target is no function, so that results depend only on the node and its inputs."""
+    """Whether a node calls no function, so that results depend only on the node and its inputs."""
     return target is None or type(target) is Signature
 
 
 def declares_types(function: Scope) -> bool:
-    """Whether a function body may declare types, and thereby symbols of its own."""
+    """Whether a function body may declare types, which may contain symbols of its own."""
     values = (*function.inputs, *function.outputs, *function.infos, *function.initializers)
     return (
         bool(function.children)

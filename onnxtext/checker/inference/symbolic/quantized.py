@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Infer quantizing operators; check the shapes of scales and zero points."""
+"""Infer output shapes of quantizing operators; check the shapes of scales and zero points."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ _ONE: SymbolicShape = (1,)
 
 
 def linear(call: OperatorCall) -> SymbolicShape:
-    """Infer `QuantizeLinear` and `DequantizeLinear`: one scale, or one per index of the axis.
+    """Infer the output shape of `QuantizeLinear` or `DequantizeLinear`: the shape of the data.
 
-    With `block_size`, each block has its own scale; then shapes are not checked.
+    There must be one scale, or one for each index of the axis. If `block_size` is set, each block
+    has its own scale, and the shapes of the scales are not checked.
     """
     shape, scale, zero = call.shape(0), call.shape(1), call.shape(2)
     if scale is None or call.integer("block_size", 0) or not call.has_rank(1, 0, 1):
@@ -29,7 +30,10 @@ def linear(call: OperatorCall) -> SymbolicShape:
 
 
 def conv(call: OperatorCall) -> SymbolicShape:
-    """Infer `QLinearConv`: weights have one scale, or one for each output channel."""
+    """Infer the output shape of `QLinearConv`; check the shapes of scales and zero points.
+
+    The weights must have one scale and zero point, or one of each for each output channel.
+    """
     for index in (1, 2, 6, 7):
         _require_one(call, index)
     kernel = call.shape(3)
@@ -40,7 +44,10 @@ def conv(call: OperatorCall) -> SymbolicShape:
 
 
 def conv_integer(call: OperatorCall) -> SymbolicShape:
-    """Infer `ConvInteger`: weights have one zero point, or one for each output channel."""
+    """Infer the output shape of `ConvInteger`; check the shapes of zero points.
+
+    The weights must have one zero point, or one for each output channel.
+    """
     kernel = call.shape(1)
     _require_one(call, 2)
     if kernel:
@@ -55,9 +62,11 @@ def require_factors(
 
     Args:
         call: the node.
-        rows: the indices of inputs with one element, or one for each row of the left matrix.
+        rows: the indices of inputs that must have one element, or one for each row of the left
+            matrix.
         right: the index of the input with the right matrix.
-        columns: the indices of inputs with one element, or one for each column of the right matrix.
+        columns: the indices of inputs that must have one element, or one for each column of the
+            right matrix.
     """
     for matrix, at, indexes in ((0, -2, rows), (right, -1, columns)):
         shape = call.shape(matrix)
@@ -75,7 +84,7 @@ def require_factors(
 
 
 def require_numbers(call: OperatorCall, *indexes: int) -> None:
-    """Require inputs of rank 0."""
+    """Require the inputs at these indices to have rank 0."""
     for index in indexes:
         call.has_rank(index, 0)
 

@@ -25,11 +25,11 @@ from onnxtext.checker.inference.symbolic.expressions import (
 )
 
 _HEAVIEST = 60
-"""The maximum weight of a `Term`; without it, sizes grow exponentially."""
+"""Maximum weight of a `Term`; without this limit, sizes grow exponentially."""
 
 
 def exact(left: Extent, right: Extent) -> Extent:
-    """Return the quotient of two sizes if there is no remainder; None otherwise."""
+    """Return `left / right` if the division leaves no remainder; None otherwise, or if unknown."""
     if left is None or right is None or right == 0:
         return None
     if isinstance(left, int) and isinstance(right, int):
@@ -65,7 +65,10 @@ def _shared(size: int | Size) -> tuple[Counter[Factor], int]:
 
 
 def quotient(left: Extent, right: Extent) -> Extent:
-    """Return a quotient rounded down; None if unknown, as for divisors that may be negative."""
+    """Return `left / right`, rounded down.
+
+    Returns None if a size is unknown, the divisor is 0, or it has symbols and may be negative.
+    """
     if left is None or right is None or right == 0:
         return None
     if isinstance(left, int) and isinstance(right, int):
@@ -111,23 +114,23 @@ def _nested(rest: Size, divisor: int) -> Extent:
 
 
 def simplified(size: Size) -> Size:
-    """Divide a sum by the symbols that all its terms contain; assume that these are not 0."""
+    """Divide a size by the symbols that all its terms contain, assuming that these are not 0."""
     shared = [factor for factor in _shared(size)[0].elements() if isinstance(factor, str)]
     rest = exact(size, made_of({tuple(shared): 1}))
     return rest if isinstance(rest, Size) else size
 
 
 def rounded_up(left: Extent, right: Extent) -> Extent:
-    """Return a quotient rounded up; None if the divisor may be negative."""
+    """Return `left / right`, rounded up; None if unknown, or if the divisor may be negative."""
     if not is_positive_or_zero(right):
         return None
     return quotient(minus(plus(left, right), 1), right)
 
 
 def opaque(kind: str, parts: tuple[int | Size, ...]) -> Extent:
-    """Return a quotient, minimum or maximum as one factor that is not simplified further.
+    """Return a quotient, minimum or maximum as a size with one `Term`, without simplification.
 
-    None if it has too many symbols and terms.
+    Returns None if the `Term` has too many symbols and nested `Term`s.
     """
     weight = 1 + sum([_weight(part) for part in parts])
     return Size((((Term(kind, parts, weight),), 1),)) if weight <= _HEAVIEST else None
@@ -199,25 +202,25 @@ def _factor_bounds(factor: Factor) -> tuple[int | None, int | None]:
 
 
 def is_positive_or_zero(size: Extent) -> bool:
-    """Whether a size is certainly not negative."""
+    """Whether a size is certainly at least 0 if all its symbols are at least 0."""
     low = None if size is None else lowest(size)
     return low is not None and low >= 0
 
 
 def is_positive(size: Extent) -> bool:
-    """Whether a size is certainly positive if all its symbols are positive."""
+    """Whether a size is certainly greater than 0 if all its symbols are greater than 0."""
     least = replaced(size, lambda name: sized(name, 1))
     low = None if least is None else lowest(least)
     return low is not None and low > 0
 
 
 def least_of(left: Extent, right: Extent) -> Extent:
-    """Return the lesser of two sizes."""
+    """Return the minimum of two sizes; a `min` term if it depends on the values of symbols."""
     return _extreme("min", left, right)
 
 
 def greatest_of(left: Extent, right: Extent) -> Extent:
-    """Return the greater of two sizes."""
+    """Return the maximum of two sizes; a `max` term if it depends on the values of symbols."""
     return _extreme("max", left, right)
 
 
@@ -244,7 +247,7 @@ def _parts(kind: str, size: int | Size) -> tuple[int | Size, ...]:
 
 
 def sole_factor(size: Size) -> Factor | None:
-    """Return the only factor of a size; None for sums and products."""
+    """Return the factor of a size that is a single symbol or `Term`; None for other sizes."""
     ((first, coefficient), *more) = size.terms
     return first[0] if not more and coefficient == 1 and len(first) == 1 else None
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Infer symbolic shapes of recurrent layers, and their requirements."""
+"""Infer symbolic output shapes of recurrent layers, and check their inputs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _GATES = {"RNN": 1, "GRU": 3, "LSTM": 4, "DynamicQuantizeLSTM": 4}
 
 
 def recurrent(call: OperatorCall) -> tuple[SymbolicShape, ...]:
-    """Infer `RNN`, `GRU`, `LSTM` and onnxruntime's quantized `LSTM`."""
+    """Infer the output shapes of `RNN`, `GRU`, `LSTM` or onnxruntime's `DynamicQuantizeLSTM`."""
     shape = call.shape(0)
     hidden = _hidden(call)
     if shape is None or not call.has_rank(0, 3):

@@ -31,7 +31,7 @@ _INFINITE = (1 << 31) - 1
 
 
 def transpose(call: OperatorCall) -> SymbolicShape:
-    """Infer `Transpose`: the dimensions in another order."""
+    """Infer the output shape of `Transpose`: the dimensions in another order."""
     shape = call.shape(0)
     if shape is None:
         return None
@@ -43,7 +43,7 @@ def transpose(call: OperatorCall) -> SymbolicShape:
 
 
 def flatten(call: OperatorCall) -> SymbolicShape:
-    """Infer `Flatten`: the products of the dimensions before and after the axis."""
+    """Infer the output shape of `Flatten`: the products of the sizes before and after the axis."""
     shape = call.shape(0)
     if shape is None:
         return None
@@ -54,7 +54,7 @@ def flatten(call: OperatorCall) -> SymbolicShape:
 
 
 def squeeze(call: OperatorCall) -> SymbolicShape:
-    """Infer `Squeeze`: the removed dimensions must be 1."""
+    """Infer the output shape of `Squeeze`: the removed dimensions must have size 1."""
     shape = call.shape(0)
     axes = call.integers("axes", 1)
     if shape is not None and axes is None and not call.has_input(1):
@@ -77,7 +77,7 @@ def squeeze(call: OperatorCall) -> SymbolicShape:
 
 
 def unsqueeze(call: OperatorCall) -> SymbolicShape:
-    """Infer `Unsqueeze`: the added dimensions are 1."""
+    """Infer the output shape of `Unsqueeze`: the added dimensions have size 1."""
     shape = call.shape(0)
     axes = call.integers("axes", 1)
     if shape is None or axes is None:
@@ -91,7 +91,7 @@ def unsqueeze(call: OperatorCall) -> SymbolicShape:
 
 
 def concat(call: OperatorCall) -> SymbolicShape:
-    """Infer `Concat`: sizes add up along one axis, and are equal along the others."""
+    """Infer the output shape of `Concat`: sizes along one axis are added; others must be equal."""
     shapes = [shape for shape in call.shapes if shape is not None]
     ranks = sorted({len(shape) for shape in shapes})
     if len(ranks) > 1:
@@ -117,7 +117,7 @@ def concat(call: OperatorCall) -> SymbolicShape:
 
 
 def reshape(call: OperatorCall) -> SymbolicShape:
-    """Infer `Reshape`: the number of elements stays the same."""
+    """Infer the output shape of `Reshape`: the number of elements stays the same."""
     shape = call.shape(0)
     wanted = call.symbolic("shape", 1)
     if wanted is None:
@@ -188,7 +188,7 @@ def _equal_products(call: OperatorCall, left: Extents, right: Extents) -> None:
 
 
 def gather(call: OperatorCall) -> SymbolicShape:
-    """Infer `Gather`: the dimensions of the indices replace an axis."""
+    """Infer the output shape of `Gather`: the dimensions of the indices replace an axis."""
     shape, indices = call.shape(0), call.shape(1)
     if shape is None or indices is None:
         return None
@@ -200,12 +200,12 @@ def gather(call: OperatorCall) -> SymbolicShape:
 
 
 def require_indices(call: OperatorCall, sizes: Extents) -> None:
-    """Require known indices in the second input to be in range.
+    """Require the known elements of the second input, which are indices, to be in range.
 
     Args:
         call: the node.
-        sizes: the indexed dimensions. An index tuple has an element for each of them; a single
-            dimension is indexed by every element.
+        sizes: the sizes of the indexed dimensions. An index tuple has one element for each of them;
+            if there is only one dimension, each element is an index.
     """
     chosen = call.value(1)
     for number, item in enumerate(chosen.items if chosen is not None and sizes else ()):
@@ -216,7 +216,7 @@ def require_indices(call: OperatorCall, sizes: Extents) -> None:
 
 
 def sliced(call: OperatorCall) -> SymbolicShape:
-    """Infer `Slice`: starts and ends are clamped to the size of their dimension."""
+    """Infer the output shape of `Slice`: starts and ends are clamped to the dimension's size."""
     shape = call.shape(0)
     for index in range(1, len(call.shapes)):
         call.has_rank(index, 1)
@@ -271,7 +271,7 @@ def _slice_length(size: Extent, start: Extent, end: Extent, step: int) -> Extent
 
 
 def split(call: OperatorCall) -> tuple[SymbolicShape, ...]:
-    """Infer `Split`: the sizes of the parts add up to the split dimension."""
+    """Infer the output shapes of `Split`; the parts must add up to the size of the dimension."""
     shape = call.shape(0)
     parts = call.integers("split", 1)
     count = len(call.node.outputs)
@@ -301,7 +301,7 @@ def split(call: OperatorCall) -> tuple[SymbolicShape, ...]:
 
 
 def shape_of(call: OperatorCall) -> SymbolicShape:
-    """Infer `Shape`: a list whose length is the rank, or that of the part `start:end`."""
+    """Infer the output shape of `Shape`: one element for each dimension in `start:end`."""
     shape = call.shape(0)
     if shape is None:
         return (None,)
@@ -311,7 +311,7 @@ def shape_of(call: OperatorCall) -> SymbolicShape:
 
 
 def padded(call: OperatorCall) -> SymbolicShape:
-    """Infer `Pad`: pads are added to the sizes."""
+    """Infer the output shape of `Pad`: the pads at both ends are added to each size."""
     shape, pads = call.shape(0), call.symbolic("pads", 1)
     if shape is None:
         return None

@@ -23,7 +23,7 @@ from onnxtext.checker.inference.symbolic.spelling import read_dim
 _UNKNOWN = (Blob, Reference, RepeatedList, TypedBlob)
 """Attribute values that inference cannot read."""
 Results = tuple[tuple[SymbolicShape, ...], tuple[Value | None, ...]]
-"""The shapes and the small values of outputs; the list of values may be shorter."""
+"""The shapes and the small values of a node's outputs. Missing values at the end are unknown."""
 
 
 def operator_step(
@@ -34,15 +34,15 @@ def operator_step(
     values: list[Value | None],
     sizes: Sizes,
 ) -> Results:
-    """Return the shapes and values of the outputs of an operator without bodies.
+    """Infer the shapes and small values of the outputs of a node without nested graphs.
 
     Args:
         node: the node.
         target: its operator.
-        wanted: the declared shapes of its outputs.
+        wanted: the declared shapes of its outputs; None where unknown.
         inputs: the shapes of its inputs.
         values: the small values of its inputs; may be empty.
-        sizes: the equations; this function adds equations.
+        sizes: the equations between sizes; this function adds those that the node implies.
     """
     if any(isinstance(a.value, _UNKNOWN) for a in node.attributes):
         return tuple(wanted), ()  # defaults must not replace unknown values
@@ -65,7 +65,14 @@ def operator_step(
 def unified(
     node: Node, wanted: Sequence[SymbolicShape], made: tuple[SymbolicShape, ...], sizes: Sizes
 ) -> tuple[SymbolicShape, ...]:
-    """Equate declared and computed shapes of a node's outputs, and merge them."""
+    """Equate the declared and the computed shapes of a node's outputs; return the merged shapes.
+
+    Args:
+        node: the node.
+        wanted: the declared shapes; None where unknown.
+        made: the computed shapes; None where unknown. May have fewer entries.
+        sizes: the equations between sizes; this function adds equations.
+    """
     found = []
     for number, name in enumerate(node.outputs):
         own = wanted[number]
@@ -80,11 +87,12 @@ def unified(
 
 
 def declared_shape(type: Type, instance: str = "") -> SymbolicShape:
-    """Return the shape of a type; None if its rank is unknown.
+    """Return the symbolic shape of a declared type; None if its rank is unknown.
 
     Args:
-        type: a declared type.
-        instance: the suffix of symbols in a body or call.
+        type: the type.
+        instance: the suffix for its symbols, which distinguishes those of a body or call; `""` for
+            none.
     """
     if not isinstance(type, TensorType) or type.shape is None:
         return None
@@ -127,7 +135,10 @@ def _merged(declared: SymbolicShape, computed: SymbolicShape) -> SymbolicShape:
 
 
 def either(left: SymbolicShape, right: SymbolicShape) -> SymbolicShape:
-    """Return a shape with the dimensions that two branches have in common; the others are None."""
+    """Merge the shapes of an output in two branches; dimensions that differ become None.
+
+    Returns None if a rank is unknown, or if the ranks differ.
+    """
     if left is None or right is None or len(left) != len(right):
         return None
     return tuple([a if a == b else None for a, b in zip(left, right, strict=True)])

@@ -3,7 +3,7 @@
 
 Equations join symbols into groups: a union-find whose links carry differences, as in `N = M + 2`.
 A group may be restricted to one number. A dimension that is broadcast against a number such as 8 is
-restricted to two: 1 and 8.
+restricted to two numbers: 1 and 8.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _Shifted = tuple[str, int]
 
 
 class Conflict(NamedTuple):
-    """Two contradictory restrictions of a symbol.
+    """Two contradictory restrictions of a symbol's size.
 
     Attributes:
         name: the symbol.
@@ -50,9 +50,9 @@ class Forced(NamedTuple):
     """The restriction of a symbol to one size, or to two sizes because it is broadcast.
 
     Attributes:
-        numbers: the sizes; if there are two, the first is 1.
+        numbers: the one or two sizes, in ascending order.
         place: the origin of the restriction.
-        joined: the origins of the equations that connect the symbol to the restricted one.
+        joined: the origins of the equations between the symbol and the representative of its group.
     """
 
     numbers: tuple[int, ...]
@@ -61,14 +61,14 @@ class Forced(NamedTuple):
 
 
 class Mismatch(NamedTuple):
-    """A node that does not accept its inputs.
+    """A node that does not accept the shapes or values of its inputs.
 
     Attributes:
         node: the node.
         message: the mismatch; `{0}` stands for its first input.
         shapes: the shapes of its inputs.
-        certain: whether the specification forbids the inputs, and the node runs whenever the model
-            runs, because it is not in a branch or loop.
+        certain: whether the specification forbids the inputs, and the node runs in each run of the
+            model, because it is not in a nested graph.
     """
 
     node: Node
@@ -78,7 +78,7 @@ class Mismatch(NamedTuple):
 
 
 class Contradiction(NamedTuple):
-    """A declared shape of an output that differs from the computed one.
+    """A node output with a declared shape that contradicts the computed shape.
 
     Attributes:
         node: the node that computes the output.
@@ -116,14 +116,14 @@ class _Choice(NamedTuple):
 
 
 class Sizes:
-    """The equations of a graph and its outer graphs.
+    """The equations between the symbols of a graph, including those from its outer graphs.
 
     A branch of an `If` may only run for some sizes, so the equations of a nested graph are kept
     separate and do not change those of its outer graphs.
 
     Attributes:
-        conflicts: the contradictions, one for each symbol.
-        mismatches: the nodes that do not accept their inputs, and wrongly declared outputs.
+        conflicts: the contradictory restrictions, at most one for each group of symbols.
+        mismatches: the nodes that do not accept their inputs, and outputs with wrong declarations.
         learned: the number of new equations and restrictions from this graph.
     """
 
@@ -145,12 +145,12 @@ class Sizes:
 
     @property
     def state(self) -> tuple[int, ...]:
-        """A key that changes with every new equation or restriction of this or an outer graph."""
+        """A key that changes with each new equation or restriction, also those of outer graphs."""
         outer = self._outer.state if self._outer is not None else ()
         return (*outer, id(self), self.learned) if self.learned else outer
 
     def number(self, extent: Extent) -> int | None:
-        """Return the only number that a dimension can be; None if it is not restricted to one."""
+        """Return the number that a dimension must be; None if several numbers are possible."""
         if not isinstance(extent, Size):
             return extent
         if not self._choices and self._outer is None:
@@ -170,7 +170,11 @@ class Sizes:
         return next(iter(choice.numbers)) + more
 
     def forced(self, name: str) -> Forced | None:
-        """Return the restriction that limits a symbol to one or two numbers; None without one."""
+        """Return the restriction of a symbol to one or two numbers.
+
+        Returns None if the symbol is not restricted, if it has a conflict, or if only several
+        restrictions together allow a single number.
+        """
         root, more, joined = self.joined(name)
         choice = self._choice(root)
         if choice is None or root in self._reported:
@@ -181,9 +185,11 @@ class Sizes:
         return Forced(numbers, choice.place, joined)
 
     def joined(self, name: str) -> tuple[str, int, tuple[Place, ...]]:
-        """Return a symbol's representative, its difference and the origins of their equations.
+        """Find the representative of a symbol's group.
 
-        The symbol equals the representative of its group plus the difference.
+        Returns:
+            The representative; the difference between the symbol and the representative; and the
+            origins of the equations between them.
         """
         total = 0
         places: list[Place] = []
@@ -197,13 +203,13 @@ class Sizes:
         return name, total, tuple(places)
 
     def root(self, extent: Extent) -> Extent:
-        """Return a dimension with the representatives of groups in place of its symbols."""
+        """Replace each symbol of a dimension by the representative of its group (`joined`)."""
         if not isinstance(extent, Size) or (not self._links and self._outer is None):
             return extent
         return replaced(extent, self._representative)
 
     def resolved(self, extent: Extent) -> Extent:
-        """Replace each symbol of a dimension by its number; if unknown, by its representative."""
+        """Replace each symbol of a dimension by its number if known, else by its representative."""
 
         def value(name: str) -> Extent:
             number = self._number(name)
@@ -223,11 +229,14 @@ class Sizes:
         self.mismatches.append(Mismatch(node, message, tuple(shapes), certain))
 
     def contradict(self, node: Node, index: int, declared: Extents, computed: Extents) -> None:
-        """Record an output whose declared shape differs from the computed shape."""
+        """Record that the declared shape of an output contradicts its computed shape."""
         self.mismatches.append(Contradiction(node, index, declared, computed))
 
     def equal(self, left: Extent, right: Extent, place: Place) -> None:
-        """Add the equation `left = right`; ignore it if a dimension is unknown."""
+        """Add the equation `left = right`; record a conflict if it contradicts earlier equations.
+
+        Equations with an unknown dimension, without symbols or of too complex a form are ignored.
+        """
         if left is right or left is None or right is None or left == right:
             return
         one = left.shifted if isinstance(left, Size) else None
@@ -264,7 +273,10 @@ class Sizes:
                 self._join((str(one[0]), number // first), (str(other[0]), 0), place)
 
     def one_or(self, extent: Size, size: int, place: Place) -> None:
-        """Restrict a dimension to 1 or `size`, because it is broadcast against `size`."""
+        """Restrict a dimension to 1 or `size`, because it is broadcast against `size`.
+
+        The dimension is ignored unless it is a symbol plus a number.
+        """
         if extent.shifted is not None:
             self._restrict(extent.shifted, {1, size}, place)
 
@@ -336,5 +348,5 @@ def _shifted(name: str, more: int) -> str:
 
 
 def symbol(name: str) -> str:
-    """Return a symbol without its suffix for a body or call."""
+    """Return the name of a symbol without the suffix that it has in a body or call."""
     return name.partition("\0")[0]

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hold the elements of small tensors as symbolic integers, such as the shape `[batch, seq, 64]`."""
+"""Store the elements of small tensors as symbolic integers, such as the shape `[batch, seq, 64]`.
+
+Inference tracks these elements: it computes them from node to node, because shapes depend on them.
+"""
 
 from __future__ import annotations
 
@@ -15,10 +18,10 @@ from onnxtext.checker.inference.symbolic.expressions import Extent
 from onnxtext.tensor.elements import ELEMENTS
 
 MOST_ELEMENTS = 64
-"""The most elements of a tensor whose elements are tracked."""
+"""Maximum number of elements of a tensor whose elements are tracked."""
 
 _MOST_REAL = 8
-"""The most elements of a float tensor that is tracked: scales, but no weights."""
+"""Maximum number of elements of a tracked float tensor: scales are tracked, weights are not."""
 _CODES = {"int64": "q", "int32": "i", "float": "f", "double": "d", "bool": "?"}
 _REAL = frozenset(("float", "double", "float16", "bfloat16"))
 _EXACT = 1 << 24
@@ -26,12 +29,12 @@ _EXACT = 1 << 24
 
 
 class Value(NamedTuple):
-    """A small tensor of integers, truth values (0 and 1), or floats that are integers.
+    """The elements of a small tensor of integers, booleans (as 0 and 1) or floats.
 
     Attributes:
-        shape: its shape.
-        items: its elements; None where unknown.
-        real: whether it holds floats.
+        shape: the shape of the tensor.
+        items: its elements; None where an element is unknown or has a fraction.
+        real: whether its element type is a float type.
     """
 
     shape: tuple[int, ...]
@@ -39,7 +42,10 @@ class Value(NamedTuple):
     real: bool = False
 
     def numbers(self) -> tuple[int, ...] | None:
-        """Return the elements of a scalar or list; None unless all are known numbers."""
+        """Return the elements of a tensor of rank 0 or 1 if all of them are known numbers.
+
+        Returns None for other tensors.
+        """
         numbers = tuple([item for item in self.items if isinstance(item, int)])
         known = len(numbers) == len(self.items) and len(self.shape) <= 1
         return numbers if known else None
@@ -53,7 +59,7 @@ Index = tuple[int, ...]
 
 
 def indices(shape: Sequence[int]) -> list[Index]:
-    """Return the indices of all elements, in order."""
+    """Return the indices of all elements of a tensor with this shape, in row-major order."""
     return list(product(*map(range, shape)))
 
 
@@ -94,7 +100,7 @@ def spread(value: Value, shape: Sequence[int]) -> Value | None:
 
 
 def joint_shape(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...] | None:
-    """Return the shape to which all shapes can be broadcast; None if there is none."""
+    """Return the result of broadcasting all shapes; None if they do not fit."""
     made: list[int] = []
     for back in range(1, max(map(len, shapes), default=0) + 1):
         sizes = {shape[-back] for shape in shapes if len(shape) >= back} - {1}
@@ -105,7 +111,11 @@ def joint_shape(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...] | None:
 
 
 def stored_value(type: Type | None, data: object) -> Value | None:
-    """Return the elements of a small constant tensor; None if they are not tracked."""
+    """Return the elements of a constant tensor.
+
+    Returns None if the tensor is too large, if its element type is not tracked, if its data is not
+    loaded, or if it has elements, but no integers.
+    """
     if not isinstance(type, TensorType) or type.shape is None or type.element not in _CODES:
         return None
     most = _MOST_REAL if type.element in _REAL else MOST_ELEMENTS
@@ -126,7 +136,10 @@ def stored_value(type: Type | None, data: object) -> Value | None:
 
 
 def made_value(shape: tuple[int, ...], numbers: Sequence[float], real: bool) -> Value | None:
-    """Return a value with these elements, fractions as unknown; None if all are unknown."""
+    """Return a `Value` with these elements; fractions become unknown.
+
+    Returns None if there are elements, but all are unknown.
+    """
     items: list[Extent] = [_integer(number) for number in numbers]
     value = Value(shape, tuple(items), real)
     return value if value.is_useful() or not items else None
@@ -139,7 +152,7 @@ def _integer(number: float) -> int | None:
 
 
 def is_real(number: object) -> bool | None:
-    """Whether the element type with an ONNX number holds floats; None if it is not tracked."""
+    """Whether an element type (`TensorProto.DataType`) is a float type; None if not tracked."""
     element = _NUMBERED.get(number) if isinstance(number, int) else None
     if element is None:
         return None
@@ -150,12 +163,15 @@ _NUMBERED = {ELEMENTS[name].number: name for name in ("int64", "int32", "bool", 
 
 
 def is_boolean(number: object) -> bool:
-    """Whether the element type with an ONNX number holds truth values."""
+    """Whether an element type (`TensorProto.DataType`) is `bool`."""
     return number == ELEMENTS["bool"].number
 
 
 def agreed(one: Value | None, other: Value | None) -> Value | None:
-    """Return a value with the elements on which two values agree; None if there are none."""
+    """Return the elements that are equal in two values; the others become unknown.
+
+    Returns None if a value is unknown, if the shapes differ, or if no element is known.
+    """
     if one is None or other is None or one.shape != other.shape:
         return None
     items = [a if a == b else None for a, b in zip(one.items, other.items, strict=True)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parse the text of dimensions to symbolic sizes.
+"""Parse the text of dimensions into symbolic sizes.
 
 A text is an expression only if `expressions.text` writes it in the same way: `2*seq`, `N + 1`.
 Other texts, such as `a.b` or `N+1`, are symbols.
@@ -27,7 +27,7 @@ _MOST_CHARACTERS = 400
 
 @lru_cache(1024)
 def read(dim: str) -> Extent:
-    """Return the size for the text of a dimension; None for an empty text."""
+    """Parse the text of a dimension into a size; return None for an empty text."""
     if dim.isidentifier() or len(dim) > _MOST_CHARACTERS:
         return sized(dim)
     if not dim:
@@ -40,7 +40,9 @@ def read(dim: str) -> Extent:
 
 
 def read_dim(dim: str, instance: str) -> Extent:
-    """Return the size for the text of a dimension in a body or call, where symbols get a suffix.
+    """Parse the text of a dimension like `read`, and append a suffix to each symbol.
+
+    The suffix distinguishes the symbols of a body or call from other symbols of the same name.
 
     Args:
         dim: the text; may be empty.

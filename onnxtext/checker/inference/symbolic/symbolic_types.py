@@ -26,26 +26,26 @@ from onnxtext.schemas.type_strings import type_of, type_text
 Types = tuple[Type | None, ...]
 Values = tuple[Value | None, ...]
 _MOST_CHARACTERS = 120
-"""The maximum length of an expression that is used as a dimension."""
+"""Maximum length of an expression that is used as a dimension."""
 
 
 class NoEquations(Sizes):
-    """A null object: it discards all equations."""
+    """Discards all equations and mismatches (null object)."""
 
     def equal(self, left: Extent, right: Extent, place: Place) -> None:
-        """Add nothing."""
+        """Ignore the equation."""
 
     def one_or(self, extent: Size, size: int, place: Place) -> None:
-        """Add nothing."""
+        """Ignore the restriction."""
 
     def reject(
         self, node: Node, message: str, shapes: Sequence[SymbolicShape], *, certain: bool
     ) -> None:
-        """Record nothing."""
+        """Ignore the mismatch."""
 
 
 class SymbolicStep:
-    """Infers the output types of nodes, once for each kind of node."""
+    """Adds symbolic dimensions to the output types of nodes; caches results for equal nodes."""
 
     def __init__(self) -> None:
         self._sizes = NoEquations()
@@ -54,7 +54,7 @@ class SymbolicStep:
         self._kept: list[object] = []  # keeps alive the objects whose ids are in keys
 
     def shape(self, type: Type | None) -> SymbolicShape:
-        """Return the shape of a type; None if its rank is unknown."""
+        """Return the symbolic shape of a type; None if it is unknown or has no known rank."""
         if not isinstance(type, TensorType) or type.shape is None:
             return None
         known = self._shapes.get(id(type))
@@ -70,14 +70,17 @@ class SymbolicStep:
         values: Sequence[Value | None],
         found: Types,
     ) -> tuple[Types, Values]:
-        """Return the types and small values of a node's outputs.
+        """Add symbolic dimensions to a node's output types; compute the outputs' small values.
 
         Args:
             signature: the schema of the node's operator.
             node: the node.
             inputs: the types of the node's inputs.
             values: the small values of the node's inputs.
-            found: the types of the node's outputs that onnx inferred.
+            found: the output types that onnx inferred; None where unknown.
+
+        Returns:
+            The types of the outputs, and their small values, which may have fewer entries.
         """
         unknown = signature.origin or signature.domain not in DOMAINS
         if unknown or has_references(node):
@@ -107,7 +110,7 @@ class SymbolicStep:
         return known
 
     def described(self, signature: Signature, node: Node, inputs: Sequence[Type | None]) -> Types:
-        """Return the types of the outputs of a node whose operator is in a schema file.
+        """Infer the output types of a node from the schema file that describes its operator.
 
         Args:
             signature: the schema of the node's operator.
@@ -146,7 +149,7 @@ def without_sizes(type: Type | None) -> Type | None:
 
 
 def refined(found: Type | None, shape: SymbolicShape) -> Type | None:
-    """Return a type whose unknown dimensions are filled in from a shape."""
+    """Fill in the unknown dimensions of a tensor type from a symbolic shape."""
     if not isinstance(found, TensorType) or shape is None:
         return found
     own: tuple[Dim, ...] = (None,) * len(shape) if found.shape is None else found.shape

@@ -14,11 +14,11 @@ from onnxtext.checker.inference.symbolic.propagation import SymbolicShapes
 from onnxtext.checker.inference.symbolic.quotients import exact, replaced
 
 _MOST_VISITED = 100_000
-"""The budget of value visits for all searches of one `Trace`."""
+"""Maximum number of value visits in all searches of one `Trace` together."""
 
 
 class Trace:
-    """Finds the values through which a symbol gets from an input of the main graph to a node.
+    """Finds the values that carry a symbol from an input of the main graph to a node.
 
     Attributes:
         shapes: the symbolic shapes of the values of the main graph.
@@ -36,7 +36,7 @@ class Trace:
         return None if environment is None else environment.find(name)
 
     def holds(self, name: str, symbol: str) -> bool:
-        """Whether the shape of the value `name` contains a symbol, or one that must be equal."""
+        """Whether a value's shape contains a symbol, or another one that equations relate to it."""
         root = symbols(self.shapes.sizes.root(read_symbol(symbol)))
         return any(
             not root.isdisjoint(symbols(self.shapes.sizes.root(extent)))
@@ -44,15 +44,16 @@ class Trace:
         )
 
     def is_in_main(self, node: Node) -> bool:
-        """Whether a node is in the main graph itself."""
+        """Whether a node is in the main graph, outside of nested graphs and function bodies."""
         if self._indexes is None:
             self._indexes = {id(each): index for index, each in enumerate(self._main.nodes)}
         return id(node) in self._indexes
 
     def chain(self, place: Place, symbol: str) -> list[str]:
-        """Return the names of the values that carry a symbol from an input of the graph to a node.
+        """Return the names of the values that carry a symbol into a node of the main graph.
 
-        The input is the first value. The list is empty if there is no such chain.
+        The first value is an input or initializer of the graph, the last one an input of the node.
+        The list is empty if no such chain is found.
 
         Args:
             place: a place in the node.
@@ -81,7 +82,10 @@ class Trace:
         return []
 
     def follows_from_inputs(self, place: Place, symbol: str) -> bool:
-        """Whether the node at `place` equates a symbol with sizes that depend only on inputs."""
+        """Whether the node at `place` equates a symbol with sizes that do not depend on constants.
+
+        Such sizes follow from the types of the main graph's inputs alone.
+        """
         node = place.item
         if not isinstance(node, Node) or place.part != ("op_type",) or not self.is_in_main(node):
             return False
@@ -115,7 +119,7 @@ class Trace:
         """Find the number in a `Reshape`'s constant shape that fixes the size of a symbol.
 
         Args:
-            place: the place that fixes the symbol.
+            place: the origin of the restriction to one size.
             symbol: the symbol.
             number: the only size that the symbol may have.
 
@@ -155,7 +159,10 @@ class Trace:
         return symbols(size) == {symbol} and replaced(size, lambda _: number) == wanted
 
     def stored(self, name: str) -> tuple[object, tuple[str | int, ...]] | None:
-        """Return the `item` and `part` of the `Place` of a constant; None if it is computed."""
+        """Return the `item` and `part` of the `Place` that stores a constant.
+
+        Returns None if a node other than `Constant` computes the value.
+        """
         at = self._main.position.get(name)
         if at == GIVEN:
             return self._main.given[name], ()
@@ -166,5 +173,5 @@ class Trace:
 
 
 def read_symbol(name: str) -> Extent:
-    """Return a symbol as a size."""
+    """Return the size that is equal to a symbol."""
     return Size((((name,), 1),))

@@ -20,7 +20,7 @@ _MODES = frozenset(
 
 
 def count_of(call: OperatorCall, *names: str) -> int:
-    """Return the length of the first named attribute that is a non-empty list; 0 without one."""
+    """Return the length of the first of these attributes that is a non-empty list; 0 if none is."""
     for name in names:
         found = call.attribute(name)
         if isinstance(found, (tuple, Floats)) and len(found):
@@ -29,7 +29,9 @@ def count_of(call: OperatorCall, *names: str) -> int:
 
 
 def require_trees(call: OperatorCall, prefix: str, classes: int) -> None:
-    """Require consistent lists: an entry for each tree node, and an entry for each leaf weight.
+    """Reject missing lists, lists of different lengths, and references to missing tree nodes.
+
+    Some attributes are lists with an entry for each tree node, others for each leaf weight.
 
     Args:
         call: the node.

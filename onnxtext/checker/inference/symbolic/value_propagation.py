@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compute the elements of small integer tensors: shapes and axes that the nodes of a model compute.
+"""Compute the elements of small integer tensors, such as shapes that nodes of a model compute.
 
-Each function takes a node's `OperatorCall` and returns the value of its first output; None if the
-value is unknown or has too many elements.
+Each function takes a node's `OperatorCall` and returns the elements of its first output; None if
+they are unknown or too many.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from onnxtext.tensor.elements import ELEMENTS
 
 
 def constant(call: OperatorCall) -> Value | None:
-    """Return the value of a `Constant`."""
+    """Return the elements of a `Constant`'s output."""
     for attribute in call.node.attributes:
         value = attribute.read()
         if isinstance(value, Tensor):
@@ -79,7 +79,7 @@ def _cast(call: OperatorCall) -> Value | None:
 
 
 _LARGEST = {ELEMENTS["float"].number: 1 << 24, ELEMENTS["int32"].number: (1 << 31) - 1}
-"""By element type, the largest integer that `Cast` to this type keeps exactly."""
+"""By element type, the largest integer that a `Cast` to this type keeps exactly."""
 
 
 def _truth(item: Extent) -> Extent:
@@ -159,7 +159,7 @@ def _concat(call: OperatorCall) -> Value | None:
 
 
 def _concat_partly(call: OperatorCall, real: bool) -> Value | None:
-    """Concatenate lists, of which some have unknown elements but a known length."""
+    """Concatenate lists; their lengths are known, but the elements of some are not."""
     found: list[Extent] = []
     for index, value in enumerate(call.values):
         shape = call.shape(index)
@@ -352,7 +352,7 @@ FOLLOWING = FOLLOWED.keys() | _RESHAPING | {"Split"}
 
 
 def followed(name: str, call: OperatorCall, made: tuple[object, ...]) -> tuple[Value | None, ...]:
-    """Return the values of a node's outputs as far as they are known.
+    """Return the values of a node's outputs; missing entries and None are unknown values.
 
     Args:
         name: the node's operator, of the standard domain.

@@ -25,7 +25,7 @@ def broadcast_up(work: Work) -> None:
 
 
 def broadcast_down(work: Work) -> None:
-    """Reverse `broadcast_up`; the second shape must be equal to the end of the first."""
+    """Reverse `broadcast_up`; reject the node unless the second shape is a suffix of the first."""
     left, right = work.shape(work.input(0)), work.shape(work.input(1))
     if left is None or right is None or None in left or None in right:
         raise Obstacle("the shapes of its inputs are not known")
@@ -38,7 +38,7 @@ def broadcast_down(work: Work) -> None:
 
 
 def equal_shapes(work: Work) -> None:
-    """Reject `Max`, `Min`, `Mean` and `Sum` of unequal shapes, allowed since version 8."""
+    """Reject `Max`, `Min`, `Mean`, `Sum` if shapes may differ; this is allowed since version 8."""
     shapes = {work.shape(name) for name in work.node.inputs}
     same = next(iter(shapes)) if len(shapes) == 1 else None
     if len(work.node.inputs) > 1 and (same is None or None in same):
@@ -47,7 +47,7 @@ def equal_shapes(work: Work) -> None:
 
 
 def prelu_up(work: Work) -> None:
-    """Convert `PRelu` to version 7: unsqueeze one slope per channel, to broadcast like numpy."""
+    """Convert `PRelu` to version 7, which broadcasts like numpy: unsqueeze slopes per channel."""
     slope, data = work.shape(work.input(1)), work.shape(work.input(0))
     if slope is None or slope not in {(1,), ()}:
         if slope is None or data is None:
@@ -85,7 +85,7 @@ def gemm_down(work: Work) -> None:
 
 
 def mod_down(work: Work) -> None:
-    """Reject a `Mod` of floats without `fmod`, which exists since version 28."""
+    """Reject `Mod` of floats without `fmod = 1`; this is allowed since version 28."""
     if not work.integer("fmod", 0):
         element = work.element(work.input(0))
         if "float" in element or element == "double":

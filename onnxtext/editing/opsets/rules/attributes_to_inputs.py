@@ -83,7 +83,7 @@ def split_to_attribute(work: Work) -> None:
 
 
 def split_count(work: Work) -> None:
-    """Add `num_outputs` to a `Split` without sizes, which requires it from version 18 on."""
+    """Add `num_outputs` to a `Split` without the input `split`: version 18 requires one of them."""
     if not work.input(1):
         work.set(tensors.integer("num_outputs", len(work.node.outputs)))
         work.say("`num_outputs` is added, because version 18 needs it")
@@ -91,7 +91,7 @@ def split_count(work: Work) -> None:
 
 
 def split_without_count(work: Work) -> None:
-    """Reverse `split_count`; write sizes if the parts are unequal, as older versions need them."""
+    """Reverse `split_count`; if the parts are unequal, add the input `split` with their sizes."""
     if work.attribute("num_outputs") is not None:
         count = len(work.node.outputs)
         if work.integer("num_outputs") != count:
@@ -162,7 +162,7 @@ def pad_to_attributes(work: Work) -> None:
 
 
 def pad_without_axes(work: Work) -> None:
-    """Merge the input `axes` of `Pad`, which exists since version 18, into `pads`."""
+    """Merge the input `axes` of `Pad` (new in version 18) into `pads`."""
     if work.input(3):
         axes = _whole(work.needed_numbers(3, "input `axes`"))
         pads = _whole(work.needed_numbers(1, "input `pads`"))
@@ -180,7 +180,7 @@ def pad_without_axes(work: Work) -> None:
 
 
 def pads_renamed(work: Work) -> None:
-    """Rename the attribute `pads` of `Pad`, which was called `paddings` before version 2."""
+    """Rename the attribute `paddings` of `Pad` (version 1) to `pads` (version 2), or back."""
     old, new = ("paddings", "pads") if work.is_up else ("pads", "paddings")
     numbers = work.integers(old)
     if numbers is None:
@@ -205,7 +205,7 @@ def reshape_to_attribute(work: Work) -> None:
 
 
 def reshape_zero(work: Work) -> None:
-    """Remove `allowzero` of `Reshape`, which exists since version 14; reject shapes with 0."""
+    """Drop `allowzero = 1` of `Reshape` (new in version 14); reject shapes that may contain 0."""
     if work.integer("allowzero", 0):
         numbers = work.numbers(work.input(1))
         if numbers is None or 0 in numbers:
@@ -216,7 +216,7 @@ def reshape_zero(work: Work) -> None:
 
 
 def shape_whole(work: Work) -> None:
-    """Replace `start` and `end` of `Shape`, which exist since version 15, by a `Slice`."""
+    """Replace the attributes `start` and `end` of `Shape` (new in version 15) by a `Slice`."""
     start, end = work.integer("start", 0) or 0, work.integer("end")
     work.drop("start")
     work.drop("end")
@@ -313,7 +313,7 @@ def dropout_to_attributes(work: Work) -> None:
 
 
 def dropout_mask(work: Work) -> None:
-    """Drop the unused mask of a `Dropout`: the type of the mask changed in version 10."""
+    """Drop the output `mask` of `Dropout`, whose type changed in version 10; reject used masks."""
     if len(work.node.outputs) > 1 and work.node.outputs[1]:
         if work.node.outputs[1] in work.facts.used:
             raise Obstacle(

@@ -23,7 +23,10 @@ def cast_up(work: Work) -> None:
 
 
 def one_scale(work: Work) -> None:
-    """Reject (De)QuantizeLinear with several scales, which are allowed since version 13."""
+    """Reject `QuantizeLinear` and `DequantizeLinear` unless the scale is a scalar.
+
+    Other scales are allowed since version 13.
+    """
     if work.shape(work.input(1)) != ():
         raise Obstacle(f"its scale `{work.input(1)}` may have several elements (since version 13)")
     work.drop("axis")
@@ -47,7 +50,12 @@ def label_encoder_up(work: Work) -> None:
 
 
 def renamed(name: str, values: dict[bytes, bytes]) -> object:
-    """Return a rule that replaces values of an attribute by their new names."""
+    """Return a rule that replaces the values of a string attribute.
+
+    Args:
+        name: the name of the attribute.
+        values: maps old values to new values.
+    """
 
     def rule(work: Work) -> None:
         value = work.value(name)

@@ -26,8 +26,8 @@ def lp_pool_up(work: Work) -> None:
 def pool_windows(work: Work) -> None:
     """Reject a pooling node if a window starts in the end padding: version 22 ignores such windows.
 
-    Windows start there only with `ceil_mode`, if padding and stride together are longer than the
-    window.
+    Such windows exist only with `ceil_mode`, and only if end padding and stride together are longer
+    than the window.
     """
     if work.integer("ceil_mode", 0) and work.string("auto_pad") in (None, "NOTSET"):
         kernel = work.integers("kernel_shape") or ()
@@ -54,7 +54,7 @@ def pool_windows(work: Work) -> None:
 
 
 def gather_down(work: Work) -> None:
-    """Reject `Gather` and `OneHot` with possibly negative indices, allowed since version 11."""
+    """Reject `Gather` and `OneHot` if indices may be negative; this is allowed since version 11."""
     index = 0 if work.old.name == "OneHot" else 1
     numbers = work.numbers(work.input(index))
     if numbers is None:

@@ -10,7 +10,7 @@ from onnxtext.editing.opsets.tensors import integer, ints
 
 
 def softmax_up(work: Work) -> None:
-    """Convert `Softmax` to version 13: it normalizes over one axis, not all axes from `axis`."""
+    """Convert `Softmax` to version 13, which normalizes along `axis`, not over all axes from it."""
     shape = work.shape(work.input(0))
     axis = work.integer("axis", 1)
     assert axis is not None
@@ -77,7 +77,7 @@ def softmax_down(work: Work) -> None:
 
 
 def carry_over_axis(work: Work) -> None:
-    """Call `carry_over` without writing out an omitted `axis`, whose default the caller handles."""
+    """Call `carry_over`, but keep an omitted `axis` omitted: the caller handles its new default."""
     held = work.attribute("axis")
     if held is not None:
         carry_over(work)

@@ -144,7 +144,7 @@ FIRST: Mapping[tuple[str, str], Change] = MappingProxyType(
 
 
 def reviewed_version(domain: str) -> int:
-    """Return the newest version of an operator set that the rules cover; at least 1."""
+    """Return the newest version of an operator set that the rules cover; 1 for other domains."""
     return REVIEWED.get(domain, 1)
 
 

@@ -50,7 +50,7 @@ def upsample_to_resize(work: Work) -> None:
 
 
 def resize_to_upsample(work: Work) -> None:
-    """Reverse `upsample_to_resize`, if no dimension shrinks."""
+    """Reverse `upsample_to_resize`; reject nodes that may shrink a dimension."""
     scales = work.numbers(work.input(1))
     if scales is None or min(scales, default=1) < 1:
         raise Obstacle("it may shrink the image, which is possible since version 10")
@@ -114,7 +114,7 @@ def resize_with_empty(work: Work) -> None:
 
 
 def resize_without_empty(work: Work) -> None:
-    """Omit empty scales of a `Resize` with sizes, because version 13 allows only one of them."""
+    """Omit the empty `scales` of a `Resize` with `sizes`: version 13 allows only one of them."""
     if work.input(3) and work.input(2):
         numbers = work.numbers(work.input(2))
         if numbers is None and work.shape(work.input(2)) != (0,):

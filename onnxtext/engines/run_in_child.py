@@ -26,17 +26,17 @@ ENGINES = ("onnx", "onnxruntime")
 
 _NAMELESS = "<model>"
 TIMEOUT = 600.0
-"""The default limit of an engine's time in seconds; a loop in a model may be endless."""
+"""Default time limit of an engine in seconds; a loop in a model may be endless."""
 
 Values = dict[str, Any]
 """Values by name: an array, a list of arrays, a map, or None for an absent optional."""
 
 
 def load_model(source: ModelSource) -> onnx.ModelProto:
-    """Return a model with all of its weights, to be run.
+    """Load a model with all of its weights, so that it can be run.
 
     Args:
-        source: as for `onnxtext.diff`.
+        source: the model, in one of the forms that `onnxtext.diff` accepts.
 
     Raises:
         OnnxTextError: the model is not valid, or its external data cannot be read.
@@ -81,23 +81,24 @@ def run_model(
     timeout: float | None = TIMEOUT,
     memory: int | None = None,
 ) -> Values:
-    """Run a model.
+    """Run a model in a child process.
 
     Args:
         model: the model.
         inputs: its inputs by name.
         engine: one of `ENGINES`.
-        also: other values of the main graph to return besides the outputs.
+        also: names of values of the main graph to return besides the outputs.
         name: the name of the model in messages.
-        timeout: the seconds that the engine may take; None for no limit.
-        memory: the bytes of memory that the engine may use (Linux only); None for all available.
+        timeout: time limit of the engine in seconds; None for no limit.
+        memory: maximum number of bytes that the engine may allocate (Linux only); None for the
+            memory that is available now.
 
     Returns:
         The outputs and the values named in `also`, by name.
 
     Raises:
         OnnxTextError: the engine is not installed, rejects the model, crashes, or exceeds a limit.
-        ValueError: there is no such engine.
+        ValueError: `engine` is unknown.
     """
     if engine not in ENGINES:
         raise ValueError(f"unknown engine {engine!r}; choose one of {', '.join(ENGINES)}")
@@ -114,7 +115,7 @@ def run_model(
             raise failed(f"the model is too large: {error}", name) from None
         write_values(directory / "inputs", dict(inputs))
         most = str(memory or _available_memory())
-        command = [sys.executable, "-m", "onnxtext.engines.child", engine, place, most]
+        command = [sys.executable, "-m", "onnxtext.engines.child_main", engine, place, most]
         try:
             done = subprocess.run(command, capture_output=True, check=False, timeout=timeout)
         except subprocess.TimeoutExpired:

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find the graphs of names in sections, and the names in `@value_info` and `@initializers`."""
+"""Find the graphs that names in sections refer to, and the names in two decorators.
+
+The decorators are `@value_info` and `@initializers`.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +22,17 @@ if TYPE_CHECKING:
 
 
 def section_scope(index: Index, name: SectionName) -> Scope | None:
-    """Return the graph or body that a name in a section refers into; None if there is none.
+    """Return the graph or function that a name in a section belongs to.
 
-    The name of a function refers to its body; a scale or zero point to the graph that defines it.
+    For the name of a value or node, this is the graph or function that contains it. For a scale or
+    zero point, it is the graph that defines it. For the name of a function, it is that function.
+
+    Args:
+        index: the index of the document.
+        name: the name.
+
+    Returns:
+        The graph or function; None if it does not exist.
     """
     assert index.subject is not None
     functions = index.subject.functions
@@ -47,7 +58,7 @@ def section_scope(index: Index, name: SectionName) -> Scope | None:
 
 
 def node_labels(index: Index, scope: Scope) -> dict[str, int]:
-    """Return the index of the first node with each label in a graph or body."""
+    """Return the index of the first node with each label in a graph or function, by label."""
     known = index.labels.get(id(scope))
     if known is None:
         places = reversed(list(enumerate(scope.nodes)))
@@ -57,9 +68,9 @@ def node_labels(index: Index, scope: Scope) -> dict[str, int]:
 
 
 def listed_values(index: Index, scope: Scope) -> Iterator[tuple[str, Span]]:
-    """Yield the names and spans in the `@value_info(…)` and `@initializers(…)` of a graph.
+    """Yield (name, span) of each value in `@value_info(…)` and `@initializers(…)` of a graph.
 
-    For the main graph, this includes the section `order`.
+    For the main graph, these decorators may also be in the section `order`.
     """
     graph = scope.original
     if graph.at < 0 or not any(item.name in ORDERS for item in graph.decorators):

@@ -28,24 +28,29 @@ _NEAR = 64
 
 
 class Elements(NamedTuple):
-    """The elements of a literal.
+    """The elements of a literal, without its brackets.
 
     Attributes:
-        data: The text, with blanks instead of all but the elements and separating commas.
-        splat: Whether ``...`` follows the last element, which is then repeated.
+        data: The text of the literal, with blanks in place of everything but the elements and the
+            commas between them. So the elements keep their offsets.
+        splat: Whether the literal ends in ``...``, which repeats the last element.
     """
 
     data: bytes
     splat: bool = False
 
     def tokens(self) -> list[str]:
-        """Return the text of every element; an empty text between adjacent commas."""
+        """Return the text of every element; "" if there is none between two commas."""
         if not self.data or self.data.isspace():
             return []
         return [part.strip(BLANKS) for part in self.data.decode("ascii").split(",")]
 
     def located(self, index: int, error: LiteralError) -> LiteralError:
-        """Return `error` moved to the offset of element `index`, or a more specific error there."""
+        """Return the error to raise if reading the element `index` raised `error`.
+
+        It is `error`, moved to the offset of the element, or a more specific error, such as for a
+        missing comma.
+        """
         text = self.data.decode("ascii")
         start = -1
         for _ in range(index):
@@ -79,29 +84,29 @@ def product(dims: Sequence[int]) -> int:
 
 
 def wrong_count(dims: Sequence[int], found: int) -> LiteralError:
-    """Return the error for a literal with more or fewer elements than `dims` give."""
+    """Return the error for a literal whose number of elements, `found`, does not match `dims`."""
     count = math.prod(dims)
     message = f"expected {counted(count, 'element')} for {list(dims)}, found {found}"
     return LiteralError(message, help="change the elements or the dimensions")
 
 
 def counted(count: int, thing: str) -> str:
-    """Return a number and its noun, as in ``1 element`` and ``2 elements``."""
+    """Return a number and a noun, in the plural if needed: ``1 element``, ``2 elements``."""
     return f"{count} {thing}{'' if count == 1 else 's'}"
 
 
 def flat(text: str, opening: str, closing: str, *, splat: bool = False) -> Elements:
-    """Remove the brackets of a literal without inner brackets.
+    """Return the elements of a flat literal, such as ``[1, 2]``.
 
     Args:
         text: The literal.
-        opening: The bracket it begins with.
-        closing: The bracket it ends with.
-        splat: Whether a last element ``...`` is allowed.
+        opening: The opening bracket that the literal must have.
+        closing: The closing bracket that the literal must have.
+        splat: Whether ``...`` is allowed after the last element.
 
     Raises:
-        LiteralError: Missing or inner brackets, a comma without an element, a wrong ``...``, or
-            characters that are not ASCII.
+        LiteralError: The text has no outer brackets or has inner brackets, a comma has no element
+            before it, ``...`` is misplaced, or a character is not ASCII.
     """
     clean = _clean(text)
     start = len(clean) - len(clean.lstrip(BLANKS))
@@ -121,7 +126,10 @@ def flat(text: str, opening: str, closing: str, *, splat: bool = False) -> Eleme
         place = start + len(inner) - 2
         if not splat:
             raise LiteralError(
-                "expected an element, found '...'", place, 3, "'...' is for brackets: [0, ...]"
+                "expected an element, found '...'",
+                place,
+                3,
+                "'...' is only valid in brackets: [0, ...]",
             )
         inner = inner[:-3].rstrip(BLANKS)
         if not inner.endswith(",") or not inner[:-1].strip(BLANKS):
@@ -133,15 +141,16 @@ def flat(text: str, opening: str, closing: str, *, splat: bool = False) -> Eleme
 
 
 def nested(text: str, dims: Sequence[int]) -> Elements:
-    """Remove the brackets of a literal that is flat or nested by `dims`.
+    """Return the elements of a literal in square brackets, flat or nested.
 
     Args:
         text: The literal.
-        dims: The dimensions; a nested literal has brackets for all dimensions, or for those that
-            are not 1.
+        dims: The dimensions. A nested literal must have one level of brackets for each of them, or
+            for each that is not 1.
 
     Raises:
-        LiteralError: The brackets do not match the dimensions.
+        LiteralError: The brackets of a nested literal do not match `dims`, or a flat literal is
+            invalid (see `flat`).
     """
     if text.count("[") <= 1 or ("#" in text and _clean(text).count("[") <= 1):
         return flat(text, "[", "]", splat=True)
@@ -197,8 +206,8 @@ def before(data: NDArray[np.uint8], places: NDArray[np.intp]) -> NDArray[np.intp
     """Return, for each offset, the offset of the last non-blank character before it.
 
     Args:
-        data: The text.
-        places: The offsets, each after at least one non-blank character.
+        data: The characters of a text.
+        places: The offsets. A non-blank character must precede each of them.
     """
     found = places - 1
     for _ in range(_NEAR):
@@ -211,9 +220,10 @@ def before(data: NDArray[np.uint8], places: NDArray[np.intp]) -> NDArray[np.intp
 
 
 def shapes_of(dims: Sequence[int]) -> list[tuple[int, ...]]:
-    """Return the shapes in which brackets may be nested: `[2, 1, 3]` → `[(2, 3), (2, 1, 3)]`.
+    """Return the shapes that a nested literal may have: with or without the dimensions of size 1.
 
-    A shape ends after its first 0: `[2, 0, 3]` → `[(2, 0)]`.
+    For `[2, 1, 3]` these are `[(2, 3), (2, 1, 3)]`. A shape ends after its first 0: `[2, 0, 3]`
+    has `[(2, 0)]`.
     """
     shapes = []
     for shape in (tuple(size for size in dims if size != 1), tuple(dims)):

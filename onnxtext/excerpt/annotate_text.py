@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Write the text to show: colored, with the statistics of weights as comments.
+"""Add colors and statistics of weights to the text of `onnxtext show`.
 
-Statistics are computed while the text is written, so the first page of a large model only waits for
-the weights on that page.
+Statistics are computed while the text is written: the first page of a large model appears as soon
+as the weights on that page are read.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ _COLORS = {
     "String": "32",
     "String.Other": "2",
 }
-"""The SGR parameters of each kind of text; others have the color of the terminal."""
+"""The SGR parameters of each token kind; other tokens have the color of the terminal."""
 
 
 Piece = tuple[str, str]
-"""The kind of a piece of text in the spelling of Pygments (`Name.Function`), and the piece."""
+"""(kind, text) of a token; kinds are spelled as in Pygments, such as `Name.Function`."""
 
 
 def annotate(text: str, reading: Reading, *, color: bool, terminal: bool) -> Iterator[str]:
-    """Yield a text in parts, with statistics at the end of each line that names weights.
+    """Yield the pieces of a text for output: its tokens, and statistics of weights as comments.
 
     Args:
         text: a printed model or a part of one.
-        reading: the model.
-        color: whether to color the text.
+        reading: the model that was printed.
+        color: whether to color the tokens.
         terminal: whether to escape characters that could control a terminal.
     """
     for kind, piece in described(text, reading):
@@ -50,11 +50,13 @@ def annotate(text: str, reading: Reading, *, color: bool, terminal: bool) -> Ite
 
 
 def described(text: str, reading: Reading) -> Iterator[Piece]:
-    """Yield the tokens of a text; add statistics at the end of each line with a blob.
+    """Yield the tokens of a text; add a comment to each line that has a blob or external data.
+
+    The comment has the statistics of that data, if it can be read.
 
     Args:
         text: a printed model or a part of one.
-        reading: the model.
+        reading: the model that was printed.
     """
     comments: list[str] = []
     arguments: list[str] | None = None  # of an `external(…)` that is still open
@@ -94,7 +96,15 @@ def _colored(text: str, kind: str, color: bool) -> str:
 
 
 def style_of(styles: Mapping[str, str], kind: str) -> str | None:
-    """Return the style of a kind or its nearest parent (`String.Doc` → `String`), or None."""
+    """Return the style of a token kind or of its nearest parent (`String` for `String.Doc`).
+
+    Args:
+        styles: the styles by token kind.
+        kind: the token kind.
+
+    Returns:
+        The style; None if neither the kind nor a parent has one.
+    """
     while kind:
         if kind in styles:
             return styles[kind]
@@ -103,7 +113,7 @@ def style_of(styles: Mapping[str, str], kind: str) -> str | None:
 
 
 def escaped(text: str) -> str:
-    """Escape characters that could control a terminal."""
+    """Replace characters that could control a terminal by visible ones; keep line breaks."""
     if text.isprintable():
         return text
     return "".join([c if c == "\n" or c.isprintable() else visible(c) for c in text])

@@ -11,7 +11,7 @@ from onnxtext.syntax.grammar.lexer import load_lexer
 from onnxtext.syntax.heuristics.error_context import Diagnosis
 
 _LONGEST_PATH = 8000
-"""The most tokens of a path in which to search for a step."""
+"""Maximum number of tokens of a path in which to search for a step."""
 
 
 def diagnosis_report(source: Source, diagnosis: Diagnosis) -> Diagnostic:
@@ -74,8 +74,8 @@ def step_place(text: str, span: Span, step: int) -> Span:
 
     Args:
         text: the whole text.
-        span: the first character of the path, or the keyword before the path.
-        step: the number of the step, from 0.
+        span: the span of the path's first character, or of the keyword before the path.
+        step: the 0-based index of the step.
     """
     lexer = load_lexer()
     start = span.end if len(text[slice(*span)]) > 1 else span.start

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Print the schema file of a package: `python -m onnxtext.schemas.child PACKAGE`.
+"""Print the schema file of a package: `python -m onnxtext.schemas.child_main PACKAGE`.
 
-The package is imported in this process, so that its code cannot harm the process of the command.
-The schemas come from the first of these sources:
+This module runs in a child process, so that the code of the package cannot harm the process of the
+command. The schemas come from the first of these sources:
 
 1. For onnxruntime, from its list of all schemas.
 2. From the package's entry point in the group `onnxtext.schemas`: a function without arguments that
@@ -53,7 +53,10 @@ def main() -> int:
 
 
 def made_by(package: str) -> SchemaFile | int:
-    """Return the schema file of a package; without one, the exit status (`MISSING` or `NONE`)."""
+    """Return the schema file of a package, or an exit status.
+
+    The status is `MISSING` if the package is not installed, `NONE` if it offers no schemas.
+    """
     if package == "onnxruntime":
         return _onnxruntime()
     points = importlib.metadata.entry_points(group=GROUP)

@@ -13,14 +13,14 @@ from onnxtext.checker.inference.symbolic.small_tensors import Value
 from onnxtext.schemas.type_strings import shown
 
 
-def known_types(subject: Subject) -> dict[int, dict[str, Type]]:
+def inferred_types(subject: Subject) -> dict[int, dict[str, Type]]:
     """Return the inferred types of all values, including shapes.
 
     Args:
         subject: a checked model.
 
     Returns:
-        For each scope, by `id(scope)`, the types by value name.
+        For each scope, by `id(scope)`, the types by value name. Empty if functions are recursive.
     """
     if subject.is_recursive:
         return {}
@@ -33,19 +33,20 @@ def known_types(subject: Subject) -> dict[int, dict[str, Type]]:
     }
 
 
-def value_types(subject: Subject) -> dict[int, dict[str, str]]:
+def inferred_type_texts(subject: Subject) -> dict[int, dict[str, str]]:
     """Return the known types of all values in onnxtext syntax: `float[N, 3]`.
 
     Args:
         subject: a checked model.
 
     Returns:
-        For each graph or function body, by its offset in the text, the types by value name.
+        For each graph or function body, by its offset in the text, the types by value name. Empty
+        if functions are recursive.
     """
     if subject.is_recursive:
         return {}
     spelled = _Spelled()
-    whole = known_types(subject)
+    whole = inferred_types(subject)
     elements = {} if _full_types_by_kind(subject) else TypeInference.of(subject).environments
     found: dict[int, dict[str, str]] = {}
     for scope in subject.scopes:
@@ -63,13 +64,14 @@ def value_types(subject: Subject) -> dict[int, dict[str, str]]:
 
 
 def small_values(subject: Subject) -> dict[int, dict[str, Value]]:
-    """Return the small tensors whose elements are known, such as computed shapes.
+    """Return the small tensors with known elements, such as computed shapes.
 
     Args:
-        subject: a model whose types were inferred.
+        subject: a checked model.
 
     Returns:
-        For each graph or function body, by its offset in the text, the tensors by value name.
+        For each graph or function body, by its offset in the text, the tensors by value name. Empty
+        if `ShapeInference` has not run.
     """
     walk: ShapeInference | None = subject.memo.get("ShapeInference")
     if walk is None:

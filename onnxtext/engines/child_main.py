@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The child process that runs a model, so that a crash of the engine does not end the parent.
 
-Called as `python -m onnxtext.engines.child ENGINE DIRECTORY MEMORY`. The directory has
-`model.onnx` and the directory `inputs` (see `value_files`); this process writes `outputs` or
-`error.json`.
+Called as `python -m onnxtext.engines.child_main ENGINE DIRECTORY MEMORY`. DIRECTORY must contain
+`model.onnx` and the directory `inputs` (see `value_files`). The process writes the directory
+`outputs` there, or `error.json`.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from onnxtext.engines.value_files import read_values, write_values
 
 
 def main(engine: str, place: str, memory: int) -> int:
-    """Run the model.
+    """Run a model and write its outputs, or the error, to files.
 
     Args:
         engine: `onnx` or `onnxruntime`.
-        place: the directory with the model and its inputs.
-        memory: the bytes of memory that this process may use; 0 for no limit.
+        place: the directory that has `model.onnx` and `inputs`, and gets the results.
+        memory: maximum number of bytes that this process may allocate (Linux only); 0 for no limit.
 
     Returns:
-        The exit status: 0, or 1 with the reason in `error.json`.
+        The exit status: 0 if the model ran; 1 after an error, which `error.json` then describes.
     """
     directory = Path(place)
     os.dup2(2, 1)  # send stdout to stderr: engines print to it

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""No line is too long, and lists of numbers break like all other lists."""
+
+from __future__ import annotations
+
+import onnx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import onnxtext
+from onnxtext.printer.layout import STEP, fill, filled, filled_row, wrapped
+from tests.laws.test_models import check_layout
+
+ITEMS = st.lists(st.text("0123456789.-e", min_size=1, max_size=25), min_size=1, max_size=60)
+
+
+@given(ITEMS, st.integers(1, 60))
+def test_joined_items_break_like_separate_ones(items: list[str], width: int) -> None:
+    assert wrapped(", ".join(items), width) == fill(items, width)
+
+
+@given(st.just([]) | ITEMS, st.sampled_from(["", STEP * 2]), st.integers(0, 120))
+def test_lists_of_joined_items_equal_lists_of_items(
+    items: list[str], indent: str, budget: int
+) -> None:
+    assert filled_row(", ".join(items), "[]", indent, budget) == filled(items, "[]", indent, budget)
+
+
+@pytest.mark.parametrize("name", ["a(b", 'a"[', "x[1]", ")(", "\\\\("])
+def test_long_dimensions_with_brackets_are_not_broken(name: str) -> None:
+    graph = onnx.helper.make_graph([], "g", [], [])
+    shape = [name * 60, "N", 'q"' * 60]
+    graph.input.append(onnx.helper.make_tensor_value_info("x", 1, shape))
+    data = onnx.helper.make_model(graph).SerializeToString()
+    text = onnxtext.from_binary(data)
+    assert onnxtext.to_binary(text) == data
+    assert onnxtext.format_text(text) == text
+
+
+NAMES = st.text("abcdefgh", min_size=1, max_size=40)
+NUMBERS = st.lists(st.integers(0, 10**7), max_size=30)
+
+
+@st.composite
+def odd_models(draw: st.DrawFn) -> onnx.ModelProto:
+    """A model with data in several fields of a tensor, with pairs of names, and external data."""
+    model = onnx.ModelProto(ir_version=10)
+    model.graph.name = "g"
+    training = model.training_info.add()
+    annotation = model.graph.quantization_annotation.add(tensor_name=draw(NAMES))
+    for pairs in (
+        training.initialization_binding,
+        training.update_binding,
+        annotation.quant_parameter_tensor_names,
+        model.metadata_props,
+    ):
+        for key, value in draw(st.lists(st.tuples(NAMES, NAMES), max_size=4)):
+            pairs.add(key=key, value=value)
+    node = model.graph.node.add(op_type="Op", output=["y"])
+    held = node.attribute.add(name=draw(NAMES), type=onnx.AttributeProto.TENSOR)
+    for tensor in (model.graph.initializer.add(name=draw(NAMES)), held.t):
+        tensor.data_type = 1
+        tensor.dims.extend(draw(st.lists(st.integers(0, 10**6), max_size=4)))
+        if draw(st.booleans()):
+            tensor.data_location = onnx.TensorProto.EXTERNAL
+            values = [draw(NAMES), *[str(number) for number in draw(NUMBERS)[:2]]]
+            for key, value in zip(("location", "offset", "length"), values, strict=False):
+                tensor.external_data.add(key=key, value=value)
+            continue
+        for field in ("float_data", "int32_data", "int64_data", "uint64_data", "double_data"):
+            getattr(tensor, field).extend(draw(NUMBERS))
+        tensor.string_data.extend([item.encode() for item in draw(st.lists(NAMES, max_size=6))])
+    return model
+
+
+@given(odd_models())
+def test_no_line_is_too_long(model: onnx.ModelProto) -> None:
+    data = model.SerializeToString()
+    text = onnxtext.from_binary(data)
+    check_layout(text)
+    assert onnxtext.to_binary(text) == data
+    assert onnxtext.format_text(text) == text
