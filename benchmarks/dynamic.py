@@ -24,7 +24,6 @@ from benchmarks.mutations import files
 from benchmarks.shapes import DATA
 
 SIZES = ((1,), (2,), (3,))
-LARGEST = 1_100_000
 
 
 def made_dynamic(model: onnx.ModelProto) -> onnx.ModelProto | None:

@@ -253,7 +253,7 @@ def dumps(proto: object) -> str:
     try:
         return print_fragment(lift_fragment(data, message))
     except LiftError as error:
-        raise invalid_message_error(error, message, "<message>") from None
+        raise invalid_message_error(error, message) from None
 
 
 def check(

@@ -192,13 +192,13 @@ def other_message_error(message: str, wanted: str, source: Source) -> OnnxTextEr
     return OnnxTextError(Diagnostic("not-a-message", said, source=source, labels=labels))
 
 
-def invalid_message_error(error: LiftError, message: str, name: str) -> OnnxTextError:
+def invalid_message_error(error: LiftError, message: str) -> OnnxTextError:
     """Create the error for bytes that are not a message of the type `message`."""
     return OnnxTextError(
         Diagnostic(
             "not-a-model" if message == "ModelProto" else "not-a-message",
             f"these bytes are not a valid {message}: {error.message}",
             offset=error.offset,
-            file=name,
+            file="<message>",
         )
     )

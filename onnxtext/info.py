@@ -235,8 +235,7 @@ def _weight(
         size = values.size + indices.size
         return Weight(name, shown, values.element, values.elements, size, values.place)
     assert isinstance(type, ast.TensorType)
-    count = math.prod([dim for dim in _shape(type) if isinstance(dim, int)])
-    count = max(count, 0)
+    count = max(math.prod(type.integer_dims), 0)
     element = ELEMENTS.get(type.element)
     if isinstance(data, ast.StringData):
         size = sum(map(len, data.values))

@@ -16,15 +16,11 @@ SIZE = 40
 _ATTRIBUTES = {"floats": AttributeProto.FLOATS, "ints": AttributeProto.INTS}
 
 
-def every_form(start: int = 0) -> onnx.ModelProto:
-    """Create the model.
-
-    Args:
-        start: the first number in the data; models with other numbers have other blobs.
-    """
+def every_form() -> onnx.ModelProto:
+    """Create the model."""
     model = onnx.ModelProto(ir_version=10)
     model.opset_import.add(version=21)
-    numbers = count(start, SIZE)
+    numbers = count(0, SIZE)
     graph = model.graph
     graph.name = "g"
     _fill_graph(graph, numbers)

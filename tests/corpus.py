@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 REPOSITORY = Path(__file__).resolve().parent.parent
+EXAMPLES = sorted((REPOSITORY / "examples").glob("*.onnxtxt"))
 
 
 def _find_shared() -> Path | None:

@@ -23,7 +23,7 @@ PAGES = tuple(
 
 
 def read(page: str) -> str:
-    """Return the text of a page."""
+    """Return the text of a page, or of another file."""
     return (REPOSITORY / page).read_text(encoding="utf-8")
 
 

@@ -44,13 +44,9 @@ OTHERS = {
 """Pages with blocks of commands that are not executed here."""
 
 
-def script(name: str) -> str:
-    return (REPOSITORY / name).read_text(encoding="utf-8")
-
-
 def ci_commands() -> set[str]:
     """Return the routines of `dev.py` that `.ci/run` runs."""
-    return set(re.findall(r"python3 dev\.py [a-z -]*[a-z]", script(".ci/run")))
+    return set(re.findall(r"python3 dev\.py [a-z -]*[a-z]", read(".ci/run")))
 
 
 @pytest.fixture(scope="module")
@@ -368,7 +364,7 @@ ADDRESS = re.compile(r"(?<=github\.com/)[\w.-]+/onnxtext\b|(?<=uses: )[\w.-]+/on
 
 
 def test_the_address_of_the_repository_is_in_one_place() -> None:
-    (address,) = ADDRESS.findall(script("pyproject.toml"))
+    (address,) = ADDRESS.findall(read("pyproject.toml"))
     for page in (*PAGES, "vscode-extension/package.json"):
         text = read(page)
         assert "example.invalid" not in text, page
@@ -376,7 +372,7 @@ def test_the_address_of_the_repository_is_in_one_place() -> None:
             (REPOSITORY / page).write_text(ADDRESS.sub(address, text), encoding="utf-8")
         assert set(ADDRESS.findall(text)) <= {address}, page
     for name in ("action.yml", ".pre-commit-hooks.yaml"):
-        assert not ADDRESS.findall(script(name)), name
+        assert not ADDRESS.findall(read(name)), name
 
 
 def test_workflows_and_templates_are_well_formed() -> None:

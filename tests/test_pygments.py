@@ -21,8 +21,8 @@ from onnxtext.ast.visit import walk_graphs
 from onnxtext.highlight import KINDS
 from onnxtext.pygments_lexer import OnnxTextLexer
 from onnxtext.syntax.grammar.table_cache import load_tables
+from tests.corpus import EXAMPLES
 
-EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.onnxtxt"))
 LANGUAGE = Path(__file__).parents[1] / "vscode-extension/test/grammar/snap/language.onnxtxt"
 
 

@@ -27,14 +27,14 @@ pytest.importorskip("mkdocs", reason="the extra `docs` is not installed")
 ENVIRONMENT = {**os.environ, "NO_MKDOCS_2_WARNING": "true"}
 
 
-def mkdocs(*words: str | Path, check: bool = True) -> subprocess.CompletedProcess[str]:
+def mkdocs(*words: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "mkdocs", "build", "--quiet", *words],
         cwd=REPOSITORY,
         env=ENVIRONMENT,
         capture_output=True,
         text=True,
-        check=check,
+        check=True,
     )
 
 

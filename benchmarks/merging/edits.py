@@ -117,7 +117,7 @@ def reorder(items: Any, order: Sequence[Any]) -> None:
     items.extend(copies)
 
 
-def rename(graph: Any, old: str, new: str, *, model: Any = None) -> None:
+def rename(graph: Any, old: str, new: str) -> None:
     """Rename all occurrences of a value."""
     for node in graph.node:
         for names in (node.input, node.output):

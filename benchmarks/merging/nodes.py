@@ -85,11 +85,8 @@ def _scalar(field: str, values: Callable[[Draw], Any]) -> Any:
     return make
 
 
-def _clear(field: str) -> Any:
-    def make(node: Any, graph: Any, draw: Draw) -> Any:
-        return (lambda node, graph: node.ClearField(field)) if node.HasField(field) else None
-
-    return make
+def _unlabel(node: Any, graph: Any, draw: Draw) -> Any:
+    return (lambda node, graph: node.ClearField("name")) if node.HasField("name") else None
 
 
 def _metadata(node: Any, graph: Any, draw: Draw) -> Any:
@@ -209,7 +206,7 @@ NODE_CHANGES: dict[str, Any] = {
     "swap attributes": _swap_attributes,
     "operator": _scalar("op_type", lambda draw: draw.choice(["Tanh", "Abs", "Neg"])),
     "label": _scalar("name", lambda draw: fresh(draw, "label")),
-    "no label": _clear("name"),
+    "no label": _unlabel,
     "doc": _scalar("doc_string", lambda draw: fresh(draw, "doc\nof node")),
     "domain": _scalar("domain", lambda draw: draw.choice(["", "ai.onnx", "my.domain"])),
     "overload": _scalar("overload", lambda draw: draw.choice(["", "f16"])),

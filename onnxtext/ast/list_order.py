@@ -172,6 +172,14 @@ def entries(graph: Graph, order: Order | None) -> Iterator[Entry]:
             yield entry
 
 
+def known_entries(graph: Graph) -> list[Entry]:
+    """Return the `value_info` entries; in the default order if `@value_info(…)` is invalid."""
+    try:
+        return list(entries(graph, order_of(graph)))
+    except ValueInfoError:
+        return list(entries(graph, None))
+
+
 def _needed(order: Order | None) -> Sequence[str]:
     """Return the parts that an order of `value_info` refers to."""
     if order is not None and (order.without or any(isinstance(i, str) for i in order.items)):

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from onnxtext.ast.list_order import ValueInfoError, entries, order_of
+from onnxtext.ast.list_order import known_entries
 from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
 from onnxtext.ast.tensors_and_attributes import SparseTensor
 from onnxtext.ast.visit import attribute_graphs, nested_graphs
@@ -62,11 +62,7 @@ def generated_values(owner: Graph | Function) -> list[str]:
     These are typed outputs of nodes, and in a graph also the entries that `@value_info` adds.
     """
     if isinstance(owner, Graph) and owner.decorators:
-        try:
-            found = list(entries(owner, order_of(owner)))
-        except ValueInfoError:
-            found = list(entries(owner, None))
-        return [entry.name for entry in found if entry.statement is None]
+        return [entry.name for entry in known_entries(owner) if entry.statement is None]
     return [
         name
         for node in owner.nodes

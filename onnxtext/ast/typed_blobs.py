@@ -44,7 +44,7 @@ def entry_count(type: TensorType, data: TypedData | StringData) -> int:
 def wanted_entries(type: TensorType) -> int:
     """Return the number of entries in the typed field of a valid tensor; -1 for an invalid type."""
     element = ELEMENTS.get(type.element)
-    dims = [dim for dim in type.shape or () if isinstance(dim, int)]
+    dims = type.integer_dims
     if element is None or any(dim < 0 for dim in dims):
         return -1
     count = prod(dims)

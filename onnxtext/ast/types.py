@@ -39,6 +39,11 @@ class TensorType:
     shape: tuple[Dim, ...] | None = ()
     decorators: tuple[Decorator, ...] = ()
 
+    @property
+    def integer_dims(self) -> tuple[int, ...]:
+        """The dimensions that are integers; in the type of stored data, all of them are."""
+        return tuple([dim for dim in self.shape or () if isinstance(dim, int)])
+
 
 @dataclass(frozen=True, slots=True)
 class SparseTensorType:
@@ -92,6 +97,9 @@ class OpaqueType:
 
 
 Type = TensorType | SparseTensorType | SequenceType | OptionalType | MapType | OpaqueType
+
+MAX_TYPE_DEPTH = 49
+"""Maximum nesting of types that protobuf can read, given its limit of 100 nested messages."""
 
 
 def type_depth(type: Type) -> int:

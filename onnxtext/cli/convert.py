@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from onnxtext.cli.output_paths import Job, plan
 from onnxtext.cli.progress import Progress
-from onnxtext.cli.report import CommandError, Reporter, io_errors, write_stderr
+from onnxtext.cli.report import (
+    CommandError,
+    Reporter,
+    exists_error,
+    io_errors,
+    no_input_error,
+    terminal_error,
+    write_stderr,
+)
 from onnxtext.cli.streams import read_stdin, write_stdout
 from onnxtext.files import holds_pieces, read_input, replacing
 from onnxtext.path_safety import unfit
@@ -108,11 +116,7 @@ def _convert(conversion: Conversion, job: Job, force: bool, progress: Progress) 
 def _check_output(conversion: Conversion, job: Job) -> None:
     """Raise a CommandError if the output is not allowed; called before the input is read."""
     if conversion.binary == "out" and _ends_on_terminal(job.target):
-        raise CommandError(
-            "binary-to-terminal",
-            "binary models are not written to a terminal",
-            help="redirect standard output, or name a file with -o",
-        )
+        raise terminal_error()
     if job.target is None:
         return
     if job.derived:
@@ -195,11 +199,7 @@ def _check_stdin(conversion: Conversion) -> None:
     if not is_terminal(sys.stdin):
         return
     if conversion.binary == "in":
-        raise CommandError(
-            "no-input",
-            "no file is named, and standard input is a terminal",
-            help="name a file, or redirect standard input",
-        )
+        raise no_input_error()
     # Without this hint a user who forgot the file name would wait forever.
     write_stderr("reading a text from the terminal; Ctrl-D at the start of a line ends it")
 
@@ -218,11 +218,7 @@ def _write(
         files = [(path, pieces) for path, pieces in files if not holds_pieces(path, pieces)]
         for path, _ in files:
             if path.is_file() and not force:
-                raise CommandError(
-                    "output-exists",
-                    f"{path} exists and has other content",
-                    help="--force overwrites it; -o names another output",
-                )
+                raise exists_error(path)
         if output.beside is not None:
             _write_beside(output.beside, force, progress)
         _replace(files, target.name, progress)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from onnxtext.cli.output_paths import STDIN
-from onnxtext.cli.report import CommandError, io_errors
+from onnxtext.cli.report import CommandError, exists_error, io_errors, terminal_error
 from onnxtext.cli.streams import read_stdin, write_stdout
 from onnxtext.diagnostics import Diagnostic
 from onnxtext.files import holds, is_stream, read_input, write_atomically
@@ -90,11 +90,7 @@ def write(target: Target, old: bytes, content: str | bytes) -> None:
     new = _converted(target, content)
     if target.output == "-" or (target.output is None and target.file == "-"):
         if b"\0" in new[:4096] and is_terminal(sys.stdout):
-            raise CommandError(
-                "binary-to-terminal",
-                "binary models are not written to a terminal",
-                help="redirect standard output, or name a file with -o",
-            )
+            raise terminal_error()
         write_stdout([new])
         return
     path = Path(target.output or target.file)
@@ -103,11 +99,7 @@ def write(target: Target, old: bytes, content: str | bytes) -> None:
             if new != old:
                 write_atomically(path, new, instead_of=old)
         elif path.is_file() and not target.force and not holds(path, new):
-            raise CommandError(
-                "output-exists",
-                f"{path} exists and has other content",
-                help="--force overwrites it; -o names another output",
-            )
+            raise exists_error(path)
         else:
             write_atomically(path, new)
 

@@ -133,8 +133,9 @@ class _Model:
         self._name = name
         self._source: Source | None = None
         self._subject = self._checked(data)
-        recursive = any(item.slug == "function-recursive" for item in self._subject.found)
-        self._inference = None if recursive else RecordedInference.of(self._subject)
+        self._inference = (
+            None if self._subject.is_recursive else RecordedInference.of(self._subject)
+        )
         findings = [] if self._inference is None else self._inference.findings
         self._stories = Stories(self._subject, findings)
         self.errors = bool(errors_of(self._subject))

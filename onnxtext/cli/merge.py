@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from onnxtext.cli.options import MODEL, reporting_options
-from onnxtext.cli.report import FINDINGS, CommandError, Reporter, io_errors
+from onnxtext.cli.report import FINDINGS, Reporter, exists_error, io_errors, terminal_error
 from onnxtext.cli.streams import read_stdin, write_stdout
 from onnxtext.diagnostics import Diagnostic
 from onnxtext.files import holds, read_input, write_atomically
@@ -113,22 +113,14 @@ def _write(made: MergeResult, target: Path | None, force: bool) -> None:
         if target is None:
             _write_stdout(made)
         elif target.is_file() and not force and not holds(target, made.content):
-            raise CommandError(
-                "output-exists",
-                f"{target} exists and has other content",
-                help="--force overwrites it; -o names another output",
-            )
+            raise exists_error(target)
         else:
             write_atomically(target, made.content)
 
 
 def _write_stdout(made: MergeResult) -> None:
     if made.is_binary and is_terminal(sys.stdout):
-        raise CommandError(
-            "binary-to-terminal",
-            "binary models are not written to a terminal",
-            help="redirect standard output, or name a file with -o",
-        )
+        raise terminal_error()
     write_stdout([made.content])
 
 

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import click
 
-from onnxtext.cli.report import CommandError
+from onnxtext.cli.report import read_error
 from onnxtext.diagnostics import OnnxTextWarning
-from onnxtext.files import is_stream, name_of
+from onnxtext.files import is_stream
 from onnxtext.path_safety import walk_files
 
 STDIN = "<stdin>"
@@ -99,10 +99,7 @@ def files_below(
     try:
         return sorted(walk_files(directory, has_suffix, wanted, warn_skipped))
     except OSError as error:
-        what = name_of(error, directory)
-        raise CommandError(
-            "cannot-read", f"cannot read {what}: {error.strerror or error}"
-        ) from None
+        raise read_error(error, directory) from None
 
 
 def _check_several(names: list[str], output: str | None) -> None:

@@ -13,6 +13,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
 from typing import IO, Literal
 
 import click
@@ -20,6 +21,7 @@ import click
 from onnxtext import __version__
 from onnxtext.diagnostics import Diagnostic, OnnxTextError, OnnxTextWarning
 from onnxtext.diagnostics.safe import safe
+from onnxtext.files import name_of
 from onnxtext.memory import lacks_memory
 from onnxtext.terminal import wants_color
 
@@ -50,6 +52,39 @@ def io_errors(verb: Literal["read", "write"], name: object) -> Iterator[None]:
     except OSError as error:
         message = f"cannot {verb} {name}: {error.strerror or error}"
         raise CommandError(f"cannot-{verb}", message) from None
+
+
+def read_error(error: OSError, default: str | Path) -> CommandError:
+    """Create the error for a file that cannot be read, named as in `name_of`."""
+    message = f"cannot read {name_of(error, default)}: {error.strerror or error}"
+    return CommandError("cannot-read", message)
+
+
+def terminal_error() -> CommandError:
+    """Create the error for a binary model that would be written to a terminal."""
+    return CommandError(
+        "binary-to-terminal",
+        "binary models are not written to a terminal",
+        help="redirect standard output, or name a file with -o",
+    )
+
+
+def exists_error(path: Path) -> CommandError:
+    """Create the error for an output that exists, for a command without `--force`."""
+    return CommandError(
+        "output-exists",
+        f"{path} exists and has other content",
+        help="--force overwrites it; -o names another output",
+    )
+
+
+def no_input_error() -> CommandError:
+    """Create the error for a binary model that would be read from a terminal."""
+    return CommandError(
+        "no-input",
+        "no file is named, and standard input is a terminal",
+        help="name a file, or redirect standard input",
+    )
 
 
 class Finding(OnnxTextWarning):
@@ -121,32 +156,17 @@ class Reporter:
                 _show_traceback()
         for warning in caught:
             if isinstance(warning.message, Finding):
-                self._show(warning.message.diagnostic, name)
+                self.found(warning.message.diagnostic, name)
             else:
                 self._warn(str(warning.message), name)
         for diagnostic in diagnostics:
-            self._show(diagnostic, name)
+            self.found(diagnostic, name)
         if diagnostics:
             self.failed += 1
             self.status = max(self.status, status)
 
     def found(self, diagnostic: Diagnostic, name: str) -> None:
         """Report a diagnostic about a file without changing the exit status."""
-        self._show(diagnostic, name)
-
-    def summary(self, text: str) -> None:
-        """Write a summary line, in format `full` only."""
-        if self._format == "full":
-            self._say(text)
-
-    def _warn(self, message: str, name: str) -> None:
-        if self._format in (*_WHOLE, "github"):
-            about = message.removeprefix(f"{name}: ")
-            self._show(Diagnostic("warning", about, "warning", file=name), name)
-        else:
-            self._say(f"{self._colored('warning', '1;33')}: {safe(message)}")
-
-    def _show(self, diagnostic: Diagnostic, name: str) -> None:
         if diagnostic.source is None and diagnostic.file is None:
             diagnostic = dataclasses.replace(diagnostic, file=name)
         if self._format in _WHOLE:
@@ -164,8 +184,18 @@ class Reporter:
 
             self._say(full.render(diagnostic, color=self.colored, columns=_columns()))
 
-    def _colored(self, text: str, sgr: str) -> str:
-        return f"\x1b[{sgr}m{text}\x1b[0m" if self.colored else text
+    def summary(self, text: str) -> None:
+        """Write a summary line, in format `full` only."""
+        if self._format == "full":
+            self._say(text)
+
+    def _warn(self, message: str, name: str) -> None:
+        if self._format in (*_WHOLE, "github"):
+            about = message.removeprefix(f"{name}: ")
+            self.found(Diagnostic("warning", about, "warning", file=name), name)
+        else:
+            word = "\x1b[1;33mwarning\x1b[0m" if self.colored else "warning"
+            self._say(f"{word}: {safe(message)}")
 
     def _say(self, text: str) -> None:
         with self.aside():

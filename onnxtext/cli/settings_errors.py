@@ -9,8 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from onnxtext.cli.report import CommandError
-from onnxtext.files import name_of
+from onnxtext.cli.report import CommandError, read_error
 
 if TYPE_CHECKING:
     from onnxtext.checker.context.signatures import Table
@@ -33,10 +32,7 @@ def read_settings(path: Path | None) -> Settings:
     except SettingsError as error:
         raise CommandError("invalid-settings", str(error)) from None
     except OSError as error:
-        what = name_of(error, "pyproject.toml")
-        raise CommandError(
-            "cannot-read", f"cannot read {what}: {error.strerror or error}"
-        ) from None
+        raise read_error(error, "pyproject.toml") from None
 
 
 def read_schema_tables(settings: Settings, files: Sequence[str] = ()) -> tuple[Table, ...]:
@@ -58,8 +54,7 @@ def read_schema_tables(settings: Settings, files: Sequence[str] = ()) -> tuple[T
     except SettingsError as error:
         raise CommandError("invalid-settings", str(error)) from None
     except OSError as error:
-        what = name_of(error, "a schema file")
-        raise CommandError("cannot-read", f"cannot read {what}: {error.strerror}") from None
+        raise read_error(error, "a schema file") from None
     except OnnxTextError as error:
         first, *more = error.diagnostics
         stopped = CommandError(first.code, first.message)

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from onnxtext.cli.report import CommandError, discard, io_errors
+from onnxtext.cli.report import CommandError, discard, io_errors, no_input_error
 from onnxtext.files import read_input, read_stream
 from onnxtext.terminal import is_terminal
 
@@ -91,11 +91,7 @@ def read_file_or_stdin(file: str, name: str) -> tuple[bytes | memoryview, Path]:
     """
     if file == "-":
         if is_terminal(sys.stdin):
-            raise CommandError(
-                "no-input",
-                "no file is named, and standard input is a terminal",
-                help="name a file, or redirect standard input",
-            )
+            raise no_input_error()
         return read_stdin(), Path()
     path = Path(file)
     with io_errors("read", name):

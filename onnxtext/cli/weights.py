@@ -14,10 +14,9 @@ import click
 
 from onnxtext.cli.options import reporting_options
 from onnxtext.cli.progress import Progress
-from onnxtext.cli.report import CommandError, Reporter
+from onnxtext.cli.report import CommandError, Reporter, read_error
 from onnxtext.cli.streams import say
 from onnxtext.diagnostics.safe import safe
-from onnxtext.files import name_of
 
 if TYPE_CHECKING:
     from onnxtext.weights.store import Store
@@ -188,10 +187,7 @@ def _read_errors(name: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        what = name_of(error, name)
-        raise CommandError(
-            "cannot-read", f"cannot read {what}: {error.strerror or error}"
-        ) from None
+        raise read_error(error, name) from None
 
 
 def _say(text: str) -> None:

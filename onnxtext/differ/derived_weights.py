@@ -26,16 +26,11 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
-_BLOCK = 1 << 18
+BLOCK = 1 << 18
 """Number of elements that are compared at a time."""
 
 _MOST_RANK = 4
 """Maximum rank of tensors that are searched for transpositions."""
-
-
-def shape_of(type: TensorType) -> tuple[int, ...]:
-    """Return the integer dimensions of a tensor type, without symbolic or unknown dimensions."""
-    return tuple([dim for dim in type.shape or () if isinstance(dim, int)])
 
 
 def elements_of(element: ElementType, data: bytes | memoryview, count: int) -> Array | None:
@@ -49,6 +44,11 @@ def elements_of(element: ElementType, data: bytes | memoryview, count: int) -> A
         return np.frombuffer(data, dtype)
     if element.kind not in ("int", "uint") or element.bits >= 8:
         return None
+    return unpacked(element, data, count)
+
+
+def unpacked(element: ElementType, data: bytes | memoryview, count: int) -> Array:
+    """Unpack elements: signed values for `int` types, unsigned codes for other types."""
     from onnxtext.tensor.packing import unpack
 
     codes = unpack(np.frombuffer(data, np.uint8), element.bits)[:count].astype(np.int16)
@@ -91,7 +91,7 @@ def compare_types(
 
     `before` and `after` are the raw data of `old` and `new`.
     """
-    count = prod(shape_of(new.type))
+    count = prod(new.type.integer_dims)
     names = f"from {old.type.element} to {new.type.element}"
     left, right = ELEMENTS[old.type.element], ELEMENTS[new.type.element]
     one, other = elements_of(left, before, count), elements_of(right, after, count)
@@ -123,8 +123,8 @@ def _count_changed(old: Array, new: Array) -> int:
     """Cast the old elements to the new type; count those that differ from the new elements."""
     changed = 0
     with np.errstate(all="ignore"):
-        for at in range(0, old.size, _BLOCK):
-            one, other = old[at : at + _BLOCK].astype(new.dtype), new[at : at + _BLOCK]
+        for at in range(0, old.size, BLOCK):
+            one, other = old[at : at + BLOCK].astype(new.dtype), new[at : at + BLOCK]
             differ = _bits(one) != _bits(other)
             changed += int(differ.reshape(-1, new.dtype.itemsize).any(axis=1).sum())
     return changed
@@ -150,13 +150,13 @@ def _values(held: TensorRef, array: Array) -> _Values | None:
         found = (
             None
             if element is None or data is None
-            else elements_of(element, data, prod(shape_of(value.type)))
+            else elements_of(element, data, prod(value.type.integer_dims))
         )
         if found is None:
             return None
         parts.append(found.astype(np.float64))
     scale, zero = parts
-    shape = shape_of(held.type)
+    shape = held.type.integer_dims
     if scale.size == 1 and zero.size == 1:
         return _Values(array, scale, zero)
     axis = _axis(shape, scale.size, quantization.axis)
@@ -196,7 +196,7 @@ class _Values:
 
     def block(self, at: int) -> Array:
         """Return the values of the block that starts at element `at`, as float64."""
-        part = self._array[at : at + _BLOCK].astype(np.float64)
+        part = self._array[at : at + BLOCK].astype(np.float64)
         if self._scale is None or self._zero is None:
             return part
         scale, zero = self._scale, self._zero
@@ -223,5 +223,5 @@ def _measured(old: _Values, new: _Values, count: int, how: str) -> WeightChange:
 
 
 def _distances(old: _Values, new: _Values, count: int) -> Iterator[Array]:
-    for at in range(0, count, _BLOCK):
+    for at in range(0, count, BLOCK):
         yield np.abs(old.block(at) - new.block(at))

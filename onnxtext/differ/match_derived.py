@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from onnxtext.ast.model import ValueInfo
 from onnxtext.ast.types import TensorType
-from onnxtext.differ.derived_weights import elements_of, shape_of
+from onnxtext.differ.derived_weights import elements_of
 from onnxtext.differ.lists import Pairs, unmatched
 from onnxtext.differ.model_side import Side
 from onnxtext.differ.quantization import QUANTIZED
@@ -114,7 +114,7 @@ def _digest(array: Array) -> bytes:
 
 
 def _shape(value: ValueInfo) -> tuple[int, ...]:
-    return shape_of(value.type) if isinstance(value.type, TensorType) else ()
+    return value.type.integer_dims if isinstance(value.type, TensorType) else ()
 
 
 def _size(value: ValueInfo) -> int:

@@ -5,13 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from onnxtext.ast.list_order import (
-    ValueInfoError,
-    entries,
-    is_dense,
-    known_with_data,
-    order_of,
-)
+from onnxtext.ast.list_order import is_dense, known_entries, known_with_data
 from onnxtext.ast.model import Function, Graph, Node, ValueInfo
 from onnxtext.ast.records import Decorator, Word
 
@@ -132,15 +126,11 @@ def _infos(owner: Graph | Function) -> list[ValueInfo]:
         values = (*owner.inputs, *owner.outputs)
         infos += [value for value in values if value.type is not None]
     if isinstance(owner, Graph) and owner.decorators:
-        try:
-            found = list(entries(owner, order_of(owner)))
-        except ValueInfoError:
-            found = list(entries(owner, None))
         return [
             ValueInfo(e.name, e.type, None, (), metadata.pop(e.name, ()), e.at)
             if e.statement is None
             else e.statement
-            for e in found
+            for e in known_entries(owner)
         ]
     infos += [value for value in owner.values if value.data is None]
     for node in owner.nodes:

@@ -51,10 +51,6 @@ class StatementEncoder(Lowering):
                 return ast.FieldData((("raw_data", b"onnxtext data " + digest),))
         return data
 
-    def tail(self, node: ast.Node) -> bytes:
-        """Encode the fields of a node except its name, inputs and outputs."""
-        return self._tail(node)
-
     def blob(self, blob: ast.Blob, at: int) -> bytes | memoryview:
         """Return bytes that name a blob by its digest, instead of its data."""
         return f"onnxtext blob {blob.digest}".encode()

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from onnxtext import ast
 from onnxtext.ast.typed_blobs import data_of_blob
-from onnxtext.differ.derived_weights import compare_types, is_transposed, shape_of
+from onnxtext.differ.derived_weights import BLOCK, compare_types, is_transposed, unpacked
 from onnxtext.differ.quantization import Quantization, find_quantizations
 from onnxtext.differ.result import WeightChange
 from onnxtext.tensor.elements import ELEMENTS, ElementType, raw_size
@@ -32,9 +32,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Array = NDArray[Any]
-
-BLOCK = 1 << 18
-"""Number of elements that are compared at a time."""
 
 Data = bytes | memoryview
 
@@ -202,7 +199,7 @@ def _same_reference(old: ast.TensorData, new: ast.TensorData) -> bool:
 
 
 def _count(type: ast.TensorType) -> int:
-    dims = [dim for dim in type.shape or () if isinstance(dim, int)]
+    dims = type.integer_dims
     return prod(dims) if all(dim >= 0 for dim in dims) else 0
 
 
@@ -252,7 +249,7 @@ def _measure(old: TensorRef, new: TensorRef, before: Data, after: Data, count: i
         return _measure_packed(left, before, after, count)
     one = np.frombuffer(before, dtype_of(left.name) or f"<c{left.bits // 8}")
     other = np.frombuffer(after, dtype_of(right.name) or f"<c{right.bits // 8}")
-    if is_transposed(one, other, shape_of(old.type), shape_of(new.type)):
+    if is_transposed(one, other, old.type.integer_dims, new.type.integer_dims):
         return WeightChange(count, how="transposed")
     blocks = ((one[at : at + BLOCK], other[at : at + BLOCK]) for at in range(0, len(one), BLOCK))
     return _accumulate(blocks, count, floats=left.kind)
@@ -265,20 +262,10 @@ def _measure_packed(element: ElementType, before: Data, after: Data, count: int)
         step = BLOCK // 8 * element.bits  # bytes that hold BLOCK elements
         for at in range(0, len(before), step):
             size = min(BLOCK, count - at // element.bits * 8)
-            parts = [_unpacked(element, data[at : at + step], size) for data in (before, after)]
+            parts = [unpacked(element, data[at : at + step], size) for data in (before, after)]
             yield parts[0], parts[1]
 
     return _accumulate(blocks(), count, numeric=element.kind in ("int", "uint"))
-
-
-def _unpacked(element: ElementType, data: Data, count: int) -> Array:
-    """Unpack elements: signed values for `int` types, unsigned codes for other types."""
-    from onnxtext.tensor.packing import unpack
-
-    codes = unpack(np.frombuffer(data, np.uint8), element.bits)[:count].astype(np.int16)
-    if element.kind == "int":
-        return np.where(codes >> (element.bits - 1), codes - (1 << element.bits), codes)
-    return codes
 
 
 def _accumulate(

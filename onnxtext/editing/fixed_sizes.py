@@ -9,11 +9,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from onnxtext.ast.model import Model, Node, ValueInfo
-from onnxtext.ast.tensors_and_attributes import Attribute, RawData, Reference, Tensor, TypedData
+from onnxtext.ast.tensors_and_attributes import Attribute, RawData, Tensor, TypedData
 from onnxtext.ast.types import TensorType
 from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.context.finding import Finding, quoted
 from onnxtext.checker.context.scopes import Scope
+from onnxtext.checker.inference.function_attributes import has_references
 from onnxtext.checker.inference.shape_environment import Shapes
 from onnxtext.checker.isolation.pool import Answers
 from onnxtext.checker.rules import symbolic_dimensions
@@ -248,10 +249,9 @@ def _named(node: Node) -> str:
 
 
 def _accepted(node: Node, view: Shapes) -> bool:
-    bound = any(type(attribute.value) is Reference for attribute in node.attributes)
     shapes = [_numbers(view, name) for name in node.inputs]
     values = [view.value(name) if name else None for name in node.inputs]
-    return bound or accepts(node, shapes, values)
+    return has_references(node) or accepts(node, shapes, values)
 
 
 def _numbers(view: Shapes, name: str) -> tuple[int, ...] | None:

@@ -53,14 +53,19 @@ def set_attribute(model: Model, node: str, text: str) -> None:
     made = parse_fragment(Source(text, "<attribute>"), "attribute").item
     if not isinstance(made, Attribute):
         raise refused("write an attribute, such as `axis = 1`")
-    attributes = list(found.attributes)
+    put_attribute(found, made)
+
+
+def put_attribute(node: Node, made: Attribute) -> None:
+    """Add an attribute to a node, or replace its attribute of the same name."""
+    attributes = list(node.attributes)
     for index, attribute in enumerate(attributes):
         if attribute.name == made.name:
             attributes[index] = made
             break
     else:
         attributes.append(made)
-    found.attributes = tuple(attributes)
+    node.attributes = tuple(attributes)
 
 
 def insert(

@@ -54,11 +54,6 @@ def checked(model: Model) -> Subject:
     return find_in(model, encoded=encoded)[0]
 
 
-def is_recursive(subject: Subject) -> bool:
-    """Whether a function of a checked model calls itself, so that inference would not end."""
-    return any(finding.slug == "function-recursive" for finding in subject.found)
-
-
 def write_types(
     model: Model,
     *,
@@ -78,7 +73,7 @@ def write_types(
         reason why no types were inferred.
     """
     subject = checked(model)
-    if is_recursive(subject):
+    if subject.is_recursive:
         return ["no type is inferred, because functions call themselves"]
     inference = RecordedInference.of(subject)
     added = completed = 0

@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from onnxtext.git.drivers import with_matching_suffix
-from onnxtext.git.repository import run_git
+from onnxtext.git.repository import run_git, split_output
 from onnxtext.git.verification import SUFFIXES, objects
 
 
@@ -48,7 +48,7 @@ def find_changes(top: Path, old: str, new: str) -> list[Change]:
     commits = ["--end-of-options", old, new, "--"]
     options = ["--raw", "-z", "--no-abbrev", "-M", "-r", "--no-textconv"]
     said = run_git("-C", str(top), "diff-tree", *options, *commits)
-    fields = iter(said.decode("utf-8", "surrogateescape").split("\0")[:-1])
+    fields = iter(split_output(said))
     found = []
     for about in fields:
         old_mode, new_mode, before, after, status = about.removeprefix(":").split(" ")

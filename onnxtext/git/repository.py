@@ -43,9 +43,14 @@ def run_git(*arguments: str, given: bytes | None = None, fails: Iterable[int] = 
     return done.stdout
 
 
-def failed(message: str, help: str | None = None, notes: tuple[str, ...] = ()) -> OnnxTextError:
+def split_output(said: bytes) -> list[str]:
+    """Return the parts of git's output, each of which ends with a NUL (option `-z`)."""
+    return said.decode("utf-8", "surrogateescape").split("\0")[:-1]
+
+
+def failed(message: str, help: str | None = None) -> OnnxTextError:
     """Create the error for a failure of git or of its configuration."""
-    return OnnxTextError(Diagnostic("git-failed", message, help=help, notes=notes))
+    return OnnxTextError(Diagnostic("git-failed", message, help=help))
 
 
 def configured_limit() -> tuple[int | None, str | None]:
@@ -73,7 +78,7 @@ def read_config(scope: Scope | None, names: str) -> dict[str, list[str]]:
     where = [] if scope is None else [f"--{scope}"]
     said = run_git("config", *where, "--null", "--get-regexp", names, fails=[1])
     values: dict[str, list[str]] = {}
-    for entry in said.decode("utf-8", "surrogateescape").split("\0")[:-1]:
+    for entry in split_output(said):
         name, _, value = entry.partition("\n")
         values.setdefault(name, []).append(value)
     return values
@@ -132,5 +137,4 @@ def in_repository() -> bool:
 
 def attribute(name: str, path: str) -> str:
     """Return the value of a git attribute for a path; `unspecified` if no file sets it."""
-    said = run_git("check-attr", "-z", name, "--", path)
-    return said.decode("utf-8", "surrogateescape").split("\0")[2]
+    return split_output(run_git("check-attr", "-z", name, "--", path))[2]

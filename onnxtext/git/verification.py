@@ -18,7 +18,14 @@ from onnxtext.git.clean_smudge import (
     smudge,
     too_large,
 )
-from onnxtext.git.repository import configured_limit, failed, read_tracked, run_git, top_level
+from onnxtext.git.repository import (
+    configured_limit,
+    failed,
+    read_tracked,
+    run_git,
+    split_output,
+    top_level,
+)
 
 SUFFIXES = (".onnx", *TEXT_SUFFIXES)
 _RENORMALIZE = "`git add --renormalize` would change it"
@@ -65,14 +72,14 @@ def tracked(top: Path) -> list[TrackedFile]:
     """
     listed = run_git("-C", str(top), "ls-files", "--stage", "-z")
     entries: dict[str, str] = {}
-    for entry in listed.decode("utf-8", "surrogateescape").split("\0")[:-1]:
+    for entry in split_output(listed):
         about, _, path = entry.partition("\t")
         mode, name, stage = about.split(" ")
         if mode.startswith("100") and stage == "0":  # no links, submodules or conflicts
             entries[path] = name
     given = "".join(f"{path}\0" for path in entries).encode("utf-8", "surrogateescape")
     said = run_git("-C", str(top), "check-attr", "--stdin", "-z", "filter", given=given)
-    fields = said.decode("utf-8", "surrogateescape").split("\0")[:-1]
+    fields = split_output(said)
     filters = dict(zip(fields[::3], fields[2::3], strict=True))
     found = [
         TrackedFile(path, name, filters[path] == "onnxtext" and not is_source(path))

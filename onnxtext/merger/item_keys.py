@@ -3,15 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 
 from onnxtext.ast.model import Node, ValueInfo
 from onnxtext.format.token_text import decoded, only_token
 from onnxtext.format.tokens_with_comments import Token
 from onnxtext.format.tree import Tree
 from onnxtext.merger.text_parts import Part
-
-Key = Callable[[Part], Hashable]
 
 
 def key_of(part: Part) -> Hashable:
@@ -38,13 +36,13 @@ def key_of(part: Part) -> Hashable:
         case "function":
             return ("function", *_function(tree))
         case "section":
-            return ("section", _token(tree, 0), _name(tree, "name"))
+            return ("section", _first_token(tree), _name(tree, "name"))
         case "value_info":
             return _name(tree, "name", "value_name")
         case "parameter" | "attribute":
             return _parameter(tree)
         case "header_entry" | "training_item":
-            return _token(tree, 0)
+            return _first_token(tree)
         case "header_item":
             return _header_item(tree)
         case "decorator":
@@ -110,7 +108,7 @@ def kind_of(part: Part) -> Hashable:
     if isinstance(part.tree, Token):
         return None
     if part.tree.origin == "metadata_item":
-        return _token(part.tree, 0) if part.tree.alias == "metadata_block" else None
+        return _first_token(part.tree) if part.tree.alias == "metadata_block" else None
     role = "operator" if part.tree.origin == "node" else "type"
     found = part.tree.child(role)
     return None if found is None else (role, *_token_values(found))
@@ -162,7 +160,7 @@ def _header_item(tree: Tree) -> Hashable:
 
 def _decorator(tree: Tree) -> Hashable:
     """Return the name of a decorator, and the key of `@meta` or the configuration of `@device`."""
-    name = _token(tree, 0)
+    name = _first_token(tree)
     if name not in ("@meta(", "@device("):
         return name
     fields = tree.child("fields_")
@@ -180,8 +178,8 @@ def _name(tree: Tree, *origins: str) -> str | None:
     return None if found is None else decoded(only_token(found))
 
 
-def _token(tree: Tree, at: int) -> str:
-    part = tree.parts[at]
+def _first_token(tree: Tree) -> str:
+    part = tree.parts[0]
     return (part if isinstance(part, Token) else only_token(part)).text
 
 

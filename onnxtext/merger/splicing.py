@@ -11,9 +11,8 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TypeVar
 
-from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
+from onnxtext.ast.model import Function, Graph, Model, Node
 from onnxtext.ast.visit import attribute_graphs
 from onnxtext.merger.token_edits import edit_tokens, has_comments
 from onnxtext.printer.graphs import GraphPrinter
@@ -21,8 +20,6 @@ from onnxtext.printer.layout import STEP
 from onnxtext.printer.printer import graph_printer, print_type
 from onnxtext.source import Source
 from onnxtext.syntax.span_map import SpanMap, map_spans
-
-S = TypeVar("S", Node, ValueInfo)
 
 _REST_OF_LINE = re.compile(r"[ \t]*(?:#[^\r\n]*)?(?=\r?\n|\Z)")
 _COMMENT_LINE = re.compile(r"[ \t]*(?:#[^\n]*)?\n")
@@ -144,7 +141,7 @@ class _Splice:
             try:
                 output = spans.find("outputs", index)
                 place = output if old is None else output.find("type")
-            except (LookupError, IndexError):
+            except LookupError:
                 return None
             start, end = place.span.start, place.span.end
             if old is None:

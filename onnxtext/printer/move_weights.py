@@ -68,7 +68,7 @@ class Mover(Rewriter):
             return ast.TypedBlob(self.blob(blob_of_data(type, data)).digest)
         if not isinstance(data, ast.RawData):
             return data
-        count = prod(dim for dim in type.shape or () if isinstance(dim, int))
+        count = prod(type.integer_dims)
         if count <= self.limit or is_splat(ELEMENTS[type.element], data.data, count):
             return data
         return self.blob(data.data)

@@ -15,7 +15,7 @@ from onnxtext.printer.dialect import Dialect
 from onnxtext.printer.graphs import GraphPrinter, opsets_text
 from onnxtext.printer.layout import STEP, WIDTH, bracketed, broken
 from onnxtext.printer.records import decorator_lines, inline_decorators, record_text
-from onnxtext.printer.resources import base64_lines, resources_parts
+from onnxtext.printer.resources import base64_parts, resources_parts
 from onnxtext.printer.sections import section_parts
 from onnxtext.printer.strings import string_value
 from onnxtext.printer.types_and_tensors import tensor_text, type_text
@@ -149,5 +149,5 @@ def _opsets(opsets: tuple[tuple[str | None, int], ...], dialect: Dialect) -> str
 
 
 def _encoding(encoding: ast.EncodingPatch) -> str:
-    patch = f'"""\n{base64_lines(encoding.patch, "    ")}    """'
+    patch = f'"""\n{"".join(base64_parts(encoding.patch, "    "))}    """'
     return f'encoding {{\n  canonical: "{encoding.canonical}"\n  patch: {patch}\n}}'

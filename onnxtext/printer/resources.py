@@ -37,13 +37,11 @@ def resources_parts(model: Model) -> Iterator[str]:
         yield "}\n"
 
 
-def base64_lines(data: bytes | memoryview, indent: str) -> str:
-    """Return bytes as base64, in indented lines of `BASE64_WIDTH` characters."""
-    return "".join(base64_parts(data, indent))
-
-
 def base64_parts(data: bytes | memoryview, indent: str) -> Iterator[str]:
-    """Yield the text of `base64_lines` in parts, to limit the memory for large data."""
+    """Yield bytes as base64, in indented lines of `BASE64_WIDTH` characters.
+
+    The lines are yielded in parts, to limit the memory for large data.
+    """
     if len(data) <= _BLOCK:
         yield _base64_lines(data, indent)
         return

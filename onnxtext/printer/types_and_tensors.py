@@ -127,8 +127,7 @@ def data_parts(type: ast.TensorType, data: ast.TensorData, indent: str, budget: 
         first = _first_element(ELEMENTS[type.element], data.repetition.unit)
         return [f"[{first}, ...]"]
     if isinstance(data, ast.RawData):
-        dims = tuple([dim for dim in type.shape or () if isinstance(dim, int)])
-        return _raw(ELEMENTS[type.element], dims, data.data, indent, budget)
+        return _raw(ELEMENTS[type.element], type.integer_dims, data.data, indent, budget)
     return [_other_text(type, data, indent, budget)]
 
 
@@ -156,7 +155,7 @@ def _other_text(type: ast.TensorType, data: ast.TensorData, indent: str, budget:
             return _fields(data, indent, budget)
     assert isinstance(data, ast.TypedData)
     element = ELEMENTS[type.element]
-    count = prod([dim for dim in type.shape or () if isinstance(dim, int)])
+    count = prod(type.integer_dims)
     if not data.entries:
         return "{}"
 

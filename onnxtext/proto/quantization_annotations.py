@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from onnxtext.ast.model import Annotation, Fragment, Function, Graph, Model
 from onnxtext.ast.paths import walk_model
 from onnxtext.ast.records import Decorator, Field, Record
+from onnxtext.proto.encode.types_and_tensors import text_bytes
 
 
 def settle_annotations(root: Model | Fragment, graphs: Iterable[Graph | Function]) -> None:
@@ -42,15 +43,11 @@ def settle_annotations(root: Model | Fragment, graphs: Iterable[Graph | Function
 def _record(annotation: Annotation) -> Record:
     entries = tuple(
         [
-            Record((Field("key", _bytes(key)), Field("value", _bytes(value))))
+            Record((Field("key", text_bytes(key)), Field("value", text_bytes(value))))
             for key, value in annotation.entries
         ]
     )
-    fields = [Field("tensor_name", _bytes(annotation.tensor_name))]
+    fields = [Field("tensor_name", text_bytes(annotation.tensor_name))]
     if entries:
         fields.append(Field("quant_parameter_tensor_names", entries))
     return Record(tuple(fields))
-
-
-def _bytes(text: str) -> bytes:
-    return text.encode("utf-8", "surrogateescape")

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 
 from onnxtext.ast.types import (
+    MAX_TYPE_DEPTH,
     MapType,
     OptionalType,
     SequenceType,
@@ -15,8 +16,6 @@ from onnxtext.ast.types import (
 )
 from onnxtext.tensor.elements import ELEMENTS
 
-_DEEPEST = 49
-"""Maximum nesting of types that protobuf can read."""
 _CONTAINER = re.compile(r"(seq|optional|map|sparse_tensor|tensor)\((.*)\)")
 
 
@@ -53,7 +52,7 @@ def type_of(text: str, shape: tuple[()] | None = None) -> Type | None:
     """
     text = text.replace(" ", "")
     around: list[tuple[str, str]] = []
-    while len(around) < _DEEPEST:
+    while len(around) < MAX_TYPE_DEPTH:
         found = _CONTAINER.fullmatch(text)
         if found is None:
             break

@@ -56,7 +56,7 @@ def read_array(base: Path | None, file: DataFile, type: TensorType) -> bytes | m
         )
         raise BlobError(message, UNREADABLE)
     where = f"`{file.path}`" if file.entry is None else f"`{file.entry}` in `{file.path}`"
-    shape = tuple([dim for dim in type.shape or () if isinstance(dim, int)])
+    shape = type.integer_dims
     try:
         path = inside(base, file.path)
         view = view_file(path)

@@ -83,7 +83,7 @@ def write_safetensors(path: Path, blobs: Mapping[str, bytes | memoryview], model
             known = _DTYPES.get(type.element)
             if known is not None and tensor not in arrays:
                 name, dtype = tensor, known
-                shape = tuple([dim for dim in type.shape or () if isinstance(dim, int)])
+                shape = type.integer_dims
                 break
         arrays[name] = np.frombuffer(data, dtype).reshape(shape)
         metadata[_PREFIX + digest] = name

@@ -22,7 +22,7 @@ from onnx import AttributeProto, TensorProto, defs, helper, numpy_helper
 from onnx.defs import OpSchema
 
 import onnxtext
-from onnxtext.checker.isolation.pool import Inference, close_workers
+from onnxtext.checker.isolation.pool import POOL, Inference
 from onnxtext.checker.isolation.worker_client import Failure
 from tests.corpus import onnx_directory, wheel_models
 
@@ -252,7 +252,7 @@ def main(count: int, seed: int, *, many: bool) -> None:
         for item in found:
             if item.code == "onnx-inference-failed":
                 seen[item.message.removeprefix("onnx's inference ")] += 1
-    close_workers()
+    POOL.close()
     own = resource.getrusage(resource.RUSAGE_SELF)
     children = resource.getrusage(resource.RUSAGE_CHILDREN)
     print(

@@ -20,13 +20,13 @@ from tests.checker.drawn_graphs import SIZES, drawn
 from tests.seeds import seeded
 
 
-def judged(seed: int, steps: int) -> tuple[int, int, int]:
+def judged(seed: int) -> tuple[int, int, int]:
     """Compare the inferred shapes and values of a drawn graph with the computed ones.
 
     Returns:
         The numbers of dimensions, of known dimensions, and of known elements of small values.
     """
-    graph = drawn(random.Random(seed), steps)
+    graph = drawn(random.Random(seed), 14)
     data = graph.model().SerializeToString()
     subject, found = find_in(lift_model(data), encoded=lambda: data)
     assert subject.main is not None
@@ -67,7 +67,7 @@ def _agree(extents: Any, numbers: Any, sizes: dict[str, int], where: str) -> Non
 def sweep(count: int) -> None:
     choose = seeded()
     dims, known, elements = map(
-        sum, zip(*[judged(choose.getrandbits(32), 14) for _ in range(count)], strict=True)
+        sum, zip(*[judged(choose.getrandbits(32)) for _ in range(count)], strict=True)
     )
     assert known > 0.8 * dims
     assert elements > count
@@ -76,7 +76,7 @@ def sweep(count: int) -> None:
 @pytest.mark.parametrize("seed", [974492749, 7984267])
 def test_shapes_that_were_wrong_once_are_correct(seed: int) -> None:
     """The target shape of `Reshape` contains 0, always or for small inputs."""
-    judged(seed, 14)
+    judged(seed)
 
 
 def test_shapes_of_drawn_graphs_are_correct() -> None:

@@ -19,7 +19,7 @@ from onnx.reference import ReferenceEvaluator
 import onnxtext
 from onnxtext.checker.engine.fix_loop import fix_text
 from tests.checker.models import codes
-from tests.corpus import REPOSITORY, onnx_directory, wheel_models
+from tests.corpus import EXAMPLES, onnx_directory, wheel_models
 from tests.seeds import fresh_seed
 
 pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.thorough]
@@ -57,9 +57,7 @@ F <k> (m, n) => (o) {
 def models() -> list[bytes]:
     """Return small models that the reference implementation runs."""
     texts = [HAND_MADE.replace('["": 21],', '["": 21, "l": 1],', 1)]
-    texts += [
-        path.read_text("utf-8") for path in sorted((REPOSITORY / "examples").glob("*.onnxtxt"))
-    ]
+    texts += [path.read_text("utf-8") for path in EXAMPLES]
     found = [onnxtext.to_binary(text) for text in texts]
     names = [name for name in wheel_models() if "node" in name or "simple" in name]
     found += [(onnx_directory() / name).read_bytes() for name in names]

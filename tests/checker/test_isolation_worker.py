@@ -17,7 +17,7 @@ import pytest
 
 import onnxtext
 from onnxtext.checker.isolation import pool, spawn, worker_client
-from onnxtext.checker.isolation.pool import close_workers
+from onnxtext.checker.isolation.pool import POOL
 from onnxtext.checker.isolation.process_limits import Watch, memory_of
 from onnxtext.checker.isolation.worker_client import Died, Worker
 from onnxtext.checker.isolation.worker_main import framed
@@ -336,5 +336,5 @@ def test_the_memory_of_a_process_is_measured() -> None:
 
 def test_no_child_is_left() -> None:
     assert not onnxtext.check(CALM)
-    close_workers()
+    POOL.close()
     assert not onnxtext.check(CALM)

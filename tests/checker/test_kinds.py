@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import onnx
@@ -13,6 +13,7 @@ from onnx import AttributeProto, GraphProto
 
 import onnxtext
 from benchmarks.check_models import OPERATORS, VARIANTS, layered
+from benchmarks.mutants import graphs
 from onnxtext.checker.engine.run import find_in
 from onnxtext.checker.inference import kind_walk
 from onnxtext.checker.inference import node_kinds as kinds
@@ -131,18 +132,10 @@ def test_the_fast_path_is_used() -> None:
     assert len(OPERATORS) * kind_walk._LEAST_REPEATS < COUNT
 
 
-def _graphs(graph: GraphProto) -> Iterator[GraphProto]:
-    yield graph
-    for node in graph.node:
-        for attribute in node.attribute:
-            if attribute.HasField("g"):
-                yield from _graphs(attribute.g)
-
-
 def _mutate(model: onnx.ModelProto, seed: int) -> None:
     """Apply one random change, which may break rules of types and shapes."""
     choose = random.Random(seed)
-    graph = choose.choice([graph for graph in _graphs(model.graph) if len(graph.node) > 1])
+    graph = choose.choice([graph for graph in graphs(model.graph) if len(graph.node) > 1])
     node = choose.choice(graph.node)
     typed = [info for info in (*graph.value_info, *graph.output) if info.type.tensor_type.shape.dim]
     weights = [tensor for tensor in graph.initializer if tensor.dims]

@@ -87,11 +87,11 @@ never <end> (a) => (unused) { unused = Shape <end: int = @end> (a) }
 )
 
 
-def told(model: ast.Model, name: str, graph: str | None = None) -> str:
+def told(model: ast.Model, name: str) -> str:
     """Return the explanation of a value; operator names stand in for locations."""
     stories, scopes = of(model)
     for view in scopes:
-        if name in view.scope.position and graph in (None, view.scope.name):
+        if name in view.scope.position:
             return "\n".join(lines(explain_value(stories, view, name), _where, None))
     raise AssertionError(name)
 

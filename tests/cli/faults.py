@@ -91,14 +91,18 @@ def attempt(directory: Path, arguments: list[str], kind: str, number: int) -> di
     fired = directory.parent / "fired"
     there = fired.exists()
     fired.unlink(missing_ok=True)
-    files = {
+    said = (directory.parent / "err").read_text("utf-8", "replace")
+    return {"kind": kind, "at": number, "fired": there, "status": status, "said": said,
+            "files": digests(directory)}  # fmt: skip
+
+
+def digests(directory: Path) -> dict[str, str]:
+    """Return the digests of all files in a directory, by their paths."""
+    return {
         str(path.relative_to(directory)): hashlib.sha256(path.read_bytes()).hexdigest()
         for path in directory.rglob("*")
         if path.is_file()
     }
-    said = (directory.parent / "err").read_text("utf-8", "replace")
-    return {"kind": kind, "at": number, "fired": there, "status": status, "said": said,
-            "files": files}  # fmt: skip
 
 
 def run_command() -> None:

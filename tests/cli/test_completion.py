@@ -315,12 +315,12 @@ LINES = {
 """Lines, and what they are after the tab key."""
 
 
-def drawn_lines(count: int = 8) -> dict[str, str]:
+def drawn_lines() -> dict[str, str]:
     """Draw commands; map each with an unambiguous start of an option to the completed line."""
     number = fresh_seed()
     print(f"seed {number}")
     found = {}
-    for start, context in random.Random(number).sample(lines(), count):
+    for start, context in random.Random(number).sample(lines(), 8):
         options = long_options(context)
         option = random.Random(number).choice(options)
         for end in range(3, len(option) + 1):

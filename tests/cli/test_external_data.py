@@ -17,8 +17,8 @@ import safetensors.numpy
 
 import onnxtext
 from onnxtext.diagnostics import OnnxTextError
-from tests.cli import command
-from tests.cli.command import Result, names
+from tests.cli.command import names
+from tests.cli.command import run_unchecked as run
 
 pytestmark = pytest.mark.thorough
 
@@ -29,12 +29,6 @@ ARRAYS: dict[str, Any] = {
     "small": np.arange(7, dtype=np.int64),
     "again": np.arange(3000, dtype=np.float32).reshape(30, 100),
 }
-
-
-def run(*arguments: str | Path, **options: Any) -> Result:
-    """Run `onnxtext` without checks: these models violate rules."""
-    unchecked = ["--no-check"] if arguments[0] == "to-binary" else []
-    return command.run(*arguments, *unchecked, **options)
 
 
 def model() -> onnx.ModelProto:

@@ -17,6 +17,7 @@ import pytest
 
 from onnxtext.weights.store import TEMPORARY
 from tests.cli.command import run
+from tests.cli.faults import digests
 from tests.corpus import REPOSITORY
 
 pytestmark = pytest.mark.thorough
@@ -66,11 +67,7 @@ def test_every_operation_fails_once(source: Path, verb: str, kinds: str) -> None
     command = [sys.executable, "-m", "tests.cli.faults", str(source), kinds, *COMMANDS[verb]]
     done = subprocess.run(command, cwd=REPOSITORY, stdout=subprocess.PIPE, check=True, timeout=120)
     first, *runs = json.loads(done.stdout)
-    old = {
-        str(path.relative_to(source)): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in source.rglob("*")
-        if path.is_file()
-    }
+    old = digests(source)
     new = first["files"]
     assert (first["status"], first["said"]) == (0, "")
     assert new != old

@@ -16,6 +16,7 @@ import pytest
 
 import onnxtext
 from tests.cli.command import BAD_TEXT, environment, run
+from tests.engines.test_engines import ENDLESS
 
 TEXT = """\
 <onnxtext: 1, ir_version: 10, opset_import: ["": 21]>
@@ -174,17 +175,6 @@ def test_output_files_can_be_inputs(tmp_path: Path) -> None:
     read = [word for element in elements for word in ("--input", f"a={element}=@{element}.npy")]
     again = run("run", "m.onnxtxt", *read, cwd=tmp_path)
     assert (again.status, again.err, again.out) == (0, "", first.out)
-
-
-ENDLESS = """\
-<ir_version: 10, opset_import: [21]>
-g (float x) => (float y) <int64 n = {9000000000000000000}, bool c = {1}> {
-  y = Loop (n, c, x) <body = b (int64 i, bool d, float a) => (bool e, float z) {
-    e = Identity (d)
-    z = Neg (a)
-  }>
-}
-"""
 
 
 def test_a_run_over_its_limits_is_an_error(files: Path) -> None:

@@ -12,7 +12,6 @@ import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import onnx
@@ -22,18 +21,13 @@ import pytest
 
 import onnxtext
 from tests.cli import command
-from tests.cli.command import Result, environment, names, onnxtext_command, run_patched
+from tests.cli.command import environment, names, onnxtext_command, run_patched
+from tests.cli.command import run_unchecked as run
 
 pytestmark = pytest.mark.thorough
 
 MODES = ["auto", "inline", "section", "store", "safetensors"]
 COUNT = 100_000
-
-
-def run(*arguments: str | Path, **options: Any) -> Result:
-    """Run `onnxtext` without checks: these models violate rules."""
-    unchecked = ["--no-check"] if arguments[0] == "to-binary" else []
-    return command.run(*arguments, *unchecked, **options)
 
 
 def model(layers: int = 4, count: int = COUNT, changed: int | None = None) -> bytes:

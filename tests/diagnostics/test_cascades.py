@@ -7,7 +7,6 @@ import random
 import re
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -16,10 +15,9 @@ from onnxtext.diagnostics import Diagnostic
 from onnxtext.source import Source
 from onnxtext.syntax.grammar.lexer import load_lexer
 from onnxtext.syntax.parse import parse_partial
-from tests.corpus import onnx_directory, wheel_models
+from tests.corpus import EXAMPLES, onnx_directory, wheel_models
 from tests.seeds import fresh_seed
 
-EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.onnxtxt"))
 SEED = fresh_seed()
 H = '<ir_version: 10, opset_import: ["": 21]>\n'
 HEAD = H + "g (float[2] x) => (float[2] y) {\n"

@@ -40,11 +40,11 @@ def test_shown_lines_equal_the_fixed_text(text: str, data: st.DataObject) -> Non
     assert found or fix.apply(text) == text  # edits of different lines may cancel each other
 
 
-def shown(text: str, *edits: tuple[int, int, str], columns: int = 60) -> list[str]:
+def shown(text: str, *edits: tuple[int, int, str]) -> list[str]:
     source, fix = fix_of(text, *edits)
     label = Label(fix.edits[0].span)
     finding = Diagnostic("a-code", "wrong", source=source, labels=(label,), fix=fix)
-    lines = render(finding, columns=columns).split("\n")
+    lines = render(finding, columns=60).split("\n")
     return lines[lines.index(next(line for line in lines if "= help: mend it" in line)) + 1 :]
 
 

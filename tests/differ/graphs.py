@@ -43,6 +43,10 @@ def diff(old: Model, new: Model) -> ModelDiff:
     return compare(Side(old, "old"), Side(new, "new"))
 
 
+def diff_of(old: bytes, new: bytes) -> ModelDiff:
+    return compare(Side.of_binary(old), Side.of_binary(new))
+
+
 def axis(value: int) -> tuple[Attribute, ...]:
     return (Attribute("axis", AttributeType.INT, value),)
 

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
-from onnxtext.differ import ModelDiff, Side, WeightChange, compare
+from onnxtext.differ import ModelDiff, WeightChange
 from onnxtext.differ.render import text
+from tests.differ.graphs import diff_of
 
 Array = NDArray[Any]
 
@@ -31,10 +32,6 @@ def made_of(weights: dict[str, Array], *nodes: onnx.NodeProto) -> bytes:
     graph = helper.make_graph(nodes or [], "g", [], [], tensors)
     data: bytes = helper.make_model(graph).SerializeToString()
     return data
-
-
-def diff_of(old: bytes, new: bytes) -> ModelDiff:
-    return compare(Side.of_binary(old), Side.of_binary(new))
 
 
 def only(made: ModelDiff) -> WeightChange:

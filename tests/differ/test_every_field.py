@@ -12,6 +12,7 @@ from onnxtext.differ import ModelDiff, Side, compare
 from onnxtext.proto.decode.lift import canonical_encoding
 from onnxtext.proto.descriptors import message_spec
 from onnxtext.wire.writer import LENGTH, delimited, tag
+from tests.differ.graphs import diff_of
 from tests.laws.test_every_field import FIELDS, PATHS, model_with
 from tests.strategies import models
 
@@ -31,10 +32,6 @@ IDENTITIES = {
     ("ValueInfoProto", "name"),
 }
 """Fields that identify items."""
-
-
-def diff(old: bytes, new: bytes) -> ModelDiff:
-    return compare(Side.of_binary(old), Side.of_binary(new))
 
 
 def model_without(message: str) -> bytes:
@@ -63,11 +60,11 @@ def test_added_and_removed_fields_are_found(message: str, name: str) -> None:
     for empty in (False, True):
         new = model_with(message, name, empty=empty)
         old = model_without(message)
-        for made in (diff(old, new), diff(new, old)):
+        for made in (diff_of(old, new), diff_of(new, old)):
             assert made.verdict != "same"
             assert not any(f.new == "something that this diff has no name for"
                            for i in made.items for f in i.fields)  # fmt: skip
-        assert diff(new, new).verdict == "same"
+        assert diff_of(new, new).verdict == "same"
 
 
 @pytest.mark.parametrize(("message", "name"), FIELDS)
@@ -76,7 +73,7 @@ def test_changed_values_are_found(message: str, name: str) -> None:
     if field.kind == "message":
         return
     old, new = (model_with(message, name, empty=empty) for empty in (True, False))
-    made = diff(old, new)
+    made = diff_of(old, new)
     assert made.verdict != "same"
     # Identifying fields are part of the path, or visible in the statements of both items.
     key = (message, name) in IDENTITIES
@@ -87,8 +84,8 @@ def test_changed_values_are_found(message: str, name: str) -> None:
 @settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
 @given(models())
 def test_a_model_equals_itself(data: bytes) -> None:
-    assert diff(data, data).verdict == "same"
-    assert diff(data, canonical_encoding(data)).verdict in ("same", "stored-differently")
+    assert diff_of(data, data).verdict == "same"
+    assert diff_of(data, canonical_encoding(data)).verdict in ("same", "stored-differently")
 
 
 @pytest.mark.filterwarnings("ignore::onnxtext.OnnxTextWarning")
@@ -96,7 +93,7 @@ def test_a_model_equals_itself(data: bytes) -> None:
 @given(models(), models())
 def test_different_models_differ(old: bytes, new: bytes) -> None:
     same = canonical_encoding(old) == canonical_encoding(new)
-    made = diff(old, new)
+    made = diff_of(old, new)
     if not same:
         assert made.differs
 

@@ -16,10 +16,11 @@ from onnx import TensorProto, helper
 
 import onnxtext
 from onnxtext.ast import Blob, RawData, TensorType
-from onnxtext.differ import ModelDiff, Side, WeightChange, compare
-from onnxtext.differ.tensor_data import BLOCK, TensorRef, compare_data
+from onnxtext.differ import Side, WeightChange, compare
+from onnxtext.differ.derived_weights import BLOCK
+from onnxtext.differ.tensor_data import TensorRef, compare_data
 from tests.cli.command import run
-from tests.differ.graphs import model
+from tests.differ.graphs import diff_of, model
 
 DTYPES = {
     "float": np.float32, "double": np.float64, "float16": np.float16, "int8": np.int8,
@@ -128,10 +129,6 @@ def tensor_model(*tensors: onnx.TensorProto) -> bytes:
     graph = helper.make_graph([node], "g", [], [value], list(tensors))
     made: bytes = helper.make_model(graph).SerializeToString()
     return made
-
-
-def diff_of(old: bytes, new: bytes) -> ModelDiff:
-    return compare(Side.of_binary(old), Side.of_binary(new))
 
 
 def floats(values: NDArray[np.float32], name: str = "w", *, raw: bool = True) -> onnx.TensorProto:

@@ -16,10 +16,8 @@ import onnxtext
 from onnxtext import OnnxTextError, ast, editing
 from onnxtext.editing.rename_values import defined
 from onnxtext.format.tokens_with_comments import comments_of
-from tests.corpus import REPOSITORY
+from tests.corpus import EXAMPLES, REPOSITORY
 from tests.seeds import seeded
-
-EXAMPLES = sorted((REPOSITORY / "examples").glob("*.onnxtxt"))
 
 TEXT = """\
 # head

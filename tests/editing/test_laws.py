@@ -23,7 +23,7 @@ import onnxtext
 from onnxtext import OnnxTextError, ast, editing
 from onnxtext.editing.rename_values import defined
 from onnxtext.format.tokens_with_comments import comments_of
-from tests.corpus import REPOSITORY, exports, onnx_directory, shared_model, shared_models
+from tests.corpus import EXAMPLES, exports, onnx_directory, shared_model, shared_models
 from tests.corpus import wheel_models as wheel
 from tests.seeds import fresh_seed, seeded
 
@@ -67,7 +67,7 @@ Options = dict[str, Any]
 
 def models() -> list[bytes | Path]:
     """Return all models that are not large, and the texts of the examples."""
-    found: list[bytes | Path] = sorted((REPOSITORY / "examples").glob("*.onnxtxt"))
+    found: list[bytes | Path] = [*EXAMPLES]
     files = [*[onnx_directory() / path for path in wheel()], *exports()]
     found += [path.read_bytes() for path in files if path.stat().st_size < LARGEST]
     return found + [data for file in shared_models() if len(data := shared_model(file)) < LARGEST]

@@ -23,7 +23,7 @@ from onnxtext.excerpt.find_bodies import Body
 from onnxtext.excerpt.load_model import read_model
 from onnxtext.excerpt.print_part import Choice, part_text
 from onnxtext.excerpt.slices import cut
-from tests.corpus import REPOSITORY, SHARED
+from tests.corpus import EXAMPLES, SHARED
 
 STATISTICS = re.compile(r" # (min .*|[\d,]+ bytes)$", re.MULTILINE)
 
@@ -110,7 +110,7 @@ def test_external_data_has_statistics(tmp_path: Path) -> None:
     assert shown(data, "m.onnx", tmp_path) == reading_text(data)
 
 
-@pytest.mark.parametrize("path", sorted((REPOSITORY / "examples").glob("*.onnxtxt")), ids=str)
+@pytest.mark.parametrize("path", EXAMPLES, ids=str)
 def test_examples_are_shown_with_statistics(path: Path) -> None:
     reading = read_model(path.read_bytes(), path.name, path.parent)
     text = "".join(part_text(reading, Choice()))

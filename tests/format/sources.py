@@ -13,7 +13,7 @@ import onnxtext
 from onnxtext.api import to_official
 from onnxtext.binary_to_text import print_binary
 from tests.corpus import (
-    REPOSITORY,
+    EXAMPLES,
     index,
     onnx_directory,
     shared_model,
@@ -60,9 +60,7 @@ def written_texts() -> list[str]:
     def whole(block: Block) -> str:
         return wrapped(block.kind, block.text)
 
-    texts = [
-        path.read_text("utf-8") for path in sorted((REPOSITORY / "examples").glob("*.onnxtxt"))
-    ]
+    texts = [path.read_text("utf-8") for path in EXAMPLES]
     # Leave out messages that are written as records, which only lists of nodes can contain, and
     # schemas, which are no part of a model.
     texts += [

@@ -10,13 +10,11 @@ import pytest
 import onnxtext
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.syntax.grammar.lexer import load_lexer
-from tests.corpus import REPOSITORY, SHARED, index
+from tests.corpus import EXAMPLES, REPOSITORY, SHARED, index
 from tests.format.laws import assert_format_laws
 from tests.seeds import seeded
 
 pytestmark = pytest.mark.thorough
-
-EXAMPLES = sorted((REPOSITORY / "examples").glob("*.onnxtxt"))
 
 
 def example(name: str) -> str:

@@ -17,8 +17,9 @@ from onnxtext.format.printed_lines import format_by_lines
 from onnxtext.printer import print_model
 from onnxtext.syntax.grammar.lexer import load_lexer
 from tests import corpus
+from tests.corpus import EXAMPLES
 from tests.format.laws import assert_format_laws, full_formatting
-from tests.format.test_comments import EXAMPLES, example
+from tests.format.test_comments import example
 
 
 def blown_about(source: str, chance: random.Random, comments: float) -> str:

@@ -13,6 +13,8 @@ from pytest_lsp import LanguageClient
 MARK = "|"
 """Marks the cursor in texts of tests."""
 
+OPTIONS = t.FormattingOptions(tab_size=2, insert_spaces=True)
+
 
 class Session:
     """One open document.
@@ -110,6 +112,19 @@ class Session:
         """Send a custom request."""
         protocol: Any = self.client.protocol
         return await protocol.send_request_async(method, params)
+
+    async def actions(self, finding: t.Diagnostic) -> Any:
+        """Return the code actions for a finding."""
+        context = t.CodeActionContext([finding])
+        return await self.client.text_document_code_action_async(
+            t.CodeActionParams(self.document, finding.range, context)
+        )
+
+    async def formatting(self) -> Any:
+        """Return the edits that format the whole text."""
+        return await self.client.text_document_formatting_async(
+            t.DocumentFormattingParams(self.document, OPTIONS)
+        )
 
     async def diagnostics(self) -> list[t.Diagnostic]:
         """Return all diagnostics of the current text, the checker's included."""

@@ -22,10 +22,8 @@ def opened(client: LanguageClient, name: str) -> Session:
     return Session(client, EXAMPLES / f"{name}.onnxtxt", example(name))
 
 
-async def hover(session: Session, needle: str, *, nth: int = 0) -> str:
-    found = await session.client.text_document_hover_async(
-        session.params(t.HoverParams, needle, nth=nth)
-    )
+async def hover(session: Session, needle: str) -> str:
+    found = await session.client.text_document_hover_async(session.params(t.HoverParams, needle))
     assert found is not None, needle
     assert isinstance(found.contents, t.MarkupContent)
     return found.contents.value
@@ -39,9 +37,7 @@ async def test_findings_of_the_checker_have_fixes(client: LanguageClient) -> Non
     wrong = next(d for d in found if d.code == "value-undefined")
     assert session.part(wrong.range) == "flower"
     assert wrong.source == "onnxtext"
-    actions = await client.text_document_code_action_async(
-        t.CodeActionParams(session.document, wrong.range, t.CodeActionContext([wrong]))
-    )
+    actions = await session.actions(wrong)
     assert actions is not None
     fix = next(a for a in actions if isinstance(a, t.CodeAction) and a.is_preferred)
     assert edited(session, fix.edit) == example("classifier")
@@ -195,9 +191,9 @@ async def test_functions_and_parameters_are_found(client: LanguageClient) -> Non
     assert len(used) == 4
 
 
-async def rename(session: Session, needle: str, new: str, *, nth: int = 0) -> str:
+async def rename(session: Session, needle: str, new: str) -> str:
     edit = await session.client.text_document_rename_async(
-        session.params(t.RenameParams, needle, nth=nth, new_name=new)
+        session.params(t.RenameParams, needle, new_name=new)
     )
     return edited(session, edit)
 

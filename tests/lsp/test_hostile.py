@@ -15,7 +15,7 @@ from pytest_lsp import LanguageClient
 
 from onnxtext.lsp.server.protocol import REQUEST_FAILED
 from tests.lsp.documents import EXAMPLES
-from tests.lsp.session import Session
+from tests.lsp.session import OPTIONS, Session
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.thorough]
 
@@ -36,7 +36,6 @@ async def ask_everything(session: Session, offset: int) -> None:
     at = session.position(offset)
     place: dict[str, Any] = {"text_document": document, "position": at}
     some = t.Range(session.position(max(offset - 300, 0)), session.position(offset))
-    options = t.FormattingOptions(tab_size=2, insert_spaces=True)
     context = t.ReferenceContext(include_declaration=True)
     answers = [
         client.text_document_hover_async(t.HoverParams(**place)),
@@ -58,12 +57,12 @@ async def ask_everything(session: Session, offset: int) -> None:
         client.text_document_semantic_tokens_full_delta_async(
             t.SemanticTokensDeltaParams(document, "none")
         ),
-        client.text_document_formatting_async(t.DocumentFormattingParams(document, options)),
+        client.text_document_formatting_async(t.DocumentFormattingParams(document, OPTIONS)),
         client.text_document_range_formatting_async(
-            t.DocumentRangeFormattingParams(document, some, options)
+            t.DocumentRangeFormattingParams(document, some, OPTIONS)
         ),
         client.text_document_on_type_formatting_async(
-            t.DocumentOnTypeFormattingParams(document, at, "\n", options)
+            t.DocumentOnTypeFormattingParams(document, at, "\n", OPTIONS)
         ),
         client.text_document_document_link_async(t.DocumentLinkParams(document)),
         client.text_document_code_action_async(

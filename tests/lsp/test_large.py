@@ -13,7 +13,7 @@ from lsprotocol import types as t
 from pytest_lsp import LanguageClient
 
 from tests.lsp.documents import large
-from tests.lsp.session import Session, plain
+from tests.lsp.session import OPTIONS, Session, plain
 from tests.lsp.test_features import edited, hover
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.thorough]
@@ -67,11 +67,8 @@ async def test_every_feature_answers(client: LanguageClient, tmp_path: Path) -> 
     assert drawn["total"] == 2002
     assert sum(len(group["items"]) for group in drawn["groups"]) < 200
     assert not drawn["truncated"]
-    options = t.FormattingOptions(tab_size=2, insert_spaces=True)
     session.replace(f' "{SOFTMAX}"\n', f'   "{SOFTMAX}"\n')
-    edits = await client.text_document_formatting_async(
-        t.DocumentFormattingParams(session.document, options)
-    )
+    edits = await session.formatting()
     assert edits
     assert len(edits) == 1
     assert session.apply(edits) == large()
@@ -119,22 +116,19 @@ Twice (x) => (y) {
     session.replace("Twice (hidden_states)", "Twice (hidden_state)")
     found = await session.diagnostics()
     wrong = next(item for item in found if item.code == "value-undefined")
-    actions: Any = await client.text_document_code_action_async(
-        t.CodeActionParams(session.document, wrong.range, t.CodeActionContext([wrong]))
-    )
+    actions = await session.actions(wrong)
     fix = next(action for action in actions if action.is_preferred)
     assert edited(session, fix.edit) == text
     session.replace("  called = my.Twice (hidden_state)", "  called=my.Twice(hidden_state)\n")
     line = session.at("called=|my").line
-    options = t.FormattingOptions(tab_size=2, insert_spaces=True)
     lines = t.Range(t.Position(line, 0), t.Position(line, 3))
     part = await client.text_document_range_formatting_async(
-        t.DocumentRangeFormattingParams(session.document, lines, options)
+        t.DocumentRangeFormattingParams(session.document, lines, OPTIONS)
     )
     assert part
     assert "  called = my.Twice (hidden_state)\n" in session.apply(part)
     typed = await client.text_document_on_type_formatting_async(
-        t.DocumentOnTypeFormattingParams(session.document, t.Position(line + 1, 0), "\n", options)
+        t.DocumentOnTypeFormattingParams(session.document, t.Position(line + 1, 0), "\n", OPTIONS)
     )
     assert typed == part
 

@@ -11,7 +11,7 @@ from lsprotocol import types as t
 from pytest_lsp import LanguageClient
 
 from tests.lsp.documents import EXAMPLES, example
-from tests.lsp.session import Session, plain
+from tests.lsp.session import OPTIONS, Session, plain
 from tests.lsp.test_features import edited, hover
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -115,23 +115,20 @@ async def test_formatting_links_and_symbols_work_beside_an_error(
     )
     session = Session(client, EXAMPLES / "attention.onnxtxt", text)
     await session.syntax()
-    options = t.FormattingOptions(tab_size=2, insert_spaces=True)
     line = session.at("weights=|Softmax").line
     lines = t.Range(t.Position(line, 0), t.Position(line + 1, 0))
     part = await client.text_document_range_formatting_async(
-        t.DocumentRangeFormattingParams(session.document, lines, options)
+        t.DocumentRangeFormattingParams(session.document, lines, OPTIONS)
     )
     assert part
     made = session.apply(part)
     assert made == text.replace('  weights=Softmax<axis=-1>("scores")\n', wanted, 1)
     typed = await client.text_document_on_type_formatting_async(
-        t.DocumentOnTypeFormattingParams(session.document, t.Position(line + 1, 0), "\n", options)
+        t.DocumentOnTypeFormattingParams(session.document, t.Position(line + 1, 0), "\n", OPTIONS)
     )
     assert typed == part
     # The whole document is not formatted.
-    assert not await client.text_document_formatting_async(
-        t.DocumentFormattingParams(session.document, options)
-    )
+    assert not await session.formatting()
     found: Any = await client.workspace_symbol_async(t.WorkspaceSymbolParams("Attention"))
     assert [symbol.name for symbol in found].count("Attention") == 2
 
@@ -157,9 +154,7 @@ async def test_a_syntax_error_has_a_fix(client: LanguageClient) -> None:
     session = Session(client, EXAMPLES / "attention.onnxtxt", text)
     (found,) = await session.syntax()
     assert found.code == "missing-comma"
-    actions: Any = await client.text_document_code_action_async(
-        t.CodeActionParams(session.document, found.range, t.CodeActionContext([found]))
-    )
+    actions = await session.actions(found)
     assert edited(session, actions[0].edit) == example("attention")
 
 

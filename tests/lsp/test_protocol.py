@@ -269,9 +269,10 @@ def test_initialize_survives_any_parameters() -> None:
     assert wire.code(wire.ask("initialize", right)) is None
 
 
-def change(version: int, text: str, line: int = 2, column: int = 14) -> dict[str, Any]:
-    place = {"line": line, "character": column}
-    edit = {"range": {"start": place, "end": place}, "text": text}
+def change(version: int) -> dict[str, Any]:
+    """Return the notification of a new version, which has one more blank."""
+    place = {"line": 2, "character": 14}
+    edit = {"range": {"start": place, "end": place}, "text": " "}
     return {"textDocument": {"uri": URI, "version": version}, "contentChanges": [edit]}
 
 
@@ -282,7 +283,7 @@ def test_cancelled_and_outdated_requests_are_not_computed(method: str) -> None:
         await wire.start()
         asked: list[int] = []
         for number in range(20):
-            wire.send(method="textDocument/didChange", params=change(number + 2, " "))
+            wire.send(method="textDocument/didChange", params=change(number + 2))
             if asked and number % 2:
                 wire.send(method="$/cancelRequest", params={"id": asked[-1]})
             asked.append(wire.ask(method, REQUESTS[method]))
@@ -313,7 +314,7 @@ def test_a_large_text_is_parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
         document.version.cost = 10.0  # as if the text took long to parse
         versions = []
         for number in range(10):
-            wire.send(method="textDocument/didChange", params=change(number + 2, " "))
+            wire.send(method="textDocument/didChange", params=change(number + 2))
             versions.append(document.version)
             wire.ask("textDocument/completion", HERE)
             for _ in range(5):
@@ -330,7 +331,7 @@ def test_an_edit_stops_a_long_answer() -> None:
         asked = wire.ask("textDocument/documentSymbol", {"textDocument": {"uri": URI}})
         while not wire.protocol._running:
             await asyncio.sleep(0)
-        wire.send(method="textDocument/didChange", params=change(2, " "))
+        wire.send(method="textDocument/didChange", params=change(2))
         await wire.settle()
         assert wire.code(asked) == -32801
         asked = wire.ask("textDocument/documentSymbol", {"textDocument": {"uri": URI}})

@@ -99,9 +99,7 @@ async def test_signature_help_shows_inputs_of_schemas(
 async def test_misspelt_operators_have_a_fix(client: LanguageClient, tmp_path: Path) -> None:
     session = opened(client, tmp_path, "y = acme.Scall <factor = 1.0> (x)")
     (wrong,) = [item for item in await session.diagnostics() if item.code == "op-unknown"]
-    actions = await client.text_document_code_action_async(
-        t.CodeActionParams(session.document, wrong.range, t.CodeActionContext([wrong]))
-    )
+    actions = await session.actions(wrong)
     assert any("acme.Scale" in action.title for action in actions or ())
 
 

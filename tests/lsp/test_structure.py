@@ -12,7 +12,7 @@ from lsprotocol import types as t
 from pytest_lsp import LanguageClient
 
 from tests.lsp.documents import example
-from tests.lsp.session import Session
+from tests.lsp.session import OPTIONS, Session
 from tests.lsp.test_features import opened
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -192,25 +192,20 @@ async def test_semantic_tokens_classify_names(client: LanguageClient) -> None:
 
 async def test_formatting_requests_change_only_what_differs(client: LanguageClient) -> None:
     session = opened(client, "attention")
-    options = t.FormattingOptions(tab_size=2, insert_spaces=True)
-    nothing = await client.text_document_formatting_async(
-        t.DocumentFormattingParams(session.document, options)
-    )
+    nothing = await session.formatting()
     assert not nothing
     session.replace("  bool[K, K] mask =  Trilu".replace("=  ", "= "), "  bool[K,K]   mask=Trilu")
     session.replace(
         "  weights = Softmax <axis = -1> (scores)", "      weights=Softmax<axis=-1>(scores)"
     )
-    whole = await client.text_document_formatting_async(
-        t.DocumentFormattingParams(session.document, options)
-    )
+    whole = await session.formatting()
     assert whole
     assert len(whole) == 2
     assert session.apply(whole) == example("attention")
     line = session.at("weights=|Softmax").line
     part = await client.text_document_range_formatting_async(
         t.DocumentRangeFormattingParams(
-            session.document, t.Range(t.Position(line, 0), t.Position(line, 5)), options
+            session.document, t.Range(t.Position(line, 0), t.Position(line, 5)), OPTIONS
         )
     )
     assert part
@@ -220,16 +215,14 @@ async def test_formatting_requests_change_only_what_differs(client: LanguageClie
     end = session.text.index("\n", session.text.index("mask=Trilu"))
     session.edit(end, end, "\n  ")
     typed = await client.text_document_on_type_formatting_async(
-        t.DocumentOnTypeFormattingParams(session.document, session.position(end + 3), "\n", options)
+        t.DocumentOnTypeFormattingParams(session.document, session.position(end + 3), "\n", OPTIONS)
     )
     assert typed
     made = session.apply(typed)
     assert "  bool[K, K] mask = Trilu" in made
     assert "weights=Softmax" in made
     session.replace("Trilu", "(Trilu")
-    broken = await client.text_document_formatting_async(
-        t.DocumentFormattingParams(session.document, options)
-    )
+    broken = await session.formatting()
     assert not broken
 
 

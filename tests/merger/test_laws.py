@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import onnxtext
 from onnxtext.merger import merge
 from tests.cli.command import TEXT, binary
-from tests.corpus import REPOSITORY
+from tests.corpus import EXAMPLES
 from tests.merger.laws import merged, resolved, statements
 
 # ---- Any bytes --------------------------------------------------------------------------------
@@ -333,7 +333,7 @@ def test_deeply_nested_texts_are_merged() -> None:
             assert "Abs" in resolved(result.content.decode(), "ours")
 
 
-@pytest.mark.parametrize("file", sorted((REPOSITORY / "examples").glob("*.onnxtxt")))
+@pytest.mark.parametrize("file", EXAMPLES)
 def test_formatting_and_editing_merge(file: Path) -> None:
     text = file.read_text(encoding="utf-8")
     # Like a text that was written by hand.

@@ -14,9 +14,7 @@ from onnxtext.format.tokens_with_comments import Token
 from onnxtext.format.tree import Tree
 from onnxtext.merger import lazy_read
 from onnxtext.merger.text_parts import Items, Part
-from tests.corpus import REPOSITORY, SHARED, index
-
-EXAMPLES = sorted((REPOSITORY / "examples").glob("*.onnxtxt"))
+from tests.corpus import EXAMPLES, SHARED, index
 
 
 def shape(source: str, tree: Tree | Token) -> Any:

@@ -14,10 +14,8 @@ import pytest
 import onnxtext
 from onnxtext import ast
 from onnxtext.format.tokens_with_comments import comments_of
-from tests.corpus import REPOSITORY
+from tests.corpus import EXAMPLES, REPOSITORY
 from tests.seeds import seeded
-
-EXAMPLES = sorted((REPOSITORY / "examples").glob("*.onnxtxt"))
 
 Edit = Callable[[random.Random, ast.Model], object]
 

@@ -20,9 +20,9 @@ from onnxtext.source import Source
 from onnxtext.syntax.actions.semantic_error import MAX_SEMANTIC_ERRORS
 from onnxtext.syntax.grammar.lexer import Token, load_lexer
 from onnxtext.syntax.parse import parse_partial
+from tests.corpus import EXAMPLES
 from tests.seeds import draws
 
-EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.onnxtxt"))
 HEAD = "<ir_version: 10, opset_import: [21]>\ng (float[2] x) => (float[2] y) {\n"
 GOAL = 0.95
 

@@ -12,6 +12,7 @@ import pytest
 
 import onnxtext
 from onnxtext.diagnostics import OnnxTextError
+from tests.corpus import EXAMPLES
 from tests.seeds import fresh_seed
 from tests.syntax.sentences import Sentences
 
@@ -22,7 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 
 def real_texts() -> list[str]:
     """Return the examples and the blocks of the language reference."""
-    texts = [path.read_text("utf-8") for path in sorted((ROOT / "examples").glob("*.onnxtxt"))]
+    texts = [path.read_text("utf-8") for path in EXAMPLES]
     spec = (ROOT / "grammar" / "SPEC.md").read_text("utf-8")
     return texts + re.findall(r"```onnxtxt[^\n]*\n(.*?)```", spec, re.DOTALL)
 

@@ -17,10 +17,9 @@ from onnxtext.tensor.errors import LiteralError
 from onnxtext.tensor.parse_literals import parse_scalar, read_raw
 from onnxtext.tensor.print_elements import format_rows
 from onnxtext.tensor.repeated_bytes import Repetition
-from tests.tensor.raw import parse_raw
+from tests.tensor.raw import RAW, parse_raw
 
 FLOAT, INT64 = ELEMENTS["float"], ELEMENTS["int64"]
-RAW = [element for element in ELEMENTS.values() if element.kind != "string"]
 
 
 def nest(texts: list[str], dims: list[int], tail: str = "", blank: str = " ") -> str:

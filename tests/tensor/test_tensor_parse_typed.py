@@ -19,14 +19,8 @@ from onnxtext.tensor.errors import LiteralError
 from onnxtext.tensor.parse_literals import parse_field, parse_floats, parse_ints, parse_typed
 from tests.elements import each_known
 from tests.seeds import draws
+from tests.tensor.raw import WIDTHS
 
-WIDTHS = {
-    "float_data": "<f4",
-    "double_data": "<f8",
-    "int32_data": "<i4",
-    "int64_data": "<i8",
-    "uint64_data": "<u8",
-}
 # Elements narrower than six bits are packed, a documented difference.
 OFFICIAL = [e for e in ELEMENTS.values() if e.kind != "string" and e.bits not in (2, 4)]
 PACKED = [e for e in ELEMENTS.values() if e.bits in (2, 4)]

@@ -24,16 +24,8 @@ from onnxtext.tensor.print_elements import (
     is_splat,
     is_typed_expressible,
 )
-from tests.tensor.raw import parse_raw
+from tests.tensor.raw import RAW, WIDTHS, parse_raw
 
-RAW = [element for element in ELEMENTS.values() if element.kind != "string"]
-WIDTHS = {
-    "float_data": "<f4",
-    "double_data": "<f8",
-    "int32_data": "<i4",
-    "int64_data": "<i8",
-    "uint64_data": "<u8",
-}
 each_raw = pytest.mark.parametrize("element", RAW, ids=lambda e: e.name)
 
 

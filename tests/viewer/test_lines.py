@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from onnxtext.lsp.index.positions import Lines
 from onnxtext.viewer.colored_lines import CLASSES, LONGEST, Text, colored
-from tests.corpus import REPOSITORY
+from tests.corpus import EXAMPLES
 
-EXAMPLES = sorted((REPOSITORY / "examples").glob("*.onnxtxt"))
 PARTS = [
     "float[N] x = ",
     "[",

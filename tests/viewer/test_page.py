@@ -25,7 +25,7 @@ from onnxtext.viewer.colored_lines import colored
 from onnxtext.viewer.graph_data import graph
 from onnxtext.viewer.load_model import Read, read
 from onnxtext.viewer.overview import overview
-from tests.corpus import REPOSITORY
+from tests.corpus import EXAMPLES
 from tests.seeds import fresh_seed, seeded
 
 TEXT = """\
@@ -334,9 +334,7 @@ def test_broken_texts_are_not_compared() -> None:
         onnxtext.view("f <a> (x) => (y) { y = Relu (x) }", TEXT)
 
 
-@pytest.mark.parametrize(
-    "path", sorted((REPOSITORY / "examples").glob("*.onnxtxt")), ids=lambda p: p.stem
-)
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda p: p.stem)
 def test_each_example_can_be_shown(path: Path) -> None:
     """Each example can be shown, as text and as binary model."""
     found = held(onnxtext.view(path, statistics=False))

@@ -32,8 +32,6 @@ QUIRKS = (
     "bytes",  # strings that are not UTF-8
     "nan",  # NaNs with payloads
 )
-DAMAGE = "damage"
-"""A quirk: bytes are changed, inserted, removed or cut off. Most such inputs are no messages."""
 
 _TEXTS = (
     b"", b"x", b"y", b"w", b"Add", b"If", b"a/b:0", b"float", b"seq", b"nan", b"1x", b"a b", b'"',

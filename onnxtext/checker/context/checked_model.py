@@ -98,6 +98,16 @@ class Subject:
         return Schemas(self.options.tables)
 
     @property
+    def node_count(self) -> int:
+        """The number of nodes in all scopes."""
+        return sum(len(scope.nodes) for scope in self.scopes)
+
+    @property
+    def is_recursive(self) -> bool:
+        """Whether a function was found to call itself, so that inference would not end."""
+        return any(finding.slug == "function-recursive" for finding in self.found)
+
+    @property
     def has_graph(self) -> bool:
         """Whether the main graph is checked, because no `@unset` or `@set` overrides it."""
         return self.model is None or "graph" not in changed_fields(self.model.decorators)

@@ -63,11 +63,9 @@ def type_uses(subject: Subject) -> list[TypeUse]:
                 for index, type in enumerate(types):
                     if type is not None and id(type) not in full:
                         add(type, node.outputs[index], node, ("output_types", index))
-    for node, index, attribute in rich_attributes(subject):
-        value_types = attribute.value if isinstance(attribute.value, tuple) else (attribute.value,)
-        for item in value_types:
-            if isinstance(item, TYPES) and id(item) not in full:
-                add(item, attribute.name, node, ("attributes", index, "value"))
+    for item, name, place in _attribute_items(subject):
+        if isinstance(item, TYPES) and id(item) not in full:
+            add(item, name, place.item, place.part)
     subject.memo["types"] = list(found.values())
     return subject.memo["types"]  # type: ignore[no-any-return]
 
@@ -135,6 +133,15 @@ def rich_attributes(subject: Subject) -> list[tuple[ast.Node, int, ast.Attribute
     return known
 
 
+def _attribute_items(subject: Subject) -> Iterator[tuple[object, str, Place]]:
+    """Yield each value in `rich_attributes`, with the name and the place of its attribute."""
+    for node, index, attribute in rich_attributes(subject):
+        place = Place(node, ("attributes", index, "value"))
+        items = attribute.value if isinstance(attribute.value, tuple) else (attribute.value,)
+        for item in items:
+            yield item, attribute.name, place
+
+
 Decorated = ast.Graph | ast.Function | ast.Node | ast.ValueInfo
 """Statements that can have decorators and metadata."""
 
@@ -176,7 +183,7 @@ class TensorUse(NamedTuple):
     @property
     def dims(self) -> tuple[int, ...]:
         """The dimensions of the tensor."""
-        return tuple([dim for dim in self.type.shape or () if isinstance(dim, int)])
+        return self.type.integer_dims
 
     def describe(self) -> str:
         """Describe the tensor in messages: ``the tensor `w` ``, or `this tensor` without a name."""
@@ -214,14 +221,11 @@ def _tensors(subject: Subject) -> Iterator[TensorUse]:
                 yield from _values_and_indices(subject, value.data, place, value.name)
             elif isinstance(value.type, ast.TensorType) and value.data is not None:
                 yield TensorUse(value.name, value.type, value.data, value.decorators, place)
-    for node, index, attribute in rich_attributes(subject):
-        items = attribute.value if isinstance(attribute.value, tuple) else (attribute.value,)
-        place = Place(node, ("attributes", index, "value"))
-        for item in items:
-            if isinstance(item, ast.Tensor):
-                yield _use(subject, item, place, item.name or "", None)
-            elif isinstance(item, ast.SparseTensor):
-                yield from _values_and_indices(subject, item, place, "")
+    for item, _, place in _attribute_items(subject):
+        if isinstance(item, ast.Tensor):
+            yield _use(subject, item, place, item.name or "", None)
+        elif isinstance(item, ast.SparseTensor):
+            yield from _values_and_indices(subject, item, place, "")
 
 
 def _values_and_indices(
@@ -245,9 +249,6 @@ def sparse_tensors(subject: Subject) -> Iterator[tuple[str, ast.SparseTensor, Pl
         for value in scope.initializers:
             if isinstance(value.data, ast.SparseTensor):
                 yield value.name, value.data, Place(value, ("data",))
-    for node, index, attribute in rich_attributes(subject):
-        items = attribute.value if isinstance(attribute.value, tuple) else (attribute.value,)
-        for item in items:
-            if isinstance(item, ast.SparseTensor):
-                place = Place(node, ("attributes", index, "value"))
-                yield item.values.name or attribute.name, item, place
+    for item, name, place in _attribute_items(subject):
+        if isinstance(item, ast.SparseTensor):
+            yield item.values.name or name, item, place

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from onnxtext.ast.model import (
@@ -131,12 +131,7 @@ class TextPlaces:
                 steps = ["outputs"]
             case _:
                 steps = ["operator"]
-        for tried in (steps, steps[:2], ["operator"]):
-            try:
-                return found.find(*tried).span
-            except (LookupError, IndexError):
-                continue
-        return found.span
+        return _first_part(found, steps, steps[:2], ["operator"])
 
     def _value(self, value: ValueInfo, part: tuple[str | int, ...]) -> Span:
         if value.at < 0:
@@ -147,12 +142,7 @@ class TextPlaces:
         match part:
             case ("element", int() as number):
                 return self._element(found.span, number)
-        for tried in (part[:1], ("name",)):
-            try:
-                return found.find(*tried).span
-            except (LookupError, IndexError):
-                continue
-        return found.span
+        return _first_part(found, part[:1], ("name",))
 
     def _element(self, statement: Span, number: int) -> Span:
         """Return the span of an element in the list of numbers at the end of a statement."""
@@ -297,6 +287,16 @@ class TextPlaces:
         model = self._subject.model
         assert model is not None
         return next((i for i, item in enumerate(model.training) if item is training), 0)
+
+
+def _first_part(statement: SpanMap, *paths: Sequence[str | int]) -> Span:
+    """Return the span of the first part that exists; the whole statement if there is none."""
+    for path in paths:
+        try:
+            return statement.find(*path).span
+        except LookupError:
+            continue
+    return statement.span
 
 
 def _closing(tokens: list[Token]) -> int | None:

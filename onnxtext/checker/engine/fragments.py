@@ -68,7 +68,7 @@ def find_in_fragment(fragment: Fragment, options: Options) -> tuple[Subject, lis
 def _versions(subject: Subject, newest: int) -> list[int]:
     """Return the newest version, then older versions in which a used operator differs."""
     names = {node.op_type for _, node in subject.nodes() if not plain_domain(node.domain)}
-    if sum(len(scope.nodes) for scope in subject.scopes) > _MOST_NODES:
+    if subject.node_count > _MOST_NODES:
         return [newest]
     schemas = subject.schemas
     changes = {since for name in names for since in schemas.history("", name)}

@@ -29,7 +29,7 @@ class CallMemo:
 
     def __init__(self, subject: Subject) -> None:
         self.known: dict[tuple[object, ...], Any] = {}
-        self._budget = _MOST_NODES + 2 * sum(len(scope.nodes) for scope in subject.scopes)
+        self._budget = _MOST_NODES + 2 * subject.node_count
         self._depth = 0
         self._kept: list[object] = []  # keeps alive the objects whose ids are in keys
 

@@ -31,6 +31,11 @@ def call_attributes(
     return found
 
 
+def has_references(node: Node) -> bool:
+    """Whether attributes of a node are parameters of the function around it."""
+    return any(type(attribute.value) is Reference for attribute in node.attributes)
+
+
 def bound_node(node: Node, parameters: Mapping[str, Attribute]) -> Node:
     """Return a node with its attribute references replaced by the attributes of a call.
 
@@ -40,7 +45,7 @@ def bound_node(node: Node, parameters: Mapping[str, Attribute]) -> Node:
         node: a node in the body of a function.
         parameters: the attributes of a call of the function, by name.
     """
-    if not any(type(attribute.value) is Reference for attribute in node.attributes):
+    if not has_references(node):
         return node
     attributes = []
     for attribute in node.attributes:

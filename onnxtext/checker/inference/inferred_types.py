@@ -23,7 +23,7 @@ def inferred_types(subject: Subject) -> dict[int, dict[str, Type]]:
         A dictionary that maps `id(scope)` to the types of the scope's values, by value name. Values
         of unknown type are missing. If functions are recursive, the dictionary is empty.
     """
-    if any(finding.slug == "function-recursive" for finding in subject.found):
+    if subject.is_recursive:
         return {}
     by_kind = _full_types_by_kind(subject)
     if by_kind is not None:
@@ -44,7 +44,7 @@ def inferred_type_texts(subject: Subject) -> dict[int, dict[str, str]]:
         A dictionary that maps the text offset of each graph and function body to the types of its
         values, by value name. If functions are recursive, the dictionary is empty.
     """
-    if any(finding.slug == "function-recursive" for finding in subject.found):
+    if subject.is_recursive:
         return {}
     spelled = _Spelled()
     whole = inferred_types(subject)

@@ -99,7 +99,7 @@ class Kinds:
         self._fitting: set[tuple[int, int]] = set()
         self._kept: list[object] = []  # keeps alive the objects whose ids are in keys
         self._seen = 0
-        nodes = sum(len(scope.nodes) for scope in subject.scopes)
+        nodes = subject.node_count
         self._most_kinds = _FEW_KINDS + nodes // _NODES_PER_FURTHER_KIND
 
     def types_in(self, scope: Scope) -> dict[str, Type]:

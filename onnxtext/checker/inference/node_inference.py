@@ -18,7 +18,7 @@ from onnxtext.checker.isolation.worker_client import Failure
 from onnxtext.proto.decode.types_and_tensors import lift_type
 from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.encode.messages import Lowering
-from onnxtext.proto.encode.types_and_tensors import lower_type
+from onnxtext.proto.encode.types_and_tensors import lower_type, text_bytes
 from onnxtext.proto.generic_records import RecordError
 from onnxtext.proto.presence_defaults import PresenceDefaults
 from onnxtext.wire.reader import WireError
@@ -145,7 +145,7 @@ class NodeInference:
         if not isinstance(answer, list):
             return answer
         made = dict(zip(answer[::2], answer[1::2], strict=False))
-        return tuple([self._lifted(made.get(_bytes(name))) for name in node.outputs])
+        return tuple([self._lifted(made.get(text_bytes(name))) for name in node.outputs])
 
     def _interned(self, type: Type) -> Type:
         """Return one object for all equal types."""
@@ -189,7 +189,3 @@ class NodeInference:
 
 def _clamped(version: int) -> int:
     return max(_LEAST, min(version, _MOST))
-
-
-def _bytes(name: str) -> bytes:
-    return name.encode("utf-8", "surrogateescape")

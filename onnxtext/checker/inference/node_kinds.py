@@ -73,7 +73,7 @@ def _verdict(subject: Subject) -> tuple[bool, bool]:
 def _judge(subject: Subject) -> tuple[bool, bool]:
     if subject.main is None or subject.model is None:
         return False, False
-    if sum(len(scope.nodes) for scope in subject.scopes) < _LEAST_NODES:
+    if subject.node_count < _LEAST_NODES:
         return False, False
     if not _may_fit(subject):
         return False, False

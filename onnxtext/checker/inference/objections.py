@@ -70,7 +70,7 @@ def is_expandable(subject: Subject) -> bool:
     """
     if not subject.functions:
         return True
-    most = _MOST_EXPANDED + 10 * sum(len(scope.nodes) for scope in subject.scopes)
+    most = _MOST_EXPANDED + 10 * subject.node_count
     resolved = targets(subject)
     sizes: dict[int, tuple[int, int]] = {}
 

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Mapping
 from onnxtext.ast.model import Node
 from onnxtext.ast.tensors_and_attributes import (
     Attribute,
-    Reference,
     Tensor,
     TensorData,
 )
@@ -25,7 +24,11 @@ from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.inference import bodies as inner
 from onnxtext.checker.inference.bodies import Outputs
 from onnxtext.checker.inference.explain_shape_errors import explain
-from onnxtext.checker.inference.function_attributes import bound_node, call_attributes
+from onnxtext.checker.inference.function_attributes import (
+    bound_node,
+    call_attributes,
+    has_references,
+)
 from onnxtext.checker.inference.node_inference import Answer, Made, NodeInference
 from onnxtext.checker.inference.objections import (
     contradicted_outputs,
@@ -63,7 +66,7 @@ class ShapeInference(ScopeWalk[Shapes]):
         self._reported: set[tuple[int, int]] = set()
         self._quiet = False  # whether visits report no findings
         # Each visit of a loop visits inner loops repeatedly: exponentially often without a limit.
-        self._budget = _MOST_REPEATED + 4 * sum(len(scope.nodes) for scope in subject.scopes)
+        self._budget = _MOST_REPEATED + 4 * subject.node_count
         self._encoded: dict[tuple[int, int], bytes | None] = {}
         # The outputs of a node with an error are unknown, which prevents cascading errors.
         self._wrong = wrong_items(subject)
@@ -316,7 +319,7 @@ class ShapeInference(ScopeWalk[Shapes]):
     ) -> None:
         explained = explain(node, message, inputs, environment.place)
         slug = slug_of(message)
-        if slug == "attribute-type" and any(type(a.value) is Reference for a in node.attributes):
+        if slug == "attribute-type" and has_references(node):
             return  # the error is in the call, and `function_needs` finds it
         if slug == "type-mismatch" and "expected to have type but instead is null" in message:
             return

@@ -106,11 +106,6 @@ class Pool:
 POOL = Pool()
 
 
-def close_workers() -> None:
-    """End all idle processes."""
-    POOL.close()
-
-
 def start_worker() -> None:
     """Start a process before the first request, if possible.
 

@@ -51,13 +51,9 @@ _RANK_HELP = (
 )
 
 
-def _shape(tensor: Tensor) -> tuple[int, ...]:
-    return tuple([dim for dim in tensor.type.shape or () if isinstance(dim, int)])
-
-
 def _rank(name: str, sparse: SparseTensor, place: Place) -> Iterator[Finding]:
-    values = _shape(sparse.values)
-    indices = _shape(sparse.indices)
+    values = sparse.values.type.integer_dims
+    indices = sparse.indices.type.integer_dims
     what = f"the sparse tensor {quoted(name)}" if name else "this sparse tensor"
     problem = None
     if not sparse.dims:

@@ -43,7 +43,7 @@ def check(subject: Subject) -> Iterator[Finding]:
 
     Also report the shape mismatches that symbolic inference finds.
     """
-    if any(finding.slug == "function-recursive" for finding in subject.found):
+    if subject.is_recursive:
         return
     if sizes_fit_by_kind(subject):
         return

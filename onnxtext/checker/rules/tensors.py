@@ -86,12 +86,7 @@ def _fields(
 ) -> Iterator[Finding]:
     held = [name for name, value in fields.items() if value]
     if not count and held:
-        yield Finding(
-            "tensor-empty-data",
-            f"{tensor.describe()} has no elements, but has data in `{held[0]}`",
-            (tensor.place,),
-            help="remove the data, or correct the dims",
-        )
+        yield _empty(tensor, f"data in `{held[0]}`")
         return
     if not held and count:
         yield _size(tensor, f"has {counted(count, 'element')}, but no data")
@@ -126,13 +121,7 @@ def _fields(
 
 def _typed(tensor: TensorUse, element: ElementType, count: int, entries: int) -> Iterator[Finding]:
     if not count and entries:
-        held = counted(entries, "entry", "entries")
-        yield Finding(
-            "tensor-empty-data",
-            f"{tensor.describe()} has no elements, but has {held} of data",
-            (tensor.place,),
-            help="remove the data, or correct the dims",
-        )
+        yield _empty(tensor, f"{counted(entries, 'entry', 'entries')} of data")
         return
     wanted = count * (2 if element.kind == "complex" else 1)
     if element.bits in (2, 4):
@@ -142,14 +131,18 @@ def _typed(tensor: TensorUse, element: ElementType, count: int, entries: int) ->
 
 def _counted(tensor: TensorUse, wanted: int, found: int, what: str) -> Iterator[Finding]:
     if not wanted and found:
-        yield Finding(
-            "tensor-empty-data",
-            f"{tensor.describe()} has no elements, but has data",
-            (tensor.place,),
-            help="remove the data, or correct the dims",
-        )
+        yield _empty(tensor, "data")
     elif wanted != found:
         yield _size(tensor, f"needs {wanted} {what}, but has {found}")
+
+
+def _empty(tensor: TensorUse, found: str) -> Finding:
+    return Finding(
+        "tensor-empty-data",
+        f"{tensor.describe()} has no elements, but has {found}",
+        (tensor.place,),
+        help="remove the data, or correct the dims",
+    )
 
 
 def _size(tensor: TensorUse, what: str) -> Finding:

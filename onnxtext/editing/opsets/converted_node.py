@@ -19,6 +19,7 @@ from onnxtext.ast.tensors_and_attributes import (
 from onnxtext.ast.types import DecoratedDim, TensorType, Type
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
+from onnxtext.editing.nodes import put_attribute
 from onnxtext.editing.opsets import tensors
 from onnxtext.editing.opsets.model_facts import Facts, Obstacle
 from onnxtext.editing.opsets.tensors import Number
@@ -169,14 +170,7 @@ class Work:
 
     def set(self, made: Attribute) -> None:
         """Add an attribute, or replace the attribute of the same name."""
-        held = list(self.node.attributes)
-        for index, item in enumerate(held):
-            if item.name == made.name:
-                held[index] = made
-                break
-        else:
-            held.append(made)
-        self.node.attributes = tuple(held)
+        put_attribute(self.node, made)
 
     # ---- Values -----------------------------------------------------------------------------
 

@@ -81,8 +81,7 @@ def _model_of(work: Work, current: int) -> tuple[Model, set[str]]:
             raise Obstacle(f"the type of `{name}` is not known", f"declare the type of `{name}`")
         found = work.facts.constant(work.graph.scope, name) if made is None else None
         if found is not None:
-            dims = [dim for dim in found[0].shape or () if isinstance(dim, int)]
-            made = make_tensor(found[0].element, found[1], dims)
+            made = make_tensor(found[0].element, found[1], found[0].integer_dims)
         inputs.append(ValueInfo(name, type, None if made is None else made.data))
         kept.add(name)
     outputs = []
@@ -118,7 +117,7 @@ def _take_over(work: Work, data: bytes, kept: set[str]) -> None:
         if value.data is not None and value.name not in kept:
             numbers = _numbers(value)
             assert isinstance(value.type, TensorType)
-            dims = [dim for dim in value.type.shape or () if isinstance(dim, int)]
+            dims = value.type.integer_dims
             names[value.name] = work.constant("constant", numbers, value.type.element, dims)
     main = new[0]
     for node in graph.nodes:

@@ -28,6 +28,7 @@ from onnxtext.lsp.index.operators import (
     signature_text,
 )
 from onnxtext.lsp.index.positions import Lines
+from onnxtext.lsp.index.section_context import SECTIONS
 from onnxtext.lsp.index.symbols import parameter_names
 from onnxtext.lsp.server.parameters import data_field
 from onnxtext.printer.strings import quoted, value_name, word
@@ -47,9 +48,6 @@ _DECORATORS = {
     "unset": "unset($1)", "value_info": "value_info(initializers)",
     "initializers": 'initializers("$1")',
 }  # fmt: skip
-_SECTIONS = (
-    "metadata", "quantization", "training", "configuration", "order", "encoding", "resources",
-)  # fmt: skip
 
 
 def register(server: Server) -> None:
@@ -153,7 +151,7 @@ class _Maker:
             case "reference":
                 yield from self._parameters()
             case "top":
-                for name in _SECTIONS:
+                for name in SECTIONS:
                     yield self._item(
                         name, t.CompletionItemKind.Keyword, snippet=f"{name} {{\n  $0\n}}"
                     )

@@ -51,7 +51,7 @@ def links(document: Document, params: t.DocumentLinkParams) -> list[t.DocumentLi
 def document_links(document: Document) -> Iterator[t.DocumentLink]:
     """Yield the links of a document, except links to missing files or blobs."""
     version = document.version
-    base = None if document.path is None else document.path.parent
+    base = version.directory
     resources = _resources(version.text)
     stored: dict[str, Path | None] = {}
     for piece in _pieces(version):

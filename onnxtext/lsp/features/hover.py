@@ -173,7 +173,7 @@ def _origin(scope: Scope, name: str) -> Iterator[str]:
 
 def _tensor(document: Document, scope: Scope, name: str) -> str | None:
     value: ValueInfo | None = next((v for v in scope.initializers if v.name == name), None)
-    base = None if document.path is None else document.path.parent
+    base = document.version.directory
     model = document.version.index.model
     if value is not None and value.data is not None:
         return statistics(value.type, value.data, model, base)
@@ -227,7 +227,7 @@ def _parameter_hover(scope: Scope, name: str, note: str) -> str | None:
 def _literal(document: Document, at_cursor: CursorTarget) -> str | None:
     """Describe a literal: a tensor by its statistics, another value by its attribute."""
     assert at_cursor.statement is not None
-    base = None if document.path is None else document.path.parent
+    base = document.version.directory
     model = document.version.index.model
     item = at_cursor.statement.item
     if isinstance(item, ValueInfo):

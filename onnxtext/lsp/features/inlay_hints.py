@@ -37,7 +37,7 @@ def _hints(document: Document, statement: Statement, span: Span) -> Iterator[t.I
     for number, name in enumerate(names):
         if not name or statement.scope.position.get(name) is None:
             continue
-        if name in document.declared(statement.scope):
+        if name in document.version.declared(statement.scope):
             continue
         type = document.type_of(statement.scope, name)
         located = index.located(statement)

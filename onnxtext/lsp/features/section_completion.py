@@ -9,9 +9,11 @@ from typing import Any
 
 from lsprotocol import types as t
 
+from onnxtext.ast.list_order import PARTS
 from onnxtext.ast.paths import Step
 from onnxtext.checker.context.checked_model import plain_domain
 from onnxtext.checker.context.scopes import Scope
+from onnxtext.checker.rules.quantization import KEYS as ANNOTATION_KEYS
 from onnxtext.lsp.index.completion_context import Context
 from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.index.resolve_section_names import node_labels, section_scope
@@ -41,11 +43,6 @@ _KEYS = {
     "configuration": {"num_devices": "{key}: $1", "device": '{key}: ["$1"]'},
     "order": {"@value_info": "{key}($1)", "@initializers": "{key}($1)"},
     "resources": {"store": '{key}: "$1"', "safetensors": '{key}: "$1"'},
-}
-_ANNOTATION = ("SCALE_TENSOR", "ZERO_POINT_TENSOR")
-_PARTS = {
-    "value_info": ("initializers", "inputs", "outputs", "values", "nodes"),
-    "initializers": ("inputs", "values"),
 }
 
 
@@ -125,8 +122,8 @@ class _SectionItems:
         In a section `quantization`, yield a list with the keys of an annotation.
         """
         if self.section.section == "quantization":
-            pairs = ", ".join(f'"{name}": "${at}"' for at, name in enumerate(_ANNOTATION, 1))
-            yield self.item(f"[{_ANNOTATION[0]}, …]", _VALUE, text="[", snippet=f"[{pairs}]")
+            pairs = ", ".join(f'"{name}": "${at}"' for at, name in enumerate(ANNOTATION_KEYS, 1))
+            yield self.item(f"[{ANNOTATION_KEYS[0]}, …]", _VALUE, text="[", snippet=f"[{pairs}]")
             return
         if self.section.section != "metadata":
             return
@@ -216,7 +213,7 @@ class _SectionItems:
         """Yield names, as string literals, for the key or the value of a pair `"name": "name"`."""
         is_key = self.section.kind == "pair-key"
         if self.section.section == "quantization" and is_key:
-            for name in _ANNOTATION:
+            for name in ANNOTATION_KEYS:
                 yield self.item(name, _PROPERTY, text=quoted(name))
             return
         scope = None if self.index.subject is None else self.index.subject.main
@@ -254,9 +251,9 @@ def argument_items(
             snippet = f'{escaped(quoted(key))}: "$1"'
             yield item(key, _PROPERTY, text=quoted(key), snippet=snippet, order=f"{number:05}")
         return
-    if context.attribute not in (*_PARTS, "without"):
+    if context.attribute not in (*PARTS, "without"):
         return
-    for number, name in enumerate(_PARTS.get(context.attribute, ())):
+    for number, name in enumerate(PARTS.get(context.attribute, ())):
         if name not in context.given:
             yield item(name, _KEYWORD, order=f"0{number}")
     if context.attribute == "value_info" and "without" not in context.given:

@@ -10,6 +10,7 @@ from onnxtext.checker.context.checked_model import plain_domain
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.lsp.index.index import Index
 from onnxtext.lsp.index.resolve_section_names import listed_values, section_scope
+from onnxtext.lsp.index.statements import Located
 from onnxtext.lsp.index.symbols import Key, Statement, Symbol, parameter_names
 from onnxtext.source import Span
 from onnxtext.syntax.span_map import SpanMap
@@ -54,9 +55,9 @@ def target_at(index: Index, offset: int) -> CursorTarget | None:
         steps = located.path_to(offset)
         if steps:
             if statement.kind == "node":
-                found = _in_node(index, statement, steps)
+                found = _in_node(index, statement, located, steps)
             else:
-                found = _in_value(index, statement, steps)
+                found = _in_value(index, statement, located, steps)
             if found is not None:
                 return found
     return _in_heads(index, offset)
@@ -71,55 +72,55 @@ def symbol_at(index: Index, offset: int) -> tuple[Symbol, CursorTarget] | None:
     return None if symbol is None else (symbol, at_cursor)
 
 
-def _absolute(statement: Statement, places: SpanMap) -> Span:
-    return Span(statement.at + places.span.start, statement.at + places.span.end)
-
-
 def _text(index: Index, span: Span) -> str:
     return index.source.text[span.start : span.end]
 
 
-def _in_value(index: Index, statement: Statement, steps: list[Step]) -> CursorTarget | None:
+def _in_value(
+    index: Index, statement: Statement, located: Located, steps: list[Step]
+) -> CursorTarget | None:
     step, places = steps[0]
     value = statement.item
     if step == "name":
         key: Key = ("value", index.number(statement.scope), value.name)
-        return CursorTarget("value", value.name, _absolute(statement, places), statement, key)
+        return CursorTarget("value", value.name, located.absolute(places), statement, key)
     if step == "type":
-        span = _absolute(statement, places)
+        span = located.absolute(places)
         return CursorTarget("type", _text(index, span), span, statement)
     if step == "data":
-        span = _absolute(statement, places)
+        span = located.absolute(places)
         return CursorTarget("literal", value.name, span, statement)
     return None
 
 
-def _in_node(index: Index, statement: Statement, steps: list[Step]) -> CursorTarget | None:
+def _in_node(
+    index: Index, statement: Statement, located: Located, steps: list[Step]
+) -> CursorTarget | None:
     node = statement.item
     step, places = steps[0]
     second = steps[1] if len(steps) > 1 else None
-    span = _absolute(statement, places)
+    span = located.absolute(places)
     if step == "label":
         name = node.name or ""
         label: Key = ("label", index.number(statement.scope), name)
         if second is not None and second[0] == "name":
-            span = _absolute(statement, second[1])
+            span = located.absolute(second[1])
         return CursorTarget("label", name, span, statement, label)
     if step in ("operator", "overload"):
-        return _operator(index, statement, steps)
+        return _operator(index, statement, located)
     if second is None:
         return None
     number, place = second
     if not isinstance(number, int):
         return None
-    span = _absolute(statement, place)
+    span = located.absolute(place)
     if step == "outputs" and number < len(node.outputs) and node.outputs[number]:
         third = steps[2] if len(steps) > 2 else None
         if third is not None and third[0] == "type":
-            span = _absolute(statement, third[1])
+            span = located.absolute(third[1])
             return CursorTarget("type", _text(index, span), span, statement)
         if third is not None and third[0] == "name":
-            span = _absolute(statement, third[1])
+            span = located.absolute(third[1])
         key: Key = ("value", index.number(statement.scope), node.outputs[number])
         return CursorTarget("value", node.outputs[number], span, statement, key)
     if step == "names" and number < len(node.inputs) and node.inputs[number]:
@@ -128,15 +129,13 @@ def _in_node(index: Index, statement: Statement, steps: list[Step]) -> CursorTar
         key = ("value", index.number(owner), name)
         return CursorTarget("value", name, span, statement, key)
     if step == "attributes" and number < len(node.attributes):
-        return _attribute(index, statement, steps[2:], number, span)
+        return _attribute(index, statement, located, steps[2:], number, span)
     return None
 
 
-def _operator(index: Index, statement: Statement, steps: list[Step]) -> CursorTarget:
+def _operator(index: Index, statement: Statement, located: Located) -> CursorTarget:
     node = statement.item
     key = plain_domain(node.domain), node.op_type, node.overload or ""
-    located = index.located(statement)
-    assert located is not None
     span = located.find("operator", -1) or located.find("operator") or located.span
     if key in index.functions():
         return CursorTarget("function", node.op_type, span, statement, ("function", 0, key))
@@ -144,12 +143,17 @@ def _operator(index: Index, statement: Statement, steps: list[Step]) -> CursorTa
 
 
 def _attribute(
-    index: Index, statement: Statement, steps: list[Step], number: int, whole: Span
+    index: Index,
+    statement: Statement,
+    located: Located,
+    steps: list[Step],
+    number: int,
+    whole: Span,
 ) -> CursorTarget:
     attribute = statement.item.attributes[number]
     names = [step for step, _ in steps]
     if names[:1] == ["name"]:
-        span = _absolute(statement, steps[0][1])
+        span = located.absolute(steps[0][1])
         callee = index.target(statement)
         meaning: Key | None = None
         if isinstance(callee, Scope) and attribute.name in parameter_names(callee):
@@ -157,11 +161,11 @@ def _attribute(
         return CursorTarget("attribute", attribute.name, span, statement, meaning, number)
     for _, places in steps:
         if places.rule == "reference" and "name" in places.parts:
-            span = _absolute(statement, places.parts["name"])
+            span = located.absolute(places.parts["name"])
             name = _text(index, span)
             key: Key = ("parameter", index.number(statement.scope.outermost), name)
             return CursorTarget("parameter", name, span, statement, key, number)
-    span = _absolute(statement, steps[0][1]) if steps else whole
+    span = located.absolute(steps[0][1]) if steps else whole
     return CursorTarget("literal", attribute.name, span, statement, attribute=number)
 
 

@@ -237,17 +237,13 @@ class Document:
             self.columns.keep("lengths", index, column)
         return column
 
-    def declared(self, scope: Scope) -> dict[str, Type]:
-        """Return the declared types of the values of a graph or function, by value name."""
-        return self.version.declared(scope)
-
     def type_of(self, scope: Scope, name: str) -> str | None:
         """Return the inferred type of a value, or else its declared type; None if unknown."""
         if self.current is not None:
             inferred = self.current.types.get(scope.original.at, {}).get(name)
             if inferred is not None:
                 return inferred
-        declared = self.declared(scope).get(name)
+        declared = self.version.declared(scope).get(name)
         return None if declared is None else written(declared)
 
 

@@ -187,7 +187,7 @@ def _constant(document: Document, node: Node) -> str:
 def _statistics(document: Document, type: Any, data: Any) -> str:
     if document.describe is not None:
         return document.describe(type, data) or ""
-    base = None if document.path is None else document.path.parent
+    base = document.version.directory
     return statistics(type, data, _with_weights(document), base) or ""
 
 

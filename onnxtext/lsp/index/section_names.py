@@ -18,7 +18,6 @@ from onnxtext.syntax.grammar.lexer import Lexer, Token, load_lexer
 
 _SECTIONS = ("metadata", "quantization", "training")
 _SECTION = re.compile(rf"^(?:{'|'.join(_SECTIONS)})[ \t]*\{{", re.MULTILINE)
-_NAMES = ("WORD", "PRIM", "CONTAINER", "UNDEFINED", "BOOL", "FLOAT_WORD", "METADATA")
 _MOST = 200_000
 
 

@@ -81,7 +81,7 @@ class Located:
         """
         try:
             return self.absolute(self.places.find(*path))
-        except (LookupError, IndexError):
+        except LookupError:
             return None
 
     def path_to(self, offset: int) -> list[tuple[str | int, SpanMap]]:

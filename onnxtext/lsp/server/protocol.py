@@ -164,9 +164,9 @@ class Protocol(LanguageServerProtocol):
         except Exception:
             log.warning("an unexpected or invalid response")
 
-    def refuse_unread(self, message: str) -> None:
+    def refuse_unread(self) -> None:
         """Answer input that is not a valid message with a parse error."""
-        self._refuse(None, PARSE_ERROR, message)
+        self._refuse(None, PARSE_ERROR, "the message is not valid JSON")
 
     def _refuse(self, number: int | str | None, code: int, message: str) -> None:
         error = {"code": code, "message": message}

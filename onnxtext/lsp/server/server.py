@@ -119,7 +119,7 @@ class Server(LanguageServer):
                 message = json.loads(body)
             except (ValueError, RecursionError) as error:
                 log.error("%s", error)
-                protocol.refuse_unread("the message is not valid JSON")
+                protocol.refuse_unread()
                 continue
             protocol.handle_message(message)
         await protocol.settle(LAST)
@@ -276,8 +276,7 @@ class Server(LanguageServer):
             document.analysis, document.analysed = Analysis(), version.number
             self._wake(document.uri)
             return
-        base = None if document.path is None else document.path.parent
-        job = CheckJob(version.text, version.source.name, base)
+        job = CheckJob(version.text, version.source.name, version.directory)
         if delay is None:
             self.checker.submit(document.uri, version.number, job)
         else:

@@ -194,7 +194,7 @@ class Lowering(ValueLowering):
         if name is not None:
             parts.append(delimited(b"\x1a", text_bytes(name)))
         try:
-            parts.append(self._tail(node))
+            parts.append(self.tail(node))
         except LowerError as error:  # attributes have no offset
             raise error.placed(node.at) from None
         if node.metadata:
@@ -203,7 +203,7 @@ class Lowering(ValueLowering):
             return self.finish("NodeProto", b"".join(parts), node.decorators, node.at)
         return b"".join(parts)
 
-    def _tail(self, node: ast.Node) -> bytes:
+    def tail(self, node: ast.Node) -> bytes:
         """Return the fields of a node after its inputs, outputs and name."""
         defaults = self.defaults
         parts: list[Piece] = [delimited(b"\x22", text_bytes(node.op_type))]

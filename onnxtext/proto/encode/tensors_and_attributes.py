@@ -161,7 +161,7 @@ class ValueLowering(ABC):
         if not isinstance(data, (ast.Blob, ast.TypedBlob, ast.DataFile, SplatData)):
             return data
         element = ELEMENTS.get(type.element)
-        count = prod([dim for dim in type.shape or () if isinstance(dim, int)])
+        count = prod(type.integer_dims)
         if self._omit_weights and element is not None and element.bits * count > _SHAPE_LIMIT:
             return ast.ExternalData((("location", "left-out"),))
         if self._guard is not None:

@@ -105,7 +105,7 @@ def signature(
     made.doc = _text(found, "doc")
     if "deprecated" in found:
         made.deprecated = _text(found, "deprecated")
-    made.since = _number(found, "since", 1, 1)
+    made.since = _number(found, "since")
     _distinct([item.attribute.name for item in made.attributes], "attribute")
     for kind, formals in (("input", inputs), ("output", outputs)):
         _distinct([formal.name for formal in formals], kind)
@@ -181,15 +181,15 @@ def _text(found: dict[str, tuple[Any, ...]], name: str) -> str:
     return values[0].decode("utf-8", "surrogateescape")
 
 
-def _number(found: dict[str, tuple[Any, ...]], name: str, default: int, least: int) -> int:
+def _number(found: dict[str, tuple[Any, ...]], name: str) -> int:
     values = found.get(name)
     if values is None:
-        return default
+        return 1
     text = values[0].text if len(values) == 1 and isinstance(values[0], Number) else ""
-    if not (text.isascii() and text.isdigit() and len(text) < 11 and least <= int(text) <= _LAST):
+    if not (text.isascii() and text.isdigit() and len(text) < 11 and 1 <= int(text) <= _LAST):
         raise SemanticError(
-            f"`@{name}` takes one argument, a whole number of at least {least}",
-            help=f"write @{name}({least})",
+            f"`@{name}` takes one argument, a whole number of at least 1",
+            help=f"write @{name}(1)",
         )
     return int(text)
 
@@ -290,7 +290,7 @@ def _formal(
     if isinstance(type, Token):
         at, type = type.at, str(type)  # the type variable, after the decorators
     made = FormalValue(name, type, option, doc=_text(found, "doc"))
-    made.least = _number(found, "least", 1, 1)
+    made.least = _number(found, "least")
     made.homogeneous = "heterogeneous" not in found
     made.at = at
     return made

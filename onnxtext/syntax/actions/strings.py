@@ -44,7 +44,7 @@ def byte_string(token: str) -> str:
     Raises:
         SemanticError: an escape is unknown.
     """
-    return to_text(_unescape(token, 2, len(token) - 1, bytes_allowed=True))
+    return to_text(_unescape(token, token[2:-1], bytes_allowed=True, base=2))
 
 
 def triple(token: str) -> str:
@@ -85,7 +85,7 @@ def triple(token: str) -> str:
         text = _dedented(token, token[first + 1 : last], indent[1:])
     if "\\" not in text:
         return text
-    return to_text(_unescape_text(token, text, bytes_allowed=False))
+    return to_text(_unescape(token, text, bytes_allowed=False))
 
 
 def _dedented(token: str, body: str, indent: str) -> str:
@@ -107,11 +107,7 @@ def _dedented(token: str, body: str, indent: str) -> str:
     return "\n".join(taken)
 
 
-def _unescape(token: str, start: int, end: int, *, bytes_allowed: bool) -> bytes:
-    return _unescape_text(token, token[start:end], bytes_allowed=bytes_allowed, base=start)
-
-
-def _unescape_text(token: str, text: str, *, bytes_allowed: bool, base: int | None = None) -> bytes:
+def _unescape(token: str, text: str, *, bytes_allowed: bool, base: int | None = None) -> bytes:
     """Return the bytes of a text with escapes; `base` is its offset in the token, if known."""
     parts: list[bytes] = []
     at = 0

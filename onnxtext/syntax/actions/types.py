@@ -9,16 +9,13 @@ from functools import lru_cache
 from typing import Any
 
 from onnxtext import ast
+from onnxtext.ast.types import MAX_TYPE_DEPTH, type_depth
 from onnxtext.syntax.actions import integers
 from onnxtext.syntax.actions.registry import ACTIONS, action
 from onnxtext.syntax.actions.semantic_error import SemanticError
 
 _SIZE = re.compile(r"-?[0-9]+", re.ASCII)
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
-
-
-MAX_TYPE_DEPTH = 49
-"""Maximum nesting of types that protobuf can read, given its limit of 100 nested messages."""
 
 
 class OpaqueName(str):
@@ -97,7 +94,8 @@ def container_type(name: str, arguments: list[Any]) -> ast.Type:
     """
     if name == "opaque":
         return _opaque(name, arguments)
-    if arguments and _depth(arguments[-1]) >= MAX_TYPE_DEPTH:
+    inner = arguments[-1] if arguments else None
+    if isinstance(inner, ast.Type) and type_depth(inner) >= MAX_TYPE_DEPTH:
         raise SemanticError(
             f"the type is nested more than {MAX_TYPE_DEPTH} levels deep",
             token=name,
@@ -135,21 +133,6 @@ def _opaque(name: str, arguments: list[Any]) -> ast.OpaqueType:
         case [str() as domain, str() as last] if getattr(last, "parts", 1) == 1:
             return ast.OpaqueType(str(domain), str(last))
     raise SemanticError("wrong arguments of opaque", token=name, help="write opaque(domain, name)")
-
-
-def _depth(type: Any) -> int:
-    depth = 0
-    while True:
-        match type:
-            case (
-                ast.SequenceType(element=inner)
-                | ast.OptionalType(element=inner)
-                | ast.MapType(value=inner)
-            ):
-                type = inner
-                depth += 1
-            case _:
-                return depth
 
 
 Decorators = list[ast.Decorator] | None

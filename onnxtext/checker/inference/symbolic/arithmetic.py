@@ -55,11 +55,6 @@ def _folded(step: Operation) -> Callable[[OperatorCall], Value | None]:
     return follow
 
 
-def summed(left: Extent, right: Extent) -> Extent:
-    """Return the sum of two sizes."""
-    return plus(left, right)
-
-
 def _divided(call: OperatorCall) -> Value | None:
     values = _broadcast_inputs(call)
     if values is None or len(values) != 2:

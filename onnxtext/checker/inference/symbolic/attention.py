@@ -15,25 +15,25 @@ from onnxtext.checker.inference.symbolic.sizes import Extents
 Shapes = tuple[SymbolicShape, ...]
 
 
-def _width(call: OperatorCall, weights: int, bias: int | None) -> Extent:
+def _width(call: OperatorCall) -> Extent:
     """Return the hidden size of values: `qkv_hidden_sizes[2]`, or a third of the weights' width."""
     sizes = call.listed("qkv_hidden_sizes", ())
     if call.attribute("qkv_hidden_sizes") is not None:
         return sizes[2] if len(sizes) == 3 and sizes[2] > 0 else None
-    given = call.shape(weights)
+    given = call.shape(1)
     whole = given[1] if given is not None and len(given) == 2 else None
-    if whole is None and bias is not None:
-        single = call.shape(bias)
+    if whole is None:
+        single = call.shape(2)  # the bias
         whole = single[0] if single is not None and len(single) == 1 else None
     return exact(whole, 3)
 
 
-def _attention(call: OperatorCall, bias: int | None, past: int) -> Shapes:
-    """Return (B, S, width) and (2, B, N, P + S, H); `bias` and `past` are indices of inputs."""
+def _attention(call: OperatorCall, past: int) -> Shapes:
+    """Return (B, S, width) and (2, B, N, P + S, H); `past` is the index of an input."""
     shape, heads = call.shape(0), call.integer("num_heads", 0)
     if shape is None or len(shape) != 3 or heads <= 0:
         return ()
-    width = _width(call, 1, bias)
+    width = _width(call)
     given = call.shape(past)
     size = None if call.attribute("qkv_hidden_sizes") is not None else exact(width, heads)
     total: Extent = shape[1]
@@ -46,18 +46,18 @@ def _attention(call: OperatorCall, bias: int | None, past: int) -> Shapes:
 
 def attention(call: OperatorCall) -> Shapes:
     """Infer the output shapes of `Attention`."""
-    return _attention(call, 2, 4)
+    return _attention(call, 4)
 
 
 def quantized_attention(call: OperatorCall) -> Shapes:
     """Infer the output shapes of `QAttention`."""
-    return _attention(call, 2, 8)
+    return _attention(call, 8)
 
 
 def packed_attention(call: OperatorCall) -> Shapes:
     """Infer the output shape of `PackedAttention`; dimension 0 counts the tokens of all batches."""
     shape = call.shape(0)
-    return () if shape is None or len(shape) != 2 else ((shape[0], _width(call, 1, 2)),)
+    return () if shape is None or len(shape) != 2 else ((shape[0], _width(call)),)
 
 
 def multi_head_attention(call: OperatorCall) -> Shapes:

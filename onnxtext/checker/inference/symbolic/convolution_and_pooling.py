@@ -57,23 +57,22 @@ _NO_INPUT = 1 << 10
 """An index beyond the inputs of every node: the operator has no such input."""
 
 
-def _of_weights(data: int, weights: int, bias: int) -> Callable[[OperatorCall], SymbolicShape]:
+def _of_weights(weights: int, bias: int) -> Callable[[OperatorCall], SymbolicShape]:
     """Return the inference function of a convolution operator.
 
     Args:
-        data: the index of the input with the data.
-        weights: the index of the weights.
+        weights: the index of the input with the weights.
         bias: the index of the bias.
     """
 
     def infer(call: OperatorCall) -> SymbolicShape:
-        shape, kernel = call.shape(data), call.shape(weights)
-        if shape is None or kernel is None or not call.has_rank(data, len(kernel)):
+        shape, kernel = call.shape(0), call.shape(weights)
+        if shape is None or kernel is None or not call.has_rank(0, len(kernel)):
             return None
         if len(kernel) < 3:
             return None
         groups = call.integer("group", 1)
-        channels = f"dimension 1 of {{{data}}}", f"dimension 1 of {{{weights}}} times `group`"
+        channels = "dimension 1 of {0}", f"dimension 1 of {{{weights}}} times `group`"
         if isinstance(kernel[1], int):
             call.equal(shape[1], kernel[1] * groups, *channels)
         elif groups == 1:
@@ -103,9 +102,9 @@ def _require_kernel(call: OperatorCall, kernel: Extents, weights: int) -> None:
             call.equal(size, wanted, names[1], names[0])
 
 
-conv = _of_weights(0, 1, 2)
-conv_integer = _of_weights(0, 1, _NO_INPUT)
-quantized_conv = _of_weights(0, 3, 8)
+conv = _of_weights(1, 2)
+conv_integer = _of_weights(1, _NO_INPUT)
+quantized_conv = _of_weights(3, 8)
 
 
 def pool(call: OperatorCall) -> SymbolicShape:

@@ -160,21 +160,13 @@ def _same_twice(call: OperatorCall) -> Shapes:
     return call.shape(0), call.shape(0)
 
 
-def _embedded(words: int) -> Callable[[OperatorCall], Shapes]:
-    """Return the inference function of an embedding with layer normalization.
-
-    Args:
-        words: the index of the input with the word embedding.
-    """
-
-    def infer(call: OperatorCall) -> Shapes:
-        tokens, vectors = call.shape(0), call.shape(words)
-        if tokens is None or vectors is None or len(tokens) != 2 or len(vectors) != 2:
-            return ()
-        made: Extents = (*tokens, vectors[1])
-        return made, (tokens[0],), made
-
-    return infer
+def _embedded(call: OperatorCall) -> Shapes:
+    """Infer an embedding with layer normalization."""
+    tokens, vectors = call.shape(0), call.shape(2)
+    if tokens is None or vectors is None or len(tokens) != 2 or len(vectors) != 2:
+        return ()
+    made: Extents = (*tokens, vectors[1])
+    return made, (tokens[0],), made
 
 
 SHAPES: dict[str, Shape] = {
@@ -216,12 +208,12 @@ SHAPES: dict[str, Shape] = {
 ALL_SHAPES: dict[str, Callable[[OperatorCall], Shapes]] = {
     "Attention": attention,
     "DynamicQuantizeLSTM": recurrent,
-    "EmbedLayerNormalization": _embedded(2),
+    "EmbedLayerNormalization": _embedded,
     "GroupQueryAttention": grouped_attention,
     "MultiHeadAttention": multi_head_attention,
     "PackedAttention": packed_attention,
     "QAttention": quantized_attention,
-    "QEmbedLayerNormalization": _embedded(2),
+    "QEmbedLayerNormalization": _embedded,
     "SkipGroupNorm": _same_twice,
     "SkipLayerNormalization": _skip_normalized,
     "SkipSimplifiedLayerNormalization": _skip_normalized,

@@ -139,12 +139,12 @@ def multiplied(call: OperatorCall, left: Extents, right: Extents) -> SymbolicSha
 
 
 def _integer_matmul(call: OperatorCall) -> SymbolicShape:
-    quantized.require_factors(call, 0, (2,), 1, (3,))
+    quantized.require_factors(call, (2,), 1, (3,))
     return _matmul(call)
 
 
 def _quantized_matmul(call: OperatorCall) -> SymbolicShape:
-    quantized.require_factors(call, 0, (1, 2, 6, 7), 3, (4, 5))
+    quantized.require_factors(call, (1, 2, 6, 7), 3, (4, 5))
     left, right = call.shape(0), call.shape(3)
     return None if left is None or right is None else multiplied(call, left, right)
 

@@ -85,7 +85,7 @@ class SymbolicShapes:
         self._called: dict[tuple[object, ...], Results] = {}
         self._kept: list[Sizes] = []
         self._instances = 0
-        self._budget = _MOST_CALLED + sum(len(scope.nodes) for scope in subject.scopes)
+        self._budget = _MOST_CALLED + subject.node_count
         # Nodes with errors get no further findings.
         self._wrong = wrong_items(subject)
         self._depth = 0

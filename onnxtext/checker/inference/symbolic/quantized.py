@@ -56,20 +56,19 @@ def conv_integer(call: OperatorCall) -> SymbolicShape:
 
 
 def require_factors(
-    call: OperatorCall, left: int, rows: tuple[int, ...], right: int, columns: tuple[int, ...]
+    call: OperatorCall, rows: tuple[int, ...], right: int, columns: tuple[int, ...]
 ) -> None:
     """Check the shapes of the scales and zero points of a matrix product.
 
     Args:
         call: the node.
-        left: the index of the input with the left matrix.
         rows: the indices of inputs that must have one element, or one for each row of the left
             matrix.
         right: the index of the input with the right matrix.
         columns: the indices of inputs that must have one element, or one for each column of the
             right matrix.
     """
-    for matrix, at, indexes in ((left, -2, rows), (right, -1, columns)):
+    for matrix, at, indexes in ((0, -2, rows), (right, -1, columns)):
         shape = call.shape(matrix)
         if shape is None or len(shape) < 2:
             continue

@@ -163,7 +163,7 @@ class Sizes:
         return found if isinstance(found, int) else None
 
     def _number(self, name: str) -> int | None:
-        root, more, _ = self._find(name)
+        root, more, _ = self.joined(name)
         choice = self._choice(root)
         if choice is None or len(choice.numbers) != 1:
             return None
@@ -175,7 +175,7 @@ class Sizes:
         Return None if the symbol is not restricted, or if it has a conflict. Also return None if it
         has only one possible number, but this follows only from several restrictions together.
         """
-        root, more, joined = self._find(name)
+        root, more, joined = self.joined(name)
         choice = self._choice(root)
         if choice is None or root in self._reported:
             return None
@@ -191,7 +191,16 @@ class Sizes:
             A triple (representative, difference, places). The symbol equals `representative +
             difference`; `places` are the places in the model that require the equations.
         """
-        return self._find(name)
+        total = 0
+        places: list[Place] = []
+        if self._outer is not None:
+            name, total, known = self._outer.joined(name)
+            places += known
+        while name in self._links:
+            name, more, place = self._links[name]
+            total += more
+            places.append(place)
+        return name, total, tuple(places)
 
     def root(self, extent: Extent) -> Extent:
         """Replace each symbol of a dimension by `representative + difference` (see `joined`)."""
@@ -209,7 +218,7 @@ class Sizes:
         return replaced(extent, value)
 
     def _representative(self, name: str) -> Extent:
-        root, more, _ = self._find(name)
+        root, more, _ = self.joined(name)
         return sized(root, more)
 
     def reject(
@@ -272,19 +281,6 @@ class Sizes:
         if extent.shifted is not None:
             self._restrict(extent.shifted, {1, size}, place)
 
-    def _find(self, name: str) -> tuple[str, int, tuple[Place, ...]]:
-        """Find the representative of a symbol's group, as described at `joined`."""
-        total = 0
-        places: list[Place] = []
-        if self._outer is not None:
-            name, total, known = self._outer._find(name)
-            places += known
-        while name in self._links:
-            name, more, place = self._links[name]
-            total += more
-            places.append(place)
-        return name, total, tuple(places)
-
     def _choice(self, root: str) -> _Choice | None:
         known = self._choices.get(root)
         if known is None and self._outer is not None:
@@ -300,8 +296,8 @@ class Sizes:
 
     def _join(self, left: _Shifted, right: _Shifted, place: Place) -> None:
         """Add the equation `left = right`; record a conflict if it contradicts earlier ones."""
-        one, less, joined = self._find(left[0])
-        other, more, _ = self._find(right[0])
+        one, less, joined = self.joined(left[0])
+        other, more, _ = self.joined(right[0])
         difference = right[1] + more - left[1] - less  # one = other + difference
         if one == other:
             if difference and one not in self._reported:
@@ -323,7 +319,7 @@ class Sizes:
         self, extent: _Shifted, numbers: set[int], place: Place, *, reported_as: str | None = None
     ) -> None:
         """Restrict a size to some numbers; record a conflict if none of them is possible."""
-        root, more, joined = self._find(extent[0])
+        root, more, joined = self.joined(extent[0])
         offset = more + extent[1]
         wanted = frozenset(number - offset for number in numbers)
         known = self._choice(root)

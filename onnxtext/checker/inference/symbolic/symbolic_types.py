@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from onnxtext.ast.model import Node
-from onnxtext.ast.tensors_and_attributes import Reference
 from onnxtext.ast.types import Dim, TensorType, Type
 from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.inference.element_types import bind, with_special
+from onnxtext.checker.inference.function_attributes import has_references
 from onnxtext.checker.inference.symbolic import onnxruntime_operators
 from onnxtext.checker.inference.symbolic.expressions import Extent, Size, text
 from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, SymbolicShape
@@ -84,7 +84,7 @@ class SymbolicStep:
             Missing entries at the end of `values` are unknown.
         """
         unknown = signature.origin or signature.domain not in DOMAINS
-        if unknown or any(type(a.value) is Reference for a in node.attributes):
+        if unknown or has_references(node):
             return found, ()
         key = (
             id(signature), len(inputs), len(node.outputs), *map(id, inputs), *map(id, found),
@@ -122,8 +122,8 @@ class SymbolicStep:
         known = self._known.get(key)
         if known is None:
             found = _bound(signature, node, inputs)
-            references = any(type(a.value) is Reference for a in node.attributes)
-            if onnxruntime_operators.has_rule(signature.domain, signature.name) and not references:
+            has_rule = onnxruntime_operators.has_rule(signature.domain, signature.name)
+            if has_rule and not has_references(node):
                 shapes = list(map(self.shape, inputs))
                 call = OperatorCall(node, shapes, [], self._sizes, onnxruntime_operators.SINCE)
                 made = (*onnxruntime_operators.shapes(call), *(None,) * len(found))

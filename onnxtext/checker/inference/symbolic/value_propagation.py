@@ -11,7 +11,7 @@ from collections.abc import Callable
 from math import prod
 
 from onnxtext.ast.tensors_and_attributes import Tensor
-from onnxtext.checker.inference.symbolic.arithmetic import ARITHMETIC, summed, where
+from onnxtext.checker.inference.symbolic.arithmetic import ARITHMETIC, where
 from onnxtext.checker.inference.symbolic.expressions import Extent, minus, plus, product_of, times
 from onnxtext.checker.inference.symbolic.operator_call import OperatorCall
 from onnxtext.checker.inference.symbolic.quotients import greatest_of, least_of
@@ -334,7 +334,7 @@ FOLLOWED: dict[str, Follow] = {
     "ReduceMax": _reduced(_folded(greatest_of)),
     "ReduceMin": _reduced(_folded(least_of)),
     "ReduceProd": _reduced(_folded(times)),
-    "ReduceSum": _reduced(_folded(summed)),
+    "ReduceSum": _reduced(_folded(plus)),
     "Round": _same,
     "Shape": _shape,
     "Size": _size,
