@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from onnxtext.cli.options import MODEL, one_of, reporting_options
+from onnxtext.cli.options import MODEL, markdown_option, one_of, reporting_options, stat_option
 from onnxtext.cli.report import ERROR_STATUS, Reporter, io_errors
 from onnxtext.cli.streams import write_stdout
 from onnxtext.terminal import wants_color
@@ -64,15 +64,8 @@ def _categories(
 @click.option(
     "--json", "form", flag_value="json", help="Write one JSON object; docs/diff.md describes it."
 )
-@click.option(
-    "--stat", "form", flag_value="stat", help="Show only counts of differences and operators."
-)
-@click.option(
-    "--markdown",
-    "form",
-    flag_value="markdown",
-    help="Write Markdown, for comments on pull requests.",
-)
+@stat_option
+@markdown_option
 @click.option(
     "--ignore",
     multiple=True,

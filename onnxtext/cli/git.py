@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from onnxtext.cli.git_plumbing import COMMANDS
-from onnxtext.cli.options import reporting_options
+from onnxtext.cli.options import markdown_option, reporting_options, stat_option
 from onnxtext.cli.report import FINDINGS, CommandError, Reporter
 from onnxtext.cli.streams import say
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
@@ -246,15 +246,8 @@ def checkout(output_format: str, color: str) -> int:
 @command.command("diff", epilog=EPILOG)
 @click.argument("old", metavar="COMMIT")
 @click.argument("new", metavar="[COMMIT]", default="HEAD")
-@click.option(
-    "--stat", "form", flag_value="stat", help="Show only counts of differences and operators."
-)
-@click.option(
-    "--markdown",
-    "form",
-    flag_value="markdown",
-    help="Write Markdown, for comments on pull requests.",
-)
+@stat_option
+@markdown_option
 @click.option(
     "--all", "every", is_flag=True, help="Show every difference of a large diff, not groups."
 )

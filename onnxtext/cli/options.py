@@ -49,6 +49,16 @@ TEXT = FileName(*TEXT_SUFFIXES)
 BINARY = FileName(BINARY_SUFFIX)
 MODEL = FileName(*TEXT_SUFFIXES, BINARY_SUFFIX)
 
+stat_option = click.option(
+    "--stat", "form", flag_value="stat", help="Show only counts of differences and operators."
+)
+markdown_option = click.option(
+    "--markdown",
+    "form",
+    flag_value="markdown",
+    help="Write Markdown, for comments on pull requests.",
+)
+
 
 def one_of(
     names: Callable[[], Iterable[str]],

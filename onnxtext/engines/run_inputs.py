@@ -78,7 +78,7 @@ def fill_inputs(
     seed: int = 0,
     sizes: Mapping[str, int] | None = None,
 ) -> dict[str, Any]:
-    """Return the inputs to run a model: the given values, and random values if `random` is set.
+    """Return values for the inputs of a model, by name: given values, and random ones on request.
 
     Given arrays are converted to the declared element types.
 

@@ -43,7 +43,7 @@ class SourceSpellingPrinter(GraphPrinter):
         return True
 
     def value_with_source_numbers(self, value: ValueInfo, code: str, indent: str) -> str | None:
-        """Print an initializer with its numbers spelled as in the source.
+        """Print an initializer, but keep the spelling of its numbers, such as `1.50`.
 
         Args:
             value: the initializer.

@@ -16,7 +16,7 @@ from onnxtext.ast.model import Node, ValueInfo
 from onnxtext.printer.strings import value_name
 
 LONGEST = 2000
-"""Maximum number of characters of a cached statement, without the contents of its strings."""
+"""Maximum length of a cached statement in characters; the contents of strings do not count."""
 
 MOST = 1000
 """Maximum number of templates per text."""

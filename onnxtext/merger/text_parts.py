@@ -126,7 +126,7 @@ class Item:
     comma: bool = False
 
     def comments(self) -> Counter[str]:
-        """Count the comments before, in and behind the item."""
+        """Return how often each comment occurs before, in and behind the item."""
         return comments_in(self.lead, self.part.body, self.tail)
 
 

@@ -85,9 +85,9 @@ _LONGEST_LINE = 300
 
 
 def with_bodies(made: SchemaFile, old: SchemaFile) -> SchemaFile:
-    """Copy the bodies of operators from the schema file `old` to `made`; return `made`.
+    """Give each operator of `made` without a body the body that it has in `old`; return `made`.
 
-    Packages offer no bodies; users write bodies by hand. Schemas with a body keep it.
+    Packages offer no bodies; users write bodies by hand.
     """
     bodies = {(s.domain, s.name, s.since): s.body for s in old.schemas if s.body is not None}
     for schema in made.schemas:

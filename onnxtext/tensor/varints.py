@@ -172,7 +172,7 @@ def pack_integers(values: tuple[int, ...]) -> bytes:
 
 
 def fields_of_packed(key: bytes, data: bytes | memoryview) -> bytes | None:
-    """Convert the payload of a packed int64 field to the field without packing.
+    """Convert the payload of a packed int64 field to unpacked fields, one for each value.
 
     The native core does in one step what `unpack_entries` and `int_fields` do in two.
 
@@ -181,7 +181,7 @@ def fields_of_packed(key: bytes, data: bytes | memoryview) -> bytes | None:
         data: the payload.
 
     Returns:
-        The encoded field; None if the Python core is selected, or `data` is not a list of varints.
+        The encoded fields; None if the Python core is selected, or `data` is not a list of varints.
     """
     if core() == "python":
         return None

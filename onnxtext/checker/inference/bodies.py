@@ -210,7 +210,7 @@ def _numbers(node: Node, name: str, count: int) -> tuple[int, ...]:
 
 
 def scanned(node: Node) -> int | None:
-    """Return the attribute `num_scan_inputs` of a `Scan`; None if missing or invalid."""
+    """Return `num_scan_inputs` of a `Scan` node; None if the attribute is missing or invalid."""
     found = attribute_value(node.attributes, "num_scan_inputs")
     return found if isinstance(found, int) and 0 < found <= len(node.inputs) else None
 

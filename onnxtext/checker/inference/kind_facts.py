@@ -188,7 +188,7 @@ class Symbols:
         self.fits = not (sizes.learned or sizes.mismatches or sizes.conflicts)
 
     def equate(self, one: SymbolicShape, other: SymbolicShape, place: Place) -> None:
-        """Require two shapes of one value to be equal; clear `fits` if this restricts a symbol."""
+        """Record that two shapes of one value must be equal, and update `fits`."""
         if self.fits:
             equate(self._sizes, one, other, place)
             self._update_fits()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Store the inferred types, small constants and small integer values of a scope."""
+"""Store what is known about the values of a scope: types, and elements of small tensors."""
 
 from __future__ import annotations
 

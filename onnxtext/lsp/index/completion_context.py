@@ -63,7 +63,7 @@ class Context:
 
 
 def context_at(index: Index, offset: int) -> Context:
-    """Return the completion context at an offset; its kind is `nothing` if none was found."""
+    """Return the completion context at an offset. The kind `nothing` means no completions."""
     text = index.source.text
     line = text.rfind("\n", 0, offset) + 1
     before = text[line:offset]
