@@ -6,12 +6,15 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import socket
 import subprocess
 import sys
 import time
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from tests.cli.command import environment, onnxtext_command, run, run_command
 
@@ -144,7 +147,30 @@ def test_the_server_listens_on_a_port() -> None:
             assert b"Content-Length" in connection.recv(1000)
     finally:
         server.terminate()
-        server.wait()
+        assert server.wait(60) in (0, 128 + signal.SIGTERM)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
+def test_a_signal_ends_the_server(name: str) -> None:
+    number = getattr(signal, name)
+    server = subprocess.Popen(
+        onnxtext_command("lsp"),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(),
+    )
+    with server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        assert server.stderr is not None
+        server.stdin.write(SESSION[: SESSION.index(b"Content-Length", 10)])
+        server.stdin.flush()
+        assert server.stdout.readline().startswith(b"Content-Length")
+        server.send_signal(number)
+        assert server.wait(60) == 128 + number
+        assert not server.stderr.read()
 
 
 def test_a_missing_extra_is_an_error(tmp_path: Path) -> None:

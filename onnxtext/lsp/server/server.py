@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import inspect
 import json
 import logging
 import os
+import signal
 import socket
 import sys
 import time
@@ -90,7 +92,7 @@ class Server(LanguageServer):
         protocol.has_input = reader.has_input
         try:
             asyncio.run(self._serve(reader))
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, asyncio.CancelledError):
             pass
         except SystemExit as end:  # 1 for `exit` without `shutdown` (LSP 3.18, Exit Notification)
             self.status = int(end.code or 0)
@@ -109,7 +111,8 @@ class Server(LanguageServer):
             self.start_io(cast(BinaryIO, reader), cast(BinaryIO, writer))
 
     async def _serve(self, reader: PipeReader) -> None:
-        """Handle messages until the end of the input."""
+        """Handle messages until the end of the input or a signal to end."""
+        self._handle_signals()
         protocol: Any = self.protocol
         while True:
             try:
@@ -123,6 +126,27 @@ class Server(LanguageServer):
                 continue
             protocol.handle_message(message)
         await protocol.settle(LAST)
+
+    def _handle_signals(self) -> None:
+        """Let SIGTERM and SIGHUP cancel the current task.
+
+        An exception from a signal handler could interrupt asyncio after it has taken a callback
+        from its queue. The task that waits for this callback would then never end.
+        """
+        task = asyncio.current_task()
+        assert task is not None
+
+        def end(number: int) -> None:
+            self.status = 128 + number
+            task.cancel()
+
+        for name in ("SIGTERM", "SIGHUP"):
+            number = getattr(signal, name, None)
+            if number is None or signal.getsignal(number) == signal.SIG_IGN:
+                continue
+            # Not on Windows, and not outside the main thread.
+            with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
+                asyncio.get_running_loop().add_signal_handler(number, end, number)
 
     def report_server_error(self, error: Exception, source: Any) -> None:
         """Log an error that pygls reports."""
