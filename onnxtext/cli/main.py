@@ -12,6 +12,9 @@ from types import FrameType
 INTERRUPTED = 130
 """The exit status of shells for a command ended by Ctrl-C."""
 
+_RETRY = 0.01
+"""Seconds after which a signal that arrived during an import is handled again."""
+
 _SHOWN = frozenset(("-h", "--help", "-V", "--version"))
 """Options that only write to standard output."""
 
@@ -84,13 +87,32 @@ def _handle_signals() -> None:
     # End quietly if the reader closes our pipe.
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    # The default action would leave temporary files behind. `_terminate` raises SystemExit, which
-    # removes them. If SIGHUP is ignored (`nohup`), keep it ignored.
-    for name in ("SIGTERM", "SIGHUP"):
+    # The default action would leave temporary files behind. The exceptions of `_end` remove them.
+    # Keep ignored signals ignored (`nohup`, background jobs).
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)
-        if number is not None and signal.getsignal(number) == signal.SIG_DFL:
-            signal.signal(number, _terminate)
+        if number is not None and signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, _end)
 
 
-def _terminate(number: int, frame: FrameType | None) -> None:
-    sys.exit(128 + number)
+def _end(number: int, frame: FrameType | None) -> None:
+    """Raise an exception that ends the process; try again later while a module is imported.
+
+    Some compiled modules, such as onnx and orjson, crash if an exception interrupts their
+    initialization.
+    """
+    if hasattr(signal, "setitimer") and _is_importing(frame):
+        signal.signal(signal.SIGALRM, lambda _, later: _end(number, later))
+        signal.setitimer(signal.ITIMER_REAL, _RETRY)
+    elif number == signal.SIGINT:
+        raise KeyboardInterrupt
+    else:
+        sys.exit(128 + number)
+
+
+def _is_importing(frame: FrameType | None) -> bool:
+    while frame is not None:
+        if frame.f_code.co_filename == "<frozen importlib._bootstrap>":
+            return True
+        frame = frame.f_back
+    return False

@@ -151,7 +151,7 @@ def test_the_server_listens_on_a_port() -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")
-@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
 def test_a_signal_ends_the_server(name: str) -> None:
     number = getattr(signal, name)
     server = subprocess.Popen(

@@ -128,7 +128,7 @@ class Server(LanguageServer):
         await protocol.settle(LAST)
 
     def _handle_signals(self) -> None:
-        """Let SIGTERM and SIGHUP cancel the current task.
+        """Let signals cancel the current task.
 
         An exception from a signal handler could interrupt asyncio after it has taken a callback
         from its queue. The task that waits for this callback would then never end.
@@ -140,7 +140,7 @@ class Server(LanguageServer):
             self.status = 128 + number
             task.cancel()
 
-        for name in ("SIGTERM", "SIGHUP"):
+        for name in ("SIGINT", "SIGTERM", "SIGHUP"):
             number = getattr(signal, name, None)
             if number is None or signal.getsignal(number) == signal.SIG_IGN:
                 continue
