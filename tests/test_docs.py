@@ -148,7 +148,9 @@ def test_the_commands_for_contributors_run(shell: tuple[Path, dict[str, str]], n
     copy, _ = shell
     if not (copy / ".git").exists():
         execute("git init -q . && git add -A .", *shell)
-    execute(blocks("CONTRIBUTING.md", "sh")[number], *shell)
+    # `.ci/run` runs all tests: here they need only exist.
+    tests = re.compile(r"^python3 dev\.py test .*", re.MULTILINE)
+    execute(tests.sub(r"\g<0> --collect-only", blocks("CONTRIBUTING.md", "sh")[number]), *shell)
 
 
 @pytest.mark.thorough

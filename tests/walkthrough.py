@@ -96,7 +96,7 @@ def execute(blocks: list[Block], directory: Path) -> None:
     for command, status, text in zip(commands, statuses, parts[::2], strict=False):
         if status != command.status:
             wrong += f"exit {status}: {command.lines}\n{text}\n"
-        command.shown = re.sub(r"\b\d+ ms$", "… ms", text, flags=re.MULTILINE)
+        command.shown = re.sub(r"\b[\d,]+ ms$", "… ms", text, flags=re.MULTILINE)
     assert not wrong, wrong
     assert len(statuses) == len(commands), shown
 
