@@ -5,14 +5,17 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import mmap
 import os
 import stat
 from collections.abc import Iterator, Sequence
 from io import BytesIO, FileIO, UnsupportedOperation
 from pathlib import Path
-from typing import IO, BinaryIO
+from typing import IO, Any, BinaryIO
 
 _CHUNK = 1 << 20
+_MAPPED = 1 << 20
+"""Minimum size in bytes of a file that is mapped into memory."""
 
 
 @contextlib.contextmanager
@@ -119,16 +122,25 @@ def is_stream(path: Path) -> bool:
     return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
 
 
-def read_input(path: Path) -> bytes:
+def read_input(path: Path, *, maps: bool = False) -> bytes:
     """Return all bytes of an input that the user named: a file or a finite stream.
+
+    Args:
+        path: the path of the input.
+        maps: whether to map a large file into memory instead of copying it. The result is then an
+            `mmap`, which slices like bytes.
 
     Raises:
         OSError: the input cannot be read, or is a stream longer than the limit of `read_stream`.
     """
     with path.open("rb") as file:
-        if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            return file.read()
-        return read_stream(file, os.fspath(path))
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            return read_stream(file, os.fspath(path))
+        if maps and status.st_size >= _MAPPED:
+            mapped: Any = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            return mapped  # type: ignore[no-any-return]
+        return file.read()
 
 
 def read_stream(file: IO[bytes], name: str) -> bytes:

@@ -4,12 +4,11 @@
 from __future__ import annotations
 
 import contextlib
-import mmap
 import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from onnxtext.cli.output_paths import Job, plan
 from onnxtext.cli.progress import Progress
@@ -185,14 +184,7 @@ def _read_file(conversion: Conversion, source: Path) -> bytes:
                 help="keep its weights in external data, as onnx.save(…, save_as_external_data="
                 "True) does",
             )
-        if size >= _MAPPED:
-            with source.open("rb") as file:
-                mapped: Any = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-                return mapped  # type: ignore[no-any-return]  # it slices like bytes
-    return read_input(source)
-
-
-_MAPPED = 1 << 20
+    return read_input(source, maps=conversion.binary == "in")
 
 
 def _check_stdin(conversion: Conversion) -> None:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import contextlib
-import mmap
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -106,7 +105,9 @@ def textconv(file: Path) -> int:
     from onnxtext.git.textconv import review_text
 
     with Reporter("full", "auto") as reporter, reporter.reporting(str(file)):
-        shown = review_text(_read(file))
+        with io_errors("read", file):
+            data = read_input(file, maps=True)
+        shown = review_text(data)
         write_stdout([shown.encode() if isinstance(shown, str) else shown])
     return reporter.status
 
@@ -118,16 +119,6 @@ def _filter(convert: Any, name: str) -> int:
         _warn(name, warning)
     write_stdout([data if converted.data is None else converted.data])
     return 0
-
-
-def _read(file: Path) -> bytes:
-    """Read a file; map a large file into memory."""
-    with io_errors("read", file):
-        if file.stat().st_size < 1 << 20:
-            return read_input(file)
-        with file.open("rb") as opened:
-            mapped: Any = mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
-            return mapped  # type: ignore[no-any-return]  # it slices like bytes
 
 
 class _Limit:

@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-import mmap
 import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from onnxtext.cli.report import CommandError, discard, io_errors, no_input_error
 from onnxtext.files import read_input, read_stream
@@ -79,7 +78,7 @@ def read_stdin() -> bytes:
         return read_stream(buffer, "<stdin>")
 
 
-def read_file_or_stdin(file: str, name: str) -> tuple[bytes | memoryview, Path]:
+def read_file_or_stdin(file: str, name: str) -> tuple[bytes, Path]:
     """Return the bytes of a model, and the directory to which paths of its weights are relative.
 
     Args:
@@ -95,16 +94,7 @@ def read_file_or_stdin(file: str, name: str) -> tuple[bytes | memoryview, Path]:
         return read_stdin(), Path()
     path = Path(file)
     with io_errors("read", name):
-        data: Any
-        if path.is_file() and path.stat().st_size >= _MAPPED:
-            with path.open("rb") as opened:
-                data = mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
-        else:
-            data = read_input(path)
-    return data, path.parent
-
-
-_MAPPED = 1 << 20
+        return read_input(path, maps=True), path.parent
 
 
 def occupy_closed_descriptors() -> None:

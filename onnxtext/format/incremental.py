@@ -139,7 +139,7 @@ class IncrementalText:
                     run.texts.append(printed + end)
                     run.trivia = None
                     continue
-                written = writer.write_bare(text, item, printed)
+                written = writer.write_bare(text, printed)
             written = written or writer.write(text, item)
             if written is None or not run.take(at, written):
                 self._add(run, at)

@@ -89,14 +89,13 @@ class Writer(ABC):
     def print_same_tokens(self, item: Node | ValueInfo, code: str) -> str | None:
         """Print the syntax tree of a statement; None if the tokens differ from those of `code`."""
 
-    def write_bare(self, source: str, item: Node | ValueInfo, printed: str) -> Written | None:
+    def write_bare(self, source: str, printed: str) -> Written | None:
         """Format a statement that has no strings, given its printed syntax tree.
 
         Return None if the tokens of both differ, or if comments may be inside of the statement.
 
         Args:
             source: the text from the statement to the next statement.
-            item: the syntax tree of the statement.
             printed: the printed syntax tree.
         """
         if source.startswith(printed):
