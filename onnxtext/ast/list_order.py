@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Read and write the order of a graph's lists: `@value_info(…)`, `@initializers(…)` (SPEC 10)."""
+"""Read and write the order of the entries in a graph's `value_info` and initializers (SPEC 10).
+
+The decorators `@value_info(…)` and `@initializers(…)` give the order. `@value_info` also selects
+the inputs, outputs and initializers that have an entry in `value_info`.
+"""
 
 from __future__ import annotations
 

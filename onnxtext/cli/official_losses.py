@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`onnxtext from-binary --dialect onnx`: convert to official text and report losses."""
+"""`onnxtext from-binary --dialect onnx`: convert to official text and report what is lost."""
 
 from __future__ import annotations
 

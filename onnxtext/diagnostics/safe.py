@@ -28,7 +28,7 @@ def visible(character: str) -> str:
 
 
 def safe(text: str) -> str:
-    """Replace control and format characters, including line ends, as `visible` does."""
+    """Apply `visible` to each character of a text, also to line ends."""
     return text if text.isprintable() else "".join(map(visible, text))
 
 

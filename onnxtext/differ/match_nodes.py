@@ -27,7 +27,7 @@ Keys = Mapping[int, Hashable]
 """Keys of nodes by index; nodes with the key None are not matched."""
 
 _MOST_ACCIDENTS = 2
-"""Maximum number of names reused for different values that is considered an accident."""
+"""Names count as reused if more than this many of them have another value in the new graph."""
 
 
 class Aligner:

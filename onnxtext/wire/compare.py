@@ -14,7 +14,8 @@ _MANY = 1 << 10
 """Maximum number of pieces to join, so that they fit into the processor's cache."""
 
 _LARGE = 1 << 18
-"""Pieces of fewer bytes are compared with a copy of the data, which fits into the cache."""
+"""Minimum size in bytes of pieces to compare without copying the data: a smaller copy fits into the
+processor's cache."""
 _BLOCK = 1 << 22
 """Number of bytes of two long pieces to compare at a time."""
 

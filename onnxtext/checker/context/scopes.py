@@ -43,8 +43,8 @@ class Scope:
     """A graph or a function body.
 
     Attributes:
-        owner: the graph or function. A graph is stored as it is before its decorators are applied,
-            but a function as it is after its decorators are applied.
+        owner: a graph before its decorators are applied, or a function after its decorators are
+            applied.
         kind: the role of the graph or function in the model.
         name: the name of the graph or function.
         parent: for a nested graph, the scope that encloses it; otherwise None.
@@ -67,7 +67,8 @@ class Scope:
             outputs it. Names of inputs and initializers map to `GIVEN`.
         unresolved: the node inputs whose name this scope does not define before the node, as pairs
             (0-based index of the node, 0-based index of the input).
-        distinct: whether the names of all inputs and initializers differ.
+        distinct: whether all inputs and initializers have different names. False if an input has a
+            default value, because both lists contain it.
         redefinitions: the node outputs whose name is already defined before, as triples (0-based
             index of the node, 0-based index of the output, name).
         children: maps the index of a node to the scopes of the graphs in its attributes.

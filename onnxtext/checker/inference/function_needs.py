@@ -66,14 +66,19 @@ class Needs:
         self._propagate()
 
     def inputs(self, function: Scope) -> set[str]:
-        """Return the names of the function's inputs that its body passes to required inputs.
+        """Return the names of the function's inputs that a call must not omit.
 
-        These are inputs that an operator requires, or that another function needs.
+        The body passes them to inputs that an operator requires, or that a called function needs.
         """
         return {name for name in _inputs(function) if self._has(function, "input", name)}
 
     def attributes(self, function: Scope) -> set[str]:
-        """Return the names of the function's attributes that its body needs."""
+        """Return the names of the attribute parameters to which required attributes refer.
+
+        An attribute in the body is required by an operator, by a called function, or because its
+        alternatives are missing (`num_outputs` of `Split`). Parameters with a default value are
+        included.
+        """
         return {name for name in _parameters(function) if self._has(function, "attribute", name)}
 
     def type(self, function: Scope, name: str) -> TypedUse | None:

@@ -172,11 +172,12 @@ def is_plain_dim(dim: Dim) -> bool:
 
 
 class Symbols:
-    """Infers symbolic shapes for one node of each kind; `SymbolicShapes` does it for all nodes.
+    """Infers symbolic shapes for one node of each `Kind`; `SymbolicShapes` does it for all nodes.
 
     Attributes:
-        fits: True until a mismatch or conflict is found, or a symbol is restricted. Once it is
-            False, all methods return unknown shapes and values.
+        fits: whether all shapes agree so far, without an equation of two symbols (`N = M`) or a
+            limit on one (`N` is 4, or is 1 or 8). Once it is False, all methods return unknown
+            shapes and values.
     """
 
     def __init__(self) -> None:

@@ -43,7 +43,7 @@ def fits_by_kind(subject: Subject) -> bool:
 def sizes_fit_by_kind(subject: Subject) -> bool:
     """Whether checking one node of each kind proves that symbolic dimensions are consistent.
 
-    Also False if a node restricts a symbol, for example to one number.
+    Also False if a node limits a symbol, for example to one number, or equates two symbols.
     """
     return _verdict(subject)[1]
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Actions for the sections at the end of a model, such as `metadata { … }` (SPEC 13).
 
-The entries of `metadata` and `quantization` name nodes, values, graphs and functions by paths.
-`section_binding` resolves the paths when the model is complete.
+Each block of `metadata` and each annotation of `quantization` has the path of its item.
+`section_binding` finds the items when the model is complete.
 """
 
 from __future__ import annotations
