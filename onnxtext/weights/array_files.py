@@ -17,7 +17,7 @@ from onnxtext.tensor.lazy_numpy import np
 from onnxtext.tensor.text_resources import BlobError
 from onnxtext.weights.open_beside import PathError, inside, view_file
 
-UNREADABLE = "data-file-unreadable"
+UNREADABLE = "weights-unreadable"
 MISMATCH = "data-file-mismatch"
 
 _NUMPY = {

@@ -35,8 +35,10 @@ ALIGNMENT = 4096
 LEAST_BYTES = 1024
 """Minimum size of tensors that are externalized, in bytes; smaller tensors stay in the model."""
 
-MISSING = "external-data-missing"
-WRONG = "external-data-wrong"
+MISSING = "external-file-missing"
+UNSAFE = "external-path-unsafe"
+RANGE = "external-range-invalid"
+CHECKSUM = "external-checksum"
 
 Data = bytes | memoryview
 
@@ -180,7 +182,7 @@ class Embedder(Rewriter):
         try:
             file = self._open(location)
         except PathError as error:
-            raise BlobError(f"{where}: {error}", WRONG) from None
+            raise BlobError(f"{where}: {error}", UNSAFE) from None
         except OSError as error:
             why = error.strerror or error
             raise BlobError(f"{where}: {name_of(error, location)}: {why}", MISSING) from None
@@ -188,12 +190,12 @@ class Embedder(Rewriter):
         start = _number(entries.get("offset", "0"), where, "offset")
         length = _number(entries.get("length", str(len(file) - start)), where, "length")
         if length != wanted:
-            raise BlobError(f"{where} has {length} bytes, but the tensor needs {wanted}", WRONG)
+            raise BlobError(f"{where} has {length} bytes, but the tensor needs {wanted}", RANGE)
         if start + length > len(file):
             raise BlobError(
                 f"{where} ends at byte {start + length:,}, but {location} has only "
                 f"{len(file):,} bytes",
-                WRONG,
+                RANGE,
             )
         checksum = entries.get("checksum")
         if checksum is not None:
@@ -214,13 +216,13 @@ class Embedder(Rewriter):
         actual = hashlib.sha1(file, usedforsecurity=False).hexdigest()
         if actual != checksum.lower():
             message = f"{where}: the SHA-1 of {location} is {actual}, but `checksum` is {checksum}"
-            raise BlobError(message, WRONG)
+            raise BlobError(message, CHECKSUM)
         self._checked.add((location, checksum))
 
 
 def _number(text: str, where: str, key: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) < 20):
-        raise BlobError(f"{where}: the {key} `{text}` is not a number of bytes", WRONG)
+        raise BlobError(f"{where}: the {key} `{text}` is not a number of bytes", RANGE)
     return int(text)
 
 

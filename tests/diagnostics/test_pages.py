@@ -19,7 +19,8 @@ PACKAGE = Path(onnxtext.__file__).parent
 _SLUG = re.compile(
     r'(?:Diagnostic|CommandError|Diagnosis|SemanticError)\(\s*f?"([a-z0-9]+(?:-[a-z0-9]+)*)"|'
     r'code ?= ?"([a-z0-9-]+)"|(?:"[A-Z]+": |, )"(missing-[a-z]+|un[a-z]+-[a-z]+)"|'
-    r'return "([a-z]+-[a-z-]+)", "'
+    r'return "([a-z]+-[a-z-]+)", "|^[A-Z]+ = "([a-z]+(?:-[a-z]+)+)"$',
+    re.MULTILINE,
 )
 
 
@@ -42,7 +43,7 @@ WITH_EXAMPLE = [code for code in codes() if is_syntax(code)]
 
 def used_codes() -> set[str]:
     found: set[str] = set()
-    for folder in ("syntax", "wire", "proto", "cli"):
+    for folder in ("syntax", "wire", "proto", "cli", "tensor", "weights"):
         for path in (PACKAGE / folder).rglob("*.py"):
             for groups in _SLUG.findall(path.read_text("utf-8")):
                 found.update(filter(None, groups))
