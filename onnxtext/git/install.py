@@ -39,6 +39,7 @@ from onnxtext.git.repository import (
     top_level,
     write_setting,
 )
+from onnxtext.path_safety import leads_out
 
 _MODE, _FILE = "onnxtext.mode", "onnxtext.attributes"
 _CACHE = "refs/notes/textconv/onnxtext"
@@ -207,8 +208,8 @@ def _check_inside(scope: Scope, file: Path) -> None:
         return
     if file.relative_to(_absolute(top)).parts[:1] == (".git",):
         return
-    real, root = os.path.realpath(file), os.path.realpath(top)
-    if not Path(real).is_relative_to(root):
+    if leads_out(file, Path(top)):
+        real = os.path.realpath(file)
         raise failed(f"{_shown(file)} is a link to outside of the working tree: {real}")
 
 
