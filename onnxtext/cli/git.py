@@ -279,8 +279,7 @@ def diff(
         for change in find_changes(top, old, new):
             shown = _shown_change(top, change, form or "text", color, every=every)
             if left is not None and (left := left - len(shown)) < 0:
-                what = f"{' and '.join(dict.fromkeys(change.labels))}: not shown, too long"
-                shown, left = f"- `{what}`\n" if form == "markdown" else f"{what}\n", 0
+                shown, left = _remark(change, "not shown, too long", form), 0
             say(shown, "\n" if form == "markdown" else "")
     return reporter.status
 
@@ -294,12 +293,22 @@ def _shown_change(top: Path, change: Change, form: Form, color: str, *, every: b
     with TemporaryDirectory(prefix="onnxtext-") as directory:
         place = Path(directory, "diff")
         with files_of(top, change) as (old, new):
-            run_diff(
+            status = run_diff(
                 old, new, labels=change.labels, form=form, every=every, output=place, color=color
             )
         shown = place.read_text("utf-8") if place.exists() else ""
-    names = " and ".join(dict.fromkeys(change.labels))
-    return shown or f"{names}: cannot be compared\n"
+    if not shown:
+        why = "cannot be compared" if status else "the models are the same"
+        return _remark(change, why, form)
+    return shown if form != "stat" else _remark(change, "", form) + shown
+
+
+def _remark(change: Change, text: str, form: Form | None) -> str:
+    """Return a line with the paths of a model, which are not trusted, and a remark."""
+    from onnxtext.differ.render.markdown import inline_code
+
+    line = f"{' and '.join(dict.fromkeys(change.labels))}: {text}".rstrip()
+    return f"- {inline_code(line)}\n" if form == "markdown" else f"{safe(line)}\n"
 
 
 def _top() -> Path:

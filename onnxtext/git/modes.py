@@ -79,24 +79,25 @@ def settings(mode: Mode, command: str, *, structural: bool = False) -> dict[str,
         command: the command that runs `onnxtext`, quoted for git's shell.
         structural: whether `git diff` shows the structural diff.
     """
+    # `--`: a file may be named `-h.onnx`.
     common = {
         # Git merges several common ancestors into one base. A base with conflict markers could not
         # be merged as a model; the driver "binary" uses the ancestor of the ancestors instead.
         "merge.onnxtext.name": "onnxtext: three-way merge of ONNX models",
-        "merge.onnxtext.driver": f"{command} git merge-driver %O %A %B %L %P %S %X %Y",
+        "merge.onnxtext.driver": f"{command} git merge-driver -- %O %A %B %L %P %S %X %Y",
         "merge.onnxtext.recursive": "binary",
-        "difftool.onnxtext.cmd": f'{command} git difftool "$LOCAL" "$REMOTE"',
+        "difftool.onnxtext.cmd": f'{command} git difftool -- "$LOCAL" "$REMOTE"',
     }
     if mode == "source":
         return {**common, "diff.onnxtxt.xfuncname": _FUNCTION_NAME}
     made = {
         **common,
-        "diff.onnxtext.textconv": f"{command} git textconv",
+        "diff.onnxtext.textconv": f"{command} git textconv --",
         "diff.onnxtext.cachetextconv": "true",
         "diff.onnxtext.xfuncname": _FUNCTION_NAME,
     }
     if structural:
-        made["diff.onnxtext.command"] = f"{command} git diff-driver"
+        made["diff.onnxtext.command"] = f"{command} git diff-driver --"
     if mode == "textconv":
         return {**made, "diff.onnxtext.binary": "true"}
     return {

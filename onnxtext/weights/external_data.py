@@ -188,7 +188,7 @@ class Embedder(Rewriter):
             raise BlobError(f"{where}: {name_of(error, location)}: {why}", MISSING) from None
         wanted = wanted_size(type)
         start = _number(entries.get("offset", "0"), where, "offset")
-        length = _number(entries.get("length", str(len(file) - start)), where, "length")
+        length = _number(entries.get("length", str(max(len(file) - start, 0))), where, "length")
         if length != wanted:
             raise BlobError(f"{where} has {length} bytes, but the tensor needs {wanted}", RANGE)
         if start + length > len(file):

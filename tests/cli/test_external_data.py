@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 from pathlib import Path
 from typing import Any
@@ -131,8 +132,10 @@ def external(**entries: str) -> str:
         {"location": "/etc/passwd"},
         {"location": "link"},
         {"location": "missing"},
+        {"location": "a" * 300},
         {"location": "."},
         {"location": "w.bin", "offset": "1"},
+        {"location": "w.bin", "offset": "4096"},
         {"location": "w.bin", "offset": "-8"},
         {"location": "w.bin", "offset": "0x0"},
         {"location": "w.bin", "length": "9"},
@@ -156,9 +159,24 @@ def test_hostile_external_data_is_rejected(tmp_path: Path, entries: dict[str, st
     assert (result.status, result.out) == (1, b"")
     assert result.findings()[0]["code"].startswith("external-data-")
     assert "`w`" in result.findings()[0]["message"]
+    assert "length" in entries or "length" not in result.findings()[0]["message"]
+    assert run("check", text).status == 1
     (inside / "m.onnx").write_bytes(onnxtext.to_binary(text.read_text()))
     result = run("from-binary", inside / "m.onnx", "--embed-external", "-o", "-")
     assert (result.status, result.out) == (1, b"")
+
+
+def test_external_data_that_cannot_be_read_is_a_finding(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(path: Path, mode: str) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    (tmp_path / "w.bin").write_bytes(b"12345678")
+    text = external(location="w.bin", checksum="0" * 40)
+    monkeypatch.setattr(Path, "open", fail)
+    codes = [finding.code for finding in onnxtext.check(text, base_dir=tmp_path)]
+    assert "external-file-missing" in codes
 
 
 def test_data_with_a_valid_checksum_is_embedded(tmp_path: Path) -> None:

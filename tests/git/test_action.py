@@ -226,6 +226,35 @@ def test_the_diff_of_two_commits_shows_changed_models(repository: Repository) ->
     assert not (repository.path / "x").exists()
 
 
+def test_the_diff_of_two_commits_says_why_a_model_has_no_diff(repository: Repository) -> None:
+    hostile = "\x1b[31m`<b>@all\n# b"
+    repository.commit("base", moved=binary(), **{hostile: binary()})
+    repository.write("t.onnxtxt", TEXT)
+    repository.commit("text")
+    repository.git("mv", "moved.onnx", "here.onnx")
+    repository.write("t.onnxtxt", f"# A comment.\n{TEXT}")
+    repository.commit("head", **{hostile: binary()[:-9]})
+    lines = [
+        "␛[31m`<b>@all␊# b.onnx: cannot be compared",
+        "moved.onnx and here.onnx: the models are the same",
+        "t.onnxtxt: the models are the same",
+    ]
+    for form in ([], ["--stat"]):
+        assert repository.onnxtext("git", "diff", "HEAD~", *form).text.splitlines() == lines
+    shown = repository.onnxtext("git", "diff", "HEAD~", "--markdown", "--most", "0").text
+    assert shown.startswith("- ``␛[31m`<b>@all␊# b.onnx: not shown, too long``\n")
+    shown = repository.onnxtext("git", "diff", "HEAD~", "--markdown").text
+    assert shown.startswith("- ``␛[31m`<b>@all␊# b.onnx: cannot be compared``\n")
+
+
+def test_statistics_name_their_models(repository: Repository) -> None:
+    repository.commit("base", a=binary(), b=binary())
+    repository.commit("head", a=edited(("Tanh (a)", "Elu (a)")), b=edited(("Exp (e)", "Log (e)")))
+    shown = repository.onnxtext("git", "diff", "HEAD~", "--stat").text
+    assert shown.startswith("a.onnx:\n node | 1 changed\n")
+    assert "\nb.onnx:\n node | 1 changed\n" in shown
+
+
 def test_pre_commit_hooks_find_errors(repository: Repository) -> None:
     assert [hook["id"] for hook in HOOKS] == ["onnxtext-fmt", "onnxtext-check", "onnxtext-verify"]
     repository.write("good.onnxtxt", TEXT)

@@ -242,6 +242,25 @@ def test_the_driver_merges_files(repository: Repository) -> None:
     assert sorted(path.name for path in repository.path.iterdir()) == [".git", "a", "b", "o"]
 
 
+@pytest.mark.parametrize("name", ["-h.onnx", "--help.onnx"])
+def test_names_of_files_are_not_options(filtered: Repository, name: str) -> None:
+    """As an option, `-h` printed the help with status 0, and the merge lost the other side."""
+    stem = name.removesuffix(".onnx")
+    filtered.commit("base", **{stem: binary()})
+    filtered.git("checkout", "-q", "-b", "theirs")
+    filtered.commit("theirs", **{stem: edited(TANH)})
+    filtered.git("checkout", "-q", "main")
+    filtered.commit("ours", **{stem: edited(NEG)})
+    filtered.git("merge", "-q", "--no-edit", "theirs")
+    assert filtered.read(name) == edited(TANH, NEG)
+    filtered.write(name, binary())
+    filtered.onnxtext("git", "install", "--mode", "filter", "--structural")
+    for command in (["diff"], ["difftool", "-y", "-t", "onnxtext"]):
+        result = filtered.git(*command)
+        assert "+d = Neg (c)" in result.text
+        assert result.err == ""
+
+
 def test_both_orders_give_the_same_model(team: Team) -> None:
     """One side adds a doc string and a node, the other a label and another node."""
     ours = text(INSERT, ("b = Tanh (a)", '@doc("d")\n  b = Tanh (a)'))

@@ -65,16 +65,23 @@ def check(subject: Subject) -> Iterator[Finding]:
                 tensor, "external-path-unsafe", f"has the location {quoted(location)}, {problem}"
             )
             continue
-        if path is not None and not path.is_file():
+        # A name may be too long for the file system, which `Path.is_file` raises as an error.
+        if path is not None and not os.path.isfile(path):  # noqa: PTH113
             yield _finding(
                 tensor,
                 "external-file-missing",
                 f"has its data in {quoted(location)}, which does not exist",
             )
             path = None
-        yield from _range(tensor, known, path)
-        if path is not None and known.get("checksum"):
-            yield from _checksum(tensor, known["checksum"], path, digests)
+        try:
+            yield from _range(tensor, known, path)
+            if path is not None and known.get("checksum"):
+                yield from _checksum(tensor, known["checksum"], path, digests)
+        except OSError as error:
+            why = f"which cannot be read: {error.strerror or error}"
+            yield _finding(
+                tensor, "external-file-missing", f"has its data in {quoted(location)}, {why}"
+            )
 
 
 def external_entries(tensor: TensorUse) -> tuple[tuple[str, str], ...] | None:

@@ -20,7 +20,7 @@ def render(diff: ModelDiff, *, every: bool = False) -> str:
     All content from the models is in code blocks with a fence longer than any fence in the content,
     so that nothing is interpreted as Markdown, HTML, a mention or a link.
     """
-    title = f"### {_code(diff.old_label)} → {_code(diff.new_label)}"
+    title = f"### {inline_code(diff.old_label)} → {inline_code(diff.new_label)}"
     lines = [title, "", f"{VERDICTS[diff.verdict].capitalize()}.", ""]
     found = counts(diff)
     if found:
@@ -63,7 +63,7 @@ def _line(mark: str, text: str) -> str:
     return f"{'!' if mark == '~' else mark}{safe(text)}"
 
 
-def _code(text: str) -> str:
+def inline_code(text: str) -> str:
     """Format untrusted text as inline code."""
     shown = safe(text)
     ticks = "`" * (max(map(len, re.findall("`+", shown)), default=0) + 1)
