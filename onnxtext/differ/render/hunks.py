@@ -155,16 +155,15 @@ def _item(item: ItemChange) -> Iterator[Line]:
     if item.actions == ("removed",):
         yield from _with_marks("-", item.old_text or "")
         return
-    shown = [change for change in item.fields if _in_headline(item, change)]
-    if shown:
+    rest = [change for change in item.fields if not _in_headline(item, change)]
+    if len(rest) < len(item.fields):
         yield from _with_marks("-", item.old_text or "")
         yield from _with_marks("+", item.new_text or "")
     elif item.new_text:
         yield from _with_marks(" ", item.new_text)
     indent = "  " if item.new_text else ""
-    for change in item.fields:
-        if change not in shown:
-            yield from _field(change, indent)
+    for change in rest:
+        yield from _field(change, indent)
 
 
 def _head(item: ItemChange) -> str:
