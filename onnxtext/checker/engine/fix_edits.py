@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from onnxtext.ast.model import Function, Graph, Model, Node, OpsetImport, ValueInfo
 from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Finding, Repair
-from onnxtext.checker.engine.node_order import safe_order
+from onnxtext.checker.engine.sort_nodes import safe_order
 from onnxtext.diagnostics import Edit, Fix, Label, OnnxTextError
 from onnxtext.source import Source, Span
 from onnxtext.syntax.grammar.lexer import load_lexer

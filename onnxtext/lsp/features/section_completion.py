@@ -13,7 +13,7 @@ from onnxtext.ast.list_order import PARTS
 from onnxtext.ast.paths import Step
 from onnxtext.checker.context.checked_model import plain_domain
 from onnxtext.checker.context.scopes import Scope
-from onnxtext.checker.rules.quantization import KEYS as ANNOTATION_KEYS
+from onnxtext.checker.rules.quantization_annotations import KEYS as ANNOTATION_KEYS
 from onnxtext.lsp.index.completion_context import Context
 from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.index.resolve_section_names import node_labels, section_scope
