@@ -323,6 +323,29 @@ def test_other_domains_are_converted() -> None:
     assert made == text.replace("ir_version: 8", "ir_version: 9").replace("2]>", "4]>")
 
 
+CALLS = """\
+g (float[2, 3] x) => (float[2, 1] y) {{ a = f.Outer {} (x) y = f.Inner <axes = [1]> (a) }}
+<domain: "f", opset_import: [{}, "f": 1]> Outer <outer> (u) => (v) {{
+  v = f.Inner <axes: ints = @outer> (u)
+}}
+<domain: "f", opset_import: [{}]> Inner <axes> (u) => (v) {{ v = {} (u) }}
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "node", "after"),
+    [(13, "ReduceMean <axes: ints = @axes>", 18), (24, "Swish <alpha: float = @axes>", 23)],
+)
+def test_a_parameter_becomes_a_constant_if_all_calls_set_it(
+    before: int, node: str, after: int
+) -> None:
+    head = HEAD.format(f'{before}, "f": 1')
+    text = head + CALLS.format("<outer = [0]>", before, before, node)
+    assert "@axes> ()" in converted(text, after)
+    with pytest.raises(OnnxTextError, match="has no value in some calls"):
+        converted(head + CALLS.format("", before, before, node), after)
+
+
 @pytest.mark.parametrize("version", [0, 99])
 def test_unknown_versions_are_errors(version: int) -> None:
     text = model(11, "g (float[2] x) => (float[2] y) { y = Relu (x) }")
