@@ -382,3 +382,73 @@ def test_comments_and_layout_inside_of_a_statement_stay() -> None:
     text = TEXT.replace("[1,2,3,4]", "[1, # one\n  2,   3,4]")
     made = edited(editing.rename, text, old="w", new="weights")
     assert made == text.replace(" w =", " weights =").replace("Mul( a, w )", "Mul (a, weights)")
+
+
+NESTED = """\
+<onnxtext: 1, ir_version: 10, opset_import: [21]>
+g (float[2] x, bool c) => (float[2] y) {
+  a = Relu (x)
+  b = Neg (a)
+  y = If (c) <
+    then_branch = t () => (float[2] p) { k = Abs (x) p = Add (a, b) },
+    else_branch = e () => (float[2] q) { q = Add (b, b) },
+  >
+}
+"""
+
+
+def test_inserted_nodes_follow_the_values_of_a_nested_graph() -> None:
+    made = edited(editing.insert, NESTED, text="n = Add (k, a)")
+    assert made.index("k = Abs (x)") < made.index("n = Add (k, a)") < made.index("p = Add (a, b)")
+    assert not [item for item in onnxtext.check(made) if item.severity == "error"]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"text": "a = Sqrt (x)", "before": "p"},  # hides the outer `a` in the nested graph
+        {"text": "k = Sqrt (x)", "after": "b", "instead_of": "b"},  # is hidden by the nested `k`
+    ],
+)
+def test_inserted_values_hide_no_other_values(options: dict[str, str]) -> None:
+    with pytest.raises(OnnxTextError, match="is already a value of"):
+        edited(editing.insert, NESTED, **options)
+
+
+def test_removed_nodes_are_not_replaced_by_hidden_values() -> None:
+    with pytest.raises(OnnxTextError, match="a nested graph that uses `b` has another value `a`"):
+        edited(editing.remove, NESTED.replace("k = ", "a = "), node="b")
+
+
+def test_extract_keeps_inputs_with_default_values() -> None:
+    text = """<onnxtext: 1, ir_version: 3, opset_import: [8]>
+        g (float[2] x, float[2] w = {1, 2}, float[2] v = {1, 2}) => (float[2] y) {
+          a = Add (x, w) b = Relu (a) y = Mul (b, v)
+        }"""
+    graph = onnxtext.loads(edited(editing.extract, text, starts=["a"], ends=["y"])).graph
+    assert [value.name for value in graph.input] == ["a", "v"]
+    assert [tensor.name for tensor in graph.initializer] == ["v"]
+
+
+def test_extract_keeps_what_describes_the_kept_values() -> None:
+    text = """<onnxtext: 1, ir_version: 10, opset_import: [21, "f": 1]>
+        @value_info(initializers)
+        g (float[2] x) => (float[2] y) <float s = 1, float r = 3, float[2] w = {1, 2}> {
+          float[2] a = Relu (x)
+          b = f.F (a)
+          y = Add (b, w)
+          z = Neg (y)
+          v = f.F:two (z)
+        }
+        <domain: "f", opset_import: [21]> F (u) => (v) { v = Neg (u) }
+        <domain: "f", overload: "two", opset_import: [21]> F (u) => (v) { v = Abs (u) }
+        metadata { value a { k: "a" } value w { k: "w" } value y { k: "y" } }
+        quantization { a: ["SCALE_TENSOR": "s"] x: ["SCALE_TENSOR": "r"] }"""
+    model = onnxtext.loads(edited(editing.extract, text, starts=["a"], ends=["z"]))
+    graph = model.graph
+    assert [tensor.name for tensor in graph.initializer] == ["s", "w"]
+    assert [one.tensor_name for one in graph.quantization_annotation] == ["a"]
+    described = [*graph.input, *graph.value_info]
+    found = {one.name: one.metadata_props[0].value for one in described if one.metadata_props}
+    assert found == {"a": "a", "w": "w", "y": "y"}
+    assert [one.overload for one in model.functions] == [""]
