@@ -5,12 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from onnxtext.ast.metadata import Pairs, decorator_entries
 from onnxtext.ast.model import Graph, Model, ValueInfo
 from onnxtext.ast.types import Type
 from onnxtext.ast.visit import walk_nodes
 from onnxtext.checker.context.checked_model import function_key, plain_domain
 from onnxtext.editing.errors import refused, unknown
-from onnxtext.excerpt.slices import Flow, types_of, uses
+from onnxtext.excerpt.slices import Flow, types_of, types_of_nodes, uses
 
 
 def extract(model: Model, starts: Sequence[str], ends: Sequence[str]) -> None:
@@ -76,30 +77,29 @@ def extract(model: Model, starts: Sequence[str], ends: Sequence[str]) -> None:
         graph.inputs = [
             value for value in graph.inputs if value.name in used or (value.name in defaults & kept)
         ]
-    before, graph.outputs = graph.outputs, [_as_output(value_info(name)) for name in last]
+    before = graph.outputs
+    graph.outputs = [_as_output(value_info(name)) for name in last]
     shown = {value.name for value in (*graph.inputs, *graph.outputs)}
-    for node in nodes:  # inputs and outputs of the graph declare their types
-        if shown.intersection(node.outputs) and node.output_types:
-            node.output_types = tuple(
-                [
-                    None if name in shown else type
-                    for name, type in zip(node.outputs, node.output_types, strict=True)
-                ]
-            )
-            if not any(node.output_types):
-                node.output_types = ()
+    moved = shown.difference([value.name for value in before])
+    described = {value.name for value in infos} | types_of_nodes(graph).keys()
+    inner = {v.name: v for v in before if v.name in made - shown - described and v.type}
+    for node in nodes:  # inputs and outputs of the graph declare their types, nodes all others
+        again_inner = inner.keys() & node.outputs
+        if again_inner or (node.output_types and moved.intersection(node.outputs)):
+            known = dict(zip(node.outputs, node.output_types, strict=False))
+            known |= {one: inner[one].type for one in again_inner} | dict.fromkeys(moved)
+            made_types = tuple([known.get(name) for name in node.outputs])
+            node.output_types = made_types if any(made_types) else ()
     stored = weights & kept
-    described = {value.name for value in infos}
-    inner = [v for v in before if v.name in made - shown - described and v.type is not None]
     graph.values = [
         value
         for value in graph.values
-        if value.name in (stored if value.data is not None else (made | stored) - shown)
+        if value.name in (stored if value.data is not None else (made | stored) - moved)
     ]
-    graph.values += {value.name: value for value in inner}.values()
     graph.nodes = nodes
-    graph.value_metadata = {
-        name: held for name, held in graph.value_metadata.items() if name in (made - shown) | stored
+    described = (made - moved) | stored
+    graph.value_metadata = {name: pairs for name, v in inner.items() if (pairs := _metadata(v))} | {
+        name: pairs for name, pairs in graph.value_metadata.items() if name in described
     }
     _drop_unused(model)
 
@@ -123,6 +123,13 @@ def _with_annotated(graph: Graph, used: set[str], constants: set[str]) -> set[st
         more = kept | {name for one in chosen for _, name in one.entries if name in constants}
     graph.quantization = [one for one in chosen if all(name in kept for _, name in one.entries)]
     return kept
+
+
+def _metadata(value: ValueInfo) -> Pairs:
+    """Return the metadata of a value, whether it is in a section or a decorator."""
+    return value.metadata or next(
+        (decorator_entries(one) for one in value.decorators if one.name == "meta"), ()
+    )
 
 
 def _as_output(value: ValueInfo) -> ValueInfo:

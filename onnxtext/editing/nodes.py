@@ -125,7 +125,10 @@ def _place(
             scope, node = find_node(model, after)
         except OnnxTextError:
             if after not in defined(model.graph):
-                raise
+                owners = [one for one in walk_graphs(model) if after in _given(one)]
+                if len(owners) != 1:
+                    raise
+                return owners[0], 0
         else:
             return scope, _index(scope, node) + 1
     own = {name for node in made for name in node.outputs}
@@ -133,6 +136,11 @@ def _place(
     scope = next((one for one, visible in _visible(model) if used <= visible), model.graph)
     makers = [at for at, node in enumerate(scope.nodes) if used.intersection(node.outputs)]
     return scope, max(makers, default=-1) + 1
+
+
+def _given(scope: Graph | Function) -> set[str]:
+    """Return the names of the values of a graph or function that no node computes."""
+    return {value.name for value in (*scope.inputs, *scope.values)}
 
 
 def _visible(model: Model) -> Iterator[tuple[Graph | Function, set[str]]]:

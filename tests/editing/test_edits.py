@@ -403,6 +403,19 @@ def test_inserted_nodes_follow_the_values_of_a_nested_graph() -> None:
     assert not [item for item in onnxtext.check(made) if item.severity == "error"]
 
 
+def test_nodes_are_inserted_behind_the_inputs_of_a_nested_graph() -> None:
+    text = """<onnxtext: 1, ir_version: 10, opset_import: [21]>
+        g (float[2] x, int64 n) => (float[2] y) {
+          y = Loop (n, , x) <body = b (int64 i, bool c, float[2] s) => (bool d, float[2] t) {
+            d = Identity (c)
+            t = Neg (s)
+          }>
+        }"""
+    made = edited(editing.insert, text, text="r = Abs (s)", instead_of="s")
+    assert made.index("r = Abs (s)") < made.index("d = Identity (c)")
+    assert "t = Neg (r)" in made
+
+
 @pytest.mark.parametrize(
     "options",
     [
