@@ -323,6 +323,41 @@ def test_other_domains_are_converted() -> None:
     assert made == text.replace("ir_version: 8", "ir_version: 9").replace("2]>", "4]>")
 
 
+@pytest.mark.parametrize(
+    ("before", "declared", "nodes", "after"),
+    [
+        ('@doc("x")', "<int64[1] axes, bool[1, 3] m>", "", '@doc("x") g'),
+        ('@value_info("axes", "u", "m")', "<bool[1, 3] m>", "int64[1]", '@value_info("u") g'),
+        ('@value_info("m", "axes")', "<bool[1, 3] m>", "int64[1]", "g"),
+    ],
+)
+def test_declarations_of_removed_values_are_removed(
+    before: str, declared: str, nodes: str, after: str
+) -> None:
+    text = f"""{before} g (float[3] x) => (float[1, 3] y) {declared} {{
+      {nodes} axes = Constant <value = int64[1] {{0}}> ()
+      float[1, 3] u = Unsqueeze (x, axes)
+      d, m = Dropout (u)
+      y = Relu (d)
+    }}
+    quantization {{ m: ["SCALE_TENSOR": "u"] }}
+    """
+    made = converted(model(13, text), 9)
+    assert f"\n{after} (float[3] x) => (float[1, 3] y)" in made
+    assert not {"axes", "m"} & {value.name for value in onnxtext.loads(made).graph.value_info}
+    assert [item for item in onnxtext.check(made) if item.severity != "info"] == []
+
+
+def test_constants_of_quantization_annotations_stay() -> None:
+    text = """g (float[3] x) => (float[1, 3] y) {
+      axes = Constant <value = int64[1] {0}> ()
+      y = Unsqueeze (x, axes)
+    }
+    quantization { x: ["ZERO_POINT_TENSOR": "axes"] }
+    """
+    assert "axes = Constant" in converted(model(13, text), 9)
+
+
 CALLS = """\
 g (float[2, 3] x) => (float[2, 1] y) {{ a = f.Outer {} (x) y = f.Inner <axes = [1]> (a) }}
 <domain: "f", opset_import: [{}, "f": 1]> Outer <outer> (u) => (v) {{
