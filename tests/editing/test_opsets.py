@@ -313,6 +313,8 @@ def test_the_ir_version_is_raised() -> None:
     text = model(11, "g (float[2] x) => (float[2] y) { y = Relu (x) }")
     assert "ir_version: 10" in converted(text, 21)
     assert "ir_version: 8" in converted(text, 15)
+    text = "<onnxtext: 1, ir_version: 2> g (float[2] x) => (float[2] y) { y = Relu (x) }"
+    assert "ir_version: 3" in converted(text, 8)
 
 
 def test_other_domains_are_converted() -> None:
