@@ -372,6 +372,21 @@ def test_strip_removes_empty_doc_strings() -> None:
     assert not any(node.HasField("doc_string") for node in model.graph.node)
 
 
+def test_strip_reaches_every_tensor_and_parameter() -> None:
+    noted = '@doc("Doc") @meta("Key": "v")'
+    text = f"""<onnxtext: 1, ir_version: 11, opset_import: [21, "f": 1]>
+        g (@data.doc("Doc") @data.meta("Key": "v") float[1] x = [1]) => (float[1] y) <
+          sparse_tensor(float[4]) s = sparse({noted} float[1] [1], {noted} int64[1] [2]),
+        > {{
+          y = f.F <p = sparse_tensor(float[4]) sparse({noted} float[1] [1], int64[1] [2])> (x)
+        }}
+        <domain: "f", opset_import: [21]> F <@doc("Doc") p = {noted} float[1] [1]> (u) => (v) {{
+          v = Neg (u)
+        }}"""
+    for what, word in (("doc", "Doc"), ("metadata", "Key")):
+        assert word not in edited(editing.strip, text, what=what)
+
+
 def test_rename_distinguishes_labels_and_values() -> None:
     text = TEXT.replace("[two]", "[b]")
     assert "[two] b = Mul (a, w)" in edited(editing.rename, text, old="b", new="two", label=True)
