@@ -261,6 +261,29 @@ def test_replace_weight_changes_constants() -> None:
     assert "k = Constant <value = int64[2] [1, 1]> ()" in made
 
 
+@pytest.mark.parametrize(
+    "graph",
+    [
+        '(float[1] w) => (float[1] y, float[1] w) <@doc("d") float[1] w = [1]> { y = Neg (u) }',
+        "(float[1] w = [1]) => (float[1] y) <float[1] w> { y = Neg (w) }",
+        "(bool c) => (y) { float[1] w = Constant <value = float[1] [1]> () y = Neg (w) }",
+    ],
+)
+def test_replace_weight_changes_every_declaration(graph: str) -> None:
+    text = f"<onnxtext: 1, ir_version: 10, opset_import: [21]> g {graph}"
+    made = edited(editing.replace_weight, text, name="w", array=np.ones(3, np.float32))
+    assert "float[1] w" not in made
+    assert made.count("float[3] w") == graph.count("float[1] w")
+
+
+def test_replace_weight_needs_a_name_that_is_clear() -> None:
+    branch = "g () => (float[1] z) <float[1] w = [1]> { z = Neg (w) }"
+    text = f"""<onnxtext: 1, ir_version: 10, opset_import: [21]>
+        g (bool c) => (y) {{ y = If (c) <then_branch = {branch}, else_branch = {branch}> }}"""
+    with pytest.raises(OnnxTextError, match="2 weights have the name `w`"):
+        edited(editing.replace_weight, text, name="w", array=np.ones(1, np.float32))
+
+
 def test_set_opset_changes_the_import() -> None:
     assert edited(editing.set_opset, version=13) == changed(('"":21', '"": 13'))
     assert '"my.domain": 3' in edited(editing.set_opset, version=3, domain="my.domain")
