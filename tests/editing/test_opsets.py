@@ -360,6 +360,36 @@ def test_constants_of_quantization_annotations_stay() -> None:
     assert "axes = Constant" in converted(model(13, text), 9)
 
 
+TWO_TYPES = """\
+g (float[2] x, {0}[2] w) => (float[2] y, {0}[2] z) {{ y = f.F (x) z = f.F (w) }}
+<domain: "f", opset_import: [{1}]> F (u) => (v) {{ {2} }}
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "node", "after"),
+    [
+        (20, "v = Gelu (u)", 13),  # the definition has a `Cast` to the type
+        (17, "a = Constant <value_float = 1.0> () b = CastLike (a, u) v = Add (b, u)", 13),
+        (9, "v = Clip <min = 0.5> (u)", 13),
+    ],
+)
+def test_a_function_is_converted_for_the_types_of_all_calls(
+    before: int, node: str, after: int
+) -> None:
+    head = HEAD.format(f'{before}, "f": 1')
+    converted(head + TWO_TYPES.format("float", before, node), after)
+    with pytest.raises(OnnxTextError, match="the type of `u`"):
+        converted(head + TWO_TYPES.format("double", before, node), after)
+
+
+def test_an_older_version_must_allow_the_types_of_all_calls() -> None:
+    head = HEAD.format('18, "f": 1')
+    converted(head + TWO_TYPES.format("double", 18, "v = Softmax (u)"), 11)
+    with pytest.raises(OnnxTextError, match="not all types are allowed"):
+        converted(head + TWO_TYPES.format("bfloat16", 18, "v = Softmax (u)"), 11)
+
+
 CALLS = """\
 g (float[2, 3] x) => (float[2, 1] y) {{ a = f.Outer {} (x) y = f.Inner <axes = [1]> (a) }}
 <domain: "f", opset_import: [{}, "f": 1]> Outer <outer> (u) => (v) {{

@@ -222,9 +222,7 @@ class Work:
         Raises:
             Obstacle: the element type is unknown.
         """
-        text = None
-        if self.graph.scope.function is None or self.facts.is_new(name):
-            text = self.facts.element_type(self.graph.scope, name)
+        text = self.facts.element_type(self.graph.scope, name)
         if text is None or not text.startswith("tensor("):
             raise Obstacle(f"the type of `{name}` is not known", f"declare the type of `{name}`")
         return text[7:-1]

@@ -115,12 +115,19 @@ class Facts:
         return None
 
     def element_type(self, scope: Scope, name: str) -> str | None:
-        """Return a value's type without its shape, such as `tensor(float)`; None if unknown."""
+        """Return a value's type without its shape, such as `tensor(float)`; None if unknown.
+
+        In a function, the result is None if calls of the function give the value other types.
+        """
         if name in self._made:
             return self._made[name]
-        environment = TypeInference.of(self.subject).environments.get(id(scope))
-        known = environment.find(name) if environment is not None else None
+        found = self.element_types(scope, name)
+        known = next(iter(found)) if len(found) == 1 else None
         return known or type_text(self.type(scope, name))
+
+    def element_types(self, scope: Scope, name: str) -> set[str | None]:
+        """Return the types, without shapes, that a value has in all calls of its function."""
+        return TypeInference.of(self.subject).types_in_calls(scope, name)
 
     def is_new(self, name: str) -> bool:
         """Whether the conversion has created this value."""

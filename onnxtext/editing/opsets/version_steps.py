@@ -6,6 +6,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 from onnxtext.ast.model import Node
 from onnxtext.ast.visit import nested_graphs
@@ -204,7 +205,8 @@ class Stepper:
         schema = self._schemas.find(domain, made.op_type, reached)
         if schema is None or schema.since != new.since:
             return
-        reason = unfit(made, new, self._type, old, self._facts.is_new)
+        types_of = partial(self._facts.element_types, self._graph.scope)
+        reason = unfit(made, new, self._type, types_of, old, self._facts.is_new)
         if reason is not None:
             when = f"version {self._targets[domain]}"
             raise Obstacle(f"in {when}, {reason}")
