@@ -388,6 +388,9 @@ def test_an_older_version_must_allow_the_types_of_all_calls() -> None:
     converted(head + TWO_TYPES.format("double", 18, "v = Softmax (u)"), 11)
     with pytest.raises(OnnxTextError, match="not all types are allowed"):
         converted(head + TWO_TYPES.format("bfloat16", 18, "v = Softmax (u)"), 11)
+    node = "a = Constant <value_float = 2.0> () v = Pow (a, u)"  # version 7 has one type
+    with pytest.raises(OnnxTextError, match="not all types are allowed"):
+        converted(head + TWO_TYPES.format("double", 18, node), 11)
 
 
 CALLS = """\

@@ -121,7 +121,7 @@ def _types(
             if is_new(name) or old is None or before.allowed(old.type) <= allowed:
                 continue
             known = types_of(name)
-            if known and known <= allowed:
+            if known and known <= allowed and old.type == formal.type:
                 continue
             return f"not all types are allowed, and the type of `{name}` is not known: declare it"
         if text not in allowed and not any(item.startswith("opaque") for item in allowed):
