@@ -339,5 +339,8 @@ def _row(one: Difference) -> str:
 def _differences_as_json(found: list[Difference]) -> str:
     from dataclasses import asdict
 
-    rows = [{key: _finite(value) for key, value in asdict(one).items()} for one in found]
+    rows = [
+        {key: _finite(value) for key, value in asdict(one).items() if key != "pairs"}
+        for one in found
+    ]
     return json.dumps(rows, indent=2)

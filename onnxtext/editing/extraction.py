@@ -5,11 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from onnxtext.ast.metadata import Pairs, decorator_entries
 from onnxtext.ast.model import Graph, Model, ValueInfo
 from onnxtext.ast.types import Type
 from onnxtext.ast.visit import walk_nodes
+from onnxtext.checker.context.checked_model import function_key, plain_domain
 from onnxtext.editing.errors import refused, unknown
-from onnxtext.excerpt.slices import Flow, types_of, uses
+from onnxtext.excerpt.slices import Flow, types_of, types_of_nodes, uses
 
 
 def extract(model: Model, starts: Sequence[str], ends: Sequence[str]) -> None:
@@ -35,7 +37,8 @@ def extract(model: Model, starts: Sequence[str], ends: Sequence[str]) -> None:
     first = _resolved(flow, starts) or [value.name for value in graph.inputs]
     last = _resolved(flow, ends) or [value.name for value in graph.outputs]
     weights = {value.name for value in graph.values if value.data is not None}
-    chosen, missing = _needed(graph, flow, first, last, weights)
+    defaults = {value.name for value in graph.inputs if value.data is not None}
+    chosen, missing = _needed(graph, flow, first, last, weights | defaults)
     if missing:
         names = ", ".join(f"`{name}`" for name in missing)
         raise refused(f"{', '.join(last)} also needs {names}", "name it with --from, too")
@@ -44,53 +47,94 @@ def extract(model: Model, starts: Sequence[str], ends: Sequence[str]) -> None:
     types = types_of(graph)
     if not types.keys() >= {*(first if starts else ()), *last}:
         types = _inferred_types(model) | types
-    declared = {value.name: value for value in (*graph.outputs, *graph.inputs)}
+    infos = [value for value in graph.values if value.data is None]
+    declared = {value.name: value for value in (*infos, *graph.outputs, *graph.inputs)}
     nodes = [graph.nodes[number] for number in sorted(chosen)]
-    used = {name for node in nodes for name in uses(node)} | set(last)
+    needed = {name for node in nodes for name in uses(node)}
     made = {name for node in nodes for name in node.outputs}
+    used = needed | set(last)
+    kept = _with_annotated(graph, used | made, weights | defaults)
+
+    def value_info(name: str) -> ValueInfo:
+        return declared.get(name) or ValueInfo(
+            name, types.get(name), metadata=graph.value_metadata.get(name, ())
+        )
+
     if starts:
-        entering = [name for name in first if name in used and name not in weights | made]
-        again = {name for node in nodes for name in uses(node)}.intersection(made, first)
+        again = needed.intersection(made, first)
         if again:
             raise refused(
                 f"`{min(again)}` would be both an input and the output of a node",
                 "leave it out of --from, or of --to",
             )
-        graph.inputs = [declared.get(name) or ValueInfo(name, types.get(name)) for name in entering]
+        entering = [name for name in first if name in used and name not in weights | made]
+        added = (defaults & kept).difference(first)
+        graph.inputs = [
+            *map(value_info, entering),
+            *[value for value in graph.inputs if value.name in added],
+        ]
     else:
-        graph.inputs = [value for value in graph.inputs if value.name in used]
-    graph.outputs = [_as_output(name, declared.get(name), types) for name in last]
+        graph.inputs = [
+            value for value in graph.inputs if value.name in used or (value.name in defaults & kept)
+        ]
+    before = graph.outputs
+    graph.outputs = [_as_output(value_info(name)) for name in last]
     shown = {value.name for value in (*graph.inputs, *graph.outputs)}
-    for node in nodes:  # inputs and outputs of the graph declare their types
-        if shown.intersection(node.outputs) and node.output_types:
-            node.output_types = tuple(
-                [
-                    None if name in shown else type
-                    for name, type in zip(node.outputs, node.output_types, strict=True)
-                ]
-            )
-            if not any(node.output_types):
-                node.output_types = ()
+    moved = shown.difference([value.name for value in before])
+    described = {value.name for value in infos} | types_of_nodes(graph).keys()
+    inner = {v.name: v for v in before if v.name in made - shown - described and v.type}
+    for node in nodes:  # inputs and outputs of the graph declare their types, nodes all others
+        again_inner = inner.keys() & node.outputs
+        if again_inner or (node.output_types and moved.intersection(node.outputs)):
+            known = dict(zip(node.outputs, node.output_types, strict=False))
+            known |= {one: inner[one].type for one in again_inner} | dict.fromkeys(moved)
+            made_types = tuple([known.get(name) for name in node.outputs])
+            node.output_types = made_types if any(made_types) else ()
+    stored = weights & kept
     graph.values = [
         value
         for value in graph.values
-        if (value.data is not None and value.name in used | set(last))
-        or (value.data is None and value.name in made and value.name not in shown)
+        if value.name in (stored if value.data is not None else (made | stored) - moved)
     ]
     graph.nodes = nodes
-    graph.value_metadata = {k: v for k, v in graph.value_metadata.items() if k in made - shown}
-    graph.quantization = [
-        one for one in graph.quantization if one.tensor_name in made | shown | weights
-    ]
+    described = (made - moved) | stored
+    graph.value_metadata = {name: pairs for name, v in inner.items() if (pairs := _metadata(v))} | {
+        name: pairs for name, pairs in graph.value_metadata.items() if name in described
+    }
     _drop_unused(model)
 
 
-def _as_output(name: str, declared: ValueInfo | None, types: dict[str, Type]) -> ValueInfo:
-    if declared is None:
-        return ValueInfo(name, types.get(name))
-    if declared.data is not None:  # an input with a default value
-        return ValueInfo(name, declared.type)
-    return declared
+def _with_annotated(graph: Graph, used: set[str], constants: set[str]) -> set[str]:
+    """Drop the quantization annotations of values that an extracted graph does not have.
+
+    Args:
+        graph: the graph; changed in place.
+        used: the names of the values that nodes of the extracted graph use or compute.
+        constants: the names of the values with data.
+
+    Returns:
+        `used`, and the names of the constants that remaining annotations refer to.
+    """
+    kept: set[str] = set()
+    more = used
+    while more != kept:
+        kept = more
+        chosen = [one for one in graph.quantization if one.tensor_name in kept]
+        more = kept | {name for one in chosen for _, name in one.entries if name in constants}
+    graph.quantization = [one for one in chosen if all(name in kept for _, name in one.entries)]
+    return kept
+
+
+def _metadata(value: ValueInfo) -> Pairs:
+    """Return the metadata of a value, whether it is in a section or a decorator."""
+    return value.metadata or next(
+        (decorator_entries(one) for one in value.decorators if one.name == "meta"), ()
+    )
+
+
+def _as_output(value: ValueInfo) -> ValueInfo:
+    """Return a value as an output, without the default value of an input."""
+    return value if value.data is None else ValueInfo(value.name, value.type)
 
 
 def _inferred_types(model: Model) -> dict[str, Type]:
@@ -141,8 +185,11 @@ def _drop_unused(model: Model) -> None:
     kept = -1
     while kept != len(model.functions):
         kept = len(model.functions)
-        called = {(node.domain or "", node.op_type) for node in walk_nodes(model)}
-        model.functions = [f for f in model.functions if (f.domain or "", f.name) in called]
+        called = {
+            (plain_domain(node.domain), node.op_type, node.overload or "")
+            for node in walk_nodes(model)
+        }
+        model.functions = [f for f in model.functions if function_key(f) in called]
     used = find_blobs(model)
     model.resources = {
         digest: data

@@ -92,6 +92,13 @@ def strip(model: Model, what: What) -> None:
             scope.value_metadata = {}
         elif isinstance(scope, Function):
             scope.doc_string = None
+        if isinstance(scope, Function):
+            scope.attributes = tuple(
+                [one if isinstance(one, str) else _stripped(one, name) for one in scope.attributes]
+            )
+        for value in (*scope.inputs, *scope.values):
+            if isinstance(value.data, SparseTensor):
+                value.data = _tensor_without(value.data, name)
         for item in (scope, *scope.inputs, *scope.outputs, *scope.values, *scope.nodes):
             item.decorators = _without(item.decorators, name)
             if what == "metadata":
@@ -111,21 +118,32 @@ def _stripped(attribute: Attribute, name: str) -> Attribute:
 
     Without such decorators, the same object is returned.
     """
-
-    def plain(value: Any) -> Any:
-        if isinstance(value, (Tensor, SparseTensor)) and value.decorators:
-            return replace(value, decorators=_without(value.decorators, name))
-        return value
-
     held = attribute.value
-    value = tuple(map(plain, held)) if isinstance(held, tuple) else plain(held)
+    value = (
+        tuple([_tensor_without(one, name) for one in held])
+        if isinstance(held, tuple)
+        else _tensor_without(held, name)
+    )
     decorators = _without(attribute.decorators, name)
     made = replace(attribute, value=value, decorators=decorators)
     return attribute if made == attribute else made
 
 
+def _tensor_without(value: Any, name: str) -> Any:
+    """Return a tensor without decorators called `name`; other values are returned unchanged."""
+    if isinstance(value, SparseTensor):
+        parts = {
+            "values": _tensor_without(value.values, name),
+            "indices": _tensor_without(value.indices, name),
+        }
+        value = replace(value, **parts)
+    if isinstance(value, (Tensor, SparseTensor)) and value.decorators:
+        return replace(value, decorators=_without(value.decorators, name))
+    return value
+
+
 def _without(decorators: tuple[Decorator, ...], name: str) -> tuple[Decorator, ...]:
-    return tuple([one for one in decorators if one.name != name])
+    return tuple([one for one in decorators if one.name not in (name, f"data.{name}")])
 
 
 def _strip_types(scope: Graph | Function) -> None:

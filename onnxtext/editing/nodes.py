@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from onnxtext.ast.model import Function, Graph, Model, Node
 from onnxtext.ast.tensors_and_attributes import Attribute
-from onnxtext.ast.visit import walk_graphs
+from onnxtext.ast.visit import nested_graphs, walk_graphs
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.editing.errors import refused, unknown
-from onnxtext.editing.rename_values import defined, map_names, map_uses
+from onnxtext.editing.rename_values import around, defined, map_names, map_uses
 from onnxtext.excerpt.slices import uses
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_fragment
@@ -100,9 +102,10 @@ def insert(
         node.at = -1
     scope, at = _place(model, made, after or instead_of, before)
     outputs = [name for node in made for name in node.outputs if name]
-    taken = set(defined(scope)).intersection(outputs)
-    if taken:
-        raise refused(f"`{min(taken)}` is already a value of `{scope.name}`")
+    for other in around(model, list(walk_graphs(model)), scope):
+        taken = set(defined(other)).intersection(outputs)
+        if taken:
+            raise refused(f"`{min(taken)}` is already a value of `{other.name}`")
     if instead_of is not None:
         if not made[-1].outputs:
             raise refused(f"the last new node has no output that could replace `{instead_of}`")
@@ -122,16 +125,31 @@ def _place(
             scope, node = find_node(model, after)
         except OnnxTextError:
             if after not in defined(model.graph):
-                raise
+                owners = [one for one in walk_graphs(model) if after in _given(one)]
+                if len(owners) != 1:
+                    raise
+                return owners[0], 0
         else:
             return scope, _index(scope, node) + 1
-    used = {name for node in made for name in uses(node)}
+    own = {name for node in made for name in node.outputs}
+    used = {name for node in made for name in uses(node)} - own
+    scope = next((one for one, visible in _visible(model) if used <= visible), model.graph)
+    makers = [at for at, node in enumerate(scope.nodes) if used.intersection(node.outputs)]
+    return scope, max(makers, default=-1) + 1
+
+
+def _given(scope: Graph | Function) -> set[str]:
+    """Return the names of the values of a graph or function that no node computes."""
+    return {value.name for value in (*scope.inputs, *scope.values)}
+
+
+def _visible(model: Model) -> Iterator[tuple[Graph | Function, set[str]]]:
+    """Yield each graph and function with the names that its nodes can use, from the main graph."""
+    names: dict[int, set[str]] = {}
     for scope in walk_graphs(model):
-        if used & set(defined(scope)) or scope is model.graph:
-            makers = [at for at, node in enumerate(scope.nodes) if used.intersection(node.outputs)]
-            if makers or scope is model.graph:
-                return scope, max(makers, default=-1) + 1
-    return model.graph, 0
+        visible = names.get(id(scope), set()).union(defined(scope))
+        yield scope, visible
+        names.update([(id(inner), visible) for inner in nested_graphs(scope.nodes)])
 
 
 def _index(scope: Graph | Function, node: Node) -> int:
@@ -186,6 +204,9 @@ def remove(model: Model, node: str) -> None:
 
 def _bypass(scope: Graph | Function, rest: list[Node], old: str, source: str) -> None:
     """Replace uses of the removed node's output `old` by its input `source`."""
+    for other in rest:
+        if old in uses(other) and any(source in defined(one) for one in walk_graphs(other)):
+            raise refused(f"a nested graph that uses `{old}` has another value `{source}`")
     if all(value.name != old for value in scope.outputs):
         for other in rest:
             map_uses(other, lambda name: source if name == old else name)
@@ -198,6 +219,9 @@ def _bypass(scope: Graph | Function, rest: list[Node], old: str, source: str) ->
         )
     scope.nodes = rest
     scope.values = [value for value in scope.values if value.name != source]
+    scope.value_metadata.pop(old, None)
+    if isinstance(scope, Graph):
+        scope.quantization = [one for one in scope.quantization if one.tensor_name != old]
     map_names(scope, lambda name: old if name == source else name)
     for other in rest:
         if old in other.outputs and other.output_types:  # the graph output declares the type

@@ -59,7 +59,7 @@ def rename(model: Model, old: str, new: str, *, label: bool = False) -> None:
         _rename_label(model, old, new)
         return
     for owner in owners:
-        for scope in _around(model, scopes, owner):
+        for scope in around(model, scopes, owner):
             if new in defined(scope):
                 raise refused(
                     f"`{new}` is already a value of `{scope.name}`", "choose another name"
@@ -71,8 +71,8 @@ def rename(model: Model, old: str, new: str, *, label: bool = False) -> None:
         _rename_in_training(model, lambda name: mapping.get(name, name), old)
 
 
-def _around(model: Model, scopes: Iterable[Scope], owner: Scope) -> Iterator[Scope]:
-    """Yield the graphs to search for name collisions if a value of `owner` is renamed.
+def around(model: Model, scopes: Iterable[Scope], owner: Scope) -> Iterator[Scope]:
+    """Yield the graphs to search for name collisions if a value of `owner` gets a new name.
 
     These are `owner`, its outer graphs and its nested graphs; also the training graphs if `owner`
     is the main graph.

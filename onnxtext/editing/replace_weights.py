@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from onnxtext.ast.model import Graph, Model, ValueInfo
-from onnxtext.ast.tensors_and_attributes import Blob, DataFile, Tensor, TypedBlob
+from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
+from onnxtext.ast.tensors_and_attributes import Attribute, Blob, DataFile, Tensor, TypedBlob
 from onnxtext.ast.visit import walk_graphs
+from onnxtext.editing.change_shapes import declarations
 from onnxtext.editing.errors import refused, unknown
 from onnxtext.proto.decode.lift import lift_fragment
 
@@ -28,34 +30,49 @@ def replace_weight(model: Model, name: str, array: np.ndarray[Any, Any]) -> list
         A sentence if the type or shape changed; otherwise an empty list.
 
     Raises:
-        OnnxTextError: the model has no such weight, or ONNX has no element type for the array.
+        OnnxTextError: the model has no such weight, or several outside of the main graph; or ONNX
+            has no element type for the array.
     """
     new = _tensor(array, name)
-    weights = [
-        value
-        for scope in walk_graphs(model) if isinstance(scope, Graph)
-        for value in (*scope.inputs, *scope.values)
-        if value.data is not None
-    ]  # fmt: skip
-    for value in weights:
-        if value.name == name:
-            return _replace(model, value, new)
-    known = [value.name for value in weights]
-    for scope in walk_graphs(model):
-        for node in scope.nodes:
-            for attribute in node.attributes:
-                if node.op_type == "Constant" and isinstance(attribute.value, Tensor):
-                    known += node.outputs
-                    if name in node.outputs:
-                        held = ValueInfo(name, attribute.value.type, attribute.value.data)
-                        said = _replace(model, held, new)
-                        tensor = replace(attribute.value, type=new.type, data=held.data)  # type: ignore[arg-type]
-                        made = replace(attribute, value=tensor)
-                        node.attributes = tuple(
-                            [made if one is attribute else one for one in node.attributes]
-                        )
-                        return said
-    raise unknown("weight", name, known)
+    known = [(scope, weight) for scope in walk_graphs(model) for weight in _weights(scope)]
+    found = [(scope, weight) for scope, weight in known if name in _names(weight)]
+    chosen = [pair for pair in found if pair[0] is model.graph][:1] or found
+    if not chosen:
+        raise unknown("weight", name, [each for _, weight in known for each in _names(weight)])
+    if len(chosen) > 1:
+        raise refused(f"{len(chosen)} weights have the name `{name}`", "rename one of them first")
+    ((scope, weight),) = chosen
+    if isinstance(weight, ValueInfo):
+        old = weight.type
+        said = _replace(model, weight, new)
+    else:
+        node, attribute, tensor = weight
+        old = tensor.type
+        held = ValueInfo(name, tensor.type, tensor.data)
+        said = _replace(model, held, new)
+        made = replace(attribute, value=replace(tensor, type=new.type, data=held.data))  # type: ignore[arg-type]
+        node.attributes = tuple([made if one is attribute else one for one in node.attributes])
+    for declared, type, put in declarations(scope) if isinstance(scope, Graph) else ():
+        if declared == name and type == old:
+            put(new.type)
+    return said
+
+
+_Constant = tuple[Node, Attribute, Tensor]
+
+
+def _weights(scope: Graph | Function) -> Iterator[ValueInfo | _Constant]:
+    """Yield the initializers of a graph, then its `Constant` nodes that have a tensor."""
+    if isinstance(scope, Graph):
+        yield from [value for value in (*scope.inputs, *scope.values) if value.data is not None]
+    for node in scope.nodes:
+        for attribute in node.attributes:
+            if node.op_type == "Constant" and isinstance(attribute.value, Tensor):
+                yield node, attribute, attribute.value
+
+
+def _names(weight: ValueInfo | _Constant) -> tuple[str, ...]:
+    return (weight.name,) if isinstance(weight, ValueInfo) else weight[0].outputs
 
 
 def _tensor(array: np.ndarray[Any, Any], name: str) -> Tensor:

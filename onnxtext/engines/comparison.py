@@ -26,12 +26,14 @@ class Difference:
         is_output: whether it is an output of both models.
         changed: number of elements that differ; two NaNs are equal. If `note` is set, this is the
             number of all elements.
-        elements: number of elements in the first run; 1 for a list, a map or None.
+        elements: number of elements in the first run; those of lists and maps are added up.
         largest: the largest absolute difference; None if the elements are not numbers, or if
             `note` is set.
         relative: the largest `|first - second| / |first|` of an element; None if `largest` is None.
         note: why elements could not be compared one by one, such as different shapes; None if they
             were compared.
+        pairs: (absolute, relative) differences of elements: those that no other element exceeds in
+            both. Empty if `largest` is None.
     """
 
     name: str
@@ -41,6 +43,7 @@ class Difference:
     largest: float | None = None
     relative: float | None = None
     note: str | None = None
+    pairs: tuple[tuple[float, float], ...] = ()
 
     @property
     def differs(self) -> bool:
@@ -48,19 +51,19 @@ class Difference:
         return self.changed > 0 or self.note is not None
 
     def exceeds(self, rtol: float, atol: float) -> bool:
-        """Whether the difference exceeds both tolerances.
+        """Whether the difference of an element exceeds both tolerances.
 
         Any difference does if it cannot be measured (`largest` is None).
 
         Args:
-            rtol: the tolerance for `relative`.
-            atol: the tolerance for `largest`.
+            rtol: the tolerance for relative differences.
+            atol: the tolerance for absolute differences.
         """
         if not self.differs:
             return False
         if self.note is not None or self.largest is None:
             return True
-        return self.largest > atol and (self.relative is None or self.relative > rtol)
+        return any(gap > atol and ratio > rtol for gap, ratio in self.pairs)
 
 
 def run_both(
@@ -144,10 +147,11 @@ def compare_values(name: str, first: Any, second: Any, *, is_output: bool = True
         is_output: whether the value is an output of both models.
     """
     if not isinstance(first, np.ndarray) or not isinstance(second, np.ndarray):
-        same = _equal(first, second)
-        return Difference(
-            name, is_output, int(not same), 1, note=None if same else "the values differ"
-        )
+        items = _paired(first, second)
+        if items is None:
+            return Difference(name, is_output, 1, 1, note="the values differ")
+        parts = [compare_values(name, *item, is_output=is_output) for item in items]
+        return _added_up(name, is_output, parts)
     if first.shape != second.shape:
         note = (
             f"the shapes differ: {list(first.shape)} in the first model, "
@@ -166,27 +170,50 @@ def compare_values(name: str, first: Any, second: Any, *, is_output: bool = True
     one, two = (array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)
                 for array in (first, second))  # fmt: skip
     with np.errstate(all="ignore"):
-        equal = (one == two) | (np.isnan(one) & np.isnan(two))
-        gap = np.where(equal, 0.0, np.abs(one - two))
-        ratio = np.where(equal, 0.0, gap / np.abs(one))
-    changed = int((~equal).sum())
-    return Difference(
-        name, is_output, changed, first.size, _largest(gap), _largest(ratio)
-    )  # fmt: skip
+        # float64 may not distinguish integers
+        unequal = first != second if first.dtype.kind in "iu" else one != two
+        differs = unequal & ~(np.isnan(one) & np.isnan(two))
+        one, two = one[differs], two[differs]
+        gap = np.nan_to_num(np.abs(one - two), nan=np.inf, posinf=np.inf)
+        if first.dtype.kind in "iu":
+            gap = np.maximum(gap, 1.0)
+        ratio = np.nan_to_num(gap / np.abs(one), nan=np.inf, posinf=np.inf)
+    pairs = _outermost(gap, ratio)
+    return _measured(name, is_output, int(differs.sum()), first.size, pairs)
 
 
-def _largest(values: Any) -> float:
-    """Return the largest number; infinity if any is NaN."""
-    if not values.size:
-        return 0.0
-    return float("inf") if np.isnan(values).any() else float(values.max())
+Pairs = tuple[tuple[float, float], ...]
 
 
-def _equal(first: Any, second: Any) -> bool:
-    if isinstance(first, list) and isinstance(second, list):
-        return len(first) == len(second) and all(map(_equal, first, second))
-    if isinstance(first, dict) and isinstance(second, dict):
-        return first.keys() == second.keys() and all(_equal(first[k], second[k]) for k in first)
-    if isinstance(first, np.ndarray) and isinstance(second, np.ndarray):
-        return not compare_values("", first, second).differs
-    return first is None and second is None
+def _outermost(gap: Any, ratio: Any) -> Pairs:
+    """Return the pairs of two lists of numbers that no other pair exceeds in both numbers."""
+    order = np.lexsort((-ratio, -gap))
+    gap, ratio = gap[order], ratio[order]
+    chosen = ratio > np.maximum.accumulate(np.concatenate([[-1.0], ratio]))[:-1]
+    return tuple(zip(gap[chosen].tolist(), ratio[chosen].tolist(), strict=True))
+
+
+def _measured(name: str, is_output: bool, changed: int, elements: int, pairs: Pairs) -> Difference:
+    largest = max([gap for gap, _ in pairs], default=0.0)
+    relative = max([ratio for _, ratio in pairs], default=0.0)
+    return Difference(name, is_output, changed, elements, largest, relative, pairs=pairs)
+
+
+def _added_up(name: str, is_output: bool, parts: list[Difference]) -> Difference:
+    """Return the difference of two lists or maps, given the differences of their items."""
+    changed, elements = (sum([one.changed for one in parts]), sum([one.elements for one in parts]))
+    note = next((one.note for one in parts if one.note is not None), None)
+    if note is not None or any(one.differs and one.largest is None for one in parts):
+        return Difference(name, is_output, changed, elements, note=note)
+    pairs = [pair for one in parts for pair in one.pairs]
+    gap, ratio = np.array(pairs, np.float64).reshape(-1, 2).T
+    return _measured(name, is_output, changed, elements, _outermost(gap, ratio))
+
+
+def _paired(first: Any, second: Any) -> list[tuple[Any, Any]] | None:
+    """Return the pairs of items of two lists or maps; None if the values cannot be paired."""
+    if isinstance(first, list) and isinstance(second, list) and len(first) == len(second):
+        return list(zip(first, second, strict=True))
+    if isinstance(first, dict) and isinstance(second, dict) and first.keys() == second.keys():
+        return [(first[key], second[key]) for key in first]
+    return [] if first is None and second is None else None

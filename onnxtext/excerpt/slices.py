@@ -210,12 +210,18 @@ def as_graph(
 
 def types_of(graph: Graph | Function) -> dict[str, Type]:
     """Return the declared types of a graph's values, by value name."""
-    found: dict[str, Type] = {}
-    for node in graph.nodes:
-        for name, type in zip(node.outputs, node.output_types, strict=False):
-            if type is not None:
-                found[name] = type
+    found = types_of_nodes(graph)
     for value in (*graph.values, *graph.inputs, *graph.outputs):
         if value.type is not None:
             found[value.name] = value.type
     return found
+
+
+def types_of_nodes(graph: Graph | Function) -> dict[str, Type]:
+    """Return the types that the nodes of a graph declare for their outputs, by value name."""
+    return {
+        name: type
+        for node in graph.nodes
+        for name, type in zip(node.outputs, node.output_types, strict=False)
+        if type is not None
+    }

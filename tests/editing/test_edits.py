@@ -261,6 +261,29 @@ def test_replace_weight_changes_constants() -> None:
     assert "k = Constant <value = int64[2] [1, 1]> ()" in made
 
 
+@pytest.mark.parametrize(
+    "graph",
+    [
+        '(float[1] w) => (float[1] y, float[1] w) <@doc("d") float[1] w = [1]> { y = Neg (u) }',
+        "(float[1] w = [1]) => (float[1] y) <float[1] w> { y = Neg (w) }",
+        "(bool c) => (y) { float[1] w = Constant <value = float[1] [1]> () y = Neg (w) }",
+    ],
+)
+def test_replace_weight_changes_every_declaration(graph: str) -> None:
+    text = f"<onnxtext: 1, ir_version: 10, opset_import: [21]> g {graph}"
+    made = edited(editing.replace_weight, text, name="w", array=np.ones(3, np.float32))
+    assert "float[1] w" not in made
+    assert made.count("float[3] w") == graph.count("float[1] w")
+
+
+def test_replace_weight_needs_a_name_that_is_clear() -> None:
+    branch = "g () => (float[1] z) <float[1] w = [1]> { z = Neg (w) }"
+    text = f"""<onnxtext: 1, ir_version: 10, opset_import: [21]>
+        g (bool c) => (y) {{ y = If (c) <then_branch = {branch}, else_branch = {branch}> }}"""
+    with pytest.raises(OnnxTextError, match="2 weights have the name `w`"):
+        edited(editing.replace_weight, text, name="w", array=np.ones(1, np.float32))
+
+
 def test_set_opset_changes_the_import() -> None:
     assert edited(editing.set_opset, version=13) == changed(('"":21', '"": 13'))
     assert '"my.domain": 3' in edited(editing.set_opset, version=3, domain="my.domain")
@@ -372,6 +395,21 @@ def test_strip_removes_empty_doc_strings() -> None:
     assert not any(node.HasField("doc_string") for node in model.graph.node)
 
 
+def test_strip_reaches_every_tensor_and_parameter() -> None:
+    noted = '@doc("Doc") @meta("Key": "v")'
+    text = f"""<onnxtext: 1, ir_version: 11, opset_import: [21, "f": 1]>
+        g (@data.doc("Doc") @data.meta("Key": "v") float[1] x = [1]) => (float[1] y) <
+          sparse_tensor(float[4]) s = sparse({noted} float[1] [1], {noted} int64[1] [2]),
+        > {{
+          y = f.F <p = sparse_tensor(float[4]) sparse({noted} float[1] [1], int64[1] [2])> (x)
+        }}
+        <domain: "f", opset_import: [21]> F <@doc("Doc") p = {noted} float[1] [1]> (u) => (v) {{
+          v = Neg (u)
+        }}"""
+    for what, word in (("doc", "Doc"), ("metadata", "Key")):
+        assert word not in edited(editing.strip, text, what=what)
+
+
 def test_rename_distinguishes_labels_and_values() -> None:
     text = TEXT.replace("[two]", "[b]")
     assert "[two] b = Mul (a, w)" in edited(editing.rename, text, old="b", new="two", label=True)
@@ -382,3 +420,86 @@ def test_comments_and_layout_inside_of_a_statement_stay() -> None:
     text = TEXT.replace("[1,2,3,4]", "[1, # one\n  2,   3,4]")
     made = edited(editing.rename, text, old="w", new="weights")
     assert made == text.replace(" w =", " weights =").replace("Mul( a, w )", "Mul (a, weights)")
+
+
+NESTED = """\
+<onnxtext: 1, ir_version: 10, opset_import: [21]>
+g (float[2] x, bool c) => (float[2] y) {
+  a = Relu (x)
+  b = Neg (a)
+  y = If (c) <
+    then_branch = t () => (float[2] p) { k = Abs (x) p = Add (a, b) },
+    else_branch = e () => (float[2] q) { q = Add (b, b) },
+  >
+}
+"""
+
+
+def test_inserted_nodes_follow_the_values_of_a_nested_graph() -> None:
+    made = edited(editing.insert, NESTED, text="n = Add (k, a)")
+    assert made.index("k = Abs (x)") < made.index("n = Add (k, a)") < made.index("p = Add (a, b)")
+    assert not [item for item in onnxtext.check(made) if item.severity == "error"]
+
+
+def test_nodes_are_inserted_behind_the_inputs_of_a_nested_graph() -> None:
+    text = """<onnxtext: 1, ir_version: 10, opset_import: [21]>
+        g (float[2] x, int64 n) => (float[2] y) {
+          y = Loop (n, , x) <body = b (int64 i, bool c, float[2] s) => (bool d, float[2] t) {
+            d = Identity (c)
+            t = Neg (s)
+          }>
+        }"""
+    made = edited(editing.insert, text, text="r = Abs (s)", instead_of="s")
+    assert made.index("r = Abs (s)") < made.index("d = Identity (c)")
+    assert "t = Neg (r)" in made
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"text": "a = Sqrt (x)", "before": "p"},  # hides the outer `a` in the nested graph
+        {"text": "k = Sqrt (x)", "after": "b", "instead_of": "b"},  # is hidden by the nested `k`
+    ],
+)
+def test_inserted_values_hide_no_other_values(options: dict[str, str]) -> None:
+    with pytest.raises(OnnxTextError, match="is already a value of"):
+        edited(editing.insert, NESTED, **options)
+
+
+def test_removed_nodes_are_not_replaced_by_hidden_values() -> None:
+    with pytest.raises(OnnxTextError, match="a nested graph that uses `b` has another value `a`"):
+        edited(editing.remove, NESTED.replace("k = ", "a = "), node="b")
+
+
+def test_extract_keeps_inputs_with_default_values() -> None:
+    text = """<onnxtext: 1, ir_version: 3, opset_import: [8]>
+        g (float[2] x, float[2] w = {1, 2}, float[2] v = {1, 2}) => (float[2] y) {
+          a = Add (x, w) b = Relu (a) y = Mul (b, v)
+        }"""
+    graph = onnxtext.loads(edited(editing.extract, text, starts=["a"], ends=["y"])).graph
+    assert [value.name for value in graph.input] == ["a", "v"]
+    assert [tensor.name for tensor in graph.initializer] == ["v"]
+
+
+def test_extract_keeps_what_describes_the_kept_values() -> None:
+    text = """<onnxtext: 1, ir_version: 10, opset_import: [21, "f": 1]>
+        @value_info(initializers)
+        g (float[2] x) => (float[2] y) <float s = 1, float r = 3, float[2] w = {1, 2}> {
+          float[2] a = Relu (x)
+          b = f.F (a)
+          y = Add (b, w)
+          z = Neg (y)
+          v = f.F:two (z)
+        }
+        <domain: "f", opset_import: [21]> F (u) => (v) { v = Neg (u) }
+        <domain: "f", overload: "two", opset_import: [21]> F (u) => (v) { v = Abs (u) }
+        metadata { value a { k: "a" } value w { k: "w" } value y { k: "y" } }
+        quantization { a: ["SCALE_TENSOR": "s"] x: ["SCALE_TENSOR": "r"] }"""
+    model = onnxtext.loads(edited(editing.extract, text, starts=["a"], ends=["z"]))
+    graph = model.graph
+    assert [tensor.name for tensor in graph.initializer] == ["s", "w"]
+    assert [one.tensor_name for one in graph.quantization_annotation] == ["a"]
+    described = [*graph.input, *graph.value_info]
+    found = {one.name: one.metadata_props[0].value for one in described if one.metadata_props}
+    assert found == {"a": "a", "w": "w", "y": "y"}
+    assert [one.overload for one in model.functions] == [""]

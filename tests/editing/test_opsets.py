@@ -313,6 +313,8 @@ def test_the_ir_version_is_raised() -> None:
     text = model(11, "g (float[2] x) => (float[2] y) { y = Relu (x) }")
     assert "ir_version: 10" in converted(text, 21)
     assert "ir_version: 8" in converted(text, 15)
+    text = "<onnxtext: 1, ir_version: 2> g (float[2] x) => (float[2] y) { y = Relu (x) }"
+    assert "ir_version: 3" in converted(text, 8)
 
 
 def test_other_domains_are_converted() -> None:
@@ -321,6 +323,97 @@ def test_other_domains_are_converted() -> None:
     text = text.replace("[15]", '[15, "ai.onnx.ml": 2]')
     made = apply(text, lambda tree: convert(tree, {"ai.onnx.ml": 4})).content
     assert made == text.replace("ir_version: 8", "ir_version: 9").replace("2]>", "4]>")
+
+
+@pytest.mark.parametrize(
+    ("before", "declared", "nodes", "after"),
+    [
+        ('@doc("x")', "<int64[1] axes, bool[1, 3] m>", "", '@doc("x") g'),
+        ('@value_info("axes", "u", "m")', "<bool[1, 3] m>", "int64[1]", '@value_info("u") g'),
+        ('@value_info("m", "axes")', "<bool[1, 3] m>", "int64[1]", "g"),
+    ],
+)
+def test_declarations_of_removed_values_are_removed(
+    before: str, declared: str, nodes: str, after: str
+) -> None:
+    text = f"""{before} g (float[3] x) => (float[1, 3] y) {declared} {{
+      {nodes} axes = Constant <value = int64[1] {{0}}> ()
+      float[1, 3] u = Unsqueeze (x, axes)
+      d, m = Dropout (u)
+      y = Relu (d)
+    }}
+    quantization {{ m: ["SCALE_TENSOR": "u"] }}
+    """
+    made = converted(model(13, text), 9)
+    assert f"\n{after} (float[3] x) => (float[1, 3] y)" in made
+    assert not {"axes", "m"} & {value.name for value in onnxtext.loads(made).graph.value_info}
+    assert [item for item in onnxtext.check(made) if item.severity != "info"] == []
+
+
+def test_constants_of_quantization_annotations_stay() -> None:
+    text = """g (float[3] x) => (float[1, 3] y) {
+      axes = Constant <value = int64[1] {0}> ()
+      y = Unsqueeze (x, axes)
+    }
+    quantization { x: ["ZERO_POINT_TENSOR": "axes"] }
+    """
+    assert "axes = Constant" in converted(model(13, text), 9)
+
+
+TWO_TYPES = """\
+g (float[2] x, {0}[2] w) => (float[2] y, {0}[2] z) {{ y = f.F (x) z = f.F (w) }}
+<domain: "f", opset_import: [{1}]> F (u) => (v) {{ {2} }}
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "node", "after"),
+    [
+        (20, "v = Gelu (u)", 13),  # the definition has a `Cast` to the type
+        (17, "a = Constant <value_float = 1.0> () b = CastLike (a, u) v = Add (b, u)", 13),
+        (9, "v = Clip <min = 0.5> (u)", 13),
+    ],
+)
+def test_a_function_is_converted_for_the_types_of_all_calls(
+    before: int, node: str, after: int
+) -> None:
+    head = HEAD.format(f'{before}, "f": 1')
+    converted(head + TWO_TYPES.format("float", before, node), after)
+    with pytest.raises(OnnxTextError, match="the type of `u`"):
+        converted(head + TWO_TYPES.format("double", before, node), after)
+
+
+def test_an_older_version_must_allow_the_types_of_all_calls() -> None:
+    head = HEAD.format('18, "f": 1')
+    converted(head + TWO_TYPES.format("double", 18, "v = Softmax (u)"), 11)
+    with pytest.raises(OnnxTextError, match="not all types are allowed"):
+        converted(head + TWO_TYPES.format("bfloat16", 18, "v = Softmax (u)"), 11)
+    node = "a = Constant <value_float = 2.0> () v = Pow (a, u)"  # version 7 has one type
+    with pytest.raises(OnnxTextError, match="not all types are allowed"):
+        converted(head + TWO_TYPES.format("double", 18, node), 11)
+
+
+CALLS = """\
+g (float[2, 3] x) => (float[2, 1] y) {{ a = f.Outer {} (x) y = f.Inner <axes = [1]> (a) }}
+<domain: "f", opset_import: [{}, "f": 1]> Outer <outer> (u) => (v) {{
+  v = f.Inner <axes: ints = @outer> (u)
+}}
+<domain: "f", opset_import: [{}]> Inner <axes> (u) => (v) {{ v = {} (u) }}
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "node", "after"),
+    [(13, "ReduceMean <axes: ints = @axes>", 18), (24, "Swish <alpha: float = @axes>", 23)],
+)
+def test_a_parameter_becomes_a_constant_if_all_calls_set_it(
+    before: int, node: str, after: int
+) -> None:
+    head = HEAD.format(f'{before}, "f": 1')
+    text = head + CALLS.format("<outer = [0]>", before, before, node)
+    assert "@axes> ()" in converted(text, after)
+    with pytest.raises(OnnxTextError, match="has no value in some calls"):
+        converted(head + CALLS.format("", before, before, node), after)
 
 
 @pytest.mark.parametrize("version", [0, 99])

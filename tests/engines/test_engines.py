@@ -238,6 +238,25 @@ def test_small_differences_are_within_tolerances() -> None:
     assert not found.exceeds(0, 1)
 
 
+def test_tolerances_hold_for_each_element() -> None:
+    one, two = np.array([1000.0, 1e-9]), np.array([1000.01, 2e-9])
+    found = compare_values("v", one, two)
+    assert (found.largest, found.relative) == pytest.approx((0.01, 1.0))
+    assert not found.exceeds(1e-4, 1e-6)
+    assert found.exceeds(1e-6, 1e-6)
+    for wrap in (lambda value: [value, np.ones(3)], lambda value: {"a": [value]}):
+        nested = compare_values("v", wrap(one), wrap(two))
+        assert (nested.changed, nested.largest) == (2, found.largest)
+        assert not nested.exceeds(1e-4, 1e-6)
+        assert nested.exceeds(1e-6, 1e-6)
+    assert compare_values("v", [one], [one, one]).exceeds(1, 1)
+
+
+def test_large_integers_are_distinguished() -> None:
+    found = compare_values("v", np.array([2**53]), np.array([2**53 + 1]))
+    assert (found.changed, found.largest) == (1, 1)
+
+
 def test_run_both_compares_all_values() -> None:
     first, second = engines.load_model(TEXT), engines.load_model(TEXT.replace("{3}", "{4}"))
     inputs = engines.random_inputs(first)

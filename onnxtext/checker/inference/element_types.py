@@ -52,6 +52,7 @@ class TypeInference(ScopeWalk[Types]):
         self._texts: dict[int, str | None] = {}
         self._bound: dict[tuple[Any, ...], tuple[Texts, Mismatch | None]] = {}
         self._reported: set[tuple[int, str, int]] = set()
+        self._visits: dict[int, list[Types]] = {}
 
     def run(self) -> list[Finding]:
         """Visit all graphs and functions, including uncalled functions; return the findings."""
@@ -61,6 +62,13 @@ class TypeInference(ScopeWalk[Types]):
             if id(scope) not in called:
                 self._scope(scope, (), None)
         return self.findings
+
+    def types_in_calls(self, scope: Scope, name: str) -> set[str | None]:
+        """Return the types that a value of a scope has in the calls of its function.
+
+        Outside of functions, there is only one type. A type is None if it is unknown.
+        """
+        return {visit.find(name) for visit in self._visits.get(id(scope), ())}
 
     def _text(self, type: Type | None) -> str | None:
         if type is None:
@@ -88,6 +96,7 @@ class TypeInference(ScopeWalk[Types]):
             self._set_input_type(scope, value, given[index], types)
         environment: Types = Environment(types, outer)
         self.environments.setdefault(id(scope), environment)
+        self._visits.setdefault(id(scope), []).append(environment)
         resolved = self._targets[id(scope)]
         for index, node in enumerate(scope.nodes):
             made = self._node(scope, index, node, resolved[index], environment)

@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from onnxtext.ast.model import Graph, Model
+from onnxtext.ast.records import Decorator
 from onnxtext.ast.visit import list_graphs
 
 
@@ -21,6 +24,8 @@ def remove_leftovers(model: Model, replaced: set[str], dropped: set[tuple[int, s
     for scope in scopes:
         for node in scope.nodes:
             used.update(node.inputs)
+        for one in scope.quantization if isinstance(scope, Graph) else ():
+            used.update([one.tensor_name, *[name for _, name in one.entries]])
     for training in model.training:
         for bindings in (training.initialization_binding, training.update_binding):
             used.update([name for pair in bindings for name in pair])
@@ -37,15 +42,25 @@ def remove_leftovers(model: Model, replaced: set[str], dropped: set[tuple[int, s
 
 
 def _remove_declarations(graph: Graph, gone: set[str], without: set[str]) -> None:
+    graph.quantization = [one for one in graph.quantization if one.tensor_name not in without]
     kept = {value.name for value in graph.inputs}
-    kept |= {one.tensor_name for one in graph.quantization}
-    if graph.decorators:  # `@value_info` and `@initializers` list the names of values
-        return
     graph.values = [
         value
         for value in graph.values
-        if value.name in kept or value.name not in (gone if value.data is not None else without)
+        if value.name in kept
+        or value.name not in (gone if value.data is not None else without | gone)
     ]
     graph.value_metadata = {
         name: held for name, held in graph.value_metadata.items() if name not in without | gone
     }
+    made = [_without_names(one, without | gone) for one in graph.decorators]
+    graph.decorators = tuple([one for one in made if one is not None])
+
+
+def _without_names(decorator: Decorator, names: set[str]) -> Decorator | None:
+    """Return a decorator that lists values without some of them; None if it lists no others."""
+    if decorator.name not in ("value_info", "initializers"):
+        return decorator
+    gone = {name.encode("utf-8", "surrogateescape") for name in names}
+    kept = tuple([one for one in decorator.arguments if one.value not in gone])
+    return replace(decorator, arguments=kept) if kept or not decorator.arguments else None

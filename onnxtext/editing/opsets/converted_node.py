@@ -222,9 +222,7 @@ class Work:
         Raises:
             Obstacle: the element type is unknown.
         """
-        text = None
-        if self.graph.scope.function is None or self.facts.is_new(name):
-            text = self.facts.element_type(self.graph.scope, name)
+        text = self.facts.element_type(self.graph.scope, name)
         if text is None or not text.startswith("tensor("):
             raise Obstacle(f"the type of `{name}` is not known", f"declare the type of `{name}`")
         return text[7:-1]
@@ -288,12 +286,32 @@ class Work:
         return name
 
     def parameter(self, base: str, held: Attribute) -> str:
-        """Insert a `Constant` whose value is the function parameter `held`; return its output."""
+        """Insert a `Constant` whose value is the function parameter `held`; return its output.
+
+        Raises:
+            Obstacle: a call of the function gives the parameter no value.
+        """
+        self.check_given(held)
         name = self.facts.fresh(base)
         self.facts.set_type(name, "tensor(int64)")
         made = Attribute("value_ints", AttributeType.INTS, held.value)
         self.before.append(Node("Constant", (), (name,), (made,)))
         return name
+
+    def check_given(self, held: Attribute) -> None:
+        """Check that an attribute has a value in all calls if it refers to a function parameter.
+
+        Raises:
+            Obstacle: a call of the function gives the parameter no value.
+        """
+        if isinstance(held.value, Reference):
+            parameter = held.value.name
+            if self.facts.may_lack(self.graph.scope.function, parameter):
+                raise Obstacle(
+                    f"its attribute `{held.name}` refers to the parameter `{parameter}` of the "
+                    "function, which has no value in some calls",
+                    f"give `{parameter}` a default, or set it in all calls",
+                )
 
     def insert(
         self, op_type: str, inputs: Sequence[str], base: str, *attributes: Attribute,

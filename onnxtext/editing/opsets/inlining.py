@@ -34,6 +34,8 @@ def inline(work: Work) -> int:
         raise Obstacle(_absent(work.old))
     names = _names(work, body)
     given = {held.name: held for held in work.node.attributes}
+    for held in work.node.attributes:
+        work.check_given(held)
     for node in body.nodes:
         made = replace(node)
         _rename(made, names)

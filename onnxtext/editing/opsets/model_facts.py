@@ -5,13 +5,14 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from onnxtext.ast.model import Model, Node
+from onnxtext.ast.model import Function, Model, Node
 from onnxtext.ast.tensors_and_attributes import (
     Float32,
+    Reference,
     Tensor,
 )
 from onnxtext.ast.types import TensorType, Type
-from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.checked_model import FunctionKey, Subject, function_key, plain_domain
 from onnxtext.checker.context.scopes import GIVEN, Scope
 from onnxtext.checker.context.signatures import Schemas
 from onnxtext.checker.inference.element_types import TypeInference
@@ -114,16 +115,51 @@ class Facts:
         return None
 
     def element_type(self, scope: Scope, name: str) -> str | None:
-        """Return a value's type without its shape, such as `tensor(float)`; None if unknown."""
+        """Return a value's type without its shape, such as `tensor(float)`; None if unknown.
+
+        In a function, the result is None if calls of the function give the value other types.
+        """
         if name in self._made:
             return self._made[name]
-        environment = TypeInference.of(self.subject).environments.get(id(scope))
-        known = environment.find(name) if environment is not None else None
+        found = self.element_types(scope, name)
+        known = next(iter(found)) if len(found) == 1 else None
         return known or type_text(self.type(scope, name))
+
+    def element_types(self, scope: Scope, name: str) -> set[str | None]:
+        """Return the types, without shapes, that a value has in all calls of its function."""
+        return TypeInference.of(self.subject).types_in_calls(scope, name)
 
     def is_new(self, name: str) -> bool:
         """Whether the conversion has created this value."""
         return name in self._made
+
+    @cached_property
+    def _calls(self) -> dict[FunctionKey, list[tuple[Scope, Node]]]:
+        found: dict[FunctionKey, list[tuple[Scope, Node]]] = {}
+        for scope, node in self.subject.nodes():
+            key = plain_domain(node.domain), node.op_type, node.overload or ""
+            found.setdefault(key, []).append((scope, node))
+        return found
+
+    def may_lack(self, function: Function | None, parameter: str) -> bool:
+        """Whether an attribute parameter of a function has no value in some call."""
+        stack, seen = [(function, parameter)], set()
+        while stack:
+            place, name = stack.pop()
+            if place is None:
+                return True
+            key = function_key(place)
+            with_default = [one.name for one in place.attributes if not isinstance(one, str)]
+            if (key, name) in seen or name in with_default:
+                continue
+            seen.add((key, name))
+            for scope, node in self._calls.get(key, ()):
+                given = next((held for held in node.attributes if held.name == name), None)
+                if given is None:
+                    return True
+                if isinstance(given.value, Reference):
+                    stack.append((scope.function, given.value.name))
+        return False
 
     def constant(self, scope: Scope, name: str) -> tuple[TensorType, tuple[Number, ...]] | None:
         """Return the type and the elements of a small constant; None for other values."""
@@ -141,9 +177,10 @@ class Facts:
         node = found.nodes[at]
         if node.op_type != "Constant" or node.domain not in (None, "", "ai.onnx"):
             return None
-        return self._constant_node(node)
+        return self.constant_node(node)
 
-    def _constant_node(self, node: Node) -> tuple[TensorType, tuple[Number, ...]] | None:
+    def constant_node(self, node: Node) -> tuple[TensorType, tuple[Number, ...]] | None:
+        """Return the type and the elements of a small `Constant`; None for other values."""
         for held in node.attributes:
             match held.name, held.value:
                 case "value", Tensor() as tensor:

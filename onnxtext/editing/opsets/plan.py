@@ -173,7 +173,8 @@ def check_version(domain: str, version: int) -> None:
 
 def _raise_ir_version(plan: Plan, model: Model) -> None:
     needed = max([needed_ir_version(*target) for target in plan.targets.items()], default=0)
-    if plan._imports and model.ir_version and model.ir_version < needed:
+    changes = plan._imports or not model.opset_imports
+    if changes and model.ir_version and model.ir_version < needed:
         plan._ir_version = needed
         message = f"`ir_version` is raised from {model.ir_version} to {needed}, which came with "
         shown = ", ".join(_shown(*target) for target in plan.targets.items())

@@ -46,6 +46,7 @@ def unfit(
     node: Node,
     signature: Signature,
     type_of: Callable[[str], str | None],
+    types_of: Callable[[str], set[str | None]],
     before: Signature,
     is_new: Callable[[str], bool],
 ) -> str | None:
@@ -56,6 +57,7 @@ def unfit(
         signature: the schema that the node should fit.
         type_of: a function that returns the type of a value, such as `tensor(float)`, given its
             name; None if unknown.
+        types_of: a function that returns the types that a value has in all calls of its function.
         before: another schema, which the node fits. A value of unknown type is accepted if
             `signature` allows every type that `before` allows.
         is_new: a function that returns whether the conversion has created a value, given its name.
@@ -67,7 +69,7 @@ def unfit(
         _attributes(node, signature)
         or _count(node.inputs, signature.least_inputs, signature.most_inputs, "input")
         or _count(node.outputs, signature.least_outputs, signature.most_outputs, "output")
-        or _types(node, signature, type_of, before, is_new)
+        or _types(node, signature, type_of, types_of, before, is_new)
     )
 
 
@@ -101,6 +103,7 @@ def _types(
     node: Node,
     signature: Signature,
     type_of: Callable[[str], str | None],
+    types_of: Callable[[str], set[str | None]],
     before: Signature,
     is_new: Callable[[str], bool],
 ) -> str | None:
@@ -116,6 +119,9 @@ def _types(
         text = type_of(name)
         if text is None:
             if is_new(name) or old is None or before.allowed(old.type) <= allowed:
+                continue
+            known = types_of(name)
+            if known and known <= allowed and old.type == formal.type:
                 continue
             return f"not all types are allowed, and the type of `{name}` is not known: declare it"
         if text not in allowed and not any(item.startswith("opaque") for item in allowed):

@@ -90,6 +90,8 @@ def carry_over(work: Work) -> None:
             _drop(work, step, held.name)
     if work.is_up:
         _removed_defaults(work, step)
+    else:
+        _added_defaults(work, step)
     for name in work.new.attributes:
         if work.attribute(name) is None:
             _make_explicit(work, step, name)
@@ -136,6 +138,14 @@ def _removed_defaults(work: Work, step: Step) -> None:
             raise Obstacle(
                 f"before version {step[2]}, `{name}` is 0 by default, which means training mode"
             )
+
+
+def _added_defaults(work: Work, step: Step) -> None:
+    """Check that omitted attributes, which the older version lacks, mean what that version does."""
+    for name, wanted in MEANT_BEFORE.get(step, {}).items():
+        omitted = work.attribute(name) is None and name not in work.dropped
+        if omitted and name not in work.new.attributes and default_of(work.old, name) != wanted:
+            raise Obstacle(f"its attribute `{name}` exists only since version {step[2]}")
 
 
 def _make_explicit(work: Work, step: Step, name: str) -> None:

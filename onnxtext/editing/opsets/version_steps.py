@@ -6,6 +6,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 from onnxtext.ast.model import Node
 from onnxtext.ast.visit import nested_graphs
@@ -19,6 +20,7 @@ from onnxtext.editing.opsets.model_facts import Facts, Obstacle
 from onnxtext.editing.opsets.onnx_converter import Converter
 from onnxtext.editing.opsets.rules.table import FIRST, is_reviewed, reviewed_version, rule_of
 from onnxtext.editing.opsets.schema_versions import changes_between, unfit
+from onnxtext.editing.opsets.tensors import make_tensor
 
 _MOST_SUCCESSIVE_STEPS = 48
 """Maximum number of successive steps of a node and the nodes that replace it."""
@@ -119,19 +121,32 @@ class Stepper:
     def _bodies(self, nodes: list[Node], version: int, depth: int) -> None:
         """Convert all graphs in the attributes of inlined nodes, also the graphs inside them."""
         graphs = list(nested_graphs(nodes))
-        while graphs:
-            graph = graphs.pop()
-            before, graph.nodes = graph.nodes, []
-            for node in before:
-                made = self._advance(node, version, depth + 1)
-                graph.nodes += made
-                # The graphs of a node that was inlined itself are converted already.
-                kept = set(map(id, nested_graphs((node,))))
-                graphs += [inner for inner in nested_graphs(made) if id(inner) in kept]
+        constants = self._graph.constants
+        try:
+            while graphs:
+                graph = graphs.pop()
+                self._graph.constants = {}  # other graphs cannot use the constants of this one
+                before, graph.nodes = graph.nodes, []
+                for node in before:
+                    made = self._advance(node, version, depth + 1)
+                    graph.nodes += made
+                    # The graphs of a node that was inlined itself are converted already.
+                    kept = set(map(id, nested_graphs((node,))))
+                    graphs += [inner for inner in nested_graphs(made) if id(inner) in kept]
+        finally:
+            self._graph.constants = constants
 
     def _infer(self, node: Node, signature: Signature) -> None:
-        """Infer and record the types of values of the conversion that a node computes."""
+        """Infer and record the types of values of the conversion that a node computes.
+
+        Record the tensor of a `Constant`, too: the step of another node may need it.
+        """
         facts = self._facts
+        if node.op_type == "Constant" and not signature.domain and facts.is_new(node.outputs[0]):
+            found = facts.constant_node(node)
+            tensor = found and make_tensor(found[0].element, found[1], found[0].integer_dims)
+            if tensor:
+                self._graph.new_tensors[node.outputs[0]] = tensor
         if not any(facts.is_new(name) and self._type(name) is None for name in node.outputs):
             return
         inputs = tuple([self._type(name) if name else None for name in node.inputs])
@@ -161,6 +176,10 @@ class Stepper:
     def _down(self, node: Node, old: Signature, version: int) -> tuple[Work, int]:
         reached = old.since - 1
         new = self._schemas.find(old.domain, old.name, reached) if reached else None
+        if new is not None and new.deprecated and not old.deprecated:
+            new = (
+                None  # such as `GroupNormalization` in version 18, whose scale means another thing
+            )
         work = Work(self._facts, self._graph, node, old, new)
         step = old.domain, old.name, old.since
         if new is None:
@@ -186,7 +205,8 @@ class Stepper:
         schema = self._schemas.find(domain, made.op_type, reached)
         if schema is None or schema.since != new.since:
             return
-        reason = unfit(made, new, self._type, old, self._facts.is_new)
+        types_of = partial(self._facts.element_types, self._graph.scope)
+        reason = unfit(made, new, self._type, types_of, old, self._facts.is_new)
         if reason is not None:
             when = f"version {self._targets[domain]}"
             raise Obstacle(f"in {when}, {reason}")

@@ -289,8 +289,17 @@ def top_k_to_attribute(work: Work) -> None:
     carry_over(work)
 
 
+def _refuse_used_mask(work: Work, reason: str) -> None:
+    if any(name in work.facts.used for name in work.node.outputs[1:2] if name):
+        raise Obstacle(f"its output `mask` is used, and {reason}")
+
+
+_MASK = "only version 12 defines what it contains in inference"
+
+
 def dropout_to_inputs(work: Work) -> None:
     """Convert `Dropout` to version 12: `ratio` becomes an input."""
+    _refuse_used_mask(work, _MASK)
     if work.attribute("ratio") is not None:
         ratio = work.real("ratio") or 0.0
         work.drop("ratio")
@@ -314,6 +323,7 @@ def dropout_to_attributes(work: Work) -> None:
             work.set(tensors.real("ratio", float(numbers[0])))  # has no effect in inference
         work.leave_out(1)
         work.say("`ratio` becomes an attribute")
+    _refuse_used_mask(work, _MASK)
     work.drop("seed")
     carry_over(work)
 
@@ -321,10 +331,7 @@ def dropout_to_attributes(work: Work) -> None:
 def dropout_mask(work: Work) -> None:
     """Drop the output `mask` of `Dropout`, whose type changed in version 10; reject used masks."""
     if len(work.node.outputs) > 1 and work.node.outputs[1]:
-        if work.node.outputs[1] in work.facts.used:
-            raise Obstacle(
-                "its output `mask` is used, and the type of `mask` changed in version 10"
-            )
+        _refuse_used_mask(work, "the type of `mask` changed in version 10")
         work.facts.dropped.add((id(work.graph.scope.original), work.node.outputs[1]))
         work.node.outputs = work.node.outputs[:1]
         work.node.output_types = work.node.output_types[:1]

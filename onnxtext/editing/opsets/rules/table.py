@@ -141,6 +141,10 @@ def rules() -> Mapping[Step, Rule]:
 
 FIRST: Mapping[tuple[str, str], Change] = MappingProxyType(
     {
+        ("", "AffineGrid"): _refuse(
+            "it exists only since version 20, and the definition in its schema is not valid: its "
+            "`Range` gets vectors"
+        ),
         ("", "Resize"): upsample_and_resize.resize_to_upsample,
         ("", "ScatterElements"): indexing.scatter_down,
     }
