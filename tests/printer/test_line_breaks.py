@@ -9,7 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import onnxtext
-from onnxtext.printer.layout import STEP, fill, filled, filled_row, wrapped
+from onnxtext.format.document import write_document
+from onnxtext.printer import print_model
+from onnxtext.printer.graphs import GraphPrinter
+from onnxtext.printer.layout import STEP, WIDTH, fill, filled, filled_row, wrapped
 from tests.laws.test_models import check_layout
 
 ITEMS = st.lists(st.text("0123456789.-e", min_size=1, max_size=25), min_size=1, max_size=60)
@@ -81,3 +84,23 @@ def test_no_line_is_too_long(model: onnx.ModelProto) -> None:
     check_layout(text)
     assert onnxtext.to_binary(text) == data
     assert onnxtext.format_text(text) == text
+
+
+NAME = "model/decoder/layers.0/self_attn/q_proj/MatMul_output_0"
+TEXTS = [
+    # A lone `@unset` before the name of the main graph.
+    """
+    @unset(name) "" (
+      @doc("d") @set(type: {tensor_type: {elem_type: 1, 999: 7}}) "x/y/z/0/1") => () {}
+    """,
+]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_every_part_of_a_statement_breaks(text: str) -> None:
+    data = onnxtext.to_binary("@meta() <onnxtext: 1>" + text)
+    printed = onnxtext.from_binary(data)
+    assert max(map(len, printed.split("\n"))) <= WIDTH
+    assert onnxtext.to_binary(printed) == data
+    assert print_model(onnxtext.parse(printed), GraphPrinter()) == printed
+    assert write_document(printed) == printed
