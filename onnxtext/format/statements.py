@@ -7,7 +7,7 @@ from functools import partial
 from typing import TypeGuard
 
 from onnxtext.format.attach_comments import Listing, listing
-from onnxtext.format.literals import LiteralWriter, dims_of, items_text
+from onnxtext.format.literals import LiteralWriter, dims_of, items_text, nothing
 from onnxtext.format.token_text import (
     name_text,
     numbers_of,
@@ -18,6 +18,7 @@ from onnxtext.format.token_text import (
 )
 from onnxtext.format.tokens_with_comments import Token
 from onnxtext.format.tree import Tree
+from onnxtext.printer.broken_types import broken_type
 from onnxtext.printer.layout import STEP, filled, flat_items
 from onnxtext.printer.statements import (
     Decorators,
@@ -25,7 +26,6 @@ from onnxtext.printer.statements import (
     Literal,
     NodeParts,
     arrange,
-    broken_type,
     column,
     decorated_name,
     node_lines,
@@ -53,7 +53,7 @@ class StatementWriter(LiteralWriter):
         if data is not None:
             write = self.repeatable(partial(self.data, data, dims_of(type)))
         elif tree.origin == "dataless" or tree.alias == "initializer":
-            write = _nothing
+            write = nothing
         return value_text(decorators, type, name, write, indent, self.width)
 
     def _interface(self, tree: Tree, indent: str, *, several: bool = False) -> list[ListText]:
@@ -228,7 +228,7 @@ class StatementWriter(LiteralWriter):
         """Write the attributes on one line; None if they do not fit."""
         found = listing(tree)
         assert found is not None
-        if tree.commented or any(_holds_graph(item.tree) for item in found.items):
+        if tree.commented or any(_is_graph(item.tree) for item in found.items):
             return None
         texts = [self.attribute(item.tree, "") for item in found.items]
         if sum(len(text) + 2 for text in texts) > self.width:
@@ -302,18 +302,20 @@ class StatementWriter(LiteralWriter):
         assert isinstance(last, Tree)
         if len(tree.parts) == 2 and isinstance(tree.parts[0], Token):
             return f"@{word_text(last)}"
-        before = self.inline_decorators(tree.child("decorators"), indent)
+        decorators = tree.child("decorators")
         match last.origin:
             case "string":
                 return string_text(last, indent)
             case "graph_value":
+                before = self.inline_decorators(decorators, indent)
                 return before + self.graph(last, indent, column(before, self.width - budget - 1))
             case "typed":
                 inner = last.trees()[0]
                 if inner.origin != "type":
-                    return before + self.tensor(inner, indent, budget - column(before, 0))
-                type = self.type(inner)
-                return before + type if before or len(type) <= budget else broken_type(type, indent)
+                    return self.tensor(inner, decorators, indent, budget)
+                before, type = self.inline_decorators(decorators, indent), self.type(inner)
+                fits = column(before, 0) + len(type) <= budget
+                return before + (type if fits else broken_type(type, indent))
         return only_token(last).text
 
     def _dataless(self, tree: Tree) -> str:
@@ -351,9 +353,12 @@ def _is_numbers(part: Tree | Token) -> TypeGuard[Token]:
     return isinstance(part, Token) and part.terminal == "NUMBERS"
 
 
-def _nothing(indent: str, budget: int) -> str:
-    """Write no data after the `=` of a tensor without data."""
-    return ""
+def _is_graph(tree: Tree) -> bool:
+    """Whether the type of an attribute is `graph` or `graphs`; it may have no value."""
+    type = tree.child("attribute_type")
+    if type is not None and only_token(type).text in ("graph", "graphs"):
+        return True
+    return _holds_graph(tree)
 
 
 def _holds_graph(tree: Tree) -> bool:
