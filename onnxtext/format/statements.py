@@ -29,6 +29,7 @@ from onnxtext.printer.statements import (
     column,
     decorated_name,
     node_lines,
+    tensor_lines,
     value_text,
 )
 
@@ -274,8 +275,8 @@ class StatementWriter(LiteralWriter):
                 items = [self._element(item, inner, self.width) for item in elements.trees()]
                 items.append("...")
             return items_text(items, indent, budget)
-        if tree.origin == "dataless_tensor":
-            return f"{self._dataless(tree)} ="
+        if tree.origin == "dataless_element":
+            return self._dataless(tree, indent, budget)
         if isinstance(first, Token) and first.terminal == "NUMBERS":
             return filled(numbers_of(first), "[]", indent, budget)
         found = listing(tree)
@@ -318,10 +319,13 @@ class StatementWriter(LiteralWriter):
                 return before + (type if fits else broken_type(type, indent))
         return only_token(last).text
 
-    def _dataless(self, tree: Tree) -> str:
-        first, *rest = tree.parts
+    def _dataless(self, tree: Tree, indent: str, budget: int) -> str:
+        """Write a tensor without data before a `=>` token, which contains its `=`."""
+        decorators = self.value_decorators(tree.child("decorators"), indent)
+        first, *rest = tree.trees()[-1].parts
         type = first.text if isinstance(first, Token) else self.type(first)
-        return " ".join([type, *map(word_text, rest)])
+        head = (type, "".join(map(word_text, rest)), " =")
+        return tensor_lines(decorators, head, nothing, indent, budget, width=self.width)
 
 
 _ATTRIBUTES = ("attribute", "dataless_attribute")
