@@ -130,19 +130,18 @@ class StatementWriter(LiteralWriter):
         lists = self._interface(tree, "", several=True)
         return self._headed(tree, head, lists, "", 0)
 
-    def graph(self, tree: Tree, indent: str, start: int) -> str:
+    def graph(self, tree: Tree, decorators_tree: Tree | None, indent: str, start: int) -> str:
         """Write a graph in an attribute or a section.
-
-        In an attribute, the caller writes the decorators, which are not part of the graph's tree.
 
         Args:
             tree: the graph.
+            decorators_tree: its decorators.
             indent: the indentation of its statement.
             start: the column at which the graph begins.
         """
         name = tree.child("graph_name", "name")
         assert name is not None
-        decorators = self.value_decorators(tree.child("decorators"), indent)
+        decorators = self.value_decorators(decorators_tree, indent)
         lists = self._interface(tree, indent)
         return self._headed(tree, name_text(name), lists, indent, start, decorators)
 
@@ -308,8 +307,7 @@ class StatementWriter(LiteralWriter):
             case "string":
                 return string_text(last, indent)
             case "graph_value":
-                before = self.inline_decorators(decorators, indent)
-                return before + self.graph(last, indent, column(before, self.width - budget - 1))
+                return self.graph(last, decorators, indent, self.width - budget - 1)
             case "typed":
                 inner = last.trees()[0]
                 if inner.origin != "type":

@@ -116,6 +116,13 @@ TEXTS = [
       ) z,
     ) => () {}
     """,
+    # A graph in an attribute whose name does not fit behind its decorators.
+    f"""
+    g () => () {{
+      y = If () <then_branch = @doc("a short text") "{NAME[:50]}" () => (a, b, c) {{}}>
+      z = If () <branches = [@doc("a short text") "{NAME[:50]}/and/more" (x) => () {{}}]>
+    }}
+    """,
     # Decorators, names and blobs of tensors in lists and in sparse tensors.
     f"""
     g () => () {{
