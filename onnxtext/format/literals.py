@@ -114,13 +114,13 @@ class LiteralWriter(RecordWriter):
 
     def _brackets(self, tree: Tree, dims: Sequence[str], indent: str, budget: int) -> str:
         found = listing(tree)
+        if found is not None and any(item.tree.origin == "pair" for item in found.items):
+            texts = [self.pair(item.tree, indent) for item in found.items]
+            return self.bracketed(tree, found, texts, "[]", indent, budget)
         if tree.commented:
             assert found is not None
             texts = [self._commented(item.tree, indent + STEP) for item in found.items]
             return self.broken(found, texts, "[]", indent)
-        if found is not None and any(item.tree.origin == "pair" for item in found.items):
-            texts = [self.pair(item.tree, indent) for item in found.items]
-            return self.bracketed(tree, found, texts, "[]", indent, budget)
         return self._numbers("".join([p.text for p in tree.tokens()]), dims, indent, budget)
 
     def _numbers(self, text: str, dims: Sequence[str], indent: str, budget: int) -> str:
