@@ -104,5 +104,10 @@ def _value_text(dialect: Dialect, value: ast.AttributeValue, indent: str, budget
             return lay_out(items, "[]", indent, budget, dialect.comma)
         case ast.Reference() | ast.Graph() | ast.TypedBlob() | ast.RepeatedList():
             raise AssertionError("printed with its type, or as a graph")
-    before, type = inline_decorators(value.decorators, indent), dialect.type(value)
-    return before + (type if column(before, 0) + len(type) <= budget else broken_type(type, indent))
+    return type_value_text(value, indent, budget, dialect)
+
+
+def type_value_text(type: ast.Type, indent: str, budget: int, dialect: Dialect = ONNXTEXT) -> str:
+    """Return a type with its decorators, on one line if it fits into `budget` columns."""
+    before, text = inline_decorators(type.decorators, indent), dialect.type(type)
+    return before + (text if column(before, 0) + len(text) <= budget else broken_type(text, indent))
