@@ -180,7 +180,8 @@ class DocumentWriter(StatementWriter):
         key = f"{only_token(tree.parts[0]).text}: "
         graph, found = tree.child("graph"), listing(tree)
         if graph is not None:
-            return key + self.graph(graph, indent, len(indent) + len(key))
+            decorators = graph.child("decorators")
+            return key + self.graph(graph, decorators, indent, len(indent) + len(key))
         assert found is not None
         return self.pairs(key, tree, found, indent)
 

@@ -93,6 +93,8 @@ def format_incrementally(source: Source, model: Model) -> str | None:
     if len(rest.text) > max(LONGEST_REST, len(source.text) // 20):
         return None
     formatted = write_document(rest.text)
+    if not cut.is_aligned(formatted):
+        return None
     try:
         proven = _difference(rest, parse_model(rest), formatted) is None
     except OnnxTextError:  # sections refer to extracted statements

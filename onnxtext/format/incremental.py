@@ -63,6 +63,7 @@ class IncrementalText:
         self._parts: list[str] = []
         self._at = 0
         self._runs: list[str] = []
+        self._indents: list[str] = []
 
     def take_out_lists(self, owner: Graph | Function, depth: int) -> None:
         """Format the statements of a graph or function, and replace them by placeholders.
@@ -185,6 +186,7 @@ class IncrementalText:
         self._parts += [self.source[self._at : start], f"{above}{mark}{rest}"]
         self._at = end
         self._runs.append(whole)
+        self._indents.append(run.writer.indent)
 
     def is_whole(self) -> bool:
         """Whether every `# fmt: off` was found in a list, so that no region is split."""
@@ -197,6 +199,15 @@ class IncrementalText:
     def text(self) -> str:
         """Return the text with placeholders."""
         return "".join([*self._parts, self.source[self._at :]])
+
+    def is_aligned(self, formatted: str) -> bool:
+        """Whether each placeholder in the formatted text has the indentation of its statements.
+
+        A graph in a node has a greater indentation if the outputs of the node are on lines of
+        their own.
+        """
+        marks = re.finditer(rf"^( *){_KEPT}(\d+)", formatted, re.MULTILINE)
+        return all(mark[1] == self._indents[int(mark[2])] for mark in marks)
 
     def put_back(self, formatted: str) -> str:
         """Replace the placeholders in the formatted text by the statements."""

@@ -14,7 +14,7 @@ from onnxtext.format.token_text import numbers_of, only_token, string_text, word
 from onnxtext.format.tokens_with_comments import Token
 from onnxtext.format.tree import Tree
 from onnxtext.printer.layout import STEP, filled
-from onnxtext.printer.statements import column
+from onnxtext.printer.statements import Literal, column, tensor_lines
 from onnxtext.printer.types_and_tensors import fill_fields, flat_rows, nested_lines, row_line
 
 _TOKENS = re.compile(r"[\[\]]|[^\[\], \t\n\v\f\r]+")
@@ -23,22 +23,48 @@ _TOKENS = re.compile(r"[\[\]]|[^\[\], \t\n\v\f\r]+")
 class LiteralWriter(RecordWriter):
     """Writes tensors."""
 
-    def tensor(self, tree: Tree, indent: str, budget: int) -> str:
-        """Write a tensor in an attribute, without decorators."""
+    def tensor(
+        self,
+        tree: Tree,
+        decorators_tree: Tree | None,
+        indent: str,
+        budget: int,
+        *,
+        is_plain_part: bool = False,
+    ) -> str:
+        """Write a tensor in an attribute.
+
+        Args:
+            tree: the tensor.
+            decorators_tree: its decorators.
+            indent: the indentation of the statement.
+            budget: the maximum width of the first line.
+            is_plain_part: as in `tensor_lines`.
+        """
+        decorators = self.value_decorators(decorators_tree, indent)
         first = tree.parts[0]
         if isinstance(first, Token):  # float(1.5)
             literal = tree.child("literal")
             assert literal is not None
-            return f"{first.text}({self.scalar(literal, indent)})"
+            before = decorators.inline or decorators.lines
+            return f"{before}{first.text}({self.scalar(literal, indent)})"
         type = self.type(first)
         name_tree = tree.child("tensor_name")
-        name = "" if name_tree is None else f" {word_text(name_tree)}"
+        name = "" if name_tree is None else word_text(name_tree)
         data = tree.child("data", "braces", "brackets", "stored", "call")
         equals = any(isinstance(part, Token) and part.text == "=" for part in tree.parts)
-        head = f"{type}{name}{' =' if equals else ''}"
-        if data is None:
-            return head
-        return f"{head} {self.data(data, dims_of(type), indent, budget - len(head) - 1)}"
+        write: Literal = nothing
+        if data is not None:
+            write = self.repeatable(partial(self.data, data, dims_of(type)))
+        return tensor_lines(
+            decorators,
+            (type, name, " =" if equals else ""),
+            write,
+            indent,
+            budget,
+            width=self.width,
+            is_plain_part=is_plain_part,
+        )
 
     def data(self, tree: Tree, dims: Sequence[str], indent: str, budget: int) -> str:
         """Write the data of a tensor.
@@ -88,13 +114,13 @@ class LiteralWriter(RecordWriter):
 
     def _brackets(self, tree: Tree, dims: Sequence[str], indent: str, budget: int) -> str:
         found = listing(tree)
+        if found is not None and any(item.tree.origin == "pair" for item in found.items):
+            texts = [self.pair(item.tree, indent) for item in found.items]
+            return self.bracketed(tree, found, texts, "[]", indent, budget)
         if tree.commented:
             assert found is not None
             texts = [self._commented(item.tree, indent + STEP) for item in found.items]
             return self.broken(found, texts, "[]", indent)
-        if found is not None and any(item.tree.origin == "pair" for item in found.items):
-            texts = [self.pair(item.tree, indent) for item in found.items]
-            return self.bracketed(tree, found, texts, "[]", indent, budget)
         return self._numbers("".join([p.text for p in tree.tokens()]), dims, indent, budget)
 
     def _numbers(self, text: str, dims: Sequence[str], indent: str, budget: int) -> str:
@@ -131,21 +157,22 @@ class LiteralWriter(RecordWriter):
         found = listing(tree)
         assert found is not None
         name = only_token(tree.parts[0]).text
-        texts = [self._argument(item.tree, indent) for item in found.items]
+        is_plain = not any(item.tree.child("decorators") for item in found.items)
+        texts = [self._argument(item.tree, indent, is_plain) for item in found.items]
         if name == "external" and not tree.commented:
             return name + filled(texts, "()", indent, budget - len(name))
         if name == "sparse" or tree.commented:
             return self.bracketed(tree, found, texts, f"{name}()", indent, budget)
         return f"{name}({', '.join(texts)})"
 
-    def _argument(self, tree: Tree, indent: str) -> str:
+    def _argument(self, tree: Tree, indent: str, is_plain: bool) -> str:
         tensor = tree.child("tensor")
         if tensor is None:
             return string_text(tree.parts[-1], indent)
         inner = indent + STEP
-        before = self.inline_decorators(tree.child("decorators"), inner)
         room = self.width - len(inner) - 1
-        return before + self.tensor(tensor, inner, room - column(before, 0))
+        decorators = tree.child("decorators")
+        return self.tensor(tensor, decorators, inner, room, is_plain_part=is_plain)
 
     def _fields(self, tree: Tree, indent: str, budget: int) -> str:
         """Write data as named fields of `TensorProto`, for data that does not fit its type."""
@@ -172,9 +199,14 @@ class LiteralWriter(RecordWriter):
         return head + self.bracketed(tree, found, texts, "[]", indent, budget)
 
 
+def nothing(indent: str, budget: int) -> str:
+    """Return the literal of a tensor without data."""
+    return ""
+
+
 def items_text(items: Sequence[str], indent: str, budget: int) -> str:
-    """Return a list in brackets; `[0, ...]` is never split over lines."""
-    if len(items) <= 2 and items[-1] == "...":
+    """Return a list in brackets; only a string of several lines splits `[0, ...]` over lines."""
+    if len(items) <= 2 and items[-1] == "..." and "\n" not in items[0]:
         return f"[{', '.join(items)}]"
     return filled(items, "[]", indent, budget)
 

@@ -260,7 +260,7 @@ def _continued(printed: Sequence[str]) -> frozenset[int]:
             found.update(_back(printed, at, indent))
         if bare[-1:] in _OPENING and bare:
             open.append((at, False))
-        elif open and bare[-1:] == "," and ", " in bare and _is_literal(printed[open[-1][0]]):
+        elif open and _is_filled(bare) and _is_literal(printed[open[-1][0]]):
             open[-1] = open[-1][0], True
         previous = line
     return frozenset(found)
@@ -268,6 +268,14 @@ def _continued(printed: Sequence[str]) -> frozenset[int]:
 
 _ENDS = (*_OPENING, *_CLOSING)
 _TYPE = re.compile(rf"(?:{'|'.join(sorted(SPECIAL_WORDS))})[\[(]")
+
+
+_STRING_ITEM = re.compile(r'"""|b?"(?:[^"\\]|\\.)*",')
+
+
+def _is_filled(line: str) -> bool:
+    """Whether a line of a literal shows that the lines of its list are filled with items."""
+    return (line[-1:] == "," and ", " in line) or _STRING_ITEM.fullmatch(line) is not None
 
 
 def _is_literal(opening: str) -> bool:

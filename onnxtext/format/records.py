@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from onnxtext.ast.list_order import ORDERS
-from onnxtext.format.attach_comments import listing
+from onnxtext.format.attach_comments import has_comments, listing
 from onnxtext.format.lists import ListWriter
 from onnxtext.format.token_text import (
     decoded,
@@ -136,6 +136,12 @@ class RecordWriter(ListWriter):
         texts = self.value_decorators(tree, indent)
         return texts.inline or texts.lines
 
+    def type_decorators(self, tree: Tree | None) -> str:
+        """Write decorators of a part of a type: on one line if they have no comments."""
+        if tree is not None and has_comments(tree):
+            return self.inline_decorators(tree, "")
+        return "" if tree is None else "".join([f"{_flat(part)} " for part in tree.trees()])
+
     # ---- Types ------------------------------------------------------------------------------
 
     def type(self, tree: Tree) -> str:
@@ -158,7 +164,7 @@ class RecordWriter(ListWriter):
     def _type_argument(self, tree: Tree) -> str:
         inner = tree.child("type")
         if inner is not None:
-            return self.inline_decorators(tree.child("decorators"), "") + self.type(inner)
+            return self.type_decorators(tree.child("decorators")) + self.type(inner)
         name = tree.child("opaque_name")
         assert name is not None
         parts = [decoded(token) for token in name.tokens() if token.text != "."]
@@ -174,6 +180,28 @@ class RecordWriter(ListWriter):
         return [self._dim(item) for item in items.trees()]
 
     def _dim(self, tree: Tree) -> str:
-        before = self.inline_decorators(tree.child("decorators"), "")
+        before = self.type_decorators(tree.child("decorators"))
         last = tree.parts[-1]
         return before + (last.text if isinstance(last, Token) else word_text(last))
+
+
+def _flat(tree: Tree) -> str:
+    """Return a decorator, a field or its value on one line."""
+    found = listing(tree)
+    if found is not None:
+        texts = [_flat(item.tree) for item in found.items]
+        return f"{found.opening.text}{', '.join(texts)}{found.closing.text}"
+    inner = tree.parts[0]
+    if isinstance(inner, Token):
+        return f"[{', '.join(numbers_of(inner))}]" if inner.terminal == "NUMBERS" else inner.text
+    match inner.origin:
+        case "field_key":
+            key = only_token(inner)
+            name = key.text if key.terminal == "INT" else word(decoded(key))
+            return f"{name}: {_flat(tree.trees()[-1])}"
+        case "string":
+            token = only_token(inner)
+            return quoted(decoded(token)) if token.terminal == "TRIPLE" else string_text(token, "")
+        case "dotted":
+            return dotted_text(inner)
+    return _flat(inner)

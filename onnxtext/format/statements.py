@@ -7,7 +7,7 @@ from functools import partial
 from typing import TypeGuard
 
 from onnxtext.format.attach_comments import Listing, listing
-from onnxtext.format.literals import LiteralWriter, dims_of, items_text
+from onnxtext.format.literals import LiteralWriter, dims_of, items_text, nothing
 from onnxtext.format.token_text import (
     name_text,
     numbers_of,
@@ -18,6 +18,7 @@ from onnxtext.format.token_text import (
 )
 from onnxtext.format.tokens_with_comments import Token
 from onnxtext.format.tree import Tree
+from onnxtext.printer.broken_types import broken_type
 from onnxtext.printer.layout import STEP, filled, flat_items
 from onnxtext.printer.statements import (
     Decorators,
@@ -25,10 +26,10 @@ from onnxtext.printer.statements import (
     Literal,
     NodeParts,
     arrange,
-    broken_type,
     column,
     decorated_name,
     node_lines,
+    tensor_lines,
     value_text,
 )
 
@@ -53,7 +54,7 @@ class StatementWriter(LiteralWriter):
         if data is not None:
             write = self.repeatable(partial(self.data, data, dims_of(type)))
         elif tree.origin == "dataless" or tree.alias == "initializer":
-            write = _nothing
+            write = nothing
         return value_text(decorators, type, name, write, indent, self.width)
 
     def _interface(self, tree: Tree, indent: str, *, several: bool = False) -> list[ListText]:
@@ -129,19 +130,18 @@ class StatementWriter(LiteralWriter):
         lists = self._interface(tree, "", several=True)
         return self._headed(tree, head, lists, "", 0)
 
-    def graph(self, tree: Tree, indent: str, start: int) -> str:
+    def graph(self, tree: Tree, decorators_tree: Tree | None, indent: str, start: int) -> str:
         """Write a graph in an attribute or a section.
-
-        In an attribute, the caller writes the decorators, which are not part of the graph's tree.
 
         Args:
             tree: the graph.
+            decorators_tree: its decorators.
             indent: the indentation of its statement.
             start: the column at which the graph begins.
         """
         name = tree.child("graph_name", "name")
         assert name is not None
-        decorators = self.value_decorators(tree.child("decorators"), indent)
+        decorators = self.value_decorators(decorators_tree, indent)
         lists = self._interface(tree, indent)
         return self._headed(tree, name_text(name), lists, indent, start, decorators)
 
@@ -228,7 +228,7 @@ class StatementWriter(LiteralWriter):
         """Write the attributes on one line; None if they do not fit."""
         found = listing(tree)
         assert found is not None
-        if tree.commented or any(_holds_graph(item.tree) for item in found.items):
+        if tree.commented or any(_is_graph(item.tree) for item in found.items):
             return None
         texts = [self.attribute(item.tree, "") for item in found.items]
         if sum(len(text) + 2 for text in texts) > self.width:
@@ -274,8 +274,8 @@ class StatementWriter(LiteralWriter):
                 items = [self._element(item, inner, self.width) for item in elements.trees()]
                 items.append("...")
             return items_text(items, indent, budget)
-        if tree.origin == "dataless_tensor":
-            return f"{self._dataless(tree)} ="
+        if tree.origin == "dataless_element":
+            return self._dataless(tree, indent, budget)
         if isinstance(first, Token) and first.terminal == "NUMBERS":
             return filled(numbers_of(first), "[]", indent, budget)
         found = listing(tree)
@@ -302,24 +302,28 @@ class StatementWriter(LiteralWriter):
         assert isinstance(last, Tree)
         if len(tree.parts) == 2 and isinstance(tree.parts[0], Token):
             return f"@{word_text(last)}"
-        before = self.inline_decorators(tree.child("decorators"), indent)
+        decorators = tree.child("decorators")
         match last.origin:
             case "string":
                 return string_text(last, indent)
             case "graph_value":
-                return before + self.graph(last, indent, column(before, self.width - budget - 1))
+                return self.graph(last, decorators, indent, self.width - budget - 1)
             case "typed":
                 inner = last.trees()[0]
                 if inner.origin != "type":
-                    return before + self.tensor(inner, indent, budget - column(before, 0))
-                type = self.type(inner)
-                return before + type if before or len(type) <= budget else broken_type(type, indent)
+                    return self.tensor(inner, decorators, indent, budget)
+                before, type = self.inline_decorators(decorators, indent), self.type(inner)
+                fits = column(before, 0) + len(type) <= budget
+                return before + (type if fits else broken_type(type, indent))
         return only_token(last).text
 
-    def _dataless(self, tree: Tree) -> str:
-        first, *rest = tree.parts
+    def _dataless(self, tree: Tree, indent: str, budget: int) -> str:
+        """Write a tensor without data before a `=>` token, which contains its `=`."""
+        decorators = self.value_decorators(tree.child("decorators"), indent)
+        first, *rest = tree.trees()[-1].parts
         type = first.text if isinstance(first, Token) else self.type(first)
-        return " ".join([type, *map(word_text, rest)])
+        head = (type, "".join(map(word_text, rest)), " =")
+        return tensor_lines(decorators, head, nothing, indent, budget, width=self.width)
 
 
 _ATTRIBUTES = ("attribute", "dataless_attribute")
@@ -351,9 +355,12 @@ def _is_numbers(part: Tree | Token) -> TypeGuard[Token]:
     return isinstance(part, Token) and part.terminal == "NUMBERS"
 
 
-def _nothing(indent: str, budget: int) -> str:
-    """Write no data after the `=` of a tensor without data."""
-    return ""
+def _is_graph(tree: Tree) -> bool:
+    """Whether the type of an attribute is `graph` or `graphs`; it may have no value."""
+    type = tree.child("attribute_type")
+    if type is not None and only_token(type).text in ("graph", "graphs"):
+        return True
+    return _holds_graph(tree)
 
 
 def _holds_graph(tree: Tree) -> bool:

@@ -8,10 +8,11 @@ from functools import partial
 from typing import Any
 
 from onnxtext import ast
+from onnxtext.printer.broken_types import broken_type
 from onnxtext.printer.dialect import ONNXTEXT, Dialect
 from onnxtext.printer.layout import STEP, WIDTH, bracketed, filled, filled_row
 from onnxtext.printer.records import inline_decorators, record_text, value_decorators
-from onnxtext.printer.statements import broken_type, column, value_text
+from onnxtext.printer.statements import column, value_text
 from onnxtext.tensor.float_literals import float32_text
 from onnxtext.tensor.print_elements import format_floats
 
@@ -103,5 +104,10 @@ def _value_text(dialect: Dialect, value: ast.AttributeValue, indent: str, budget
             return lay_out(items, "[]", indent, budget, dialect.comma)
         case ast.Reference() | ast.Graph() | ast.TypedBlob() | ast.RepeatedList():
             raise AssertionError("printed with its type, or as a graph")
-    text = inline_decorators(value.decorators, indent) + dialect.type(value)
-    return text if len(text) <= budget or value.decorators else broken_type(text, indent)
+    return type_value_text(value, indent, budget, dialect)
+
+
+def type_value_text(type: ast.Type, indent: str, budget: int, dialect: Dialect = ONNXTEXT) -> str:
+    """Return a type with its decorators, on one line if it fits into `budget` columns."""
+    before, text = inline_decorators(type.decorators, indent), dialect.type(type)
+    return before + (text if column(before, 0) + len(text) <= budget else broken_type(text, indent))

@@ -80,7 +80,8 @@ class GraphPrinter:
 
     def graph_statement(self, graph: Graph) -> list[str]:
         """Return the text of the main graph, as parts to be joined."""
-        head = decorator_lines(graph.decorators, "") + self.main_head(graph)
+        head = decorator_lines(graph.decorators, "")
+        head += self.main_head(graph, column(head, 0))
         return [head, *self.rest_parts(graph, "", column(head, 0))]
 
     def graph_value(self, graph: Graph, indent: str, start: int) -> str:
@@ -112,8 +113,8 @@ class GraphPrinter:
         values = [" ", *self._values(graph, indent, start)] if graph.values else []
         return [*values, " ", self.body_text(graph.nodes, indent)]
 
-    def main_head(self, graph: Graph) -> str:
-        """Return the name, inputs and outputs of the main graph.
+    def main_head(self, graph: Graph, start: int = 0) -> str:
+        """Return the name, inputs and outputs of the main graph, from column `start` on.
 
         A list of several values has one value per line.
         """
@@ -122,7 +123,7 @@ class GraphPrinter:
             self._list(graph.inputs, "", " ", several=True),
             self._list(graph.outputs, "", " => ", several=True),
         ]
-        return name + arrange(lists, column(name, 0), _after_head(graph, ""))
+        return name + arrange(lists, column(name, start), _after_head(graph, ""))
 
     def _interface(self, graph: Graph | Function, indent: str, start: int) -> str:
         lists = [

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from onnxtext import ast
 from onnxtext.ast.list_order import INITIALIZERS, entries, order_of, with_data
@@ -18,7 +19,7 @@ from onnxtext.printer.dialect import Dialect
 from onnxtext.printer.graphs import GraphPrinter
 from onnxtext.printer.layout import bracketed, filled, filled_row
 from onnxtext.printer.printer import print_model
-from onnxtext.printer.statements import column
+from onnxtext.printer.statements import Decorators, tensor_lines
 from onnxtext.printer.strings import value_name, word
 from onnxtext.tensor.elements import ELEMENTS
 from onnxtext.tensor.print_elements import format_field
@@ -124,11 +125,12 @@ def _dim(dim: ast.Dim) -> str:
 
 def _tensor(tensor: ast.Tensor | ast.SparseTensor, indent: str, budget: int) -> str:
     assert isinstance(tensor, ast.Tensor), "official text has no sparse tensors"
-    name = f" {tensor.name}" if tensor.name else ""
     # A bracket right after a type would be read as its dimensions.
     equals = " =" if isinstance(tensor.data, ast.ExternalData) else ""
-    head = f"{_type(tensor.type)}{name}{equals} "
-    return head + _data(tensor.type, tensor.data, indent, budget - column(head, 0))
+    head = (_type(tensor.type), tensor.name or "", equals)
+    return tensor_lines(
+        Decorators(), head, partial(_data, tensor.type, tensor.data), indent, budget
+    )
 
 
 def _data_parts(type: ast.TensorType, data: ast.TensorData, indent: str, budget: int) -> list[str]:

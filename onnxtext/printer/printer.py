@@ -10,11 +10,11 @@ from functools import cache, lru_cache
 from onnxtext import ast
 from onnxtext.ast.list_order import ORDERS
 from onnxtext.core import core
-from onnxtext.printer.attributes import attribute_text
+from onnxtext.printer.attributes import attribute_text, type_value_text
 from onnxtext.printer.dialect import Dialect
 from onnxtext.printer.graphs import GraphPrinter, opsets_text
 from onnxtext.printer.layout import STEP, WIDTH, bracketed, broken
-from onnxtext.printer.records import decorator_lines, inline_decorators, record_text
+from onnxtext.printer.records import decorator_lines, record_text
 from onnxtext.printer.resources import base64_parts, resources_parts
 from onnxtext.printer.sections import section_parts
 from onnxtext.printer.strings import string_value
@@ -118,7 +118,7 @@ def print_fragment(fragment: ast.Fragment) -> str:
             return f"{string_value(key, '')}: {string_value(value, '')}\n"
         case ast.Record() as record:
             return record_text(record, "") + "\n"
-    return f"{inline_decorators(fragment.item.decorators, '')}{print_type(fragment.item)}\n"
+    return type_value_text(fragment.item, "", WIDTH) + "\n"
 
 
 def print_attribute(attribute: ast.Attribute) -> str:

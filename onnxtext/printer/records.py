@@ -103,6 +103,31 @@ def decorator_lines(decorators: Sequence[Decorator], indent: str) -> str:
     return "".join([f"{indent}{decorator_text(item, indent)}\n" for item in decorators])
 
 
+def type_decorators(decorators: Sequence[Decorator]) -> str:
+    """Return the decorators of a part of a type on one line, each with a space after it."""
+    return "".join(
+        [f"@{item.name}({', '.join(map(_flat_field, item.arguments))}) " for item in decorators]
+    )
+
+
+def _flat_field(field: Field) -> str:
+    value = _flat_value(field.value)
+    if field.key is None:
+        return value
+    return f"{field.key if isinstance(field.key, int) else word(field.key)}: {value}"
+
+
+def _flat_value(value: FieldValue) -> str:
+    match value:
+        case bytes():
+            return quoted(value.decode("utf-8", "surrogateescape"))
+        case Record(fields):
+            return f"{{{', '.join(map(_flat_field, fields))}}}"
+        case tuple():
+            return f"[{', '.join(map(_flat_value, value))}]"
+    return value_text(value, "")
+
+
 def inline_decorators(decorators: Sequence[Decorator], indent: str) -> str:
     """Return the decorators before a type, on the line of the type if short, else one per line.
 

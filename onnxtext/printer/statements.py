@@ -8,10 +8,10 @@ user's spelling.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from onnxtext.printer.broken_types import broken_type
 from onnxtext.printer.layout import STEP, WIDTH, broken
 
 ATTRIBUTE_WIDTH = 60
@@ -142,13 +142,17 @@ def declaration(type: str, name: str, indent: str, after: int = 1, width: int = 
 
     Args:
         type: the text of the type; "" if there is none.
-        name: the text of the name.
+        name: the text of the name; "" if there is none.
         indent: the indentation of the line on which the type begins.
         after: the number of columns to leave free after the name, such as 1 for a comma.
         width: the maximum width of a line.
     """
     if not type:
         return name
+    if not name:
+        return (
+            type if len(indent) + len(type) + after <= width else broken_type(type, indent, width)
+        )
     if len(indent) + len(type) + 1 + len(name) + after <= width or "\n" in type:
         return f"{type} {name}"
     if len(indent) + len(type) > width:
@@ -158,45 +162,14 @@ def declaration(type: str, name: str, indent: str, after: int = 1, width: int = 
     return f"{type}\n{indent}{STEP}{name}"
 
 
-_HEAD = re.compile(r"\w+[\[(]")
-
-
-def broken_type(type: str, indent: str, width: int = WIDTH) -> str:
-    """Return a type with each dimension or argument on its own line, without a trailing comma."""
-    head = _HEAD.match(type)  # none in a dimension, which may be a string with brackets
-    if head is None or type[-1] not in "])" or head.end() == len(type) - 1:
-        return type
-    start = head.end() - 1
-    inner = indent + STEP
-    items = [
-        item if len(inner) + len(item) < width else broken_type(item, inner, width)
-        for item in _split(type[start + 1 : -1])
-    ]
-    return f"{type[: start + 1]}\n{inner}{f',{chr(10)}{inner}'.join(items)}\n{indent}{type[-1]}"
-
-
-def _split(text: str) -> list[str]:
-    """Split the arguments of a type at its outermost commas."""
-    items: list[str] = []
-    depth = start = at = 0
-    while at < len(text):
-        character = text[at]
-        if character == '"':
-            at += 1
-            while text[at] != '"':
-                at += 2 if text[at] == "\\" else 1
-        elif character in "[({":
-            depth += 1
-        elif character in "])}":
-            depth -= 1
-        elif character == "," and not depth:
-            items.append(text[start:at])
-            start = at + 1
-        at += 1
-    return [item.strip(" ") for item in [*items, text[start:]]]
-
-
-def assigned(head: str, write: Literal, indent: str, after: int = 1, width: int = WIDTH) -> str:
+def assigned(
+    head: str,
+    write: Literal,
+    indent: str,
+    after: int = 1,
+    width: int = WIDTH,
+    equals: str = " =",
+) -> str:
     """Return `head = literal`, with the literal after the `=` or on the next line.
 
     It is on the next line if its first line fits into `width` columns there, but not after the `=`.
@@ -207,18 +180,20 @@ def assigned(head: str, write: Literal, indent: str, after: int = 1, width: int 
         indent: the indentation of the statement.
         after: the number of columns to leave free after the literal, such as 1 for a comma.
         width: the maximum width of a line.
+        equals: the text between head and literal; "" for most tensors in attributes.
     """
-    start = column(head, len(indent)) + 3
+    head += equals
+    start = column(head, len(indent)) + 1
     literal = write(indent, width - start - after)
     if not literal:
-        return f"{head} ="
+        return head
     if _fits(literal, start, after, width):
-        return f"{head} = {literal}"
+        return f"{head} {literal}"
     inner = indent + STEP
     moved = write(inner, width - len(inner) - after)
     if not _fits(moved, len(inner), after, width):  # such as a long string
-        return f"{head} = {literal}"
-    return f"{head} =\n{inner}{moved}"
+        return f"{head} {literal}"
+    return f"{head}\n{inner}{moved}"
 
 
 def _fits(text: str, start: int, after: int, width: int) -> bool:
@@ -256,6 +231,44 @@ def value_text(
         return decorators.lines + declaration(type, name, indent, 1, width)
     head = declaration(type, name, indent, 2, width)
     return decorators.lines + assigned(head, write, indent, 1, width)
+
+
+def tensor_lines(
+    decorators: Decorators,
+    head: tuple[str, str, str],
+    write: Literal,
+    indent: str,
+    budget: int,
+    *,
+    width: int = WIDTH,
+    is_plain_part: bool = False,
+) -> str:
+    """Return `decorators type name = literal`: the text of a tensor in an attribute.
+
+    If the tensor begins its line and does not fit, its parts are on lines of their own.
+
+    Args:
+        decorators: the text of the decorators.
+        head: the type, the name or "", and the text before the literal, which is ` =` or "".
+        write: a function that returns the literal.
+        indent: the indentation of the statement.
+        budget: the maximum width of the first line.
+        width: the maximum width of a line.
+        is_plain_part: whether the tensor is a part of a sparse tensor without decorators: such
+            parts, which the native core prints, never get more lines.
+    """
+    if decorators.lines and not decorators.inline and not is_plain_part:
+        rest = tensor_lines(Decorators(), head, write, indent, width - len(indent) - 1, width=width)
+        return decorators.lines + rest
+    type, name, equals = head
+    first = f"{decorators.inline or decorators.lines}{type}{' ' if name else ''}{name}{equals}"
+    literal = write(indent, budget - column(first, 0) - 1)
+    text = f"{first} {literal}" if literal else first
+    start = width - budget - 1
+    if is_plain_part or start > len(indent) or _fits(text, start, 1, width):
+        return text
+    first = declaration(type, name, indent, len(equals) + 1, width)
+    return decorators.lines + assigned(first, write, indent, 1, width, equals)
 
 
 def column(text: str, start: int) -> int:

@@ -10,8 +10,8 @@ from math import prod
 from onnxtext import ast
 from onnxtext.ast.tensors_and_attributes import SplatData
 from onnxtext.printer.layout import STEP, WIDTH, bracketed, filled, filled_row
-from onnxtext.printer.records import inline_decorators
-from onnxtext.printer.statements import column
+from onnxtext.printer.records import type_decorators, value_decorators
+from onnxtext.printer.statements import column, tensor_lines
 from onnxtext.printer.strings import quoted, string_value, value_name, word
 from onnxtext.tensor.elements import ELEMENTS, ElementType
 from onnxtext.tensor.print_elements import (
@@ -47,7 +47,7 @@ def type_text(type: ast.Type) -> str:
 
 
 def _inner(type: ast.Type) -> str:
-    return inline_decorators(type.decorators, "") + type_text(type)
+    return type_decorators(type.decorators) + type_text(type)
 
 
 def _tensor_type(element: str, shape: tuple[ast.Dim, ...] | None) -> str:
@@ -60,7 +60,7 @@ def _tensor_type(element: str, shape: tuple[ast.Dim, ...] | None) -> str:
 
 def _dim(dim: ast.Dim) -> str:
     if isinstance(dim, ast.DecoratedDim):
-        return inline_decorators(dim.decorators, "") + _dim(dim.value)
+        return type_decorators(dim.decorators) + _dim(dim.value)
     if isinstance(dim, int):
         return str(dim)
     return "?" if dim is None else word(dim)
@@ -69,43 +69,49 @@ def _dim(dim: ast.Dim) -> str:
 # ---- Tensors --------------------------------------------------------------------------------
 
 
-def tensor_text(tensor: ast.Tensor | ast.SparseTensor, indent: str, budget: int) -> str:
+def tensor_text(
+    tensor: ast.Tensor | ast.SparseTensor, indent: str, budget: int, *, is_plain_part: bool = False
+) -> str:
     """Return the text of a tensor in an attribute.
 
     Args:
         tensor: the tensor.
         indent: the indentation of the statement.
         budget: the maximum width of a literal on one line.
+        is_plain_part: as in `tensor_lines`.
     """
-    head = inline_decorators(tensor.decorators, indent)
+    decorators = value_decorators(tensor.decorators, indent)
     if isinstance(tensor, ast.SparseTensor):
-        whole = ast.SparseTensorType(tensor.values.type.element, tensor.dims)
-        head += f"{type_text(whole)} "
-        return head + sparse_text(tensor, indent, budget - column(head, 0))
-    type = tensor.type
-    name = "" if tensor.name is None else " " + word(tensor.name)
-    if isinstance(tensor.data, ast.NoData):
-        return head + type_text(type) + (name or " =")
-    if isinstance(tensor.data, ast.RawData) and not type.shape:
-        literal = data_text(type, tensor.data, indent, budget)
-        value = f"({literal})" if not name else f"{name} = {literal}"
-        return f"{head}{type.element}{value}"
+        whole = type_text(ast.SparseTensorType(tensor.values.type.element, tensor.dims))
+        write = partial(sparse_text, tensor)
+        return tensor_lines(decorators, (whole, "", ""), write, indent, budget)
+    type, data = tensor.type, tensor.data
+    name = "" if tensor.name is None else word(tensor.name)
+    is_scalar = isinstance(data, ast.RawData) and not type.shape
+    if is_scalar and not name:
+        before = decorators.inline or decorators.lines
+        return f"{before}{type.element}({data_text(type, data, indent, budget)})"
     # Without `=`, a bracket after a rank-0 type would be parsed as its dimensions, and the name of
     # a data field as the name of the tensor.
     stored = (ast.TypedData, ast.TypedBlob, ast.StringData, ast.Blob, ast.DataFile)
-    direct = type.shape or isinstance(tensor.data, stored)
-    if isinstance(tensor.data, ast.ExternalData) and not direct:
-        direct = data_text(type, tensor.data, indent, budget)[0] != "["
-    equals = " " if direct and not isinstance(tensor.data, ast.FieldData) else " = "
-    head += f"{type_text(type)}{name}{equals}"
-    return head + data_text(type, tensor.data, indent, budget - column(head, 0))
+    direct = type.shape or isinstance(data, stored)
+    if isinstance(data, ast.ExternalData) and not direct:
+        direct = data_text(type, data, indent, budget)[0] != "["
+    if isinstance(data, ast.NoData):
+        direct = bool(name)
+    equals = "" if direct and not isinstance(data, ast.FieldData) else " ="
+    head = (type_text(type), name, equals)
+    write = partial(data_text, type, data)
+    return tensor_lines(decorators, head, write, indent, budget, is_plain_part=is_plain_part)
 
 
 def sparse_text(sparse: ast.SparseTensor, indent: str, budget: int) -> str:
     """Return the data of a sparse tensor: `sparse(values, indices)`."""
     inner = indent + STEP
     room = WIDTH - len(inner) - 1
-    parts = [tensor_text(part, inner, room) for part in (sparse.values, sparse.indices)]
+    both = (sparse.values, sparse.indices)
+    is_plain = not any(part.decorators for part in both)
+    parts = [tensor_text(part, inner, room, is_plain_part=is_plain) for part in both]
     return f"sparse{bracketed(parts, '()', indent, budget - len('sparse'))}"
 
 

@@ -68,3 +68,15 @@ def test_output_is_parsed_before_it_replaces_a_file(monkeypatch: pytest.MonkeyPa
     assert format_source(source) == wrong
     with pytest.raises(onnxtext.OnnxTextError, match="change the model"):
         format_source(source, read_again=True)
+
+
+def test_graphs_of_nodes_with_long_outputs_are_indented() -> None:
+    # Outputs on their own lines indent the attributes, and so the statements of their graphs.
+    nodes = "".join([f"  t{number} = Relu (x)\n" for number in range(100)])
+    printed = onnxtext.from_binary(
+        onnxtext.to_binary(
+            f"<onnxtext: 1> g (x) => () {{\n{nodes}"
+            f'  ["{"n/" * 30}"] "{"y/" * 30}" = If (x) <then_branch = h () => () {{\n{nodes}}}>\n}}'
+        )
+    )
+    assert onnxtext.format_text(f"# a comment\n{printed}") == f"# a comment\n{printed}"

@@ -13,6 +13,7 @@ from onnxtext.core import core
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.format import format_text as text
 from onnxtext.format import statement_writers
+from onnxtext.format.document import write_document
 from onnxtext.format.printed_lines import format_by_lines
 from onnxtext.printer import print_model
 from onnxtext.syntax.grammar.lexer import load_lexer
@@ -104,3 +105,21 @@ def test_shared_models_with_other_line_breaks_are_formatted() -> None:
         except OnnxTextError:
             continue
         assert_format_laws(blown_about(source, chance, chance.choice((0, 0.02))))
+
+
+LONG = "x" * 70
+
+
+@pytest.mark.parametrize("data", [f'"{LONG}",\n\n "{LONG}"', '"""\na\nb\n""",\n\n"""\na\nb\n"""'])
+@pytest.mark.parametrize("end", ["> {}", "> {\n\n\n y = A ()\n\n}"])
+def test_blank_lines_between_long_strings_are_removed(data: str, end: str) -> None:
+    source = f"g () => () <string[2] s = {{{data}}}{end}"
+    formatted = assert_format_laws(source)
+    assert formatted == write_document(source)
+    assert onnxtext.format_text(formatted.replace(",\n    ", ",\n\n    ")) == formatted
+
+
+def test_comments_between_pairs_of_external_data() -> None:
+    pairs = '    "location": "w.bin",\n    # a comment\n    "checksum": "0",\n'
+    source = f"# at the start\ng () => () <\n  float[4] w = [\n{pairs}  ],\n  float v,\n> {{}}\n"
+    assert assert_format_laws(source) == write_document(source) == source

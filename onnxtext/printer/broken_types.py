@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Break the text of a type into lines; the printer and the formatter share this."""
+
+from __future__ import annotations
+
+import re
+
+from onnxtext.printer.layout import STEP, WIDTH
+
+_HEAD = re.compile(r"@?\w+[\[(]")
+
+
+def broken_type(type: str, indent: str, width: int = WIDTH) -> str:
+    """Return a type with each dimension or argument on its own line, without a trailing comma.
+
+    Each decorator before the type has its own line.
+    """
+    parts = _split(type, " ")
+    if len(parts) > 1:
+        return f"\n{indent}".join([_fitting_type(part, indent, width) for part in parts])
+    head = _HEAD.match(type)  # none in a dimension, which may be a string with brackets
+    if head is None or type[-1] not in "])" or head.end() == len(type) - 1:
+        return type
+    start = head.end() - 1
+    inner = indent + STEP
+    items = [_fitting_type(item, inner, width) for item in _split(type[start + 1 : -1], ",")]
+    return f"{type[: start + 1]}\n{inner}{f',{chr(10)}{inner}'.join(items)}\n{indent}{type[-1]}"
+
+
+def _fitting_type(type: str, indent: str, width: int) -> str:
+    return type if len(indent) + len(type) < width else broken_type(type, indent, width)
+
+
+def _split(text: str, separator: str) -> list[str]:
+    """Split a type at the separators outside of brackets and strings."""
+    items: list[str] = []
+    depth = start = at = 0
+    while at < len(text):
+        character = text[at]
+        if character == '"':
+            at += 1
+            while text[at] != '"':
+                at += 2 if text[at] == "\\" else 1
+        elif character in "[({":
+            depth += 1
+        elif character in "])}":
+            depth -= 1
+        elif character == separator and not depth:
+            items.append(text[start:at])
+            start = at + 1
+        at += 1
+    return [item.strip(" ") for item in [*items, text[start:]]]
