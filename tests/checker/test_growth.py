@@ -10,6 +10,7 @@ import pytest
 
 import onnxtext
 from onnxtext.checker.engine.finding_positions import TextPlaces
+from onnxtext.checker.rules import uses_and_order
 from tests.checker.models import text
 
 COUNT = 250
@@ -105,3 +106,31 @@ def test_the_header_of_a_function_is_read_once_for_all_findings(kind: str) -> No
     assert len(errors) == COUNT
     assert len({item.labels[-1].span for item in errors}) == (COUNT if kind == "parameters" else 1)
     assert read.call_count < 10
+
+
+def test_each_cycle_is_compared_only_with_its_own_nested_uses(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    reads = 0
+
+    class Counted(uses_and_order.NestedUse):
+        @property
+        def holder(self) -> int:
+            nonlocal reads
+            reads += 1
+            return int(self[0])
+
+    monkeypatch.setattr(uses_and_order, "NestedUse", Counted)
+    branches = (
+        "then_branch = t () => (p) { p = Relu (v#) }, else_branch = e () => (q) { q = Relu (x) }"
+    )
+    found = onnxtext.check(
+        text(
+            f"{lines(f'v# = If (c) <{branches}>')}\ny = Relu (x)",
+            inputs="float[4] x, bool c",
+        )
+    )
+    cycles = [item for item in found if item.code == "graph-cycle"]
+    assert len(cycles) == COUNT
+    assert {len(item.labels) for item in cycles} == {2}
+    assert reads < 5 * COUNT
