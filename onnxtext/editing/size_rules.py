@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import zip_longest
 from math import prod
 
 from onnxtext.ast.model import Node
@@ -202,8 +203,8 @@ def _scatter(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> bool
 
 
 def _pairs(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> bool:
-    known = [shape for shape in shapes if shape is not None]
-    return all(_broadcast(one, other) for at, one in enumerate(known) for other in known[:at])
+    known = [reversed(shape) for shape in shapes if shape is not None]
+    return all(len({*sizes} - {1}) <= 1 for sizes in zip_longest(*known, fillvalue=1))
 
 
 Rule = Callable[[Node, Shapes, Sequence[Value | None]], bool]

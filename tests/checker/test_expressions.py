@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from unittest import mock
 
 import pytest
 
+from onnxtext.checker.inference.symbolic import quotients
 from onnxtext.checker.inference.symbolic.expressions import (
     Extent,
     Size,
@@ -190,3 +192,20 @@ def test_terms_of_sums_of_terms_do_not_grow_exponentially(step: Operation) -> No
             size = plus(size, part)
         weights.append(weight(size))
     assert max(weights) < 1000, weights
+
+
+@pytest.mark.parametrize("kind", ["//", "min", "max"])
+def test_each_nested_term_is_bounded_once(kind: str) -> None:
+    size: Extent = sized("n")
+    for number in range(18):
+        assert size is not None
+        size = quotients.opaque(kind, (plus(size, 1) or 0, number + 2))
+    assert size is not None
+    bounds = quotients._factor_bounds
+    with mock.patch.object(quotients, "_factor_bounds", wraps=bounds) as visited:
+        assert (lowest(size), highest(size)) == {
+            "//": (0, None),
+            "min": (18, 19),
+            "max": (19, None),
+        }[kind]
+    assert visited.call_count == 2 * 19

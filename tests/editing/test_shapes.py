@@ -6,6 +6,7 @@ from __future__ import annotations
 import random
 from functools import partial
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import onnx
@@ -13,7 +14,7 @@ import pytest
 
 import onnxtext
 from onnxtext import OnnxTextError, editing
-from onnxtext.editing import Obstacle
+from onnxtext.editing import Obstacle, size_rules
 from tests.corpus import exports, shared_model, shared_models
 from tests.seeds import seeded
 
@@ -259,3 +260,21 @@ def test_every_clean_model_runs_with_any_size(file: str, other: bool) -> None:
     data = shared_model(file)
     if not [item for item in onnxtext.check(data) if item.severity == "error"]:
         judge(data, seeded() if other else None)
+
+
+def test_sizes_of_many_inputs_are_compared_once() -> None:
+    """`Sum` with n inputs must not take n * n comparisons."""
+    count = 1_000
+    text = model(f"s = Sum ({', '.join(['x'] * count)})\ny = Relu (s)")
+    with mock.patch.object(size_rules, "_broadcast", wraps=size_rules._broadcast) as compared:
+        _, notes, against = symbolic(text)
+    assert not notes
+    assert not against
+    assert compared.call_count < 4 * count
+
+
+def test_inputs_that_cannot_be_broadcast_together_are_obstacles() -> None:
+    text = model("y = Sum (x, w, v)", "float[2, 3] w = [0, ...], float[1, 1] v = [0]")
+    assert len(symbolic(text)[2]) == 1
+    text = model("y = Sum (x, w, v)", "float[1, 3] w = [0, ...], float[3] v = [0, ...]")
+    assert not symbolic(text)[2]

@@ -158,7 +158,7 @@ def test_every_part_of_a_statement_breaks(text: str) -> None:
 
 
 def test_a_type_alone_breaks() -> None:
-    shape = [9223372036854775807, "N + 1"] * 4
+    shape: list[str | int | None] = [9223372036854775807, "N + 1"] * 4
     type = onnx.helper.make_sequence_type_proto(onnx.helper.make_tensor_type_proto(1, shape))
     text = onnxtext.dumps(type)
     assert max(map(len, text.split("\n"))) <= WIDTH

@@ -32,7 +32,6 @@ _ELEMENT = re.compile(r"[-+]?\w+")
 _OPENING = ("(", "[", "{", "<")
 _CLOSING = (")", "]", "}", ">")
 _MOST_TOKENS = 20_000
-_MOST_PARAMETERS = 2_000
 _MOST_OF_A_STATEMENT = 40_000
 """The maximum number of tokens to parse again; a longer statement's span is its first token."""
 
@@ -54,6 +53,8 @@ class TextPlaces:
         self._entries: dict[int, dict[str, tuple[list[Token], list[list[Token]]]]] = {}
         self._sections: dict[str, list[int]] = {}
         self._whole_headers: dict[int, Span | None] = {}
+        self._names: dict[int, Span] = {}
+        self._parameters: dict[int, list[Span]] = {}
 
     def span(self, place: Place) -> Span:
         """Return the span of a place in the text.
@@ -166,6 +167,11 @@ class TextPlaces:
 
     def _name_span(self, at: int) -> Span:
         """Return the span of the name of a graph or function: the token before its first list."""
+        if at not in self._names:
+            self._names[at] = self._find_name(at)
+        return self._names[at]
+
+    def _find_name(self, at: int) -> Span:
         before: Token | None = None
         depth = 0
         for token in islice(self._tokens(at), _MOST_TOKENS):
@@ -206,14 +212,16 @@ class TextPlaces:
     def _parameter(self, function: Function, part: tuple[str | int, ...]) -> Span:
         """Return the span of an attribute parameter in the list after a function's name."""
         name = self._name_span(function.at)
-        tokens = list(islice(self._tokens(name.end), _MOST_PARAMETERS))
-        if tokens[:1] == ["<"] and part and isinstance(part[0], int):
-            end = _closing(tokens)
-            items = _items(tokens[1:end]) if end is not None else []
-            if part[0] < len(items):
-                found = items[part[0]]
-                return Span(found[0].at, found[-1].at + len(found[-1]))
-        return name
+        if function.at not in self._parameters:
+            tokens = list(islice(self._tokens(name.end), _MOST_TOKENS))
+            end = _closing(tokens) if tokens[:1] == ["<"] else None
+            self._parameters[function.at] = [
+                Span(found[0].at, found[-1].at + len(found[-1]))
+                for found in _items(tokens[1 : end or 0])
+            ]
+        spans = self._parameters[function.at]
+        index = part[0] if part else None
+        return spans[index] if isinstance(index, int) and index < len(spans) else name
 
     def _key(self, start: int, end: int, part: tuple[str | int, ...]) -> Span | None:
         """Return the span of a key's value in a header, or of one item of the value.

@@ -8,7 +8,6 @@ An attribute parameter is an attribute that a function declares, and that its bo
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 from onnxtext.ast.model import Function, Node
@@ -35,6 +34,24 @@ class TypedUse(NamedTuple):
     place: Place
 
 
+class Interface(NamedTuple):
+    """What calls of a function may and must pass.
+
+    Attributes:
+        parameters: maps the name of each attribute parameter to its declaration; None if the
+            function declares only the name.
+        inputs: the index and name of each input that a call must not omit, because the body passes
+            it to an input that an operator requires or that a called function needs.
+        attributes: the names of the parameters without a default to which required attributes
+            refer. An attribute in the body is required by an operator, by a called function, or
+            because its alternatives are missing (`num_outputs` of `Split`).
+    """
+
+    parameters: dict[str, Attribute | None]
+    inputs: list[tuple[int, str]]
+    attributes: list[str]
+
+
 class Needs:
     """Finds the inputs, attributes and attribute types that each function body requires.
 
@@ -44,6 +61,7 @@ class Needs:
     """
 
     def __init__(self, subject: Subject) -> None:
+        self._interfaces: dict[int, Interface] = {}
         self._needed: set[Parameter] = set()
         self.conflicts: dict[Parameter, tuple[TypedUse, TypedUse]] = {}
         self._types: dict[Parameter, TypedUse] = {}
@@ -65,21 +83,26 @@ class Needs:
                         self._attributes(function, node, target)
         self._propagate()
 
-    def inputs(self, function: Scope) -> set[str]:
-        """Return the names of the function's inputs that a call must not omit.
-
-        The body passes them to inputs that an operator requires, or that a called function needs.
-        """
-        return {name for name in _inputs(function) if self._has(function, "input", name)}
-
-    def attributes(self, function: Scope) -> set[str]:
-        """Return the names of the attribute parameters to which required attributes refer.
-
-        An attribute in the body is required by an operator, by a called function, or because its
-        alternatives are missing (`num_outputs` of `Split`). Parameters with a default value are
-        included.
-        """
-        return {name for name in _parameters(function) if self._has(function, "attribute", name)}
+    def interface(self, function: Scope) -> Interface:
+        """Return what calls of a function may and must pass."""
+        known = self._interfaces.get(id(function))
+        if known is None:
+            parameters = _parameters(function)
+            known = self._interfaces[id(function)] = Interface(
+                parameters,
+                [
+                    (index, value.name)
+                    for index, value in enumerate(function.inputs)
+                    if self._has(function, "input", value.name)
+                ],
+                [
+                    name
+                    for name, formal in parameters.items()
+                    if self._has(function, "attribute", name)
+                    and (formal is None or formal.value is None)
+                ],
+            )
+        return known
 
     def type(self, function: Scope, name: str) -> TypedUse | None:
         """Return a use of an attribute parameter in the body, with the type that it requires.
@@ -169,10 +192,6 @@ def _is_only_choice(signature: Signature, node: Node, name: str) -> bool:
     if node.op_type == "Constant":
         return len(node.attributes) == 1
     return (node.op_type, name) == ("Split", "num_outputs") and not any(node.inputs[1:])
-
-
-def _inputs(function: Scope) -> Iterator[str]:
-    return (value.name for value in function.inputs)
 
 
 def _parameters(function: Scope) -> dict[str, Attribute | None]:

@@ -22,7 +22,6 @@ from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.resolved_fields import field_of
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
-from onnxtext.suggestions import nearest
 
 _FIELDS = {
     "f": 1, "i": 2, "s": 3, "t": 4, "g": 5, "floats": 6, "ints": 7, "strings": 8, "tensors": 9,
@@ -202,18 +201,41 @@ _NAMES = frozenset(AttributeType.__members__)
 def _references(subject: Subject) -> Iterator[Finding]:
     if not any(type(item.value) is Reference for _, _, item in odd_attributes(subject)):
         return
+    known: dict[int, Parameters] = {}
     for scope in subject.scopes:
+        parameters: Parameters = {}
+        if scope.function is not None:
+            key = id(scope.function)
+            parameters = known.get(key) or _parameters(scope.function)
+            known[key] = parameters
         for node in scope.nodes:
             for index, attribute in enumerate(node.attributes):
                 if type(attribute.value) is Reference:
-                    finding = _reference(scope, node, index, attribute, attribute.value.name)
+                    finding = _reference(subject, scope, node, index, parameters)
                     if finding is not None:
                         yield finding
 
 
+Parameters = dict[str, tuple[int, AttributeType | None]]
+"""Maps each attribute parameter of a function to its index and its declared type, if it has one."""
+
+
+def _parameters(function: Function) -> Parameters:
+    return {
+        item if isinstance(item, str) else item.name: (
+            index,
+            None if isinstance(item, str) else item.type,
+        )
+        for index, item in enumerate(function.attributes)
+    }
+
+
 def _reference(
-    scope: Scope, node: Node, index: int, attribute: Attribute, name: str
+    subject: Subject, scope: Scope, node: Node, index: int, parameters: Parameters
 ) -> Finding | None:
+    attribute = node.attributes[index]
+    assert isinstance(attribute.value, Reference)
+    name = attribute.value.name
     place = Place(node, ("attributes", index, "value"))
     if scope.function is None:
         top = scope
@@ -227,12 +249,8 @@ def _reference(
             (place,),
             help="write the value itself",
         )
-    parameters = {
-        item if isinstance(item, str) else item.name: None if isinstance(item, str) else item.type
-        for item in scope.function.attributes
-    }
     if name not in parameters:
-        near = nearest(name, parameters)
+        near = subject.nearest(name, parameters)
         return Finding(
             "attribute-ref-unknown",
             f"the function {quoted(scope.function.name)} has no attribute parameter {quoted(name)}",
@@ -241,7 +259,7 @@ def _reference(
             if near
             else "declare it as a parameter of the function, or write the value itself",
         )
-    kind = parameters[name]
+    position, kind = parameters[name]
     if kind is not None and attribute.type is not None and kind != attribute.type:
         return Finding(
             "attribute-ref-unknown",
@@ -249,7 +267,7 @@ def _reference(
             f"`{attribute.type.name.lower()}` here",
             (
                 place,
-                Place(scope.function, ("attributes", list(parameters).index(name)), "declared"),
+                Place(scope.function, ("attributes", position), "declared"),
             ),
             help="change the type of the parameter, or refer to another parameter",
         )

@@ -20,7 +20,6 @@ from onnxtext.checker.context.finding import Finding, Place, quoted
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.resolved_fields import changed_fields, field_of, number_of
 from onnxtext.checker.context.scopes import Scope
-from onnxtext.suggestions import nearest
 
 Ranks = ChainMap[str, int]
 """The ranks of values by name; names of inner scopes hide equal names of outer scopes."""
@@ -138,7 +137,7 @@ def _node(
     name = _text(field_of(record, "configuration_id"))
     configuration = known.get(name)
     if configuration is None and subject.model is not None:
-        near = nearest(name, known)
+        near = subject.nearest(name, known)
         yield Finding(
             "device-config-unknown",
             f"this `{node.op_type}` refers to the device configuration {quoted(name)}, which the "
@@ -152,15 +151,16 @@ def _node(
             "or refer to an existing configuration",
         )
     count = _number(configuration.record, "num_devices") if configuration is not None else None
+    own = {*node.inputs, *node.outputs}
     for spec in _items(record, "sharding_spec"):
-        yield from _sharding(node, spec, ranks, count, place)
+        yield from _sharding(node, spec, own, ranks, count, place)
 
 
 def _sharding(
-    node: Node, spec: Record, ranks: Ranks, count: int | None, place: Place
+    node: Node, spec: Record, own: set[str], ranks: Ranks, count: int | None, place: Place
 ) -> Iterator[Finding]:
     name = _text(field_of(spec, "tensor_name"))
-    if not name or name not in (*node.inputs, *node.outputs):
+    if not name or name not in own:
         what = "has a sharding without a tensor name"
         if name:
             what = f"shards {quoted(name)}, which is not one of its inputs or outputs"

@@ -11,6 +11,7 @@ Fix: pass the missing inputs and attributes, or remove the extra ones.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
 from onnxtext.ast.model import Function, Node
 from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType, Reference
@@ -21,7 +22,12 @@ from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.inference.function_needs import Needs, TypedUse, float_for_int
 from onnxtext.checker.rules.node_attributes import EXAMPLES
-from onnxtext.suggestions import nearest
+
+_MOST = 20
+"""Maximum number of overloads that a finding lists, and of findings for what one call lacks.
+
+Without this limit, n calls of a function with n parameters could have n * n findings.
+"""
 
 
 def check(subject: Subject) -> Iterator[Finding]:
@@ -32,16 +38,16 @@ def check(subject: Subject) -> Iterator[Finding]:
     needs = Needs(subject)
     yield from _conflicts(subject, needs)
     by_name: dict[tuple[str, str], list[str]] = {}
-    for domain, name, overload in subject.functions:
+    for domain, name, overload in sorted(subject.functions):
         by_name.setdefault((domain, name), []).append(overload)
     for scope in subject.scopes:
         for node, target in zip(scope.nodes, resolved[id(scope)], strict=True):
             if type(target) is Scope:
-                yield from _call(node, target, needs)
+                yield from _call(subject, node, target, needs)
             elif target is None or node.overload:
                 overloads = by_name.get((plain_domain(node.domain), node.op_type))
                 if overloads is not None:
-                    yield _no_overload(node, overloads)
+                    yield _no_overload(subject, node, overloads)
 
 
 def _conflicts(subject: Subject, needs: Needs) -> Iterator[Finding]:
@@ -66,9 +72,11 @@ def _conflicts(subject: Subject, needs: Needs) -> Iterator[Finding]:
             )
 
 
-def _no_overload(node: Node, overloads: list[str]) -> Finding:
-    near = nearest(node.overload or "", overloads)
-    known = ", ".join(f"`{name}`" if name else "an unnamed overload" for name in sorted(overloads))
+def _no_overload(subject: Subject, node: Node, overloads: list[str]) -> Finding:
+    near = subject.nearest(node.overload or "", overloads)
+    shown = [f"`{name}`" if name else "an unnamed overload" for name in overloads[:_MOST]]
+    more = f" and {len(overloads) - _MOST} more" if len(overloads) > _MOST else ""
+    known = ", ".join(shown) + more
     called = f"the overload {quoted(node.overload)}" if node.overload else "no unnamed overload"
     return Finding(
         "function-overload-unknown",
@@ -82,7 +90,7 @@ def _no_overload(node: Node, overloads: list[str]) -> Finding:
     )  # fmt: skip
 
 
-def _call(node: Node, function: Scope, needs: Needs) -> Iterator[Finding]:
+def _call(subject: Subject, node: Node, function: Scope, needs: Needs) -> Iterator[Finding]:
     owner = function.owner
     assert isinstance(owner, Function)
     definition = Place(function.original, ("name",), "defined here")
@@ -98,36 +106,36 @@ def _call(node: Node, function: Scope, needs: Needs) -> Iterator[Finding]:
                 (Place(node, (f"{kind}s", len(formal))), definition),
                 help=f"remove the extra {kind}s from the call, or add {kind}s to the function",
             )
-    needed = needs.inputs(function)
-    for index, value in enumerate(function.inputs):
-        given = index < len(node.inputs) and node.inputs[index]
-        if not given and value.name in needed:
-            yield Finding(
-                "function-call-arity",
-                f"the call lacks the input {quoted(value.name)} of the function "
-                f"{quoted(owner.name)}",
-                (Place(node, ("op_type",)), definition),
-                help=f"pass a value for {quoted(value.name)}",
-            )
-    yield from _attributes(node, owner, definition, needs, function)
+    lacking = (
+        name
+        for index, name in needs.interface(function).inputs
+        if index >= len(node.inputs) or not node.inputs[index]
+    )
+    for name in islice(lacking, _MOST):
+        yield Finding(
+            "function-call-arity",
+            f"the call lacks the input {quoted(name)} of the function {quoted(owner.name)}",
+            (Place(node, ("op_type",)), definition),
+            help=f"pass a value for {quoted(name)}",
+        )
+    yield from _attributes(subject, node, owner, definition, needs, function)
 
 
 def _attributes(
-    node: Node, function: Function, definition: Place, needs: Needs, scope: Scope
+    subject: Subject,
+    node: Node,
+    function: Function,
+    definition: Place,
+    needs: Needs,
+    scope: Scope,
 ) -> Iterator[Finding]:
-    needed = needs.attributes(scope)
-    if not node.attributes and not needed:
-        return
-    parameters = {
-        item if isinstance(item, str) else item.name: item for item in function.attributes
-    }
+    parameters, _, needed = needs.interface(scope)
     given = set()
     for index, attribute in enumerate(node.attributes):
         given.add(attribute.name)
-        formal = parameters.get(attribute.name)
         place = Place(node, ("attributes", index))
-        if formal is None:
-            near = nearest(attribute.name, parameters)
+        if attribute.name not in parameters:
+            near = subject.nearest(attribute.name, parameters)
             yield Finding(
                 "function-call-attribute",
                 f"the function {quoted(function.name)} has no attribute {quoted(attribute.name)}",
@@ -139,20 +147,19 @@ def _attributes(
                 repair=Repair("respell", node, (attribute.name, near)) if near else None,
             )
         else:
-            declared = formal.type if isinstance(formal, Attribute) else None
+            formal = parameters[attribute.name]
+            declared = None if formal is None else formal.type
             used = needs.type(scope, attribute.name) if declared is None else None
             finding = _mistyped(node, index, function, definition, declared, used)
             if finding is not None:
                 yield finding
-    for name, formal in parameters.items():
-        has_default = isinstance(formal, Attribute) and formal.value is not None
-        if name in needed and name not in given and not has_default:
-            yield Finding(
-                "function-call-attribute",
-                f"the function {quoted(function.name)} requires the attribute {quoted(name)}",
-                (Place(node, ("op_type",)), definition),
-                help="add the attribute to the call, or give the parameter a default",
-            )
+    for name in islice((name for name in needed if name not in given), _MOST):
+        yield Finding(
+            "function-call-attribute",
+            f"the function {quoted(function.name)} requires the attribute {quoted(name)}",
+            (Place(node, ("op_type",)), definition),
+            help="add the attribute to the call, or give the parameter a default",
+        )
 
 
 def _mistyped(

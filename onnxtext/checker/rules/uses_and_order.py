@@ -188,8 +188,11 @@ def _late(scope: Scope, late: list[Use], nested: list[NestedUse]) -> Iterator[Fi
     """Find uses of a value in or before the node that defines it, also in nested graphs."""
     needed = [_free_names(scope, index) for index in range(len(scope.nodes))]
     cyclic = _cycles(scope, needed)
+    held: dict[int, list[NestedUse]] = {}
+    for use in nested:
+        held.setdefault(use.holder, []).append(use)
     for cycle in cyclic:
-        yield _cycle(scope, cycle, needed, nested)
+        yield _cycle(scope, cycle, needed, held)
     in_cycle = {index: number for number, cycle in enumerate(cyclic) for index in cycle}
 
     def is_in_cycle(user: int, name: str) -> bool:
@@ -225,9 +228,9 @@ def _late(scope: Scope, late: list[Use], nested: list[NestedUse]) -> Iterator[Fi
 
 
 def _cycle(
-    scope: Scope, cycle: list[int], needed: list[set[str]], nested: list[NestedUse]
+    scope: Scope, cycle: list[int], needed: list[set[str]], held: dict[int, list[NestedUse]]
 ) -> Finding:
-    """Report a cycle of nodes."""
+    """Report a cycle of nodes; `held` has the nested uses by the node that contains them."""
     nodes = [scope.nodes[index] for index in cycle]
     chain = [
         next(name for name in node.outputs if name in needed[cycle[(i + 1) % len(cycle)]])
@@ -237,10 +240,10 @@ def _cycle(
         Place(node, ("outputs", node.outputs.index(name)), "" if i else "the cycle begins here")
         for i, (node, name) in enumerate(zip(nodes, chain, strict=True))
     ]
-    for use in nested:
-        if use.holder in cycle and use.name in chain:
-            label = f"used in {use.scope.describe()}, which is nested in that node"
-            places += [place._replace(label=label) for place in use.places]
+    names = set(chain)
+    for use in [use for index in cycle for use in held.get(index, ()) if use.name in names]:
+        label = f"used in {use.scope.describe()}, which is nested in that node"
+        places += [place._replace(label=label) for place in use.places]
     path = chain_of([*chain, chain[0]])
     return Finding(
         "graph-cycle",
@@ -257,14 +260,10 @@ def _cycle(
 def _free_names(scope: Scope, index: int) -> set[str]:
     """Return the inputs of a node, and the names that its nested graphs use but do not define."""
     found = set(scope.nodes[index].inputs)
-    children = scope.children.get(index, ())
-    hidden: list[tuple[Scope, frozenset[str]]] = [(child, frozenset()) for child in children]
-    while hidden:
-        child, defined = hidden.pop()
-        defined |= child.position.keys()
-        for number, node in enumerate(child.nodes):
-            found.update([name for name in node.inputs if name not in defined])
-            hidden += [(inner, defined) for inner in child.children.get(number, ())]
+    for child in scope.children.get(index, ()):
+        for number in range(len(child.nodes)):
+            names = _free_names(child, number)
+            found.update([name for name in names if name not in child.position])
     return found
 
 

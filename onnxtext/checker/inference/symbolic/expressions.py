@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import NamedTuple
 
 MOST_TERMS = 12
@@ -77,6 +78,7 @@ def sized(name: str, plus: int = 0) -> Size:
 # ---- Sums and products --------------------------------------------------------------------------
 
 
+@lru_cache(1024)
 def order(factor: Factor) -> tuple[bool, str]:
     """Return the sort key of a factor in a product; symbols come first."""
     return (False, factor) if isinstance(factor, str) else (True, text(Size((((factor,), 1),))))

@@ -148,53 +148,54 @@ def _weight(size: int | Size) -> int:
 # ---- Comparison ---------------------------------------------------------------------------------
 
 
+Bounds = tuple[int | None, int | None]
+"""A lower and an upper bound; None where unknown."""
+
+
 def lowest(size: int | Size) -> int | None:
     """Return a lower bound of a size; None if unknown."""
-    if isinstance(size, int):
-        return size
-    return _bound(size, 0)
+    return _bounds(size)[0]
 
 
 def highest(size: int | Size) -> int | None:
     """Return an upper bound of a size; None if unknown."""
+    return _bounds(size)[1]
+
+
+def _bounds(size: int | Size) -> Bounds:
+    """Return the bounds of a size; each `Term` in it is visited once."""
     if isinstance(size, int):
-        return size
-    return _bound(size, 1)
-
-
-def _bound(size: Size, side: int) -> int | None:
-    """Return the lower (`side` 0) or upper bound (1) of a size; None if unknown."""
-    found = 0
+        return size, size
+    lower: int | None = 0
+    upper: int | None = 0
     for product, coefficient in size.terms:
         low, high = 1, 1  # type: int, int | None
         for factor in product:
             least, most = _factor_bounds(factor)
             if least is None or least < 0:
-                return None
+                return None, None
             low, high = low * least, None if high is None or most is None else high * most
-        bound = low if (coefficient > 0) == (side == 0) else high
-        if bound is None:
-            return None
-        found += coefficient * bound
-    return found
+        first, last = (low, high) if coefficient > 0 else (high, low)
+        lower = None if lower is None or first is None else lower + coefficient * first
+        upper = None if upper is None or last is None else upper + coefficient * last
+    return lower, upper
 
 
-def _factor_bounds(factor: Factor) -> tuple[int | None, int | None]:
-    """Return the lower and the upper bound of a factor; None where unknown."""
+def _factor_bounds(factor: Factor) -> Bounds:
+    """Return the bounds of a factor."""
     if isinstance(factor, str):
         return 0, None
-    lows = [lowest(part) for part in factor.parts]
-    highs = [highest(part) for part in factor.parts]
-    known_lows = [low for low in lows if low is not None]
-    known_highs = [high for high in highs if high is not None]
+    bounds = [_bounds(part) for part in factor.parts]
+    known_lows = [low for low, _ in bounds if low is not None]
+    known_highs = [high for _, high in bounds if high is not None]
     if factor.kind == "min":
-        whole = len(known_lows) == len(lows)
+        whole = len(known_lows) == len(bounds)
         return min(known_lows) if whole else None, min(known_highs, default=None)
     if factor.kind == "max":
-        whole = len(known_highs) == len(highs)
+        whole = len(known_highs) == len(bounds)
         return max(known_lows, default=None), max(known_highs) if whole else None
-    low, least = lows[0], lows[1]
-    high = highs[0]
+    low, high = bounds[0]
+    least = bounds[1][0]
     if isinstance(factor.parts[1], int):
         by = factor.parts[1]
         return None if low is None else low // by, None if high is None else high // by

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The work and the number of findings are not a product of the sizes of two parts of a model."""
+
+from __future__ import annotations
+
+from difflib import SequenceMatcher
+from unittest import mock
+
+import pytest
+
+import onnxtext
+from onnxtext.checker.engine.finding_positions import TextPlaces
+from onnxtext.checker.rules import uses_and_order
+from tests.checker.models import text
+
+COUNT = 250
+HEADER = '<domain: "f", opset_import: [21, "f": 1, "my": 1]>\n'
+
+
+def names(prefix: str, form: str = "{}") -> str:
+    return ", ".join(form.format(f"{prefix}{i}") for i in range(COUNT))
+
+
+def lines(form: str) -> str:
+    return "\n".join(form.replace("#", str(i)) for i in range(COUNT))
+
+
+def calls(call: str, function: str) -> str:
+    """Return a model that calls a function many times."""
+    opsets = '21, "f": 1, "my": 1'
+    return text(f"{lines(call)}\ny = Relu (x)", opsets=opsets, rest=HEADER + function)
+
+
+LACKING = {
+    "inputs": calls("v# = f.F ()", f"F ({names('a')}) => (b0) {{ {lines('b# = Relu (a#)')} }}"),
+    "attributes": calls(
+        "v# = f.F (x)",
+        f"F <{names('a')}> (a) => (b0) {{ {lines('b# = Cast <to: int = @a#> (a)')} }}",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", LACKING)
+def test_a_call_that_lacks_many_arguments_has_some_findings(kind: str) -> None:
+    found = [item for item in onnxtext.check(LACKING[kind]) if "function-call" in item.code]
+    assert len(found) == 20 * COUNT
+
+
+def overloads() -> str:
+    header = '<domain: "f", overload: "{}", opset_import: [21]>\nF (a) => (b) {{ b = Relu (a) }}\n'
+    functions = "".join(header.format(f"function_o{i}") for i in range(COUNT))
+    calls = lines("v# = f.F:function_u# (x)")
+    return text(f"{calls}\ny = Relu (x)", opsets='21, "f": 1', rest=functions)
+
+
+def test_many_overloads_are_not_listed_for_every_call() -> None:
+    found = [item for item in onnxtext.check(overloads()) if "overload" in item.code]
+    assert len(found) == COUNT
+    assert {len(item.notes[0].split(", ")) for item in found} == {20}
+    assert f" and {COUNT - 20} more" in found[0].notes[0]
+
+
+MISSPELT = {
+    "overloads": overloads(),
+    "attributes of calls": calls(
+        "v# = f.F <{}> (x)".format("parametre_# = 1"),
+        f"F <{names('parameter_', '{} = 1')}> (a) => (b) {{ b = Relu (a) }}",
+    ),
+    "references": calls(
+        "v# = f.F (x)",
+        f"F <{names('parameter_', '{} = 1')}> (a) => (b) {{\n"
+        f"{lines('c# = my.Op <k: int = @parametre_#> (a)')}\nb = Relu (a) }}",
+    ),
+    "device configurations": text(
+        lines('@device("confgiuration_#") v# = Relu (x)') + "\ny = Relu (x)",
+        ir_version=11,
+        rest=lines('configuration "configuration_#" { num_devices: 2 }'),
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", MISSPELT)
+def test_suggestions_are_limited(kind: str) -> None:
+    with mock.patch("onnxtext.suggestions.SequenceMatcher", wraps=SequenceMatcher) as searched:
+        found = onnxtext.check(MISSPELT[kind])
+    assert len([item for item in found if item.severity == "error"]) >= COUNT
+    assert 0 < searched.call_count <= 200
+
+
+HEADERS = {
+    "parameters": calls(
+        "v# = f.F (x)",
+        f"F <{names('a', '{} = 1')}> (a) => (b) {{\n"
+        f"{lines('c# = my.Op <k: float = @a#> (a)')}\nb = Relu (a) }}",
+    ),
+    "header": calls("v# = f.F (x, x)", "F (a) => (b) { b = Relu (a) }"),
+}
+
+
+@pytest.mark.parametrize("kind", HEADERS)
+def test_the_header_of_a_function_is_read_once_for_all_findings(kind: str) -> None:
+    tokens = TextPlaces._tokens
+    with mock.patch.object(TextPlaces, "_tokens", autospec=True, side_effect=tokens) as read:
+        found = onnxtext.check(HEADERS[kind])
+    errors = [item for item in found if item.severity == "error"]
+    assert len(errors) == COUNT
+    assert len({item.labels[-1].span for item in errors}) == (COUNT if kind == "parameters" else 1)
+    assert read.call_count < 10
+
+
+def test_each_cycle_is_compared_only_with_its_own_nested_uses(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    reads = 0
+
+    class Counted(uses_and_order.NestedUse):
+        @property
+        def holder(self) -> int:
+            nonlocal reads
+            reads += 1
+            return int(self[0])
+
+    monkeypatch.setattr(uses_and_order, "NestedUse", Counted)
+    branches = (
+        "then_branch = t () => (p) { p = Relu (v#) }, else_branch = e () => (q) { q = Relu (x) }"
+    )
+    found = onnxtext.check(
+        text(
+            f"{lines(f'v# = If (c) <{branches}>')}\ny = Relu (x)",
+            inputs="float[4] x, bool c",
+        )
+    )
+    cycles = [item for item in found if item.code == "graph-cycle"]
+    assert len(cycles) == COUNT
+    assert {len(item.labels) for item in cycles} == {2}
+    assert reads < 5 * COUNT
