@@ -140,6 +140,40 @@ def test_shapes_of_onnxruntime_operators_are_inferred(node: str) -> None:
     assert inferred_type_texts(subject)[subject.main.original.at].get("y") == CONTRIB[node]
 
 
+ATTENTION = {
+    "Attention (q, k, k)": (
+        "float[2, 4, seq, 8]", "float[2, 2, past, 8]", "float[2, 2, past, 8]",
+        "float[2, 4, seq, past]"),
+    "Attention (q, k, k, , old, old)": (
+        "float[2, 4, seq, 8]", "float[2, 2, 2*past, 8]", "float[2, 2, 2*past, 8]",
+        "float[2, 4, seq, 2*past]"),
+    "Attention <q_num_heads = 4, kv_num_heads = 2> (q3, k3, v3)": (
+        "float[2, seq, 32]", "float[2, 2, past, 4]", "float[2, 2, past, 8]",
+        "float[2, 4, seq, past]"),
+    "Attention <q_num_heads = 4, kv_num_heads = 2> (q3, k3, w3)": (
+        "float[2, seq, 4*w]", "float[2, 2, past, 4]", "float[2, 2, past, w]",
+        "float[2, 4, seq, past]"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("node", ATTENTION)
+def test_shapes_of_attention_have_symbols(node: str) -> None:
+    """onnx computes with 0 in place of a symbol."""
+    source = text(
+        f"y, new_k, new_v, qk = {node}",
+        inputs="float[2, 4, seq, 8] q, float[2, 2, past, 8] k, float[?, ?, past, ?] old, "
+        "float[2, seq, 16] q3, float[2, past, 8] k3, float[2, past, 16] v3, "
+        'float[2, past, "2*w"] w3',
+        outputs="y",
+        opsets="23",
+    )
+    subject, _ = find_in(parse_model(Source(source, "m")))
+    assert subject.main is not None
+    found = inferred_type_texts(subject)[subject.main.original.at]
+    wanted = dict(zip(("y", "new_k", "new_v", "qk"), ATTENTION[node], strict=True))
+    assert {name: found[name].replace('"', "") for name in wanted} == wanted
+
+
 HEADER = '<domain: "my", opset_import: ["": 21]>'
 HEADS = (
     f"{HEADER}\nheads (x, b, l) => (y) {{\n  n = Constant <value = int64[2] {{4, 16}}> ()\n"

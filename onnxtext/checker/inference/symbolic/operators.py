@@ -15,6 +15,7 @@ from onnxtext.checker.inference.symbolic import (
     quantized,
     reshape_and_slice,
 )
+from onnxtext.checker.inference.symbolic.attention import scaled_attention
 from onnxtext.checker.inference.symbolic.data_dependent_shapes import broadcast_pair
 from onnxtext.checker.inference.symbolic.expressions import Extent, Size
 from onnxtext.checker.inference.symbolic.ml_operators import DOMAIN as LEARNING_DOMAIN
@@ -311,6 +312,7 @@ DOMAINS = frozenset(("", LEARNING_DOMAIN))
 OPERATORS: dict[str, Callable[[OperatorCall], tuple[SymbolicShape, ...]]] = {
     **{name: _first(shape) for name, shape in _SINGLE.items()},
     **dict.fromkeys(("GRU", "LSTM", "RNN"), recurrent),
+    "Attention": scaled_attention,
     "DynamicQuantizeLinear": lambda call: (call.shape(0), (), ()),
     "Split": reshape_and_slice.split,
     "TopK": data_dependent_shapes.top,
