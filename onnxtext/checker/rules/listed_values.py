@@ -57,13 +57,11 @@ _COORDINATES = """
     align_corners asymmetric half_pixel half_pixel_symmetric pytorch_half_pixel tf_crop_and_resize
     tf_half_pixel_for_nn
 """
-_NODE_MODES = "BRANCH_EQ BRANCH_GT BRANCH_GTE BRANCH_LEQ BRANCH_LT BRANCH_NEQ LEAF"
 _TRANSFORMED = """
     LinearClassifier LinearRegressor SVMClassifier SVMRegressor TreeEnsembleClassifier
     TreeEnsembleRegressor
 """
 _MACHINES = "SVMClassifier SVMRegressor"
-_TREES = "TreeEnsembleClassifier TreeEnsembleRegressor"
 
 _TABLE = (
     _Listed(_WINDOWS, "auto_pad", "NOTSET SAME_LOWER SAME_UPPER VALID", ("",)),
@@ -99,7 +97,6 @@ _TABLE = (
     _Listed("Normalizer", "norm", "L1 L2 MAX", domain=LEARNING),
     _Listed(_MACHINES, "kernel_type", "LINEAR POLY RBF SIGMOID", domain=LEARNING),
     _Listed("TreeEnsembleRegressor", "aggregate_function", "AVERAGE MAX MIN SUM", domain=LEARNING),
-    _Listed(_TREES, "nodes_modes", _NODE_MODES, domain=LEARNING),
     _Listed(_TRANSFORMED, "post_transform", "LOGISTIC NONE PROBIT SOFTMAX SOFTMAX_ZERO",
             domain=LEARNING),
 )  # fmt: skip
