@@ -225,6 +225,28 @@ def test_a_branch_that_never_runs_has_no_findings() -> None:
     assert inferred(nodes)  # the other branch squeezes a dimension of 64
 
 
+UNSEEN = {
+    "v = NegativeLogLikelihoodLoss (h, t)": "Input and target dimension value mismatch",
+    "z, float[?, ?] v = Loop <body = l (int64 i, bool g, p) => (bool o, q, r) {\n"
+    " o = Identity (g)\n q = Neg (p)\n r = Abs (p) }> (k, c, h)": "computes `float[?, 3, 5, 2]`",
+}
+"""Nodes with an error that onnx does not find in a whole model, where it knows no shape of `h`."""
+
+
+@pytest.mark.parametrize("node", UNSEEN)
+def test_operators_that_only_onnx_checks_get_computed_shapes(node: str) -> None:
+    source = text(
+        f"s = Shape <end = 2> (x)\na = Concat <axis = 0> (s, minus)\nh = Reshape (x, a)\n"
+        f"y = Relu (x)\n{node}",
+        inputs="float[3, 5, 2] x, int64[3, 7] t, int64 k, bool c",
+        outputs="float[3, 5, 2] y",
+        values="int64[1] minus = {-1}",
+    )
+    (item,) = [item for item in onnxtext.check(source) if item.severity == "error"]
+    assert item.code == "shape-mismatch"
+    assert UNSEEN[node] in item.message
+
+
 def nested_loops(depth: int) -> str:
     """Return nested loops; the innermost one doubles a value."""
     nodes = f"v{depth} = Concat <axis = 0> (c{depth - 1}, c{depth - 1})"

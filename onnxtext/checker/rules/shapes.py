@@ -9,8 +9,9 @@ Fix: correct the declaration, or transpose or reshape the value.
 The check takes these steps, and stops as soon as the model is known to be valid:
 1. Infer a small model with one node of each kind, that is, of each combination of operator,
    attributes and input types (`inference.node_kinds`). If it is valid, so is the whole model.
-2. Let onnx infer the whole model, which is fast. If onnx checks all nodes without an error, the
-   model is valid. (onnx skips training graphs and, after an unknown operator, reports no errors.)
+2. Let onnx infer the whole model, which is fast. If onnx checks all nodes without an error, and
+   `symbolic_dimensions` checks their operators with the shapes that onnx does not know, the model
+   is valid. (onnx skips training graphs and, after an unknown operator, reports no errors.)
 3. Infer each node separately, which finds all errors and the nodes that cause them.
 """
 
@@ -33,6 +34,7 @@ from onnxtext.checker.inference.objections import (
     whole_model,
 )
 from onnxtext.checker.inference.shape_inference import ShapeInference
+from onnxtext.checker.inference.symbolic.operators import OPERATORS
 from onnxtext.checker.isolation.worker_client import Failure
 
 
@@ -45,7 +47,7 @@ def check(subject: Subject) -> Iterator[Finding]:
     errors = bool(errors_of(subject))
     expandable = is_expandable(subject)
     objection = whole_model(subject) if expandable and not errors else None
-    unknown = any(map(_is_foreign, chain.from_iterable(targets(subject).values())))
+    unknown = any(map(_needs_a_walk, chain.from_iterable(targets(subject).values())))
     kinds = {scope.kind for scope in subject.scopes}
     unseen = not kinds.isdisjoint(("initialization", "algorithm", "fragment"))
     # In IR version 1, attributes may lack a type, which onnx rejects only in inference of one node.
@@ -58,9 +60,14 @@ def check(subject: Subject) -> Iterator[Finding]:
         yield _negative(subject, objection) or _unplaced(subject, objection)
 
 
-def _is_foreign(target: Target) -> bool:
-    """Whether the target of a node is an operator that the installed onnx does not know."""
-    return target is None or (type(target) is Signature and bool(target.origin))
+def _needs_a_walk(target: Target) -> bool:
+    """Whether a node with this target may have an error that steps 1 and 2 do not find.
+
+    That is the case if onnx does not know the operator, or if only onnx checks its shapes.
+    """
+    if type(target) is Signature:
+        return bool(target.origin) or target.name not in OPERATORS
+    return target is None
 
 
 def _negative(subject: Subject, objection: str | Failure) -> Finding | None:
