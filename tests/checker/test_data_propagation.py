@@ -225,6 +225,20 @@ def test_a_branch_that_never_runs_has_no_findings() -> None:
     assert inferred(nodes)  # the other branch squeezes a dimension of 64
 
 
+@pytest.mark.parametrize(
+    ("element", "number"), [("int32", 65_536), ("float", 4_097), ("int64", 4_294_967_296)]
+)
+def test_products_that_the_element_type_may_not_hold_are_unknown(element: str, number: int) -> None:
+    source = text(
+        "p = Mul (n, n)\ns = Cast <to = 7> (p)\ny = ConstantOfShape (s)",
+        outputs="float[?] y",
+        values=f"{element}[1] n = {{{number}}}",
+    )
+    subject, _ = find_in(parse_model(Source(source, "m")))
+    assert subject.main is not None
+    assert inferred_type_texts(subject)[subject.main.original.at]["y"] == "float[?]"
+
+
 UNSEEN = {
     "v = NegativeLogLikelihoodLoss (h, t)": "Input and target dimension value mismatch",
     "z, float[?, ?] v = Loop <body = l (int64 i, bool g, p) => (bool o, q, r) {\n"
