@@ -239,6 +239,17 @@ def test_products_that_the_element_type_may_not_hold_are_unknown(element: str, n
     assert inferred_type_texts(subject)[subject.main.original.at]["y"] == "float[?]"
 
 
+def test_the_lengths_of_attention_are_a_list() -> None:
+    source = text(
+        "y = Attention (x, x, x, , , , n)",
+        inputs="float[2, 4, 8, 8] x, int64[2, 1] n",
+        outputs="float[2, 4, 8, 8] y",
+        opsets="24",
+    )
+    (item,) = [item for item in onnxtext.check(source) if item.severity == "error"]
+    assert "`n` has 2 dimensions, but the operator needs 1" in item.message
+
+
 UNSEEN = {
     "v = NegativeLogLikelihoodLoss (h, t)": "Input and target dimension value mismatch",
     "z, float[?, ?] v = Loop <body = l (int64 i, bool g, p) => (bool o, q, r) {\n"

@@ -59,6 +59,8 @@ def scaled_attention(call: OperatorCall) -> Shapes:
 
     The query has the shape (B, S, N*H) or (B, N, S, H); key and value have L tokens and K heads.
     """
+    for index, rank in ((4, 4), (5, 4), (6, 1)):
+        call.has_rank(index, rank)
     query = _by_head(call, 0, "q_num_heads")
     keys, values = _by_head(call, 1, "kv_num_heads"), _by_head(call, 2, "kv_num_heads")
     past, older = _by_head(call, 4, ""), _by_head(call, 5, "")
