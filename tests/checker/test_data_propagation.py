@@ -140,6 +140,40 @@ def test_shapes_of_onnxruntime_operators_are_inferred(node: str) -> None:
     assert inferred_type_texts(subject)[subject.main.original.at].get("y") == CONTRIB[node]
 
 
+ATTENTION = {
+    "Attention (q, k, k)": (
+        "float[2, 4, seq, 8]", "float[2, 2, past, 8]", "float[2, 2, past, 8]",
+        "float[2, 4, seq, past]"),
+    "Attention (q, k, k, , old, old)": (
+        "float[2, 4, seq, 8]", "float[2, 2, 2*past, 8]", "float[2, 2, 2*past, 8]",
+        "float[2, 4, seq, 2*past]"),
+    "Attention <q_num_heads = 4, kv_num_heads = 2> (q3, k3, v3)": (
+        "float[2, seq, 32]", "float[2, 2, past, 4]", "float[2, 2, past, 8]",
+        "float[2, 4, seq, past]"),
+    "Attention <q_num_heads = 4, kv_num_heads = 2> (q3, k3, w3)": (
+        "float[2, seq, 4*w]", "float[2, 2, past, 4]", "float[2, 2, past, w]",
+        "float[2, 4, seq, past]"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("node", ATTENTION)
+def test_shapes_of_attention_have_symbols(node: str) -> None:
+    """onnx computes with 0 in place of a symbol."""
+    source = text(
+        f"y, new_k, new_v, qk = {node}",
+        inputs="float[2, 4, seq, 8] q, float[2, 2, past, 8] k, float[?, ?, past, ?] old, "
+        "float[2, seq, 16] q3, float[2, past, 8] k3, float[2, past, 16] v3, "
+        'float[2, past, "2*w"] w3',
+        outputs="y",
+        opsets="23",
+    )
+    subject, _ = find_in(parse_model(Source(source, "m")))
+    assert subject.main is not None
+    found = inferred_type_texts(subject)[subject.main.original.at]
+    wanted = dict(zip(("y", "new_k", "new_v", "qk"), ATTENTION[node], strict=True))
+    assert {name: found[name].replace('"', "") for name in wanted} == wanted
+
+
 HEADER = '<domain: "my", opset_import: ["": 21]>'
 HEADS = (
     f"{HEADER}\nheads (x, b, l) => (y) {{\n  n = Constant <value = int64[2] {{4, 16}}> ()\n"
@@ -189,6 +223,53 @@ def test_a_default_is_no_constant() -> None:
 def test_a_branch_that_never_runs_has_no_findings() -> None:
     nodes, _ = FOLLOWED["a branch that runs"]
     assert inferred(nodes)  # the other branch squeezes a dimension of 64
+
+
+@pytest.mark.parametrize(
+    ("element", "number"), [("int32", 65_536), ("float", 4_097), ("int64", 4_294_967_296)]
+)
+def test_products_that_the_element_type_may_not_hold_are_unknown(element: str, number: int) -> None:
+    source = text(
+        "p = Mul (n, n)\ns = Cast <to = 7> (p)\ny = ConstantOfShape (s)",
+        outputs="float[?] y",
+        values=f"{element}[1] n = {{{number}}}",
+    )
+    subject, _ = find_in(parse_model(Source(source, "m")))
+    assert subject.main is not None
+    assert inferred_type_texts(subject)[subject.main.original.at]["y"] == "float[?]"
+
+
+def test_the_lengths_of_attention_are_a_list() -> None:
+    source = text(
+        "y = Attention (x, x, x, , , , n)",
+        inputs="float[2, 4, 8, 8] x, int64[2, 1] n",
+        outputs="float[2, 4, 8, 8] y",
+        opsets="24",
+    )
+    (item,) = [item for item in onnxtext.check(source) if item.severity == "error"]
+    assert "`n` has 2 dimensions, but the operator needs 1" in item.message
+
+
+UNSEEN = {
+    "v = NegativeLogLikelihoodLoss (h, t)": "Input and target dimension value mismatch",
+    "z, float[?, ?] v = Loop <body = l (int64 i, bool g, p) => (bool o, q, r) {\n"
+    " o = Identity (g)\n q = Neg (p)\n r = Abs (p) }> (k, c, h)": "computes `float[?, 3, 5, 2]`",
+}
+"""Nodes with an error that onnx does not find in a whole model, where it knows no shape of `h`."""
+
+
+@pytest.mark.parametrize("node", UNSEEN)
+def test_operators_that_only_onnx_checks_get_computed_shapes(node: str) -> None:
+    source = text(
+        f"s = Shape <end = 2> (x)\na = Concat <axis = 0> (s, minus)\nh = Reshape (x, a)\n"
+        f"y = Relu (x)\n{node}",
+        inputs="float[3, 5, 2] x, int64[3, 7] t, int64 k, bool c",
+        outputs="float[3, 5, 2] y",
+        values="int64[1] minus = {-1}",
+    )
+    (item,) = [item for item in onnxtext.check(source) if item.severity == "error"]
+    assert item.code == "shape-mismatch"
+    assert UNSEEN[node] in item.message
 
 
 def nested_loops(depth: int) -> str:

@@ -34,6 +34,9 @@ BROKEN = {
     "attribute-name-missing": 'y = Softmax <"" = 0> (x)',
     "attribute-type-missing": "y = Softmax <axis = {i: 0}> (x)",
     "attribute-value-mismatch": "y = Softmax <axis = {type: INT, i: 0, f: 1.0}> (x)",
+    "attribute-value-unknown": (
+        'y = Relu (x)\nu = Cast <to = 2> (x)\nz = BitShift <direction = "UP"> (u, u)'
+    ),
     "attribute-string-utf8": 'y = Relu (x)\nz = Constant <value_string = b"\\xff"> ()',
     "tensor-data-size": 'y = Relu (x)\nz = Constant <value = float[2] raw_data(b"")> ()',
     "tensor-data-field": (

@@ -388,3 +388,9 @@ def test_a_large_function_called_often_is_checked_fast() -> None:
     seconds, found = seconds_to_check(model)
     assert not found
     assert seconds < 60
+
+
+@pytest.mark.parametrize(("version", "severity"), [(-1, "error"), (99, "warning")])
+def test_only_negative_unknown_ir_versions_are_errors(version: int, severity: str) -> None:
+    found = onnxtext.check(text("y = Relu (x)", ir_version=version))
+    assert [(item.code, item.severity) for item in found] == [("ir-version-unknown", severity)]

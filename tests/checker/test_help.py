@@ -39,6 +39,9 @@ FIXABLE = {
         rest='<domain: "my", opset_import: ["": 21]> twice (a) => (b) { b = Add (a, a) }\n',
     ),
     "an attribute": text("y = Softmax <axs = 0> (x)"),
+    "a value of an attribute": text(
+        'y = Relu (x)\nz = BitShift <direction = "left"> (u, u)', inputs="float[4] x, uint8[1] u"
+    ),
     "an attribute of a call": text(
         "y = my.f <alphas = 1.0> (x)",
         opsets='21, "my": 1',

@@ -23,6 +23,7 @@ from onnxtext.checker.inference.kind_facts import FIRST_KEEPING, KEEPING_TYPE
 from onnxtext.proto.decode.lift import LiftError, lift_model
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
+from tests.checker.models import text
 from tests.corpus import SHARED, exports, onnx_directory, shared_models
 from tests.seeds import fresh_seed
 
@@ -178,6 +179,22 @@ def test_types_by_kind_equal_types_node_by_node(
     monkeypatch.setattr(kinds, "_LEAST_NODES", 1 << 30)
     assert inferred_type_texts(find_in(model)[0]) == found
     assert sum(map(len, found.values())) >= COUNT
+
+
+def test_what_onnx_infers_wrongly_is_corrected_by_kind() -> None:
+    """The last window of the pooling would start in the pads at the end."""
+    chain = "\n".join(f"y{index + 1} = Relu (y{index})" for index in range(COUNT))
+    pool = "MaxPool <kernel_shape = [2], strides = [2], pads = [0, 1], ceil_mode = 1> (x)"
+    source = text(
+        f"y0 = {pool}\n{chain}",
+        inputs="float[1, 1, 6] x",
+        outputs=f"float[1, 1, ?] y{COUNT}",
+        opsets="19",
+    )
+    subject, _ = find_in(parse_model(Source(source, "m")))
+    assert subject.main is not None
+    found = inferred_type_texts(subject)[subject.main.original.at]
+    assert found["y0"] == found[f"y{COUNT}"] == "float[1, 1, 3]"
 
 
 def _versions() -> list[onnx.defs.OpSchema]:

@@ -29,7 +29,7 @@ float[2, 3] slope = [1, ...], float[1, 4] lines = [1, ...], int64[1, 2] far = {3
 int64[1, 2] near = {-2, 2}, float[1] u = {1}, int64[2, 3] low = {0, -1, 0, -2, 0, -3},
 int64[2, 3] low3 = {0, -1, 0, -2, 0, 1}, int64[4] pads = {2, 0, 0, 0}, int64[4] cut = {-2, 0, 1, 0},
 int64[4] pads1 = {1, 2, 1, 0}, int64[2] negative = {-1, 3},
-int64[1] first = {0},
+int64[1] first = {0}, float[1, 1, 1] cell = {1},
 """
 INPUTS = "float[1, 1, 4, 4] image, float[2, 3] x, uint8[1, 3, 4, 4] q, float[1, 1, 4] line, " \
     "uint8[2, 3] a, uint8[3, 4] b, float[1, 3] row"  # fmt: skip
@@ -60,6 +60,10 @@ PRODUCT = "y = QLinearMatMul (a, {}, z, b, {}, z, one, z)"
 ADDED = "y = com.microsoft.QLinearAdd (a, {}, z, a, one, z, one, z)"
 
 ERRORS = {
+    "y = ReverseSequence <batch_axis = 2> (image, first)": "one must be 0, the other 1",
+    "y = ReverseSequence <batch_axis = 0> (image, first)": "one must be 0, the other 1",
+    'y = RNN <hidden_size = 1, activations = ["Tanh", "Tanh", "Tanh"]> (line, line, cell)':
+        "`activations` has 3 entries, but the operator needs 1",
     "y = Resize (image, roi, no_scales)": "Either `sizes` or `scales` must be provided",
     "y = Resize (image, roi, no_scales, none)": "Either `sizes` or `scales` must be provided",
     "y = Resize (image, roi, scales, sizes)": "Either `sizes` or `scales` must be provided",

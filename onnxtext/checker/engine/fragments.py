@@ -27,7 +27,7 @@ _MOST_NODES = 5_000
 _ABOUT_OPERATORS = frozenset(
     {"op-unknown", "op-deprecated", "input-count", "output-count", "optional-input-missing",
      "output-empty-required", "attribute-unknown", "attribute-required", "attribute-type",
-     "type-mismatch", "shape-mismatch", "subgraph-arity"}
+     "attribute-value-unknown", "type-mismatch", "shape-mismatch", "subgraph-arity"}
 )  # fmt: skip
 """Rules whose findings depend on the version of the standard operators."""
 

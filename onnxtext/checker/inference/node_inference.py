@@ -10,10 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from onnxtext.ast.model import Node, Presence
+from onnxtext.ast.tensors_and_attributes import attribute_value
 from onnxtext.ast.types import Type
 from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.scopes import Opsets
 from onnxtext.checker.context.signatures import Signature
+from onnxtext.checker.inference.type_merging import without_shape, without_sizes
 from onnxtext.checker.isolation.worker_client import Failure
 from onnxtext.proto.decode.types_and_tensors import lift_type
 from onnxtext.proto.encode.lower_error import LowerError
@@ -145,7 +147,11 @@ class NodeInference:
         if not isinstance(answer, list):
             return answer
         made = dict(zip(answer[::2], answer[1::2], strict=False))
-        return tuple([self._lifted(made.get(text_bytes(name))) for name in node.outputs])
+        return _corrected(
+            signature.name,
+            node,
+            tuple([self._lifted(made.get(text_bytes(name))) for name in node.outputs]),
+        )
 
     def _interned(self, type: Type) -> Type:
         """Return one object for all equal types."""
@@ -185,6 +191,18 @@ class NodeInference:
             }
             self._kept.append(opsets)
         return known
+
+
+def _corrected(name: str, node: Node, types: Made) -> Made:
+    """Remove the shapes and sizes that onnx infers wrongly from the output types of a node."""
+    if name == "ConvTranspose" and attribute_value(node.attributes, "output_shape") is not None:
+        # onnx infers too low a rank if an output size is smaller than the input size.
+        return tuple(map(without_shape, types))
+    if name == "Attention" or attribute_value(node.attributes, "ceil_mode"):
+        # For `Attention`, onnx calculates with 0 in place of symbols and unknown sizes.
+        # For pooling, it also counts windows that start in the pads at the end; runtimes do not.
+        return tuple(map(without_sizes, types))
+    return types
 
 
 def _clamped(version: int) -> int:

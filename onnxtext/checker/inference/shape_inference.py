@@ -47,6 +47,8 @@ from onnxtext.checker.isolation.worker_client import Failure
 from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.encode.types_and_tensors import lower_tensor
 
+_UNPARSED = "Unable to parse proto"
+"""onnx's error message for a node whose graphs are nested too deep for protobuf."""
 _MOST_REPEATED = 2_000
 """Maximum number of repeated node visits, in addition to four for each node of the model."""
 
@@ -300,7 +302,8 @@ class ShapeInference(ScopeWalk[Shapes]):
         if any(type is None for type, name in zip(inputs, node.inputs, strict=True) if name):
             return ()  # onnx's error may be due to the unknown type
         if isinstance(answer, str):
-            self._objection(node, answer, inputs, environment)
+            if _UNPARSED not in answer:
+                self._objection(node, answer, inputs, environment)
         else:
             self._failed(node, answer)
         return ()

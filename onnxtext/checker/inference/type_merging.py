@@ -36,6 +36,13 @@ def without_shape(type: Type | None) -> Type | None:
     return replace(type, shape=None) if isinstance(type, (TensorType, SparseTensorType)) else type
 
 
+def without_sizes(type: Type | None) -> Type | None:
+    """Return a tensor type with the same rank and unknown dimensions; other types unchanged."""
+    if not isinstance(type, TensorType) or type.shape is None:
+        return type
+    return replace(type, shape=(None,) * len(type.shape))
+
+
 class TypeMerger:
     """Merges declared with inferred types, and caches the results by pair of types.
 

@@ -67,6 +67,7 @@ def check(subject: Subject) -> Iterator[Finding]:
             (place,),
             help=f"write a version from 1 to {newest_known()}",
             notes=("newer constructs are not checked",) if version > 0 else (),
+            severity="error" if version < 0 else None,
         )
     if model.model_version is not None and model.model_version < 0:
         message = f"`model_version` {model.model_version} is negative"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Infer output shapes of attention operators of onnxruntime.
+"""Infer output shapes of attention operators of onnx and onnxruntime.
 
 Dimensions: B batch size, S number of query tokens, L number of key tokens, P number of past tokens
 (of the key/value cache), N number of heads, K number of key/value heads, H size of a head.
@@ -52,6 +52,59 @@ def attention(call: OperatorCall) -> Shapes:
 def quantized_attention(call: OperatorCall) -> Shapes:
     """Infer the output shapes of `QAttention`."""
     return _attention(call, 8)
+
+
+def scaled_attention(call: OperatorCall) -> Shapes:
+    """Infer the output shapes of the standard `Attention`.
+
+    The query has the shape (B, S, N*H) or (B, N, S, H); key and value have L tokens and K heads.
+    """
+    for index, rank in ((4, 4), (5, 4), (6, 1)):
+        call.has_rank(index, rank)
+    query = _by_head(call, 0, "q_num_heads")
+    keys, values = _by_head(call, 1, "kv_num_heads"), _by_head(call, 2, "kv_num_heads")
+    past, older = _by_head(call, 4, ""), _by_head(call, 5, "")
+    batch = _known(query[0], keys[0], values[0], past[0], older[0])
+    groups = _known(keys[1], values[1], past[1], older[1])
+    total = _known(keys[2], values[2])
+    if call.has_input(4):
+        total = plus(_known(past[2], older[2]), total)
+    size = _known(keys[3], past[3], query[3])
+    value_size = _known(values[3], older[3])
+    output: SymbolicShape = None
+    if call.rank(0) == 3:
+        output = batch, query[2], times(query[1], value_size)
+    elif call.rank(0) == 4:
+        output = batch, query[1], query[2], value_size
+    caches = [(batch, groups, total, extent) for extent in (size, value_size)]
+    return output, *caches, (batch, query[1], query[2], total)
+
+
+def _by_head(call: OperatorCall, index: int, heads: str) -> Extents:
+    """Return batch size, number of heads, number of tokens and size of a head.
+
+    Args:
+        call: the node.
+        index: the index of the input: query, key, value or cache.
+        heads: the attribute with the number of heads if they are in one dimension with their
+            elements, that is, if the input has three dimensions.
+    """
+    shape, count = call.shape(index), call.integer(heads, 0)
+    if shape is None or (heads and len(shape) != call.rank(0)):
+        return (None,) * 4
+    if len(shape) == 4:
+        return shape
+    if len(shape) != 3 or count <= 0:
+        return (None,) * 4
+    return shape[0], count, shape[1], exact(shape[2], count)
+
+
+def _known(*equal: Extent) -> Extent:
+    """Return the first number among equal sizes, else the first symbolic size."""
+    found = [extent for extent in equal if extent is not None]
+    return next(
+        (extent for extent in found if isinstance(extent, int)), found[0] if found else None
+    )
 
 
 def packed_attention(call: OperatorCall) -> Shapes:

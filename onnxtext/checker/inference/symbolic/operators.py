@@ -15,6 +15,7 @@ from onnxtext.checker.inference.symbolic import (
     quantized,
     reshape_and_slice,
 )
+from onnxtext.checker.inference.symbolic.attention import scaled_attention
 from onnxtext.checker.inference.symbolic.data_dependent_shapes import broadcast_pair
 from onnxtext.checker.inference.symbolic.expressions import Extent, Size
 from onnxtext.checker.inference.symbolic.ml_operators import DOMAIN as LEARNING_DOMAIN
@@ -227,11 +228,20 @@ def _along_axis(call: OperatorCall) -> SymbolicShape:
     return shape
 
 
+def _reversed(call: OperatorCall) -> SymbolicShape:
+    """Return the input's shape; check the axes of `ReverseSequence`."""
+    batch, time = call.integer("batch_axis", 1), call.integer("time_axis", 0)
+    if {batch, time} != {0, 1}:
+        wrong = f"`batch_axis` is {batch} and `time_axis` is {time}, but one must be 0, the other 1"
+        call.reject(wrong, certain=batch == time or max(batch, time) > 1)
+    return call.shape(0)
+
+
 _SAME = """
     Abs Acos Acosh Asin Asinh Atan Atanh Bernoulli BitwiseNot Cast CastLike Ceil Celu Clip Cos Cosh
     CumSum Dropout Elu Erf Exp EyeLike Floor Gelu HardSigmoid HardSwish Identity IsInf IsNaN LRN
     LeakyRelu Log LpNormalization MeanVarianceNormalization Mish Neg Not RandomNormalLike
-    RandomUniformLike Reciprocal Relu ReverseSequence RMSNormalization Round Selu Shrink Sigmoid
+    RandomUniformLike Reciprocal Relu RMSNormalization Round Selu Shrink Sigmoid
     Sign Sin Sinh Softplus Softsign Sqrt Swish Tan Tanh ThresholdedRelu Trilu
 """
 _BROADCAST = """
@@ -283,6 +293,7 @@ _SINGLE: dict[str, Callable[[OperatorCall], SymbolicShape]] = {
     "Range": data_dependent_shapes.ranged,
     "Reshape": reshape_and_slice.reshape,
     "Resize": data_dependent_shapes.resized,
+    "ReverseSequence": _reversed,
     "ScatterElements": data_dependent_shapes.scattered,
     "ScatterND": data_dependent_shapes.scattered_slices,
     "Shape": reshape_and_slice.shape_of,
@@ -311,6 +322,7 @@ DOMAINS = frozenset(("", LEARNING_DOMAIN))
 OPERATORS: dict[str, Callable[[OperatorCall], tuple[SymbolicShape, ...]]] = {
     **{name: _first(shape) for name, shape in _SINGLE.items()},
     **dict.fromkeys(("GRU", "LSTM", "RNN"), recurrent),
+    "Attention": scaled_attention,
     "DynamicQuantizeLinear": lambda call: (call.shape(0), (), ()),
     "Split": reshape_and_slice.split,
     "TopK": data_dependent_shapes.top,

@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 from onnxtext.checker.inference.symbolic.expressions import Extent, times
-from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, SymbolicShape
+from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, SymbolicShape, entries
 from onnxtext.checker.inference.symbolic.sizes import Extents
 
 _GATES = {"RNN": 1, "GRU": 3, "LSTM": 4, "DynamicQuantizeLSTM": 4}
 """The number of gates of each operator."""
+
+_FUNCTIONS = {"RNN": 1, "GRU": 2, "LSTM": 3}
+"""The number of activation functions of each operator, for one direction."""
 
 
 def recurrent(call: OperatorCall) -> tuple[SymbolicShape, ...]:
@@ -18,6 +21,7 @@ def recurrent(call: OperatorCall) -> tuple[SymbolicShape, ...]:
     if shape is None or not call.has_rank(0, 3):
         return ()
     count = 2 if call.attribute("direction") == b"bidirectional" else 1
+    _require_functions(call, count)
     first = call.integer("layout", 0)
     steps, batch = (shape[1], shape[0]) if first else (shape[0], shape[1])
     state = (batch, count, hidden) if first else (count, batch, hidden)
@@ -37,6 +41,16 @@ def recurrent(call: OperatorCall) -> tuple[SymbolicShape, ...]:
         _require(call, 7, (count, times(hidden, 3)))
     whole = (batch, steps, count, hidden) if first else (steps, count, batch, hidden)
     return whole, state, state
+
+
+def _require_functions(call: OperatorCall, directions: int) -> None:
+    """Require the right number of `activations`; the default of `RNN` is always two."""
+    operator, given = call.node.op_type, call.attribute("activations")
+    wanted = directions * _FUNCTIONS.get(operator, 0)
+    if wanted and isinstance(given, tuple) and len(given) not in (
+        wanted, 2 if operator == "RNN" else 0
+    ):  # fmt: skip
+        call.reject(f"`activations` has {entries(len(given))}, but the operator needs {wanted}")
 
 
 def _hidden(call: OperatorCall) -> Extent:

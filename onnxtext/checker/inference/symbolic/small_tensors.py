@@ -23,8 +23,8 @@ MOST_ELEMENTS = 64
 _MOST_REAL = 8
 """Maximum number of elements of a tracked float tensor: scales are tracked, weights are not."""
 _CODES = {"int64": "q", "int32": "i", "float": "f", "double": "d", "bool": "?"}
-_REAL = frozenset(("float", "double", "float16", "bfloat16"))
-_EXACT = 1 << 24
+_REAL = frozenset(("float", "double"))
+EXACT = 1 << 24
 """32-bit floats represent all integers up to this number exactly."""
 
 
@@ -148,7 +148,7 @@ def made_value(shape: tuple[int, ...], numbers: Sequence[float], real: bool) -> 
 def _integer(number: float) -> int | None:
     if isinstance(number, int):
         return int(number)
-    return int(number) if abs(number) <= _EXACT and number == int(number) else None
+    return int(number) if abs(number) <= EXACT and number == int(number) else None
 
 
 def is_real(number: object) -> bool | None:

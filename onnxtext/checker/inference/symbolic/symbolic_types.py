@@ -20,7 +20,6 @@ from onnxtext.checker.inference.symbolic.operators import DOMAINS, infer
 from onnxtext.checker.inference.symbolic.sizes import Sizes
 from onnxtext.checker.inference.symbolic.small_tensors import Value
 from onnxtext.checker.inference.symbolic.spelling import read
-from onnxtext.checker.inference.type_merging import without_shape
 from onnxtext.schemas.type_strings import type_of, type_text
 
 Types = tuple[Type | None, ...]
@@ -99,12 +98,6 @@ class SymbolicStep:
             if signature.domain and None in found:
                 by_schema = _bound(signature, node, inputs)
                 found = tuple([a or b for a, b in zip(found, by_schema, strict=False)])
-            if call.integer("ceil_mode", 0):
-                # onnx also counts windows that start in the pads at the end; runtimes do not.
-                found = tuple([without_sizes(type) for type in found])
-            if signature.name == "ConvTranspose" and call.attribute("output_shape") is not None:
-                # onnx infers too low a rank if an output size is smaller than the input size.
-                found = tuple([without_shape(type) for type in found])
             types = tuple([refined(t, shape) for t, shape in zip(found, whole, strict=False)])
             known = self._known[key] = types, followed
             self._kept += (signature, *inputs, *found, *node.attributes)
@@ -140,13 +133,6 @@ def _bound(signature: Signature, node: Node, inputs: Sequence[Type | None]) -> T
     if mismatch is None:
         made = with_special(signature, node, texts, made)
     return tuple([None if text is None else type_of(text) for text in made])
-
-
-def without_sizes(type: Type | None) -> Type | None:
-    """Return a tensor type with the same rank and unknown dimensions."""
-    if not isinstance(type, TensorType) or type.shape is None:
-        return type
-    return replace(type, shape=(None,) * len(type.shape))
 
 
 def refined(found: Type | None, shape: SymbolicShape) -> Type | None:

@@ -16,6 +16,7 @@ from onnxtext.checker.inference.symbolic.expressions import Extent, minus, plus,
 from onnxtext.checker.inference.symbolic.operator_call import OperatorCall
 from onnxtext.checker.inference.symbolic.quotients import greatest_of, least_of
 from onnxtext.checker.inference.symbolic.small_tensors import (
+    EXACT,
     MOST_ELEMENTS,
     Value,
     indices,
@@ -78,7 +79,8 @@ def _cast(call: OperatorCall) -> Value | None:
     return Value(value.shape, items, real)
 
 
-_LARGEST = {ELEMENTS["float"].number: 1 << 24, ELEMENTS["int32"].number: (1 << 31) - 1}
+_LARGEST_INTEGER = (1 << 31) - 1
+_LARGEST = {ELEMENTS["float"].number: EXACT, ELEMENTS["int32"].number: _LARGEST_INTEGER}
 """By element type, the largest integer that a `Cast` to this type keeps exactly."""
 
 
@@ -344,11 +346,27 @@ FOLLOWED: dict[str, Follow] = {
     "Where": where,
 }
 """The function that computes the value of each supported operator's output."""
+_CALCULATING = ARITHMETIC.keys() | {"Range", "ReduceProd", "ReduceSum"}
 _RESHAPING = frozenset(("Flatten", "Reshape", "Squeeze", "Unsqueeze"))
 SOURCES = frozenset(("Constant", "ConstantOfShape", "Shape", "Size"))
 """Operators whose output values depend on attributes or input shapes, not on input values."""
 FOLLOWING = FOLLOWED.keys() | _RESHAPING | {"Split"}
 """All operators whose output values can be computed."""
+
+
+def _without_overflow(call: OperatorCall, made: Value) -> Value:
+    """Return a result with unknown elements where its element type may not hold the number.
+
+    Integers may have 32 bits, and floats are exact only up to a limit. A larger number is kept if
+    it is an element of an input, as in `Min`.
+    """
+    limit = EXACT if made.real else _LARGEST_INTEGER
+    if all(not isinstance(item, int) or abs(item) <= limit for item in made.items):
+        return made
+    given = {item for value in call.values if value is not None for item in value.items}
+    items = [None if isinstance(item, int) and abs(item) > limit and item not in given else item
+             for item in made.items]  # fmt: skip
+    return made._replace(items=tuple(items))
 
 
 def followed(name: str, call: OperatorCall, made: tuple[object, ...]) -> tuple[Value | None, ...]:
@@ -365,4 +383,6 @@ def followed(name: str, call: OperatorCall, made: tuple[object, ...]) -> tuple[V
         return _split(call, made)
     follow = FOLLOWED.get(name)
     found = follow(call) if follow is not None else None
+    if found is not None and name in _CALCULATING:
+        found = _without_overflow(call, found)
     return (found,) if found is not None and found.is_useful() else ()
