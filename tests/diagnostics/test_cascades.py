@@ -26,7 +26,25 @@ NODE = "  y = Relu (x)\n}\n"
 LONG_HEADER = '<\n  ir_version: 10{}\n  opset_import: ["": 21]{}\n  producer_name: "a"{}\n>\n'
 FUNCTION = '\n<domain: "l", opset_import: ["": 21]>\n'
 
+CONFLICT = "<<<<<<< HEAD\n{0}\n=======\n{0}\n>>>>>>> other\n"
+
 CASES = {
+    "a conflict between nodes": (
+        HEAD + "  a = Neg (x)\n" + CONFLICT.format("  b = Neg (a)") + "  y = Neg (b)\n}\n",
+        4,
+        "merge-conflict",
+    ),
+    "a conflict at the end of a graph": (
+        HEAD + "  y = Relu (x)\n" + CONFLICT.format("}"),
+        4,
+        "merge-conflict",
+    ),
+    "a conflict in the header": (CONFLICT.format(H[:-1]) + G, 1, "merge-conflict"),
+    "a conflict at the beginning of the header": (
+        "\n" + CONFLICT.format("<") + H[1:] + G,
+        2,
+        "merge-conflict",
+    ),
     "two inputs of one name": (H + G.replace("x)", "x, int64[1] x)", 1), 2, "input-duplicate"),
     "a negative dim": (
         H + "g (float[2] x) => (float[2] y) <float[-2] w = {1, 2}> {\n  y = Add (x, w)\n}\n",

@@ -211,13 +211,14 @@ class Recovery:
         position, start = 0, at
         for position in sync_positions(machine):
             start = machine.where[position] if position < len(machine.where) else at
-            # A line after `Conv <` that is indented no deeper is not part of the list.
-            if start < line or (start == at and not self._is_outside_list(position, at, first)):
+            # A line after `Conv <` that is indented no deeper is not part of the list, and the first
+            # `<` of a conflict marker begins none.
+            if start < line:
                 break
-            if not marked and start < at:
+            if not marked and (start < at or not self._is_outside_list(position, at, first)):
                 break
         else:
-            if position == 0:  # before the first list: use the line
+            if position == 0 or marked:  # before the first list: use the line
                 after = (index for index, where in enumerate(machine.where) if where >= line)
                 position = next(after, len(machine.where))
                 start = machine.where[position] if position < len(machine.where) else at
