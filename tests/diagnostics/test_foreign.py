@@ -54,6 +54,22 @@ NODES = [
     ("Relu\u00a0(x)", "lookalike-character", "\u00a0", "Relu (x)"),
     ("\ufeffRelu (x)", "lookalike-character", "\ufeff", "Relu (x)"),
     ("Relu (x\u200b)", "lookalike-character", "\u200b", "Relu (x)"),
+    ("R\u0435lu (\u0445)", "lookalike-character", "\u0435", "Relu (x)"),
+    ("Relu (\u0445)", "lookalike-character", "\u0445", "Relu (x)"),
+    ("Cast <to = 1\u041e> (x)", "lookalike-character", "\u041e", "Cast <to = 10> (x)"),
+    ("Relu (größe)", "unquoted-name", "größe", 'Relu ("größe")'),
+    ("Relu (输入)", "unquoted-name", "输入", 'Relu ("输入")'),
+    (
+        "Relu (\u0432\u0445\u043e\u0434)",
+        "unquoted-name",
+        "\u0432\u0445\u043e\u0434",
+        'Relu ("\u0432\u0445\u043e\u0434")',
+    ),
+    ("Add (x | x)", "syntax-error", "|", "Add (x, x)"),
+    ("Add (x and x)", "syntax-error", "and", "Add (x, x)"),
+    ("Add (x; x)", "semicolon", ";", "Add (x, x)"),
+    ("Op <a = [1, 2 | 3]> (x)", "syntax-error", "|", "Op <a = [1, 2, 3]> (x)"),
+    ("Op <a = 1: b = 2> (x)", "syntax-error", ":", "Op <a = 1, b = 2> (x)"),
     ('Pad <mode = "edge”> (x)', "smart-quotes", "”", 'Pad <mode = "edge"> (x)'),
 ]
 
@@ -77,6 +93,8 @@ def test_foreign_nodes_are_reported_and_fixed(
 
 STATEMENTS = [
     ("(a, b) = Split (x)", "wrong-mark", "(a, b)", "a, b = Split (x)"),
+    ("a; b = Split (x)", "semicolon", ";", "a, b = Split (x)"),
+    ("float[2 | 3] b = Relu (x)", "syntax-error", "|", "float[2, 3] b = Relu (x)"),
     ("[a, b] = Split (x)", "wrong-mark", "[a, b]", "a, b = Split (x)"),
     ("auto b = Relu (x)", "foreign-word", "auto", "b = Relu (x)"),
     ("b: float[N] = Relu (x)", "misplaced-type", "b: float[N]", "float[N] b = Relu (x)"),
@@ -93,6 +111,7 @@ STATEMENTS = [
     ("b = Relu (Neg (x))", "not-a-name", "Neg (x)", None),
     ("b = Add (x, 1.0)", "not-a-name", "1.0", None),
     ("b = Reshape (x, [1, -1])", "not-a-name", "[1, -1]", None),
+    ("b = Op <a = [[1, 2], [3, 4]]> (x)", "wrong-mark", "[[1, 2], [3, 4]]", None),
     ("b = x + 1", "not-a-name", "+", None),
     ("b = -x", "not-a-name", "-", None),
     ("float[2] b = {1, 2}", "misplaced-tensor", "float[2] b = {1, 2}", None),

@@ -26,7 +26,7 @@ from onnxtext.syntax.heuristics.error_context import (
 )
 from onnxtext.syntax.heuristics.expected import SAMPLES, describe, found_words, sentence
 from onnxtext.syntax.heuristics.foreign_syntax import NODES
-from onnxtext.syntax.heuristics.look_alikes import lookalikes
+from onnxtext.syntax.heuristics.look_alikes import letters, lookalikes
 from onnxtext.syntax.heuristics.misplaced_constructs import ORDER, foreign_words, lone_string
 from onnxtext.syntax.heuristics.speculative_parse import CERTAIN_TOKENS, MAX_TOKENS
 from onnxtext.syntax.heuristics.strings_and_marks import CUT_SHORT, STRUCTURE
@@ -41,6 +41,8 @@ _MISSING = {
     **dict.fromkeys(_OPENERS, "missing-bracket"),
 }
 _MARKS = {*_MISSING, "_ARROW", "COLON", "DOT"}
+_SEPARATORS = {":", ".", "|", "/", "&", "and"}
+"""Tokens that writers of other languages put between the items of a list."""
 
 _COMMON = 0.5
 _ANOTHER = 2.5
@@ -50,7 +52,7 @@ _PLAUSIBLE_TOKENS = 3
 _MAX_COST_TO_DESCRIBE = 1.9
 """If a correction costs more, the message describes the common error instead."""
 
-_ALL = (lookalikes, *IDIOMS, *NODES, *ORDER, *SPELLING, *STRUCTURE)
+_ALL = (lookalikes, letters, *IDIOMS, *NODES, *ORDER, *SPELLING, *STRUCTURE)
 _CUT_SHORT = (*CUT_SHORT, lone_string, headers, heads, foreign_words)
 
 
@@ -250,8 +252,10 @@ def _changes(context: ErrorContext, cut_short: bool) -> Iterator[_Change]:
     yield _Change(1.2, Edit(token.span, ""), "", token, remove, 1)
     for name in names:
         if name in _MARKS:
-            # `{` for `<` may be a typing error; other marks only serve to continue parsing.
+            # `{` for `<` may be a typing error, and `|` for `,`; other marks only serve to continue
+            # parsing.
             alike = {SAMPLES[name], token} <= OPENING or {SAMPLES[name], token} <= CLOSING
+            alike = alike or (name == "COMMA" and token in _SEPARATORS)
             title = f"write `{SAMPLES[name]}` instead" if alike else ""
             yield _Change(1.6, replace(token, SAMPLES[name]), "", token, title, 1)
         elif name in SAMPLES and name != "DECORATOR":

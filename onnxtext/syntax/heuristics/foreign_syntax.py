@@ -224,6 +224,11 @@ def other_lists(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     rest = context.rest
     span = context.token.span
+    if context.name(context.token) == "NESTED":
+        message = "a list in an attribute cannot contain lists"
+        help = "write one list, or a tensor, such as `int64[2, 2] [[1, 2], [3, 4]]`"
+        edits = (Edit(span, "[]"),)
+        yield Diagnosis("wrong-mark", message, span, edits, help=help, least=1)
     if context.token in {"(", "{"}:
         end = closing(rest)
         if end is None:

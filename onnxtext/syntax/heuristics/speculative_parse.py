@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -18,6 +19,10 @@ CERTAIN_TOKENS = 60
 
 _AHEAD = 2000
 """Maximum number of characters to parse after an error."""
+
+_COARSE = frozenset(("NUMBERS", "NESTED", "BRACES", "TYPE"))
+_NO_COMMA = re.compile(r"[\w.?)][ \t\n\v\f\r]+[-+\w.?(]|\][ \t\n\v\f\r]*[-+\w.\[]|,[ \t\n\v\f\r]*,")
+"""Matches in a list that is one token if two of its elements are not separated by one comma."""
 
 
 class States:
@@ -155,6 +160,8 @@ def attempt(
                 return Outcome(count, resume, True, next_line, tokens, edited)
         else:
             if any(first < end and at < last for first, last in spans):
+                if kind in _COARSE and _NO_COMMA.search(token):
+                    return None
                 edited.append(len(tokens))
             tokens.append(Token(token, _origin(places, at), kind))
     if limit < len(text):

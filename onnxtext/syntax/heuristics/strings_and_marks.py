@@ -10,7 +10,13 @@ from itertools import islice
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import Token
-from onnxtext.syntax.heuristics.error_context import Diagnosis, ErrorContext, insert, replace
+from onnxtext.syntax.heuristics.error_context import (
+    CLOSING,
+    Diagnosis,
+    ErrorContext,
+    insert,
+    replace,
+)
 from onnxtext.syntax.heuristics.foreign_syntax import closing
 from onnxtext.syntax.heuristics.tokens import conflict, unquoted
 
@@ -76,6 +82,8 @@ def marks_for_one_another(context: ErrorContext) -> Iterator[Diagnosis]:
         if token in {":", "="} and isinstance(token, Token):
             other = "=" if token == ":" else ":"
             if other == ":" and not context.rules & _COLON_RULES:
+                continue
+            if other == "=" and context.lexer.token(context.text, token.end) in CLOSING:
                 continue
             text = other
             if other == "=" and not context.text[token.at - 1 : token.at].isspace():

@@ -71,7 +71,7 @@ def semicolon(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose `;` at the end of a statement."""
     if context.token == ";":
         span = context.token.span
-        if "node" not in context.rules and "COMMA" in context.expected():
+        if ("node" not in context.rules or context.done) and "COMMA" in context.expected():
             message = "expected `,`, found `;`"
             yield Diagnosis("semicolon", message, span, (Edit(span, ","),), "write `,`", least=3)
         message = "unexpected `;`: statements need no mark at their end"
@@ -226,9 +226,11 @@ def unquoted(context: ErrorContext) -> Iterator[Diagnosis]:
     while start > context.line_start and _RUN.match(context.text[start - 1]):
         start -= 1
     found = _RUN.match(context.text, start)
-    if found is None or found.end() <= context.at or not _ODD_NAME.search(found.group()):
+    if found is None or found.end() <= context.at:
         return
     name = found.group()
+    if not _ODD_NAME.search(name) and (name.isascii() or not re.search(r"\w", name)):
+        return
     for text in (name, name.rstrip(";:")):
         span = Span(start, start + len(text))
         message = f"`{text[:60]}` needs quotes to be a name"

@@ -211,8 +211,8 @@ class Recovery:
         position, start = 0, at
         for position in sync_positions(machine):
             start = machine.where[position] if position < len(machine.where) else at
-            # A line after `Conv <` that is indented no deeper is not part of the list, and the first
-            # `<` of a conflict marker begins none.
+            # A line after `Conv <` that is indented no deeper is not part of the list, and a
+            # conflict marker begins none.
             if start < line:
                 break
             if not marked and (start < at or not self._is_outside_list(position, at, first)):
