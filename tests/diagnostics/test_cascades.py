@@ -29,6 +29,30 @@ FUNCTION = '\n<domain: "l", opset_import: ["": 21]>\n'
 CONFLICT = "<<<<<<< HEAD\n{0}\n=======\n{0}\n>>>>>>> other\n"
 
 CASES = {
+    "a header with quoted keys": (
+        LONG_HEADER.format(",", ",", "")
+        .replace("ir_version", '"ir_version"')
+        .replace("producer_name", '"producer_name"')
+        + G,
+        2,
+        "wrong-mark",
+    ),
+    "a header without brackets": (LONG_HEADER.format(",", ",", "")[2:-2] + G, 1, "wrong-mark"),
+    "a header as assignments": ('ir_version = 10\nopset_import = ["": 21]\n' + G, 1, "wrong-mark"),
+    "a header after the graph": (
+        G + H + '\nmetadata {\n  graph { a: "b" }\n}\n',
+        4,
+        "misplaced-section",
+    ),
+    "a header between graph and function": (
+        G + H[:-2] + ', producer_name: "a">\nF (a) => (b) {\n  b = Relu (a)\n}\n',
+        4,
+        "syntax-error",
+    ),
+    "a node before the header": ("y = Relu (x)\n" + H + G, 1, "syntax-error"),
+    "prose before the header": ("Here is the model:\n" + H + G, 1, "syntax-error"),
+    "prose after the graph": (H + G + "\nThis model computes a ReLU.\n", 6, "syntax-error"),
+    "prose between nodes": (HEAD + "  This adds the bias\n" + NODE, 3, "syntax-error"),
     "a conflict between nodes": (
         HEAD + "  a = Neg (x)\n" + CONFLICT.format("  b = Neg (a)") + "  y = Neg (b)\n}\n",
         4,

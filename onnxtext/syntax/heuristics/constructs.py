@@ -161,37 +161,6 @@ def spaced_arrow(context: ErrorContext) -> Iterator[Diagnosis]:
         yield Diagnosis("wrong-mark", message, span, (Edit(span, "=>"),), "write `=>`", least=1)
 
 
-def headers(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose an empty header `<>`, a header `(ir_version: 10)`, and a second header."""
-    token = context.token
-    if token == ">" and "header_entry" in context.rules and not context.done:
-        message = "the header is empty"
-        help = "write `<ir_version: 10, opset_import: [21]>`, or remove it"
-        span = Span(context.text.rfind("<", 0, context.at), context.at + 1)
-        yield Diagnosis(
-            "syntax-error", message, span, (insert(context.at, "x: 0"),), help=help, least=1
-        )
-        return
-    if token is None or token not in OPENING or "node" in context.rules:
-        return
-    tokens = _tokens_from_here(context)
-    if tokens[2:3] != [":"] or context.name(tokens[1]) != "WORD":
-        return
-    end = closing(tokens)
-    if end is None:
-        return
-    span = Span(context.at, tokens[end].end)
-    if token == "<":
-        message = "the model already has a header"
-        help = "join all entries in one `<…>`"
-        removed = (Edit(span, ""),)
-        yield Diagnosis("misplaced-section", message, token.span, removed, help=help, least=1)
-    elif not context.done and not context.text[: context.at].rstrip().endswith((")", "}", ">")):
-        edits = (replace(tokens[0], "<"), replace(tokens[end], ">"))
-        message = "a header must be in `<…>`"
-        yield Diagnosis("wrong-mark", message, span, edits, "write `<…>`", least=1)
-
-
 def wrong_bracket(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose a bracket of the wrong kind if many tokens parse once it is replaced."""
     if context.token is None:
@@ -326,7 +295,6 @@ IDIOMS = (
     imports,
     control_flow,
     spaced_arrow,
-    headers,
     wrong_bracket,
     heads,
     python_head,

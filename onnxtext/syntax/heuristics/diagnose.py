@@ -14,7 +14,7 @@ from math import inf
 from onnxtext.diagnostics import Edit, Label
 from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import Token
-from onnxtext.syntax.heuristics.constructs import IDIOMS, headers, heads
+from onnxtext.syntax.heuristics.constructs import IDIOMS, heads
 from onnxtext.syntax.heuristics.corrections import Budget, find_correction
 from onnxtext.syntax.heuristics.error_context import (
     CLOSING,
@@ -26,6 +26,7 @@ from onnxtext.syntax.heuristics.error_context import (
 )
 from onnxtext.syntax.heuristics.expected import SAMPLES, describe, found_words, sentence
 from onnxtext.syntax.heuristics.foreign_syntax import NODES
+from onnxtext.syntax.heuristics.headers import HEADERS
 from onnxtext.syntax.heuristics.look_alikes import letters, lookalikes
 from onnxtext.syntax.heuristics.misplaced_constructs import ORDER, foreign_words, lone_string
 from onnxtext.syntax.heuristics.speculative_parse import CERTAIN_TOKENS, MAX_TOKENS
@@ -52,8 +53,14 @@ _PLAUSIBLE_TOKENS = 3
 _MAX_COST_TO_DESCRIBE = 1.9
 """If a correction costs more, the message describes the common error instead."""
 
-_ALL = (lookalikes, letters, *IDIOMS, *NODES, *ORDER, *SPELLING, *STRUCTURE)
-_CUT_SHORT = (*CUT_SHORT, lone_string, headers, heads, foreign_words)
+_ALL = (lookalikes, letters, *HEADERS, *IDIOMS, *NODES, *ORDER, *SPELLING, *STRUCTURE)
+_CUT_SHORT = (
+    *CUT_SHORT,
+    lone_string,
+    *HEADERS,
+    heads,
+    foreign_words,
+)
 
 
 def diagnose(context: ErrorContext, budget: Budget) -> Diagnosis | None:

@@ -53,6 +53,7 @@ _OTHER_FORMATS = (
     ),
 )
 _HEAD = re.compile(r"[ \t]*,?[ \t]*(\w+) *= *\w* *\([^()\n]*\) *=>")
+_PROSE = re.compile(r"[ \t]*([A-Za-z][^\s=<>{}()\[\]\"]*(?:[ \t]+[^\s=<>{}()\[\]\"]+){2,})[ \t]*$")
 _TENSOR = re.compile(r"tensor<((?:[0-9?]+x)*)([A-Za-z][A-Za-z0-9]*)>")
 _OTHER_COMMENT = re.compile(r"--(?![->])|;+(?=[ \t]*\w)|<!--")
 
@@ -242,18 +243,20 @@ def graph_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
         )
 
 
-def trailing_header(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a header after the graph, such as `<ir_version: 10>`."""
-    if context.token is not None or context.done[:1] != ["<"] or "ir_version" not in context.done:
+def prose(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a line of prose, such as `Here is the model:`."""
+    found = _PROSE.match(context.text, context.line_start, context.line_end)
+    opened = context.opened
+    if found is None or (opened is not None and context.text[slice(*opened)] != "{"):
         return
-    if context.text[: context.done[0].at].rstrip().endswith("}"):
-        yield Diagnosis(
-            "misplaced-section",
-            "the header of the model belongs before the graph",
-            Span(context.done[0].at, context.done[-1].end),
-            help="move it to the beginning of the text",
-            skip_to=len(context.text) + 1,
-        )
+    if context.name(context.lexer.token(context.text, found.start(1))) in _TYPES:
+        return
+    message = "this line is neither a statement nor a comment"
+    edits = (insert(found.start(1), "# "),)
+    title = "make it a comment"
+    yield Diagnosis(
+        "syntax-error", message, Span(*found.span(1)), edits, title, "unsafe", least=1, instead=True
+    )
 
 
 ORDER = (
@@ -265,5 +268,5 @@ ORDER = (
     brackets_of_types,
     graph_without_head,
     graph_among_nodes,
-    trailing_header,
+    prose,
 )
