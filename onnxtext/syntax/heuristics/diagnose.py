@@ -28,7 +28,12 @@ from onnxtext.syntax.heuristics.expected import SAMPLES, describe, found_words, 
 from onnxtext.syntax.heuristics.foreign_syntax import NODES
 from onnxtext.syntax.heuristics.headers import HEADERS
 from onnxtext.syntax.heuristics.look_alikes import letters, lookalikes
-from onnxtext.syntax.heuristics.misplaced_constructs import ORDER, foreign_words, lone_string
+from onnxtext.syntax.heuristics.misplaced_constructs import (
+    ORDER,
+    foreign_words,
+    lone_string,
+    tensor_types,
+)
 from onnxtext.syntax.heuristics.speculative_parse import CERTAIN_TOKENS, MAX_TOKENS
 from onnxtext.syntax.heuristics.strings_and_marks import CUT_SHORT, STRUCTURE
 from onnxtext.syntax.heuristics.tokens import SPELLING
@@ -53,7 +58,7 @@ _PLAUSIBLE_TOKENS = 3
 _MAX_COST_TO_DESCRIBE = 1.9
 """If a correction costs more, the message describes the common error instead."""
 
-_ALL = (lookalikes, letters, *HEADERS, *IDIOMS, *NODES, *ORDER, *SPELLING, *STRUCTURE)
+_ALL = (lookalikes, letters, *HEADERS, *IDIOMS, tensor_types, *NODES, *ORDER, *SPELLING, *STRUCTURE)
 _CUT_SHORT = (
     *CUT_SHORT,
     lone_string,

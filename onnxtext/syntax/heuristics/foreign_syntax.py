@@ -161,6 +161,26 @@ def brackets_of_outputs(context: ErrorContext) -> Iterator[Diagnosis]:
         yield Diagnosis("wrong-mark", message, span, edits, "remove the brackets", least=2)
 
 
+def parentheses(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose needless parentheses: `Add ((x, y))`, `Add ((x), y)` and `y = (Relu (x))`."""
+    done = context.done
+    if context.token != "(" or "node" not in context.rules or len(done) < 2:
+        return
+    if in_inputs(context) is not None and done[-1] in {"(", ","}:
+        rest = context.rest
+        message = "an input of a node cannot be in parentheses"
+    elif done[-2] == "(" and done[-3:-2] == ["="]:
+        rest = [*done[-2:], *context.rest]
+        message = "a node cannot be in parentheses"
+    else:
+        return
+    end = closing(rest)
+    if end is not None:
+        edits = (replace(rest[0], ""), replace(rest[end], ""))
+        title = "remove the parentheses"
+        yield Diagnosis("wrong-mark", message, rest[0].span, edits, title, least=1)
+
+
 def no_name(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose nodes and values as inputs of a node, and expressions in place of a node.
 
@@ -273,6 +293,7 @@ NODES = (
     no_outputs,
     brackets_of_outputs,
     brackets_of_inputs,
+    parentheses,
     no_name,
     number_as_name,
     other_lists,

@@ -293,11 +293,14 @@ def foreign_marks(context: ErrorContext) -> Iterator[Diagnosis]:
         if text.startswith(wrong, start) and start >= 0:
             span = Span(start, start + 2)
             message = f"expected `{right}`, found `{wrong}`"
-            yield Diagnosis("wrong-mark", message, span, (Edit(span, right),), f"write `{right}`")
+            edits = (Edit(span, right),)
+            yield Diagnosis("wrong-mark", message, span, edits, f"write `{right}`", least=2)
     if context.token is not None and context.token in {"%", "$"}:
-        edits, title = (replace(context.token, ""),), f"remove the `{context.token}`"
         message = f"a name cannot have the prefix `{context.token}`"
-        yield Diagnosis("wrong-mark", message, context.token.span, edits, title)
+        title = f"remove the `{context.token}`"
+        prefixes = tuple(replace(token, "") for token in context.rest if token == context.token)
+        for some in (prefixes, prefixes[:1]):
+            yield Diagnosis("wrong-mark", message, context.token.span, some, title)
 
 
 def _nearby(context: ErrorContext, count: int) -> Iterator[Token]:
