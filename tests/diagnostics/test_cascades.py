@@ -28,7 +28,24 @@ FUNCTION = '\n<domain: "l", opset_import: ["": 21]>\n'
 
 CONFLICT = "<<<<<<< HEAD\n{0}\n=======\n{0}\n>>>>>>> other\n"
 
+SECTION = H + G + 'metadata {\n  node y {\n{}}\n  graph { a: "b" }\n}\n'
+
 CASES = {
+    "a string of a section that is not closed": (
+        SECTION.replace("{}", '    a: "b\n  '),
+        7,
+        "unclosed-string",
+    ),
+    "a string of a section that is not closed, before another": (
+        SECTION.replace("{}", '    a: "b\n    c: "d"\n  '),
+        7,
+        "unclosed-string",
+    ),
+    "a block of a section that is not closed": (
+        SECTION.replace("{}}", '    a: "b"\n'),
+        9,
+        "unclosed-bracket",
+    ),
     "a header with quoted keys": (
         LONG_HEADER.format(",", ",", "")
         .replace("ir_version", '"ir_version"')

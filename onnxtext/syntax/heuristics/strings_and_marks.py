@@ -23,6 +23,8 @@ from onnxtext.syntax.heuristics.tokens import conflict, unquoted
 _FARTHEST = 4000
 _MAX_TRIES = 40
 _MAX_QUOTES = 100
+_MAX_LINES = 40
+"""Maximum number of lines before a statement in which to search for the beginning of a string."""
 _QUOTE = re.compile(r"\\.|\"|#[^\"\n]*$")
 _SMART = re.compile("[“”„‟«»]")
 _END_OF_STRING = re.compile(r" ?[\])},:=>]| ?$|(?= )")
@@ -32,6 +34,12 @@ def unclosed_string(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose a string whose closing `"` is missing on its line."""
     text = context.text
     start = text.rfind("\n", 0, max(context.region.start, context.at - _FARTHEST)) + 1
+    if text.count('"', start, context.region.start) % 2:
+        # The statement seems to begin in a string that began on an earlier line.
+        for _ in range(_MAX_LINES):
+            start = text.rfind("\n", 0, max(start - 1, 0)) + 1
+            if not start or text.count('"', start, text.find("\n", start)) % 2:
+                break
     while start <= context.at:
         end = text.find("\n", start)
         end = len(text) if end < 0 else end

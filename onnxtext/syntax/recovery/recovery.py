@@ -257,10 +257,18 @@ class Recovery:
                 yield ErrorContext(region, context.token, tokens, (), opened), place
 
     def _closes_wrong_list(self, context: ErrorContext) -> bool:
-        """Whether a bracket closes a list in which an action found an error."""
-        if context.token not in CLOSING or context.opened is None:
+        """Whether a bracket closes a list in which an action found an error.
+
+        Or whether the text ends in a list in which an action missed a closing bracket.
+        """
+        if context.opened is None:
             return False
-        return self._has_semantic_error(context.opened.start, context.at)
+        if context.token is None:
+            start = context.opened.start
+            return any(e.code == "unclosed-bracket" and (e.at or 0) > start for e in self._errors)
+        return context.token in CLOSING and self._has_semantic_error(
+            context.opened.start, context.at
+        )
 
     def _has_semantic_error(self, start: int, end: int) -> bool:
         """Whether an action found an error in a range of the text."""
