@@ -31,6 +31,24 @@ CONFLICT = "<<<<<<< HEAD\n{0}\n=======\n{0}\n>>>>>>> other\n"
 SECTION = H + G + 'metadata {\n  node y {\n{}}\n  graph { a: "b" }\n}\n'
 
 CASES = {
+    "a quote too many in a header": (
+        H.replace(">", ', producer_name: "a"b">') + G,
+        1,
+        "unclosed-string",
+    ),
+    "a quote too few in a header, before a head of two lines": (
+        H.replace('"": 21', '"": 21, a": 1') + G.replace(" {", "\n{"),
+        1,
+        "unclosed-string",
+    ),
+    "an opset without its bracket": (H.replace("[", "") + G, 1, "missing-bracket"),
+    "dimensions without their bracket": (H + G.replace("[2] x", "N, 2] x"), 2, "missing-bracket"),
+    "a list without its bracket": (
+        HEAD + "  y = Pad <a = [1, 1], pads = 1, 1], b = 2> (x)\n}\n",
+        3,
+        "missing-bracket",
+    ),
+    "dimensions in parentheses": (H + G.replace("[2] x", "[(2, 2)] x"), 2, "wrong-mark"),
     "a string of a section that is not closed": (
         SECTION.replace("{}", '    a: "b\n  '),
         7,

@@ -14,7 +14,7 @@ from math import inf
 from onnxtext.diagnostics import Edit, Label
 from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import Token
-from onnxtext.syntax.heuristics.constructs import IDIOMS, heads
+from onnxtext.syntax.heuristics.constructs import IDIOMS, heads, missing_opener
 from onnxtext.syntax.heuristics.corrections import Budget, find_correction
 from onnxtext.syntax.heuristics.error_context import (
     CLOSING,
@@ -25,7 +25,7 @@ from onnxtext.syntax.heuristics.error_context import (
     replace,
 )
 from onnxtext.syntax.heuristics.expected import SAMPLES, describe, found_words, sentence
-from onnxtext.syntax.heuristics.foreign_syntax import NODES
+from onnxtext.syntax.heuristics.foreign_syntax import NODES, unopened
 from onnxtext.syntax.heuristics.headers import HEADERS
 from onnxtext.syntax.heuristics.look_alikes import letters, lookalikes
 from onnxtext.syntax.heuristics.misplaced_constructs import (
@@ -53,6 +53,8 @@ _SEPARATORS = {":", ".", "|", "/", "&", "and"}
 _COMMON = 0.5
 _ANOTHER = 2.5
 """The cost of a common error, and that of a second error soon after a repair."""
+_DOUBTFUL = 2.5
+"""If a correction costs more than this, look for a cheaper one in the enclosing constructs."""
 _PLAUSIBLE_TOKENS = 3
 """Number of tokens that must parse after a plausible change."""
 _MAX_COST_TO_DESCRIBE = 1.9
@@ -97,6 +99,24 @@ def diagnose(context: ErrorContext, budget: Budget) -> Diagnosis | None:
     elif common is None and (found := correct(context, budget, far=MAX_TOKENS)) is not None:
         return replace_fields(found, doubt=inf)
     return None if common is None else replace_fields(common, doubt=limit)
+
+
+def may_be_wider(context: ErrorContext, doubt: float) -> bool:
+    """Whether the cause of an error may be in an enclosing construct.
+
+    Args:
+        context: the context of the error.
+        doubt: the doubt about the diagnosis in the innermost construct; infinite without one.
+    """
+    return doubt > _DOUBTFUL or (doubt > 0 and unopened(context.rest) is not None)
+
+
+def diagnose_wider(context: ErrorContext, budget: Budget, limit: float) -> Diagnosis | None:
+    """Return the probable cause in an enclosing construct; it must cost less than `limit`."""
+    for diagnosis in missing_opener(context):
+        if context.accepts(diagnosis.edits, diagnosis.least):
+            return diagnosis
+    return correct(context, budget, limit=limit) if limit > _DOUBTFUL else None
 
 
 def is_plausible(context: ErrorContext, edits: Sequence[Edit]) -> bool:

@@ -39,6 +39,16 @@ def closing(tokens: Sequence[Token]) -> int | None:
     return None
 
 
+def unopened(tokens: Sequence[str]) -> int | None:
+    """Return the index of the first closing bracket without an opening one; None if all have."""
+    depth = 0
+    for index, token in enumerate(tokens):
+        depth += (token in CLOSER) - (token in CLOSING)
+        if depth < 0:
+            return index
+    return None
+
+
 def opening(context: ErrorContext, mark: str) -> int | None:
     """Return the index in `context.done` of the innermost open bracket.
 
@@ -162,11 +172,16 @@ def brackets_of_outputs(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def parentheses(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose needless parentheses: `Add ((x, y))`, `Add ((x), y)` and `y = (Relu (x))`."""
+    """Diagnose needless parentheses: `Add ((x, y))`, `y = (Relu (x))` and `float[(2, 3)]`."""
     done = context.done
-    if context.token != "(" or "node" not in context.rules or len(done) < 2:
+    if context.token != "(" or len(done) < 2:
         return
-    if in_inputs(context) is not None and done[-1] in {"(", ","}:
+    if done[-1] == "[" and context.name(done[-2]) == "PRIM":
+        rest = context.rest
+        message = "dimensions cannot be in parentheses"
+    elif "node" not in context.rules:
+        return
+    elif in_inputs(context) is not None and done[-1] in {"(", ","}:
         rest = context.rest
         message = "an input of a node cannot be in parentheses"
     elif done[-2] == "(" and done[-3:-2] == ["="]:

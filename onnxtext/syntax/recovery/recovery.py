@@ -17,8 +17,14 @@ from onnxtext.syntax.actions.section_binding import DANGLING
 from onnxtext.syntax.actions.semantic_error import MAX_SEMANTIC_ERRORS, SemanticError
 from onnxtext.syntax.grammar.lexer import END_KIND, Token
 from onnxtext.syntax.heuristics.corrections import Budget
-from onnxtext.syntax.heuristics.diagnose import correct, diagnose, is_incomplete
+from onnxtext.syntax.heuristics.diagnose import (
+    diagnose,
+    diagnose_wider,
+    is_incomplete,
+    may_be_wider,
+)
 from onnxtext.syntax.heuristics.error_context import CLOSING, Diagnosis, ErrorContext, indentation
+from onnxtext.syntax.heuristics.foreign_syntax import unopened
 from onnxtext.syntax.heuristics.speculative_parse import Outcome, Region, States
 from onnxtext.syntax.heuristics.tokens import CONFLICT_MARKERS
 from onnxtext.syntax.parser.lalr import ERROR_NODE, ITEMS, Machine, Unexpected
@@ -36,8 +42,6 @@ from onnxtext.syntax.recovery.resynchronization import (
     sync_positions,
 )
 
-_DOUBTFUL = 2.5
-"""If a correction costs more than this, look for a cheaper one in the enclosing constructs."""
 _MAX_WIDER = 3
 _LONGEST_WIDER = 80
 """Maximum number of enclosing constructs to search for a correction, and of tokens in each."""
@@ -144,13 +148,13 @@ class Recovery:
         cascade = not certain and self._closes_wrong_list(context)
         cascade = cascade or self._cascades.is_cascade(context)
         doubt = inf if diagnosis is None else diagnosis.doubt
-        if at > self._reported and doubt > _DOUBTFUL and not is_incomplete(context):
+        if at > self._reported and may_be_wider(context, doubt) and not is_incomplete(context):
             for wider, outer in self._wider_contexts(context, position):
                 before = self.text.rfind("\n", 0, context.end) + 1
                 if self._has_semantic_error(max(wider.region.start, before), at):
                     cascade = True  # the semantic error may be the cause
                     break
-                other = correct(wider, self._budget, limit=doubt)
+                other = diagnose_wider(wider, self._budget, doubt)
                 if other is not None:
                     context, position, diagnosis, doubt = wider, outer, other, other.doubt
         if diagnosis is not None and diagnosis.edits:
@@ -188,6 +192,8 @@ class Recovery:
             return self._close()
         if skip_to is not None:
             self._cascades.note_certain()
+            skipped = self.parser.lexer.tokens(self.text, at, min(skip_to, at + LONGEST_STATEMENT))
+            self._cascades.unbalanced |= unopened(skipped) is not None
         else:
             start = context.region.start
             near = resume - start < LONGEST_STATEMENT
