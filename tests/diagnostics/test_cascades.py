@@ -28,9 +28,28 @@ FUNCTION = '\n<domain: "l", opset_import: ["": 21]>\n'
 
 CONFLICT = "<<<<<<< HEAD\n{0}\n=======\n{0}\n>>>>>>> other\n"
 
+MATRIX = """\
+g (float[3] x) => (float[3] y) <
+  float[3, 3] w = [
+    [1, 2, 3], # one
+    [4, 5, 6],
+    [7, 8, 9],
+  ],
+  float[3] b = [1, 2, 3],
+> {
+  y = MatMul (x, w)
+}
+"""
 SECTION = H + G + 'metadata {\n  node y {\n{}}\n  graph { a: "b" }\n}\n'
 
 CASES = {
+    "a row that is not closed": (H + MATRIX.replace("6]", "6"), 5, "unclosed-bracket"),
+    "a last row that is not closed": (H + MATRIX.replace("9]", "9"), 6, "unclosed-bracket"),
+    "a row with two brackets": (H + MATRIX.replace("[4", "[[4"), 5, "unclosed-bracket"),
+    "a tensor with two brackets": (H + MATRIX.replace("w = [", "w = [["), 3, "unclosed-bracket"),
+    "a tensor that is not closed": (H + MATRIX.replace("\n  ],", ""), 3, "unclosed-bracket"),
+    "a row in parentheses": (H + MATRIX.replace("[4, 5, 6]", "(4, 5, 6)"), 5, "wrong-mark"),
+    "a row in braces": (H + MATRIX.replace("[4, 5, 6]", "{4, 5, 6}"), 5, "wrong-mark"),
     "a quote too many in a header": (
         H.replace(">", ', producer_name: "a"b">') + G,
         1,

@@ -252,10 +252,13 @@ def number_as_name(context: ErrorContext) -> Iterator[Diagnosis]:
 
 def other_lists(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose lists in wrong brackets, as in `strides = (1, 1)` and `strides = {1, 1}`."""
-    if context.token is None or not context.done or context.done[-1] != "=":
+    if context.token is None or not context.done:
+        return
+    row = context.done[-1] in {"[", ","} and opening(context, "[") is not None
+    if context.done[-1] != "=" and not row:
         return
     tensor = "value_info" in context.rules and context.token == "("
-    if not tensor and not in_attributes(context):
+    if not row and not tensor and not in_attributes(context):
         return
     rest = context.rest
     span = context.token.span
@@ -272,10 +275,12 @@ def other_lists(context: ErrorContext) -> Iterator[Diagnosis]:
     elif context.name(context.token) != "BRACES":
         return
     inside = context.text[span.start + 1 : span.end - 1]
-    left, right = "{}" if tensor else "[]"
+    left, right = "{}" if tensor and not row else "[]"
     edits = (Edit(span, f"{left}{inside.rstrip(' ,')}{right}"),)
     message = "a list in an attribute must be in square brackets"
-    if tensor:
+    if row:
+        message = "a row of a tensor must be in square brackets"
+    elif tensor:
         message = "the elements of a tensor must be in braces or square brackets"
     yield Diagnosis("wrong-mark", message, span, edits, f"write `{left}…{right}`", least=1)
 

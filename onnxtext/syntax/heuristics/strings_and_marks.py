@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from itertools import islice
+from itertools import islice, pairwise
 
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
@@ -14,6 +14,7 @@ from onnxtext.syntax.heuristics.error_context import (
     CLOSING,
     Diagnosis,
     ErrorContext,
+    indentation,
     insert,
     replace,
 )
@@ -170,12 +171,63 @@ def string_tensor(context: ErrorContext) -> Iterator[Diagnosis]:
         yield Diagnosis("string-tensor-brackets", message, span, edits, "write `{…}`")
 
 
+_ROW = re.compile(r"#[^\n]*|[\[\]]|[^\s,#\[\]]+")
+
+
+def unclosed_row(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a row of a tensor that lacks its `]` or has a `[` too many.
+
+    The indentation of the next row or of the closing bracket shows which row it is.
+    """
+    starts = [after for mark, after in pairwise(context.done) if mark == "=" and after[0] == "["]
+    if not starts:
+        return
+    text = context.text
+    message = "this bracket is never closed"
+    opened: list[int] = []
+    last = starts[-1].at
+    for found in _ROW.finditer(text, last, context.at):
+        at, mark = found.start(), found[0]
+        if mark[0] == "#":
+            continue
+        if mark in "[]" and opened and _begins_line(text, at) and _begins_line(text, opened[-1]):
+            deeper = indentation(text, at) - indentation(text, opened[-1])
+            if deeper < 0 or (not deeper and mark == "["):
+                edits = (insert(last, "]"),)
+                if text[opened[-1] + 1 : opened[-1] + 2] == "[":
+                    edits = (Edit(Span(opened[-1], opened[-1] + 1), ""),)
+                title = "remove it" if edits[0].text == "" else "add `]`"
+                span = Span(opened[-1], opened[-1] + 1)
+                yield Diagnosis("unclosed-bracket", message, span, edits, title, "unsafe", least=1)
+                return
+        last = found.end()
+        if mark == "[":
+            opened.append(at)
+        elif mark == "]":
+            opened.pop()
+            if not opened:
+                return
+    if opened:
+        span = Span(opened[0], opened[0] + 1)
+        comma = "" if context.token in CLOSING else ","
+        edits = (insert(context.end, "]" * len(opened) + comma),)
+        if len(opened) == 1 and text.startswith("[[\n", opened[0]):
+            edits = (Edit(span, ""),)
+        title = "remove it" if edits[0].text == "" else "add `]`"
+        yield Diagnosis("unclosed-bracket", message, span, edits, title, "unsafe", least=1)
+
+
+def _begins_line(text: str, at: int) -> bool:
+    return not text[text.rfind("\n", 0, at) + 1 : at].strip()
+
+
 STRUCTURE: tuple[Callable[[ErrorContext], Iterator[Diagnosis]], ...] = (
+    unclosed_row,
     unclosed_string,
     marks_for_one_another,
     misplaced_attributes,
     string_tensor,
     unquoted,
 )
-CUT_SHORT = (conflict, unclosed_string)
+CUT_SHORT = (conflict, unclosed_row, unclosed_string)
 """The heuristics for statements that seem to be incomplete."""
