@@ -43,6 +43,16 @@ g (float[3] x) => (float[3] y) <
 SECTION = H + G + 'metadata {\n  node y {\n{}}\n  graph { a: "b" }\n}\n'
 
 CASES = {
+    "a header without its first bracket": (
+        LONG_HEADER.format(", # a comment of words", ",", "")[2:] + G,
+        1,
+        "wrong-mark",
+    ),
+    "a semicolon for a colon": (
+        LONG_HEADER.format(",", ",", "").replace("n:", "n;") + G,
+        2,
+        "semicolon",
+    ),
     "a row that is not closed": (H + MATRIX.replace("6]", "6"), 5, "unclosed-bracket"),
     "a last row that is not closed": (H + MATRIX.replace("9]", "9"), 6, "unclosed-bracket"),
     "a row with two brackets": (H + MATRIX.replace("[4", "[[4"), 5, "unclosed-bracket"),
@@ -430,3 +440,15 @@ def test_random_mistakes_have_no_cascading_errors(capsys: pytest.CaptureFixture[
 @pytest.mark.slow
 def test_many_random_mistakes_have_no_cascading_errors(capsys: pytest.CaptureFixture[str]) -> None:
     sweep(SEED + 1, 400, 40, capsys)
+
+
+def test_a_second_bracket_of_the_header_hides_no_other_mistake() -> None:
+    text = "<" + H + G.replace("(x)", "(x")
+    found = [item for item in onnxtext.check(text) if item.severity == "error"]
+    assert [line_of(text, item) for item in found] == [1, 3]
+
+
+def test_a_number_with_a_mistake_in_a_list_of_rows_is_no_unclosed_bracket() -> None:
+    text = HEAD + "  y = Op (x) <\n    a = [\n      1, 2, 0o7, 3,\n    ],\n  >\n}}\n"
+    found = [item for item in onnxtext.check(text) if item.severity == "error"]
+    assert [line_of(text, item) for item in found] == [5, 8]

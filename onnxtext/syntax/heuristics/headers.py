@@ -44,6 +44,8 @@ def headers(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     if token is None or token not in OPENING or "node" in context.rules:
         return
+    if context.text[: context.at].rstrip().endswith("<"):  # `<<`
+        return
     tokens = _tokens(context, context.at)
     if tokens[2:3] != [":"] or context.name(tokens[1]) != "WORD":
         return
@@ -109,7 +111,8 @@ def bare_header(context: ErrorContext) -> Iterator[Diagnosis]:
             edits.append(insert(tokens[at - 1].end, ","))
     if tokens[at + 1 : at + 2] == ["{"]:  # protobuf text
         return
-    edits.append(insert(tokens[at - 1].end, ">"))
+    if tokens[at : at + 1] != [">"]:
+        edits.append(insert(tokens[at - 1].end, ">"))
     message = "a header must be in `<…>`"
     yield Diagnosis(
         "wrong-mark", message, done[0].span, tuple(edits), "write `<…>`", "unsafe", least=1

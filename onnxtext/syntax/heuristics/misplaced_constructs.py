@@ -60,7 +60,9 @@ _OTHER_FORMATS = (
     ),
 )
 _HEAD = re.compile(r"[ \t]*,?[ \t]*(\w+) *= *\w* *\([^()\n]*\) *=>")
-_PROSE = re.compile(r"[ \t]*([A-Za-z][^\s=<>{}()\[\]\"]*(?:[ \t]+[^\s=<>{}()\[\]\"]+){2,})[ \t]*$")
+_PROSE = re.compile(
+    r"[ \t]*([A-Za-z][^\s=<>{}()\[\]\"#]*(?:[ \t]+[^\s=<>{}()\[\]\"#]+){2,})[ \t]*$"
+)
 _TENSOR = re.compile(
     r"[Tt]ensor *(?:\((?P<onnx>[a-z][a-z0-9]*)\)"
     r"|<(?P<sizes>(?:[0-9?]+x)*)(?P<mlir>[A-Za-z]\w*)(?:, *(?P<list>\[[^]\n]*\]))?>)"

@@ -207,7 +207,7 @@ def unclosed_row(context: ErrorContext) -> Iterator[Diagnosis]:
             opened.pop()
             if not opened:
                 return
-    if opened:
+    if opened and _begins_line(text, context.at):
         span = Span(opened[0], opened[0] + 1)
         comma = "" if context.token in CLOSING else ","
         edits = (insert(context.end, "]" * len(opened) + comma),)

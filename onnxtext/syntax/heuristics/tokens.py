@@ -74,6 +74,9 @@ def semicolon(context: ErrorContext) -> Iterator[Diagnosis]:
         if ("node" not in context.rules or context.done) and "COMMA" in context.expected():
             message = "expected `,`, found `;`"
             yield Diagnosis("semicolon", message, span, (Edit(span, ","),), "write `,`", least=3)
+        if context.expected() == ["COLON"]:
+            message = "expected `:`, found `;`"
+            yield Diagnosis("semicolon", message, span, (Edit(span, ":"),), "write `:`", least=1)
         message = "unexpected `;`: statements need no mark at their end"
         yield Diagnosis("semicolon", message, span, (Edit(span, ""),), "remove the `;`", least=0)
 
