@@ -53,6 +53,11 @@ CASES = {
         2,
         "semicolon",
     ),
+    "an attribute without its first quote": (
+        HEAD + '  y = Op (x) <\n    a = S",\n    b = 1,\n    c = "d",\n  >\n}\n',
+        4,
+        "unclosed-string",
+    ),
     "a row that is not closed": (H + MATRIX.replace("6]", "6"), 5, "unclosed-bracket"),
     "a last row that is not closed": (H + MATRIX.replace("9]", "9"), 6, "unclosed-bracket"),
     "a row with two brackets": (H + MATRIX.replace("[4", "[[4"), 5, "unclosed-bracket"),

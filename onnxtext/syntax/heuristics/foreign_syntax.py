@@ -17,10 +17,13 @@ from onnxtext.syntax.heuristics.error_context import (
     insert,
     replace,
 )
-from onnxtext.syntax.heuristics.tokens import NOTHING
+from onnxtext.syntax.heuristics.tokens import ALIASES, NOTHING
+from onnxtext.tensor.elements import ELEMENTS
 
 NAMES = frozenset(("WORD", "STRING", "ESCAPED_STRING", "BYTES", "PRIM", "CONTAINER", "BOOL"))
 _VALUES = frozenset(("FLOAT", "NUMBERS", "NESTED", "BRACES", "HEX", "HEX_FLOAT", "COMPLEX", "NAN"))
+_DOTTED = re.compile(r"(?:\w+\.)*(\w+)")
+_ELEMENT_ATTRIBUTES = frozenset(("to", "dtype", "output_dtype", "output_datatype"))
 _ADJACENT = re.compile(r"[0-9][A-Za-z0-9_]*")
 _NO_STRINGS = {"True", "False", *NOTHING}
 _OPERATORS = {"+": "Add", "-": "Sub", "*": "Mul", "/": "Div", "@": "MatMul"}
@@ -103,6 +106,23 @@ def keyword_arguments(context: ErrorContext) -> Iterator[Diagnosis]:
     yield Diagnosis("misplaced-attributes", message, span, (remove,), help=help, least=1)
 
 
+def element_number(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose an element type as a value, as in `Cast <to = TensorProto.FLOAT> (x)`."""
+    if context.token not in {",", ">", "."} or not in_attributes(context):
+        return
+    for name, mark, value in zip(context.done, context.done[1:], context.done[2:], strict=False):
+        found = _DOTTED.match(context.text, value.at)
+        if mark != "=" or found is None or found.end() < context.done[-1].end:
+            continue
+        word = found[1].lower()
+        element = ELEMENTS.get(ALIASES.get(word, word))
+        if element is not None and (name in _ELEMENT_ATTRIBUTES or "TensorProto" in found[0]):
+            message = f"`{found[0]}` is not a value: an attribute has the number of an element type"
+            edits = (Edit(Span(*found.span()), str(element.number)),)
+            title = f"write `{element.number}`"
+            yield Diagnosis("unknown-type", message, edits[0].span, edits, title, least=1)
+
+
 def bare_string(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose a string without quotes, as in `mode = constant`."""
     if context.token not in {",", ">"} or len(context.done) < 3 or context.done[-2] != "=":
@@ -141,6 +161,8 @@ def no_outputs(context: ErrorContext) -> Iterator[Diagnosis]:
 def brackets_of_inputs(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose inputs without parentheses: `Relu [x]`, `Relu {x}` and `Relu x`."""
     if len(context.done) < 3 or "=" not in context.done or context.token is None:
+        return
+    if in_attributes(context):
         return
     if context.name(context.done[-1]) not in NAMES or context.done[-2] not in {"=", "."}:
         return
@@ -309,6 +331,7 @@ def tensor_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
 
 NODES = (
     keyword_arguments,
+    element_number,
     bare_string,
     no_outputs,
     brackets_of_outputs,

@@ -18,6 +18,7 @@ from onnxtext.syntax.heuristics.error_context import (
 )
 from onnxtext.syntax.heuristics.foreign_syntax import NAMES, closing, in_attributes
 from onnxtext.syntax.heuristics.tokens import ALIASES
+from onnxtext.tensor.elements import ELEMENTS
 
 _WORDS = frozenset(
     [
@@ -69,6 +70,7 @@ _TENSOR = re.compile(
     r"(?P<dims>\[[^]\n]*\])?"
 )
 """Matches `tensor<2x3xf32>`, `tensor<float, [2, 3]>`, `tensor(float)` and `tensor(float)[2, 3]`."""
+_DOTTED_TYPE = re.compile(r"(?:np|numpy|torch|tf|jnp|ml_dtypes)\.(\w+)")
 _MLIR = re.compile(
     r"[ \t]*(?:%[\w.$:%, \t-]+=[^\n]*\)[ \t]*(?:\{[^\n]*\}[ \t]*)?:"
     r'|(?:func\.)?return[ \t]+%|"?(?:onnx|func)\.[Rr]eturn"?[ \t]*\(?%)'
@@ -232,7 +234,16 @@ def _translated(found: re.Match[str]) -> str:
 
 
 def tensor_types(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose types as in MLIR and in operator schemas: `tensor<2xf32>`, `tensor(float)[2]`."""
+    """Diagnose types of other languages: `tensor<2xf32>`, `tensor(float)[2]`, `np.int8`."""
+    dotted = _DOTTED_TYPE.match(context.text, context.done[-1].at) if context.done else None
+    if context.token == "." and dotted is not None:
+        element = ALIASES.get(dotted[1], dotted[1])
+        if element in ELEMENTS:
+            edits = (Edit(Span(*dotted.span()), element),)
+            message = f"`{dotted[0]}` is not a type"
+            title = f"write `{element}`"
+            yield Diagnosis("unknown-type", message, edits[0].span, edits, title, least=1)
+        return
     if context.token not in {"<", "("} or not context.done:
         return
     found = _TENSOR.match(context.text, context.done[-1].at)

@@ -78,7 +78,7 @@ class Recovery:
         self.text = parser.text
         self.diagnostics: list[Diagnostic] = []
         self._errors = semantic_errors
-        self._reported = self._skipped = -1
+        self._reported = self._skipped = self._resumed = -1
         self._edits: list[Edit] = []
         # For each guess: start and end offset, and the number of semantic errors before it.
         self._guesses: list[tuple[int, int, int]] = []
@@ -147,6 +147,8 @@ class Recovery:
         certain = diagnosis is not None and diagnosis.code == "wrong-mark" and not diagnosis.doubt
         cascade = not certain and self._closes_wrong_list(context)
         cascade = cascade or self._cascades.is_cascade(context)
+        # Text that was skipped has been reported.
+        cascade = cascade or (diagnosis is not None and diagnosis.span.start < self._resumed)
         doubt = inf if diagnosis is None else diagnosis.doubt
         if at > self._reported and may_be_wider(context, doubt) and not is_incomplete(context):
             for wider, outer in self._wider_contexts(context, position):
@@ -191,6 +193,7 @@ class Recovery:
         if resume is None:
             return self._close()
         if skip_to is not None:
+            self._resumed = resume
             self._cascades.note_certain()
             skipped = self.parser.lexer.tokens(self.text, at, min(skip_to, at + LONGEST_STATEMENT))
             self._cascades.unbalanced |= unopened(skipped) is not None
