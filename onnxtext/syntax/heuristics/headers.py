@@ -72,12 +72,12 @@ def quoted_keys(context: ErrorContext) -> Iterator[Diagnosis]:
     token = context.token
     if token is None or "header_entry" not in context.rules or token.strip('"') not in _KEYS:
         return
-    edits = []
+    edits: list[Edit] = []
     depth = 0
     tokens = _tokens(context, context.at)
     for key, following in pairwise(tokens):
         depth += (key in OPENING) - (key in CLOSING)
-        if depth < 0:
+        if depth < 0 or len(edits) > len(_KEYS):
             break
         if not depth and following == ":" and key.strip('"') in _KEYS and key[0] == '"':
             edits.append(replace(key, key.strip('"')))

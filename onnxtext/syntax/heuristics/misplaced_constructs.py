@@ -45,6 +45,8 @@ _WORDS = frozenset(
         "var",
     ]
 )
+_LONGEST_LINE = 1000
+"""Maximum number of characters of a line to inspect."""
 _TYPES = frozenset(("TYPE", "PRIM", "CONTAINER"))
 _ATTRIBUTE_TYPES = frozenset(
     ["int", "float", "string", "ints", "floats", "strings", "tensor", "graph"]
@@ -95,7 +97,8 @@ def other_format(context: ErrorContext) -> Iterator[Diagnosis]:
 
 def mlir_node(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose an operation of MLIR, such as `%1 = "onnx.Relu"(%0) : (f32) -> f32`."""
-    if _MLIR.match(context.text, context.line_start, context.line_end) is None:
+    limit = min(context.line_end, context.line_start + _LONGEST_LINE)
+    if _MLIR.match(context.text, context.line_start, limit) is None:
         return
     if "node" in context.rules:
         at = context.line_start + indentation(context.text, context.line_end)
