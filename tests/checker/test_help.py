@@ -106,3 +106,10 @@ def test_fixable_findings_have_a_fix(name: str) -> None:
     found = onnxtext.check(FIXABLE[name], select=["value-unused"])
     assert found
     assert any(item.fix is not None for item in found), found
+
+
+def test_an_element_type_as_a_value_has_its_number_in_the_help() -> None:
+    (found,) = onnxtext.check(text("y = Cast <to = int64> (x)", outputs="int64[4] y"))
+    assert found.code == "attribute-type"
+    assert found.help is not None
+    assert "`7`, the number of `int64`" in found.help

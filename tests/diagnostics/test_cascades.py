@@ -26,7 +26,118 @@ NODE = "  y = Relu (x)\n}\n"
 LONG_HEADER = '<\n  ir_version: 10{}\n  opset_import: ["": 21]{}\n  producer_name: "a"{}\n>\n'
 FUNCTION = '\n<domain: "l", opset_import: ["": 21]>\n'
 
+CONFLICT = "<<<<<<< HEAD\n{0}\n=======\n{0}\n>>>>>>> other\n"
+
+MATRIX = """\
+g (float[3] x) => (float[3] y) <
+  float[3, 3] w = [
+    [1, 2, 3], # one
+    [4, 5, 6],
+    [7, 8, 9],
+  ],
+  float[3] b = [1, 2, 3],
+> {
+  y = MatMul (x, w)
+}
+"""
+SECTION = H + G + 'metadata {\n  node y {\n{}}\n  graph { a: "b" }\n}\n'
+
 CASES = {
+    "a header without its first bracket": (
+        LONG_HEADER.format(", # a comment of words", ",", "")[2:] + G,
+        1,
+        "wrong-mark",
+    ),
+    "a semicolon for a colon": (
+        LONG_HEADER.format(",", ",", "").replace("n:", "n;") + G,
+        2,
+        "semicolon",
+    ),
+    "an attribute without its first quote": (
+        HEAD + '  y = Op (x) <\n    a = S",\n    b = 1,\n    c = "d",\n  >\n}\n',
+        4,
+        "unclosed-string",
+    ),
+    "a row that is not closed": (H + MATRIX.replace("6]", "6"), 5, "unclosed-bracket"),
+    "a last row that is not closed": (H + MATRIX.replace("9]", "9"), 6, "unclosed-bracket"),
+    "a row with two brackets": (H + MATRIX.replace("[4", "[[4"), 5, "unclosed-bracket"),
+    "a tensor with two brackets": (H + MATRIX.replace("w = [", "w = [["), 3, "unclosed-bracket"),
+    "a tensor that is not closed": (H + MATRIX.replace("\n  ],", ""), 3, "unclosed-bracket"),
+    "a row in parentheses": (H + MATRIX.replace("[4, 5, 6]", "(4, 5, 6)"), 5, "wrong-mark"),
+    "a row in braces": (H + MATRIX.replace("[4, 5, 6]", "{4, 5, 6}"), 5, "wrong-mark"),
+    "a quote too many in a header": (
+        H.replace(">", ', producer_name: "a"b">') + G,
+        1,
+        "unclosed-string",
+    ),
+    "a quote too few in a header, before a head of two lines": (
+        H.replace('"": 21', '"": 21, a": 1') + G.replace(" {", "\n{"),
+        1,
+        "unclosed-string",
+    ),
+    "an opset without its bracket": (H.replace("[", "") + G, 1, "missing-bracket"),
+    "dimensions without their bracket": (H + G.replace("[2] x", "N, 2] x"), 2, "missing-bracket"),
+    "a list without its bracket": (
+        HEAD + "  y = Pad <a = [1, 1], pads = 1, 1], b = 2> (x)\n}\n",
+        3,
+        "missing-bracket",
+    ),
+    "dimensions in parentheses": (H + G.replace("[2] x", "[(2, 2)] x"), 2, "wrong-mark"),
+    "a string of a section that is not closed": (
+        SECTION.replace("{}", '    a: "b\n  '),
+        7,
+        "unclosed-string",
+    ),
+    "a string of a section that is not closed, before another": (
+        SECTION.replace("{}", '    a: "b\n    c: "d"\n  '),
+        7,
+        "unclosed-string",
+    ),
+    "a block of a section that is not closed": (
+        SECTION.replace("{}}", '    a: "b"\n'),
+        9,
+        "unclosed-bracket",
+    ),
+    "a header with quoted keys": (
+        LONG_HEADER.format(",", ",", "")
+        .replace("ir_version", '"ir_version"')
+        .replace("producer_name", '"producer_name"')
+        + G,
+        2,
+        "wrong-mark",
+    ),
+    "a header without brackets": (LONG_HEADER.format(",", ",", "")[2:-2] + G, 1, "wrong-mark"),
+    "a header as assignments": ('ir_version = 10\nopset_import = ["": 21]\n' + G, 1, "wrong-mark"),
+    "a header after the graph": (
+        G + H + '\nmetadata {\n  graph { a: "b" }\n}\n',
+        4,
+        "misplaced-section",
+    ),
+    "a header between graph and function": (
+        G + H[:-2] + ', producer_name: "a">\nF (a) => (b) {\n  b = Relu (a)\n}\n',
+        4,
+        "syntax-error",
+    ),
+    "a node before the header": ("y = Relu (x)\n" + H + G, 1, "syntax-error"),
+    "prose before the header": ("Here is the model:\n" + H + G, 1, "syntax-error"),
+    "prose after the graph": (H + G + "\nThis model computes a ReLU.\n", 6, "syntax-error"),
+    "prose between nodes": (HEAD + "  This adds the bias\n" + NODE, 3, "syntax-error"),
+    "a conflict between nodes": (
+        HEAD + "  a = Neg (x)\n" + CONFLICT.format("  b = Neg (a)") + "  y = Neg (b)\n}\n",
+        4,
+        "merge-conflict",
+    ),
+    "a conflict at the end of a graph": (
+        HEAD + "  y = Relu (x)\n" + CONFLICT.format("}"),
+        4,
+        "merge-conflict",
+    ),
+    "a conflict in the header": (CONFLICT.format(H[:-1]) + G, 1, "merge-conflict"),
+    "a conflict at the beginning of the header": (
+        "\n" + CONFLICT.format("<") + H[1:] + G,
+        2,
+        "merge-conflict",
+    ),
     "two inputs of one name": (H + G.replace("x)", "x, int64[1] x)", 1), 2, "input-duplicate"),
     "a negative dim": (
         H + "g (float[2] x) => (float[2] y) <float[-2] w = {1, 2}> {\n  y = Add (x, w)\n}\n",
@@ -334,3 +445,15 @@ def test_random_mistakes_have_no_cascading_errors(capsys: pytest.CaptureFixture[
 @pytest.mark.slow
 def test_many_random_mistakes_have_no_cascading_errors(capsys: pytest.CaptureFixture[str]) -> None:
     sweep(SEED + 1, 400, 40, capsys)
+
+
+def test_a_second_bracket_of_the_header_hides_no_other_mistake() -> None:
+    text = "<" + H + G.replace("(x)", "(x")
+    found = [item for item in onnxtext.check(text) if item.severity == "error"]
+    assert [line_of(text, item) for item in found] == [1, 3]
+
+
+def test_a_number_with_a_mistake_in_a_list_of_rows_is_no_unclosed_bracket() -> None:
+    text = HEAD + "  y = Op (x) <\n    a = [\n      1, 2, 0o7, 3,\n    ],\n  >\n}}\n"
+    found = [item for item in onnxtext.check(text) if item.severity == "error"]
+    assert [line_of(text, item) for item in found] == [5, 8]

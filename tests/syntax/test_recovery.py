@@ -257,6 +257,8 @@ HOSTILE = {
     "noise": "".join(chr(NOISE.randrange(256)) for _ in range(300_000)),
     "slashes": "/" * 500_000,
     "conflicts": HEAD + "<<<<<<< a\n=======\n" * 20_000,
+    "quoted keys": "<" + '"ir_version": 1,\n' * 20_000,
+    "Cyrillic letters": HEAD + "y = Op (" + "\u0445, " * 2_000 + "x)\n}\n",
     "half statements": HEAD + "y = A <a = {\n" * 50_000,
     "open nodes": HEAD + "y = Relu (x " * 80_000 + "\n}",
     "stairs": HEAD + "".join(" " * depth + "y = A (\n" for depth in range(1400)),

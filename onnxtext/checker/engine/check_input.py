@@ -217,13 +217,14 @@ _BODY = re.compile(r'[^"#{]*=>[^"#{]*\{')
 
 
 def _begins_with_node(text: str) -> bool:
-    """Whether a text starts like a node: with outputs and `=`."""
-    return _NODE.match(text) is not None
+    """Whether a text starts like a node, with outputs and `=`, and has no header of a model."""
+    return _NODE.match(text) is not None and _HEADER.search(text) is None
 
 
 _NODE = re.compile(
     r'(?:\s|#[^\n]*(?:\n|\Z))*(?:\[[^\]\n]*\]\s*)?(?:"[^"\n]*"|[\w.]+)\s*(?:=(?!>)|,)'
 )
+_HEADER = re.compile(r"^[ \t<]*(?:ir_version|opset_import)\b *[:=]", re.MULTILINE)
 
 
 def _is_graph(model: Model, text: str) -> bool:

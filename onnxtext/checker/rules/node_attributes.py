@@ -13,6 +13,7 @@ from collections.abc import Iterator
 
 from onnxtext.ast.model import Node
 from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType
+from onnxtext.ast.types import TensorType
 from onnxtext.ast.visit import attribute_forms
 from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Finding, Place, Repair, according_to, quoted
@@ -21,6 +22,7 @@ from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.inference.function_needs import float_for_int
 from onnxtext.suggestions import nearest
+from onnxtext.tensor.elements import ELEMENTS
 
 
 def check(subject: Subject) -> Iterator[Finding]:
@@ -135,12 +137,16 @@ def _misfit(node: Node, index: int, attribute: Attribute, signature: Signature) 
         )
     assert attribute.type is not None
     wanted = AttributeType(formal.type).name.lower()
+    example = EXAMPLES.get(wanted, "")
+    value = attribute.value
+    if wanted == "int" and isinstance(value, TensorType) and value.element in ELEMENTS:
+        example = f", such as `{ELEMENTS[value.element].number}`, the number of `{value.element}`"
     return Finding(
         "attribute-type",
         f"the attribute `{attribute.name}` of `{node.op_type}` must have the type `{wanted}`, but "
         f"has the type `{attribute.type.name.lower()}`",
         (place._replace(part=(*place.part, "value")),),
-        help=f"write a value of type `{wanted}`{EXAMPLES.get(wanted, '')}",
+        help=f"write a value of type `{wanted}`{example}",
         repair=float_for_int(node, attribute, AttributeType(formal.type)),
     )
 

@@ -61,6 +61,9 @@ class Header:
             if key not in keys:
                 errors.append(error_at(at, key, f"`{key}` is not a key of {what}'s header"))
                 errors[-1].help = f"the keys are {', '.join(sorted(keys))}"
+        if "ir_version" in self.at and "ir_version" not in keys:
+            errors = errors[:1]  # the header of a model
+            errors[0].help = "move the header of the model before the graph"
         errors[0].others = tuple(errors[1:])
         raise errors[0]
 

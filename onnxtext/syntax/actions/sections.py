@@ -147,7 +147,10 @@ def metadata_block(
         for item in items:
             if isinstance(item, Block):
                 raise SemanticError(
-                    f"the metadata block `{kind}` can contain entries only", token=item.kind
+                    f"the metadata block `{kind}` can contain entries only",
+                    token=item.kind,
+                    help="add the missing `}` before this block",
+                    code="unclosed-bracket",
                 )
     elif any(step.is_label for step in path or ()):
         raise SemanticError("a function cannot have a label", token=kind, help="write NAME { … }")

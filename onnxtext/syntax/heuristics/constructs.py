@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
@@ -18,7 +19,7 @@ from onnxtext.syntax.heuristics.error_context import (
     insert,
     replace,
 )
-from onnxtext.syntax.heuristics.foreign_syntax import NAMES, closing
+from onnxtext.syntax.heuristics.foreign_syntax import NAMES, closing, unopened
 
 _LONGEST_HEADER = 4000
 """Maximum number of characters of a header or block to inspect: a text may have many errors."""
@@ -32,6 +33,9 @@ _ELSE = re.compile(r"[ \t]*\}?[ \t]*(?:else|elif|except|catch|finally|while)\b")
 _OPERATOR_FOR = {"for": "Loop", "while": "Loop", "do": "Loop"}
 _IMPORT = re.compile(r"[ \t]*(?:import[ \t]+\w|from[ \t]+[\w.]+[ \t]+import\b|#include\b|using\b)")
 _FENCE = re.compile(r"[ \t]*(?:```|~~~)[^\n]*\n?", re.MULTILINE)
+_JOINED_TYPE = re.compile(
+    r"(?:bfloat16|float(?:16(?=[A-Za-z_]))?|u?int(?:64|32|16|8|4|2)|bool|string|double)(?=\w)"
+)
 _DEF = re.compile(r"(def|fn|func|fun|function)[ \t]+(?=[\w\"])")
 _RETURN = re.compile(r"^[ \t]+(return\b[^\n]*)", re.MULTILINE)
 _MAX_TOKENS_BACK = 8
@@ -161,37 +165,6 @@ def spaced_arrow(context: ErrorContext) -> Iterator[Diagnosis]:
         yield Diagnosis("wrong-mark", message, span, (Edit(span, "=>"),), "write `=>`", least=1)
 
 
-def headers(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose an empty header `<>`, a header `(ir_version: 10)`, and a second header."""
-    token = context.token
-    if token == ">" and "header_entry" in context.rules and not context.done:
-        message = "the header is empty"
-        help = "write `<ir_version: 10, opset_import: [21]>`, or remove it"
-        span = Span(context.text.rfind("<", 0, context.at), context.at + 1)
-        yield Diagnosis(
-            "syntax-error", message, span, (insert(context.at, "x: 0"),), help=help, least=1
-        )
-        return
-    if token is None or token not in OPENING or "node" in context.rules:
-        return
-    tokens = _tokens_from_here(context)
-    if tokens[2:3] != [":"] or context.name(tokens[1]) != "WORD":
-        return
-    end = closing(tokens)
-    if end is None:
-        return
-    span = Span(context.at, tokens[end].end)
-    if token == "<":
-        message = "the model already has a header"
-        help = "join all entries in one `<…>`"
-        removed = (Edit(span, ""),)
-        yield Diagnosis("misplaced-section", message, token.span, removed, help=help, least=1)
-    elif not context.done and not context.text[: context.at].rstrip().endswith((")", "}", ">")):
-        edits = (replace(tokens[0], "<"), replace(tokens[end], ">"))
-        message = "a header must be in `<…>`"
-        yield Diagnosis("wrong-mark", message, span, edits, "write `<…>`", least=1)
-
-
 def wrong_bracket(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose a bracket of the wrong kind if many tokens parse once it is replaced."""
     if context.token is None:
@@ -279,7 +252,7 @@ def function_keyword(context: ErrorContext) -> Iterator[Diagnosis]:
 def dimensions(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose `float 3, 2] W`, which lacks the `[`."""
     done = context.done[-_MAX_TOKENS_BACK:]
-    tokens = [*done, *([context.token] if context.token is not None else []), *context.ahead]
+    tokens = [*done, *context.rest]
     for index in range(len(done) - 1, -1, -1):
         if context.name(tokens[index]) != "PRIM":
             continue
@@ -291,6 +264,29 @@ def dimensions(context: ErrorContext) -> Iterator[Diagnosis]:
             edits = (Edit(Span(tokens[index].end, rest[0].at), "["),)
             yield Diagnosis("missing-bracket", message, span, edits, "add `[`", least=1)
         return
+
+
+def missing_opener(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a list that lacks its `[`, as in `strides = 1, 1]` and `floatN, 2] x`."""
+    rest = context.rest
+    size = unopened(rest)
+    if size is None or rest[size] != "]":
+        return
+    tokens = [*context.done[-_MAX_TOKENS_BACK:], rest[0]]
+    for before, token in reversed([*pairwise(tokens)]):
+        prefix = _JOINED_TYPE.match(before)
+        if before in {"=", ":"}:
+            at = token.at
+        elif prefix is not None and context.name(before) == "WORD":
+            at = before.at + prefix.end()
+        else:
+            continue
+        span = Span(at, rest[size].end)
+        if context.text.find("\n", *span) >= 0:
+            return
+        message = "the `[` of this list is missing"
+        edits = (insert(at, "["),)
+        yield Diagnosis("missing-bracket", message, span, edits, "add `[`", least=size + 1)
 
 
 def trailing_outputs(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -326,11 +322,11 @@ IDIOMS = (
     imports,
     control_flow,
     spaced_arrow,
-    headers,
     wrong_bracket,
     heads,
     python_head,
     function_keyword,
     dimensions,
+    missing_opener,
     trailing_outputs,
 )

@@ -14,7 +14,7 @@ from math import inf
 from onnxtext.diagnostics import Edit, Label
 from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import Token
-from onnxtext.syntax.heuristics.constructs import IDIOMS, headers, heads
+from onnxtext.syntax.heuristics.constructs import IDIOMS, heads, missing_opener
 from onnxtext.syntax.heuristics.corrections import Budget, find_correction
 from onnxtext.syntax.heuristics.error_context import (
     CLOSING,
@@ -25,9 +25,15 @@ from onnxtext.syntax.heuristics.error_context import (
     replace,
 )
 from onnxtext.syntax.heuristics.expected import SAMPLES, describe, found_words, sentence
-from onnxtext.syntax.heuristics.foreign_syntax import NODES
-from onnxtext.syntax.heuristics.look_alikes import lookalikes
-from onnxtext.syntax.heuristics.misplaced_constructs import ORDER, foreign_words, lone_string
+from onnxtext.syntax.heuristics.foreign_syntax import NODES, unopened
+from onnxtext.syntax.heuristics.headers import HEADERS
+from onnxtext.syntax.heuristics.look_alikes import letters, lookalikes
+from onnxtext.syntax.heuristics.misplaced_constructs import (
+    ORDER,
+    foreign_words,
+    lone_string,
+    tensor_types,
+)
 from onnxtext.syntax.heuristics.speculative_parse import CERTAIN_TOKENS, MAX_TOKENS
 from onnxtext.syntax.heuristics.strings_and_marks import CUT_SHORT, STRUCTURE
 from onnxtext.syntax.heuristics.tokens import SPELLING
@@ -41,17 +47,27 @@ _MISSING = {
     **dict.fromkeys(_OPENERS, "missing-bracket"),
 }
 _MARKS = {*_MISSING, "_ARROW", "COLON", "DOT"}
+_SEPARATORS = {":", ".", "|", "/", "&", "and"}
+"""Tokens that writers of other languages put between the items of a list."""
 
 _COMMON = 0.5
 _ANOTHER = 2.5
 """The cost of a common error, and that of a second error soon after a repair."""
+_DOUBTFUL = 2.5
+"""If a correction costs more than this, look for a cheaper one in the enclosing constructs."""
 _PLAUSIBLE_TOKENS = 3
 """Number of tokens that must parse after a plausible change."""
 _MAX_COST_TO_DESCRIBE = 1.9
 """If a correction costs more, the message describes the common error instead."""
 
-_ALL = (lookalikes, *IDIOMS, *NODES, *ORDER, *SPELLING, *STRUCTURE)
-_CUT_SHORT = (*CUT_SHORT, lone_string, headers, heads, foreign_words)
+_ALL = (lookalikes, letters, *HEADERS, *IDIOMS, tensor_types, *NODES, *ORDER, *SPELLING, *STRUCTURE)
+_CUT_SHORT = (
+    *CUT_SHORT,
+    lone_string,
+    *HEADERS,
+    heads,
+    foreign_words,
+)
 
 
 def diagnose(context: ErrorContext, budget: Budget) -> Diagnosis | None:
@@ -83,6 +99,24 @@ def diagnose(context: ErrorContext, budget: Budget) -> Diagnosis | None:
     elif common is None and (found := correct(context, budget, far=MAX_TOKENS)) is not None:
         return replace_fields(found, doubt=inf)
     return None if common is None else replace_fields(common, doubt=limit)
+
+
+def may_be_wider(context: ErrorContext, doubt: float) -> bool:
+    """Whether the cause of an error may be in an enclosing construct.
+
+    Args:
+        context: the context of the error.
+        doubt: the doubt about the diagnosis in the innermost construct; infinite without one.
+    """
+    return doubt > _DOUBTFUL or (doubt > 0 and unopened(context.rest) is not None)
+
+
+def diagnose_wider(context: ErrorContext, budget: Budget, limit: float) -> Diagnosis | None:
+    """Return the probable cause in an enclosing construct; it must cost less than `limit`."""
+    for diagnosis in missing_opener(context):
+        if context.accepts(diagnosis.edits, diagnosis.least):
+            return diagnosis
+    return correct(context, budget, limit=limit) if limit > _DOUBTFUL else None
 
 
 def is_plausible(context: ErrorContext, edits: Sequence[Edit]) -> bool:
@@ -250,8 +284,10 @@ def _changes(context: ErrorContext, cut_short: bool) -> Iterator[_Change]:
     yield _Change(1.2, Edit(token.span, ""), "", token, remove, 1)
     for name in names:
         if name in _MARKS:
-            # `{` for `<` may be a typing error; other marks only serve to continue parsing.
+            # `{` for `<` may be a typing error, and `|` for `,`; other marks only serve to continue
+            # parsing.
             alike = {SAMPLES[name], token} <= OPENING or {SAMPLES[name], token} <= CLOSING
+            alike = alike or (name == "COMMA" and token in _SEPARATORS)
             title = f"write `{SAMPLES[name]}` instead" if alike else ""
             yield _Change(1.6, replace(token, SAMPLES[name]), "", token, title, 1)
         elif name in SAMPLES and name != "DECORATOR":

@@ -17,10 +17,13 @@ from onnxtext.syntax.heuristics.error_context import (
     insert,
     replace,
 )
-from onnxtext.syntax.heuristics.tokens import NOTHING
+from onnxtext.syntax.heuristics.tokens import ALIASES, NOTHING
+from onnxtext.tensor.elements import ELEMENTS
 
 NAMES = frozenset(("WORD", "STRING", "ESCAPED_STRING", "BYTES", "PRIM", "CONTAINER", "BOOL"))
 _VALUES = frozenset(("FLOAT", "NUMBERS", "NESTED", "BRACES", "HEX", "HEX_FLOAT", "COMPLEX", "NAN"))
+_DOTTED = re.compile(r"(?:\w+\.)*(\w+)")
+_ELEMENT_ATTRIBUTES = frozenset(("to", "dtype", "output_dtype", "output_datatype"))
 _ADJACENT = re.compile(r"[0-9][A-Za-z0-9_]*")
 _NO_STRINGS = {"True", "False", *NOTHING}
 _OPERATORS = {"+": "Add", "-": "Sub", "*": "Mul", "/": "Div", "@": "MatMul"}
@@ -35,6 +38,16 @@ def closing(tokens: Sequence[Token]) -> int | None:
     for index, token in enumerate(tokens):
         depth += (token == tokens[0]) - (token == closer)
         if not depth:
+            return index
+    return None
+
+
+def unopened(tokens: Sequence[str]) -> int | None:
+    """Return the index of the first closing bracket without an opening one; None if all have."""
+    depth = 0
+    for index, token in enumerate(tokens):
+        depth += (token in CLOSER) - (token in CLOSING)
+        if depth < 0:
             return index
     return None
 
@@ -93,6 +106,23 @@ def keyword_arguments(context: ErrorContext) -> Iterator[Diagnosis]:
     yield Diagnosis("misplaced-attributes", message, span, (remove,), help=help, least=1)
 
 
+def element_number(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose an element type as a value, as in `Cast <to = TensorProto.FLOAT> (x)`."""
+    if context.token not in {",", ">", "."} or not in_attributes(context):
+        return
+    for name, mark, value in zip(context.done, context.done[1:], context.done[2:], strict=False):
+        found = _DOTTED.match(context.text, value.at)
+        if mark != "=" or found is None or found.end() < context.done[-1].end:
+            continue
+        word = found[1].lower()
+        element = ELEMENTS.get(ALIASES.get(word, word))
+        if element is not None and (name in _ELEMENT_ATTRIBUTES or "TensorProto" in found[0]):
+            message = f"`{found[0]}` is not a value: an attribute has the number of an element type"
+            edits = (Edit(Span(*found.span()), str(element.number)),)
+            title = f"write `{element.number}`"
+            yield Diagnosis("unknown-type", message, edits[0].span, edits, title, least=1)
+
+
 def bare_string(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose a string without quotes, as in `mode = constant`."""
     if context.token not in {",", ">"} or len(context.done) < 3 or context.done[-2] != "=":
@@ -132,6 +162,8 @@ def brackets_of_inputs(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose inputs without parentheses: `Relu [x]`, `Relu {x}` and `Relu x`."""
     if len(context.done) < 3 or "=" not in context.done or context.token is None:
         return
+    if in_attributes(context):
+        return
     if context.name(context.done[-1]) not in NAMES or context.done[-2] not in {"=", "."}:
         return
     rest = context.rest
@@ -159,6 +191,31 @@ def brackets_of_outputs(context: ErrorContext) -> Iterator[Diagnosis]:
         span = Span(tokens[0].at, tokens[end].end)
         message = "the outputs of a node cannot be in brackets"
         yield Diagnosis("wrong-mark", message, span, edits, "remove the brackets", least=2)
+
+
+def parentheses(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose needless parentheses: `Add ((x, y))`, `y = (Relu (x))` and `float[(2, 3)]`."""
+    done = context.done
+    if context.token != "(" or len(done) < 2:
+        return
+    if done[-1] == "[" and context.name(done[-2]) == "PRIM":
+        rest = context.rest
+        message = "dimensions cannot be in parentheses"
+    elif "node" not in context.rules:
+        return
+    elif in_inputs(context) is not None and done[-1] in {"(", ","}:
+        rest = context.rest
+        message = "an input of a node cannot be in parentheses"
+    elif done[-2] == "(" and done[-3:-2] == ["="]:
+        rest = [*done[-2:], *context.rest]
+        message = "a node cannot be in parentheses"
+    else:
+        return
+    end = closing(rest)
+    if end is not None:
+        edits = (replace(rest[0], ""), replace(rest[end], ""))
+        title = "remove the parentheses"
+        yield Diagnosis("wrong-mark", message, rest[0].span, edits, title, least=1)
 
 
 def no_name(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -217,13 +274,21 @@ def number_as_name(context: ErrorContext) -> Iterator[Diagnosis]:
 
 def other_lists(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose lists in wrong brackets, as in `strides = (1, 1)` and `strides = {1, 1}`."""
-    if context.token is None or not context.done or context.done[-1] != "=":
+    if context.token is None or not context.done:
+        return
+    row = context.done[-1] in {"[", ","} and opening(context, "[") is not None
+    if context.done[-1] != "=" and not row:
         return
     tensor = "value_info" in context.rules and context.token == "("
-    if not tensor and not in_attributes(context):
+    if not row and not tensor and not in_attributes(context):
         return
     rest = context.rest
     span = context.token.span
+    if context.name(context.token) == "NESTED":
+        message = "a list in an attribute cannot contain lists"
+        help = "write one list, or a tensor, such as `int64[2, 2] [[1, 2], [3, 4]]`"
+        edits = (Edit(span, "[]"),)
+        yield Diagnosis("wrong-mark", message, span, edits, help=help, least=1)
     if context.token in {"(", "{"}:
         end = closing(rest)
         if end is None:
@@ -232,10 +297,12 @@ def other_lists(context: ErrorContext) -> Iterator[Diagnosis]:
     elif context.name(context.token) != "BRACES":
         return
     inside = context.text[span.start + 1 : span.end - 1]
-    left, right = "{}" if tensor else "[]"
+    left, right = "{}" if tensor and not row else "[]"
     edits = (Edit(span, f"{left}{inside.rstrip(' ,')}{right}"),)
     message = "a list in an attribute must be in square brackets"
-    if tensor:
+    if row:
+        message = "a row of a tensor must be in square brackets"
+    elif tensor:
         message = "the elements of a tensor must be in braces or square brackets"
     yield Diagnosis("wrong-mark", message, span, edits, f"write `{left}…{right}`", least=1)
 
@@ -264,10 +331,12 @@ def tensor_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
 
 NODES = (
     keyword_arguments,
+    element_number,
     bare_string,
     no_outputs,
     brackets_of_outputs,
     brackets_of_inputs,
+    parentheses,
     no_name,
     number_as_name,
     other_lists,

@@ -23,9 +23,54 @@ _MARKS = (
     | dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe63", "-")
     | {"\u2026": "...", "\u2192": "=>", "\u21d2": "=>", "\u3001": ",", "\u2236": ":"}
 )
+_LETTERS = dict(
+    zip(
+        "\u0410\u0412\u0415\u0405\u0408\u041a\u041c\u041d\u041e\u0420\u0421\u0422"
+        "\u0425\u0423\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455"
+        "\u04bb\u0501\u051b\u051d\u0391\u0392\u0395\u0396\u0397\u0399\u039a\u039c"
+        "\u039d\u039f\u03a1\u03a4\u03a5\u03a7\u03bf\u03bd\u0474\u0475",
+        "ABESJKMHOPCTXYaeopcyxijshdqwABEZHIKMNOPTYXovVv",
+        strict=True,
+    )
+)
+"""Cyrillic and Greek letters that look like Latin ones."""
+_WORD = re.compile(f"[A-Za-z0-9_{''.join(_LETTERS)}]+")
+_WORDS = re.compile(f"{STRING}|{COMMENT}|{_WORD.pattern}", re.DOTALL)
 _MEANT = _BLANKS | _INVISIBLE | _MARKS
 _RUN = re.compile(f"[{re.escape(''.join(_MEANT))}]+")
 _SKIPPED = re.compile(f"{STRING}|{COMMENT}|{_RUN.pattern}", re.DOTALL)
+
+
+def letters(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose Cyrillic and Greek letters in a Latin word."""
+    text, at = context.text, context.at
+    if text[at : at + 1] not in _LETTERS:
+        return
+    start = at
+    while start > context.line_start and _WORD.match(text[start - 1]):
+        start -= 1
+    edits: list[Edit] = []
+    for found in _WORDS.finditer(text, start, context.line_end):
+        meant = _latin(text, found[0])
+        if meant is not None:
+            edits.append(Edit(Span(*found.span()), meant))
+    if not edits or edits[0].span.start != start:
+        return
+    message = f"`{text[at]}` is the letter U+{ord(text[at]):04X}, not `{_LETTERS[text[at]]}`"
+    title = f"write `{edits[0].text}` in ASCII"[:80]
+    for some in (tuple(edits), tuple(edits[:1])):
+        yield Diagnosis("lookalike-character", message, Span(at, at + 1), some, title, least=0)
+
+
+def _latin(text: str, word: str) -> str | None:
+    """Return a word in Latin letters; None if it has none, and the text does not contain it so."""
+    if not (set(word) & _LETTERS.keys()) or word[0] == '"' or word[0] == "#":
+        return None
+    meant = "".join(_LETTERS.get(letter, letter) for letter in word)
+    if re.fullmatch("O*[0-9][0-9O]*", meant):
+        return meant.replace("O", "0")
+    # A name in another alphabet may consist of such letters only.
+    return meant if re.search("[A-Za-z]", word) or re.search(rf"\b{meant}\b", text) else None
 
 
 def lookalikes(context: ErrorContext) -> Iterator[Diagnosis]:

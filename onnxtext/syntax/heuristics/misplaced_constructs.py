@@ -8,9 +8,17 @@ from collections.abc import Iterator
 
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
-from onnxtext.syntax.heuristics.error_context import Diagnosis, ErrorContext, insert, replace
+from onnxtext.syntax.grammar.lexer import Token
+from onnxtext.syntax.heuristics.error_context import (
+    Diagnosis,
+    ErrorContext,
+    indentation,
+    insert,
+    replace,
+)
 from onnxtext.syntax.heuristics.foreign_syntax import NAMES, closing, in_attributes
 from onnxtext.syntax.heuristics.tokens import ALIASES
+from onnxtext.tensor.elements import ELEMENTS
 
 _WORDS = frozenset(
     [
@@ -37,6 +45,8 @@ _WORDS = frozenset(
         "var",
     ]
 )
+_LONGEST_LINE = 1000
+"""Maximum number of characters of a line to inspect."""
 _TYPES = frozenset(("TYPE", "PRIM", "CONTAINER"))
 _ATTRIBUTE_TYPES = frozenset(
     ["int", "float", "string", "ints", "floats", "strings", "tensor", "graph"]
@@ -53,7 +63,20 @@ _OTHER_FORMATS = (
     ),
 )
 _HEAD = re.compile(r"[ \t]*,?[ \t]*(\w+) *= *\w* *\([^()\n]*\) *=>")
-_TENSOR = re.compile(r"tensor<((?:[0-9?]+x)*)([A-Za-z][A-Za-z0-9]*)>")
+_PROSE = re.compile(
+    r"[ \t]*([A-Za-z][^\s=<>{}()\[\]\"#]*(?:[ \t]+[^\s=<>{}()\[\]\"#]+){2,})[ \t]*$"
+)
+_TENSOR = re.compile(
+    r"[Tt]ensor *(?:\((?P<onnx>[a-z][a-z0-9]*)\)"
+    r"|<(?P<sizes>(?:[0-9?]+x)*)(?P<mlir>[A-Za-z]\w*)(?:, *(?P<list>\[[^]\n]*\]))?>)"
+    r"(?P<dims>\[[^]\n]*\])?"
+)
+"""Matches `tensor<2x3xf32>`, `tensor<float, [2, 3]>`, `tensor(float)` and `tensor(float)[2, 3]`."""
+_DOTTED_TYPE = re.compile(r"(?:np|numpy|torch|tf|jnp|ml_dtypes)\.(\w+)")
+_MLIR = re.compile(
+    r"[ \t]*(?:%[\w.$:%, \t-]+=[^\n]*\)[ \t]*(?:\{[^\n]*\}[ \t]*)?:"
+    r'|(?:func\.)?return[ \t]+%|"?(?:onnx|func)\.[Rr]eturn"?[ \t]*\(?%)'
+)
 _OTHER_COMMENT = re.compile(r"--(?![->])|;+(?=[ \t]*\w)|<!--")
 
 
@@ -70,6 +93,19 @@ def other_format(context: ErrorContext) -> Iterator[Diagnosis]:
                 "`onnxtext from-binary`",
                 skip_to=len(context.text) + 1,
             )
+
+
+def mlir_node(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose an operation of MLIR, such as `%1 = "onnx.Relu"(%0) : (f32) -> f32`."""
+    limit = min(context.line_end, context.line_start + _LONGEST_LINE)
+    if _MLIR.match(context.text, context.line_start, limit) is None:
+        return
+    if "node" in context.rules:
+        at = context.line_start + indentation(context.text, context.line_end)
+        message = "this is an operation of MLIR, not a node"
+        help = "write `OUTPUTS = OPERATOR <ATTRIBUTES> (INPUTS)`, such as `y = Relu (x)`"
+        span, skip_to = Span(at, context.line_end), context.line_end + 1
+        yield Diagnosis("other-format", message, span, help=help, skip_to=skip_to)
 
 
 def other_comments(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -93,11 +129,12 @@ def other_comments(context: ErrorContext) -> Iterator[Diagnosis]:
 
 def lone_string(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose a statement that is only a triple-quoted string, like a docstring in Python."""
-    if not context.done or not context.done[0].startswith('"""') or "node" not in context.rules:
+    tokens = [*context.done, *context.rest]
+    if not tokens or not tokens[0].startswith('"""') or "header_entry" in context.rules:
         return
     if len(context.done) > 1 and context.done[1].at < (context.next_statement or 0):
         return
-    string = context.done[0]
+    string = tokens[0]
     span = string.span
     words = string.strip('" \t\r\n')
     line_end = context.text.find("\n", span.end)
@@ -143,11 +180,11 @@ def misplaced_types(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     name = context.done[-1]
     before = context.done[-2] if len(context.done) > 1 else None
-    if context.token == ":" and len(rest) > 1 and context.name(rest[1]) in _TYPES:
-        end = closing(rest[2:]) if rest[2:3] == ["("] else -1
-        if end is not None and before in {None, "(", ",", "<"} and context.name(name) in NAMES:
-            span = Span(name.at, rest[2 + end].end if end >= 0 else rest[1].end)
-            written = f"{context.text[rest[1].at : span.end]} {name}"
+    if context.token == ":" and len(rest) > 1:
+        type = _type_at(context, rest[1:])
+        if type and before in {None, "(", ",", "<"} and context.name(name) in NAMES:
+            span = Span(name.at, type[0])
+            written = f"{type[1]} {name}"
             message = "the type of a value belongs before its name"
             title = f"write `{written}`"[:60]
             yield Diagnosis("misplaced-type", message, span, (Edit(span, written),), title, least=1)
@@ -168,23 +205,67 @@ def misplaced_types(context: ErrorContext) -> Iterator[Diagnosis]:
         yield Diagnosis("misplaced-type", message, span, (Edit(span, written),), title, least=2)
 
 
+def _type_at(context: ErrorContext, tokens: list[Token]) -> tuple[int, str] | None:
+    """Return the end of the type that some tokens begin with, and the type; None if there is none.
+
+    Types of other languages are translated.
+    """
+    first = tokens[0]
+    found = _TENSOR.match(context.text, first.at)
+    if found is not None:
+        return found.end(), _translated(found)
+    if context.name(first) in _TYPES:
+        end = closing(tokens[1:]) if tokens[1:2] == ["("] else -1
+        if end is None:
+            return None
+        stop = tokens[1 + end].end if end >= 0 else first.end
+        return stop, context.text[first.at : stop]
+    if first not in ALIASES:
+        return None
+    end = closing(tokens[1:]) if tokens[1:2] == ["["] else None
+    listed = tokens[1:] and context.name(tokens[1]) == "NUMBERS"
+    stop = tokens[1 + (end or 0)].end if end is not None or listed else first.end
+    return stop, ALIASES[first] + context.text[first.end : stop]
+
+
+def _translated(found: re.Match[str]) -> str:
+    """Return the type for a match of `_TENSOR`."""
+    element = found["mlir"] or found["onnx"]
+    sizes = (found["sizes"] or "").rstrip("x").replace("x", ", ")
+    dims = found["list"] or found["dims"] or (f"[{sizes}]" if sizes else "")
+    return f"{ALIASES.get(element, element)}{dims}"
+
+
+def tensor_types(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose types of other languages: `tensor<2xf32>`, `tensor(float)[2]`, `np.int8`."""
+    dotted = _DOTTED_TYPE.match(context.text, context.done[-1].at) if context.done else None
+    if context.token == "." and dotted is not None:
+        element = ALIASES.get(dotted[1], dotted[1])
+        if element in ELEMENTS:
+            edits = (Edit(Span(*dotted.span()), element),)
+            message = f"`{dotted[0]}` is not a type"
+            title = f"write `{element}`"
+            yield Diagnosis("unknown-type", message, edits[0].span, edits, title, least=1)
+        return
+    if context.token not in {"<", "("} or not context.done:
+        return
+    found = _TENSOR.match(context.text, context.done[-1].at)
+    if found is None:
+        return
+    written = _translated(found)
+    span = Span(*found.span())
+    message = "a tensor type must be written as an element type and dimensions"
+    edits = (Edit(span, written),)
+    yield Diagnosis(
+        "unknown-type", message, span, edits, f"write `{written}`"[:60], "unsafe", least=1
+    )
+
+
 def brackets_of_types(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose types with wrong brackets: `float<3>`, `float(1, 3)`, `seq<float>`."""
     if context.token not in {"<", "("} or not context.done:
         return
     kind, rest = context.name(context.done[-1]), context.rest
-    found = _TENSOR.match(context.text, context.done[-1].at)
-    if found is not None:
-        element = ALIASES.get(found[2], found[2])
-        dims = found[1].rstrip("x").replace("x", ", ")
-        written = f"{element}[{dims}]" if found[1] else element
-        span = Span(*found.span())
-        message = "a tensor type must be written as an element type and dimensions"
-        edits = (Edit(span, written),)
-        yield Diagnosis(
-            "unknown-type", message, span, edits, f"write `{written}`"[:60], "unsafe", least=1
-        )
-        return
     end = closing(rest)
     if (
         end is None
@@ -242,22 +323,25 @@ def graph_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
         )
 
 
-def trailing_header(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a header after the graph, such as `<ir_version: 10>`."""
-    if context.token is not None or context.done[:1] != ["<"] or "ir_version" not in context.done:
+def prose(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a line of prose, such as `Here is the model:`."""
+    found = _PROSE.match(context.text, context.line_start, context.line_end)
+    opened = context.opened
+    if found is None or (opened is not None and context.text[slice(*opened)] != "{"):
         return
-    if context.text[: context.done[0].at].rstrip().endswith("}"):
-        yield Diagnosis(
-            "misplaced-section",
-            "the header of the model belongs before the graph",
-            Span(context.done[0].at, context.done[-1].end),
-            help="move it to the beginning of the text",
-            skip_to=len(context.text) + 1,
-        )
+    if context.name(context.lexer.token(context.text, found.start(1))) in _TYPES:
+        return
+    message = "this line is neither a statement nor a comment"
+    edits = (insert(found.start(1), "# "),)
+    title = "make it a comment"
+    yield Diagnosis(
+        "syntax-error", message, Span(*found.span(1)), edits, title, "unsafe", least=1, instead=True
+    )
 
 
 ORDER = (
     other_format,
+    mlir_node,
     other_comments,
     lone_string,
     foreign_words,
@@ -265,5 +349,5 @@ ORDER = (
     brackets_of_types,
     graph_without_head,
     graph_among_nodes,
-    trailing_header,
+    prose,
 )

@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 
 from onnxtext.diagnostics import Edit
 from onnxtext.syntax.grammar.lexer import BAD_KIND, END_KIND, Lexer, Token
@@ -18,6 +21,10 @@ CERTAIN_TOKENS = 60
 
 _AHEAD = 2000
 """Maximum number of characters to parse after an error."""
+
+_COARSE = frozenset(("NUMBERS", "NESTED", "BRACES", "TYPE"))
+_NO_COMMA = re.compile(r"[\w.?)][ \t\n\v\f\r]+[-+\w.?(]|\][ \t\n\v\f\r]*[-+\w.\[]|,[ \t\n\v\f\r]*,")
+"""Matches in a list that is one token if two of its elements are not separated by one comma."""
 
 
 class States:
@@ -134,6 +141,7 @@ def attempt(
     tokens: list[Token] = []
     edited: list[int] = []
     spans = [(start, start + size) for start, size in created]
+    span = 0
     count = 0
     resume = -1
     next_line = False
@@ -154,7 +162,11 @@ def attempt(
             if count == most:
                 return Outcome(count, resume, True, next_line, tokens, edited)
         else:
-            if any(first < end and at < last for first, last in spans):
+            while span < len(spans) and spans[span][1] <= at:
+                span += 1
+            if span < len(spans) and spans[span][0] < end:
+                if kind in _COARSE and _NO_COMMA.search(token):
+                    return None
                 edited.append(len(tokens))
             tokens.append(Token(token, _origin(places, at), kind))
     if limit < len(text):
@@ -166,5 +178,5 @@ def attempt(
 
 def _origin(places: list[tuple[int, int, bool]], at: int) -> int:
     """Convert an offset in the edited text to an offset in the original text."""
-    start, origin, inserted = max(place for place in places if place[0] <= at)
+    start, origin, inserted = places[bisect_right(places, at, key=itemgetter(0)) - 1]
     return origin if inserted else origin + at - start

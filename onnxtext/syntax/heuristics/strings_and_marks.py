@@ -5,18 +5,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from itertools import islice
+from itertools import islice, pairwise
 
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import Token
-from onnxtext.syntax.heuristics.error_context import Diagnosis, ErrorContext, insert, replace
+from onnxtext.syntax.heuristics.error_context import (
+    CLOSING,
+    Diagnosis,
+    ErrorContext,
+    indentation,
+    insert,
+    replace,
+)
 from onnxtext.syntax.heuristics.foreign_syntax import closing
 from onnxtext.syntax.heuristics.tokens import conflict, unquoted
 
 _FARTHEST = 4000
 _MAX_TRIES = 40
 _MAX_QUOTES = 100
+_MAX_LINES = 40
+"""Maximum number of lines before a statement in which to search for the beginning of a string."""
 _QUOTE = re.compile(r"\\.|\"|#[^\"\n]*$")
 _SMART = re.compile("[“”„‟«»]")
 _END_OF_STRING = re.compile(r" ?[\])},:=>]| ?$|(?= )")
@@ -26,6 +35,12 @@ def unclosed_string(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose a string whose closing `"` is missing on its line."""
     text = context.text
     start = text.rfind("\n", 0, max(context.region.start, context.at - _FARTHEST)) + 1
+    if text.count('"', start, context.region.start) % 2:
+        # The statement seems to begin in a string that began on an earlier line.
+        for _ in range(_MAX_LINES):
+            start = text.rfind("\n", 0, max(start - 1, 0)) + 1
+            if not start or text.count('"', start, text.find("\n", start)) % 2:
+                break
     while start <= context.at:
         end = text.find("\n", start)
         end = len(text) if end < 0 else end
@@ -76,6 +91,8 @@ def marks_for_one_another(context: ErrorContext) -> Iterator[Diagnosis]:
         if token in {":", "="} and isinstance(token, Token):
             other = "=" if token == ":" else ":"
             if other == ":" and not context.rules & _COLON_RULES:
+                continue
+            if other == "=" and context.lexer.token(context.text, token.end) in CLOSING:
                 continue
             text = other
             if other == "=" and not context.text[token.at - 1 : token.at].isspace():
@@ -154,12 +171,63 @@ def string_tensor(context: ErrorContext) -> Iterator[Diagnosis]:
         yield Diagnosis("string-tensor-brackets", message, span, edits, "write `{…}`")
 
 
+_ROW = re.compile(r"#[^\n]*|[\[\]]|[^\s,#\[\]]+")
+
+
+def unclosed_row(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a row of a tensor that lacks its `]` or has a `[` too many.
+
+    The indentation of the next row or of the closing bracket shows which row it is.
+    """
+    starts = [after for mark, after in pairwise(context.done) if mark == "=" and after[0] == "["]
+    if not starts:
+        return
+    text = context.text
+    message = "this bracket is never closed"
+    opened: list[int] = []
+    last = starts[-1].at
+    for found in _ROW.finditer(text, last, context.at):
+        at, mark = found.start(), found[0]
+        if mark[0] == "#":
+            continue
+        if mark in "[]" and opened and _begins_line(text, at) and _begins_line(text, opened[-1]):
+            deeper = indentation(text, at) - indentation(text, opened[-1])
+            if deeper < 0 or (not deeper and mark == "["):
+                edits = (insert(last, "]"),)
+                if text[opened[-1] + 1 : opened[-1] + 2] == "[":
+                    edits = (Edit(Span(opened[-1], opened[-1] + 1), ""),)
+                title = "remove it" if edits[0].text == "" else "add `]`"
+                span = Span(opened[-1], opened[-1] + 1)
+                yield Diagnosis("unclosed-bracket", message, span, edits, title, "unsafe", least=1)
+                return
+        last = found.end()
+        if mark == "[":
+            opened.append(at)
+        elif mark == "]":
+            opened.pop()
+            if not opened:
+                return
+    if opened and _begins_line(text, context.at):
+        span = Span(opened[0], opened[0] + 1)
+        comma = "" if context.token in CLOSING else ","
+        edits = (insert(context.end, "]" * len(opened) + comma),)
+        if len(opened) == 1 and text.startswith("[[\n", opened[0]):
+            edits = (Edit(span, ""),)
+        title = "remove it" if edits[0].text == "" else "add `]`"
+        yield Diagnosis("unclosed-bracket", message, span, edits, title, "unsafe", least=1)
+
+
+def _begins_line(text: str, at: int) -> bool:
+    return not text[text.rfind("\n", 0, at) + 1 : at].strip()
+
+
 STRUCTURE: tuple[Callable[[ErrorContext], Iterator[Diagnosis]], ...] = (
+    unclosed_row,
     unclosed_string,
     marks_for_one_another,
     misplaced_attributes,
     string_tensor,
     unquoted,
 )
-CUT_SHORT = (conflict, unclosed_string)
+CUT_SHORT = (conflict, unclosed_row, unclosed_string)
 """The heuristics for statements that seem to be incomplete."""

@@ -71,9 +71,12 @@ def semicolon(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose `;` at the end of a statement."""
     if context.token == ";":
         span = context.token.span
-        if "node" not in context.rules and "COMMA" in context.expected():
+        if ("node" not in context.rules or context.done) and "COMMA" in context.expected():
             message = "expected `,`, found `;`"
             yield Diagnosis("semicolon", message, span, (Edit(span, ","),), "write `,`", least=3)
+        if context.expected() == ["COLON"]:
+            message = "expected `:`, found `;`"
+            yield Diagnosis("semicolon", message, span, (Edit(span, ":"),), "write `:`", least=1)
         message = "unexpected `;`: statements need no mark at their end"
         yield Diagnosis("semicolon", message, span, (Edit(span, ""),), "remove the `;`", least=0)
 
@@ -226,9 +229,11 @@ def unquoted(context: ErrorContext) -> Iterator[Diagnosis]:
     while start > context.line_start and _RUN.match(context.text[start - 1]):
         start -= 1
     found = _RUN.match(context.text, start)
-    if found is None or found.end() <= context.at or not _ODD_NAME.search(found.group()):
+    if found is None or found.end() <= context.at:
         return
     name = found.group()
+    if not _ODD_NAME.search(name) and (name.isascii() or not re.search(r"\w", name)):
+        return
     for text in (name, name.rstrip(";:")):
         span = Span(start, start + len(text))
         message = f"`{text[:60]}` needs quotes to be a name"
@@ -291,11 +296,14 @@ def foreign_marks(context: ErrorContext) -> Iterator[Diagnosis]:
         if text.startswith(wrong, start) and start >= 0:
             span = Span(start, start + 2)
             message = f"expected `{right}`, found `{wrong}`"
-            yield Diagnosis("wrong-mark", message, span, (Edit(span, right),), f"write `{right}`")
+            edits = (Edit(span, right),)
+            yield Diagnosis("wrong-mark", message, span, edits, f"write `{right}`", least=2)
     if context.token is not None and context.token in {"%", "$"}:
-        edits, title = (replace(context.token, ""),), f"remove the `{context.token}`"
         message = f"a name cannot have the prefix `{context.token}`"
-        yield Diagnosis("wrong-mark", message, context.token.span, edits, title)
+        title = f"remove the `{context.token}`"
+        prefixes = tuple(replace(token, "") for token in context.rest if token == context.token)
+        for some in (prefixes, prefixes[:1]):
+            yield Diagnosis("wrong-mark", message, context.token.span, some, title)
 
 
 def _nearby(context: ErrorContext, count: int) -> Iterator[Token]:

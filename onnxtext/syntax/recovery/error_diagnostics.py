@@ -94,8 +94,8 @@ def _tidy(text: str, edit: Edit) -> Edit:
     """Move an inserted `:` or `,` to its usual place, directly after the token before it."""
     start, end = edit.span
     before = text[text.rfind("\n", 0, start) + 1 : start]
-    if edit.text == ":" and before.endswith(" "):
-        return Edit(Span(start - len(before) + len(before.rstrip(" ")), end), ":")
+    if edit.text in (":", ",") and before.endswith(" ") and before.strip():
+        return Edit(Span(start - len(before) + len(before.rstrip(" ")), end), edit.text)
     if edit.text.strip() != "," or start != end or before.strip():
         return edit
     place = len(text[:start].rstrip())

@@ -17,8 +17,14 @@ from onnxtext.syntax.actions.section_binding import DANGLING
 from onnxtext.syntax.actions.semantic_error import MAX_SEMANTIC_ERRORS, SemanticError
 from onnxtext.syntax.grammar.lexer import END_KIND, Token
 from onnxtext.syntax.heuristics.corrections import Budget
-from onnxtext.syntax.heuristics.diagnose import correct, diagnose, is_incomplete
+from onnxtext.syntax.heuristics.diagnose import (
+    diagnose,
+    diagnose_wider,
+    is_incomplete,
+    may_be_wider,
+)
 from onnxtext.syntax.heuristics.error_context import CLOSING, Diagnosis, ErrorContext, indentation
+from onnxtext.syntax.heuristics.foreign_syntax import unopened
 from onnxtext.syntax.heuristics.speculative_parse import Outcome, Region, States
 from onnxtext.syntax.heuristics.tokens import CONFLICT_MARKERS
 from onnxtext.syntax.parser.lalr import ERROR_NODE, ITEMS, Machine, Unexpected
@@ -36,8 +42,6 @@ from onnxtext.syntax.recovery.resynchronization import (
     sync_positions,
 )
 
-_DOUBTFUL = 2.5
-"""If a correction costs more than this, look for a cheaper one in the enclosing constructs."""
 _MAX_WIDER = 3
 _LONGEST_WIDER = 80
 """Maximum number of enclosing constructs to search for a correction, and of tokens in each."""
@@ -74,7 +78,7 @@ class Recovery:
         self.text = parser.text
         self.diagnostics: list[Diagnostic] = []
         self._errors = semantic_errors
-        self._reported = self._skipped = -1
+        self._reported = self._skipped = self._resumed = -1
         self._edits: list[Edit] = []
         # For each guess: start and end offset, and the number of semantic errors before it.
         self._guesses: list[tuple[int, int, int]] = []
@@ -143,14 +147,16 @@ class Recovery:
         certain = diagnosis is not None and diagnosis.code == "wrong-mark" and not diagnosis.doubt
         cascade = not certain and self._closes_wrong_list(context)
         cascade = cascade or self._cascades.is_cascade(context)
+        # Text that was skipped has been reported.
+        cascade = cascade or (diagnosis is not None and diagnosis.span.start < self._resumed)
         doubt = inf if diagnosis is None else diagnosis.doubt
-        if at > self._reported and doubt > _DOUBTFUL and not is_incomplete(context):
+        if at > self._reported and may_be_wider(context, doubt) and not is_incomplete(context):
             for wider, outer in self._wider_contexts(context, position):
                 before = self.text.rfind("\n", 0, context.end) + 1
                 if self._has_semantic_error(max(wider.region.start, before), at):
                     cascade = True  # the semantic error may be the cause
                     break
-                other = correct(wider, self._budget, limit=doubt)
+                other = diagnose_wider(wider, self._budget, doubt)
                 if other is not None:
                     context, position, diagnosis, doubt = wider, outer, other, other.doubt
         if diagnosis is not None and diagnosis.edits:
@@ -187,7 +193,10 @@ class Recovery:
         if resume is None:
             return self._close()
         if skip_to is not None:
+            self._resumed = resume
             self._cascades.note_certain()
+            skipped = self.parser.lexer.tokens(self.text, at, min(skip_to, at + LONGEST_STATEMENT))
+            self._cascades.unbalanced |= unopened(skipped) is not None
         else:
             start = context.region.start
             near = resume - start < LONGEST_STATEMENT
@@ -211,13 +220,14 @@ class Recovery:
         position, start = 0, at
         for position in sync_positions(machine):
             start = machine.where[position] if position < len(machine.where) else at
-            # A line after `Conv <` that is indented no deeper is not part of the list.
-            if start < line or (start == at and not self._is_outside_list(position, at, first)):
+            # A line after `Conv <` that is indented no deeper is not part of the list, and a
+            # conflict marker begins none.
+            if start < line:
                 break
-            if not marked and start < at:
+            if not marked and (start < at or not self._is_outside_list(position, at, first)):
                 break
         else:
-            if position == 0:  # before the first list: use the line
+            if position == 0 or marked:  # before the first list: use the line
                 after = (index for index, where in enumerate(machine.where) if where >= line)
                 position = next(after, len(machine.where))
                 start = machine.where[position] if position < len(machine.where) else at
@@ -256,10 +266,18 @@ class Recovery:
                 yield ErrorContext(region, context.token, tokens, (), opened), place
 
     def _closes_wrong_list(self, context: ErrorContext) -> bool:
-        """Whether a bracket closes a list in which an action found an error."""
-        if context.token not in CLOSING or context.opened is None:
+        """Whether a bracket closes a list in which an action found an error.
+
+        Or whether the text ends in a list in which an action missed a closing bracket.
+        """
+        if context.opened is None:
             return False
-        return self._has_semantic_error(context.opened.start, context.at)
+        if context.token is None:
+            start = context.opened.start
+            return any(e.code == "unclosed-bracket" and (e.at or 0) > start for e in self._errors)
+        return context.token in CLOSING and self._has_semantic_error(
+            context.opened.start, context.at
+        )
 
     def _has_semantic_error(self, start: int, end: int) -> bool:
         """Whether an action found an error in a range of the text."""
