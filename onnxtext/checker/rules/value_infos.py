@@ -168,7 +168,10 @@ def _declared(type: Type) -> str:
 
 
 def _are_same_kind(scope: Scope, value: ValueInfo, other: object) -> bool:
-    """Whether two values are both inputs or both outputs; `missing_and_duplicate_names` reports equal names."""
+    """Whether two values are both inputs or both outputs.
+
+    Their equal names are reported by `missing_and_duplicate_names`.
+    """
     return any(
         any(item is value for item in group) and any(item is other for item in group)
         for group in (scope.inputs, scope.outputs)
