@@ -13,7 +13,7 @@ from onnxtext.ast.paths import Step
 from onnxtext.source import Span
 from onnxtext.syntax.actions.sections import BLOCKS
 from onnxtext.syntax.actions.semantic_error import SemanticError
-from onnxtext.syntax.actions.strings import byte_string, escaped, plain
+from onnxtext.syntax.actions.strings import byte_string, escaped, plain, triple
 from onnxtext.syntax.grammar.lexer import Lexer, Token, load_lexer
 
 _SECTIONS = ("metadata", "quantization", "training")
@@ -230,6 +230,8 @@ def name_of(token: str) -> str:
     try:
         if token.startswith('b"'):
             return byte_string(token)
+        if token.startswith('"""'):
+            return triple(token)
         if token.startswith('"') and len(token) > 1:
             return escaped(token) if "\\" in token else plain(token)
     except SemanticError:
