@@ -273,6 +273,15 @@ def test_hostile_texts_are_rejected_in_time(name: str) -> None:
     assert spent < 2
 
 
+@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r", ""])
+def test_an_unclosed_string_ends_before_the_line_break(newline: str) -> None:
+    text = f'g (@doc("x{newline}'
+    found = parse_partial(Source(text), "model")[1][0]
+    assert found.code == "unclosed-string"
+    assert found.span is not None
+    assert text[slice(*found.span)] == '"x'
+
+
 def test_lone_surrogates_are_errors() -> None:
     with pytest.raises(OnnxTextError) as caught:
         onnxtext.to_binary("g () => () { \udcff }")
