@@ -132,10 +132,13 @@ class _Reader:
             token = self.next()
             if token is None:
                 break
+            if token in ("{", "}"):  # the list has no closing bracket
+                self.cursor = token.at
+                break
             depth += (token == "[") - (token == "]")
             if depth <= 0:
                 break
-            if token not in ("[", ":", ","):
+            if token.startswith(('"', 'b"')):
                 inside.append(token)
         return list(zip(inside[::2], inside[1::2], strict=False))
 
