@@ -29,7 +29,7 @@ float[2, 3] slope = [1, ...], float[1, 4] lines = [1, ...], int64[1, 2] far = {3
 int64[1, 2] near = {-2, 2}, float[1] u = {1}, int64[2, 3] low = {0, -1, 0, -2, 0, -3},
 int64[2, 3] low3 = {0, -1, 0, -2, 0, 1}, int64[4] pads = {2, 0, 0, 0}, int64[4] cut = {-2, 0, 1, 0},
 int64[4] pads1 = {1, 2, 1, 0}, int64[2] negative = {-1, 3},
-int64[1] first = {0}, float[1, 1, 1] cell = {1},
+int64[1] first = {0}, float[1, 1, 1] cell = {1}, int64 size = {3},
 """
 INPUTS = "float[1, 1, 4, 4] image, float[2, 3] x, uint8[1, 3, 4, 4] q, float[1, 1, 4] line, " \
     "uint8[2, 3] a, uint8[3, 4] b, float[1, 3] row"  # fmt: skip
@@ -139,6 +139,8 @@ WARNINGS = {
 """Nodes that onnxruntime refuses, although the specification does not forbid them."""
 DOUBTFUL = {
     "y = PRelu (row, slope)": "the slope `slope` cannot be broadcast to the shape of `row`",
+    "y = Expand (x, size)": "`size` has 0 dimensions, but the operator needs 1",
+    "y = ConstantOfShape (far)": "`far` has 2 dimensions, but the operator needs 1",
     "y = Squeeze (row, none)": "`axes` is empty, but `row` has dimensions of size 1",
     tree(nodes_hitrates="[1.0]"): "`nodes_hitrates` has 1 entry, but `nodes_treeids` has 3",
     tree(nodes_missing_value_tracks_true="[0, 0, 0, 0]"): "has 4 entries, but `nodes_treeids`",

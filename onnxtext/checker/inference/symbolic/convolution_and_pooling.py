@@ -41,7 +41,9 @@ def _windowed(call: OperatorCall, spatial: Extents, kernel: Extents) -> Extents:
         if call.integer("ceil_mode", 0):
             made.append(_rounded_up(steps, by, plus(extent, first)))
         else:
-            made.append(plus(quotient(steps, by), 1))
+            # onnx and onnxruntime round towards 0.
+            rounded = rounded_up if isinstance(steps, int) and steps < 0 else quotient
+            made.append(plus(rounded(steps, by), 1))
     return tuple(made)
 
 
