@@ -299,6 +299,21 @@ def test_operators_that_only_onnx_checks_get_computed_shapes(node: str) -> None:
     assert UNSEEN[node] in item.message
 
 
+def test_large_models_are_not_inferred_node_by_node_for_these_operators() -> None:
+    """This would double the time of the check."""
+    loop = (
+        "y = Loop <body = l (int64 i, bool g, p) => (bool o, q) { o = Identity (g)\n"
+        " q = Neg (p) }> (k, c, x0)"
+    )
+    chain = "\n".join([f"x{n} = Relu (x{n + 1})" for n in reversed(range(5_000))])
+    source = text(
+        f"{chain}\n{loop}", inputs="float[3] x5000, int64 k, bool c", outputs="float[3] y"
+    )
+    subject, found = find_in(parse_model(Source(source, "m")))
+    assert not found
+    assert "ShapeInference" not in subject.memo
+
+
 def nested_loops(depth: int) -> str:
     """Return nested loops; the innermost one doubles a value."""
     nodes = f"v{depth} = Concat <axis = 0> (c{depth - 1}, c{depth - 1})"
