@@ -68,6 +68,9 @@ def _of_weights(weights: int, bias: int) -> Callable[[OperatorCall], SymbolicSha
     """
 
     def infer(call: OperatorCall) -> SymbolicShape:
+        automatic = call.attribute("auto_pad") not in (None, b"", b"NOTSET")
+        if automatic and call.attribute("pads") is not None:
+            call.reject("`auto_pad` and `pads` are both given, but only one of them is allowed")
         shape, kernel = call.shape(0), call.shape(weights)
         if shape is None or kernel is None or not call.has_rank(0, len(kernel)):
             return None
