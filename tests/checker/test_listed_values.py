@@ -12,7 +12,8 @@ from tests.checker.models import text
 
 INPUTS = (
     "float[1, 4, 6, 6] x, uint8[3] u, float[5, 1, 2] steps, float[1, 8, 2] w, float[1, 8, 2] r, "
-    "float[1, 6, 6, 2] grid, float[2, 3] m, float[4] scales"
+    "float[1, 6, 6, 2] grid, float[2, 3] m, float[4] scales, "
+    "float[3, 4] rois"
 )
 ML = "ai.onnx.ml."
 FOUND = {
@@ -23,6 +24,11 @@ FOUND = {
     'LSTM <hidden_size = 2, direction = "backward"> (steps, w, r)': "error",
     'LSTM <hidden_size = 2, activations = ["Sigmoid", "Gelu", "Tanh"]> (steps, w, r)': "error",
     'LSTM <hidden_size = 2, activations = ["sigmoid", "TANH", "Relu"]> (steps, w, r)': None,
+    'RNN <hidden_size = 2, activations = ["Relu"]> (steps, w, r)': None,
+    'RNN <hidden_size = 2, activations = ["relu"]> (steps, w, r)': "error",
+    'Cast <to = 24, round_mode = "UP"> (x)': "error",
+    'CastLike <round_mode = "UP"> (x, x)': "warning",
+    'RoiAlign <mode = "AVG"> (x, rois, u)': "warning",
     'GridSample <mode = "bilinear"> (x, grid)': "error",
     'GridSample <mode = "linear"> (x, grid)': None,
     'Resize <mode = "bilinear"> (x, , scales)': "error",
@@ -36,7 +42,7 @@ FOUND = {
 
 @pytest.mark.parametrize("node", FOUND)
 def test_unlisted_values_are_found(node: str) -> None:
-    source = text(f"y = {node}", inputs=INPUTS, outputs="y", opsets='20, "ai.onnx.ml": 3')
+    source = text(f"y = {node}", inputs=INPUTS, outputs="y", opsets='24, "ai.onnx.ml": 3')
     found = [item for item in onnxtext.check(source) if item.code == "attribute-value-unknown"]
     assert [item.severity for item in found] == [FOUND[node]] * (FOUND[node] is not None)
 

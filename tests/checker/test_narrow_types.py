@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import pytest
-from onnx import TensorProto, helper
+from onnx import TensorProto, checker, helper
 
 import onnxtext
 from onnxtext.tensor.elements import ELEMENTS
@@ -96,3 +96,13 @@ def test_tensors_made_by_onnx_have_no_findings() -> None:
 def test_external_data_without_its_location_flag_is_ignored() -> None:
     held = '@set(external_data: [{key: "location", value: "a"}]) float[1] w =,'
     assert codes(text("y = Relu (x)", values=held)) == {"tensor-data-size"}
+
+
+@pytest.mark.parametrize("held", ["bool[1] w = int32_data{1}", 'string[1] w = string_data{"a"}'])
+def test_an_empty_field_of_bytes_hides_the_data(held: str) -> None:
+    """onnxruntime rejects the model, and the checker of onnx does not."""
+    source = text("y = Relu (x)", values=f'{held} raw_data(""),')
+    (finding,) = [item for item in onnxtext.check(source) if item.code in SLUGS]
+    assert "has an empty `raw_data`" in finding.message
+    assert finding.severity == "warning"
+    checker.check_model(onnxtext.to_binary(source))

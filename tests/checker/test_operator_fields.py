@@ -29,7 +29,7 @@ float[2, 3] slope = [1, ...], float[1, 4] lines = [1, ...], int64[1, 2] far = {3
 int64[1, 2] near = {-2, 2}, float[1] u = {1}, int64[2, 3] low = {0, -1, 0, -2, 0, -3},
 int64[2, 3] low3 = {0, -1, 0, -2, 0, 1}, int64[4] pads = {2, 0, 0, 0}, int64[4] cut = {-2, 0, 1, 0},
 int64[4] pads1 = {1, 2, 1, 0}, int64[2] negative = {-1, 3},
-int64[1] first = {0}, float[1, 1, 1] cell = {1},
+int64[1] first = {0}, float[1, 1, 1] cell = {1}, int64 size = {3},
 """
 INPUTS = "float[1, 1, 4, 4] image, float[2, 3] x, uint8[1, 3, 4, 4] q, float[1, 1, 4] line, " \
     "uint8[2, 3] a, uint8[3, 4] b, float[1, 3] row"  # fmt: skip
@@ -97,6 +97,8 @@ ERRORS = {
     tree(nodes_featureids="[3, 0, 0]"): "`nodes_featureids` has the index 3, but `x` has only 3",
     tree(nodes_featureids="[-1, 0, 0]"): "`nodes_featureids` has the negative index -1",
     tree(nodes_truenodeids="[3, 0, 0]"): "`nodes_truenodeids` has node 3, which tree 0",
+    'y = Conv <auto_pad = "VALID", pads = [0, 0]> (line, w)': "`auto_pad` and `pads` are both",
+    'y = ConvInteger <auto_pad = "SAME_UPPER", pads = [1, 1, 1, 1]> (q, kernel)': "are both given",
     tree(nodes_falsenodeids="[0, 0, 0]"): "`nodes_falsenodeids` has a node that is its own child",
     tree(target_nodeids="[1, 3]"): "`target_nodeids` has node 3, which tree 0 does not have",
     tree(nodes_nodeids="[0, 1, 1]"): "tree 0 has several nodes with the ID 1",
@@ -139,6 +141,8 @@ WARNINGS = {
 """Nodes that onnxruntime refuses, although the specification does not forbid them."""
 DOUBTFUL = {
     "y = PRelu (row, slope)": "the slope `slope` cannot be broadcast to the shape of `row`",
+    "y = Expand (x, size)": "`size` has 0 dimensions, but the operator needs 1",
+    "y = ConstantOfShape (far)": "`far` has 2 dimensions, but the operator needs 1",
     "y = Squeeze (row, none)": "`axes` is empty, but `row` has dimensions of size 1",
     tree(nodes_hitrates="[1.0]"): "`nodes_hitrates` has 1 entry, but `nodes_treeids` has 3",
     tree(nodes_missing_value_tracks_true="[0, 0, 0, 0]"): "has 4 entries, but `nodes_treeids`",
@@ -156,6 +160,9 @@ FINE = (
     ADDED.format("one"),
     "y = ConvTranspose <output_padding = [1], strides = [2]> (line, w)",
     "y = ConvTranspose <output_shape = [6]> (line, w)",
+    'y = Conv <auto_pad = "NOTSET", pads = [1, 1]> (line, w)',
+    'y = Conv <auto_pad = "SAME_LOWER"> (line, w)',
+    'y = MaxPool <auto_pad = "VALID", kernel_shape = [2], pads = [0, 0]> (line)',
     "y = Concat <axis: int> (three, three)",
     "y = ConvTranspose <output_shape = [10], strides = [2]> (line, w)",
     "y = PRelu (x, slope)", "y = PRelu (x, three)", "y = Squeeze (x, none)",

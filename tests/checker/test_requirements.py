@@ -229,3 +229,34 @@ def test_pooling_ignores_windows_that_start_in_the_pads() -> None:
     graph = helper.make_graph([node], "g", [], [output], [weights])
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=9)
     assert shapes.ours(model)["y"] == (1, 1, 1)
+
+
+AS_COMPUTED = {
+    # The window is larger than the image by less than the stride.
+    "p = MaxPool <kernel_shape = [2], strides = [2]> (dot)\ny = Concat <axis = 2> (p, line)":
+        "1, 1, 6",
+    # A start before the first element is clamped to it.
+    "p = Slice (row, minus_5, minus_5, two, minus_1)\ny = Concat <axis = 2> (p, line)": "1, 1, 6",
+    # onnxruntime takes all elements, onnx none: the specification does not define the largest end.
+    "e = Add (large, one)\np = Slice (line, four, e, two, minus_1)\n"
+    "y = Concat <axis = 2> (p, line)": "1, 1, 10",
+    # In the specification, a scalar has no rows; in onnxruntime, it has one.
+    "i = NonZero (scalar)\nj = Cast <to = 1> (i)\ny = Concat <axis = 0> (j, rows)": "3, K",
+    # In onnxruntime, N may be 1.
+    "y = PRelu (b, slope)\nz = Squeeze (b, zero)": "4",
+}  # fmt: skip
+"""By the nodes that compute `y`, the shape of `y` in a runtime."""
+
+
+@pytest.mark.parametrize("nodes", AS_COMPUTED)
+def test_shapes_that_runtimes_compute_have_no_findings(nodes: str) -> None:
+    source = text(
+        nodes,
+        inputs="float[1, 1, 1] dot, float[1, 1, 3] row, float[1, 1, 5] line, float scalar, "
+        "float[3, K] rows, float[N] b",
+        outputs=f"float[{AS_COMPUTED[nodes]}] y",
+        values="int64[1] minus_5 = {-5}, int64[1] minus_1 = {-1}, int64[1] zero = {0},\n"
+        "int64[1] one = {1}, int64[1] two = {2}, int64[1] four = {4}, float[4] slope = [0, ...],\n"
+        "int64[1] large = {2147483646},\n",
+    )
+    assert {item.code for item in onnxtext.check(source)} <= {"dim-forced", "value-unused"}

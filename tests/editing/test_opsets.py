@@ -393,6 +393,28 @@ def test_an_older_version_must_allow_the_types_of_all_calls() -> None:
         converted(head + TWO_TYPES.format("double", 18, node), 11)
 
 
+@pytest.mark.parametrize(
+    ("inputs", "nodes"),
+    [
+        ("float[2, 3] u", "v = Softmax <axis = 0> (u)"),
+        ("u", "float[N, 3] a = Relu (u) v = Softmax <axis = 0> (a)"),
+        (
+            "float[2, 3] u",
+            "c = Constant <value = bool {1}> () v = If <then_branch = t () => (p) "
+            "{ p = Softmax <axis = 0> (u) }, else_branch = e () => (q) { q = Relu (u) }> (c)",
+        ),
+    ],
+)
+def test_declared_shapes_in_functions_are_used(inputs: str, nodes: str) -> None:
+    text = HEAD.format('13, "f": 1') + "g (float[2, 3] x) => (float[2, 3] y) { y = f.F (x) }\n"
+    text += f'<domain: "f", opset_import: [13]> F ({inputs}) => (v) {{ {nodes} }}\n'
+    made = converted(text, 12)
+    x = np.arange(6, dtype=np.float32).reshape(2, 3)
+    np.testing.assert_allclose(outputs(text, [x])[0], outputs(made, [x])[0], rtol=1e-4)
+    with pytest.raises(OnnxTextError, match="the rank of"):
+        converted(text.replace("float[2, 3] u", "u").replace("float[N, 3]", ""), 12)
+
+
 CALLS = """\
 g (float[2, 3] x) => (float[2, 1] y) {{ a = f.Outer {} (x) y = f.Inner <axes = [1]> (a) }}
 <domain: "f", opset_import: [{}, "f": 1]> Outer <outer> (u) => (v) {{

@@ -17,6 +17,7 @@ from onnxtext.checker.context.finding import Place, Repair
 from onnxtext.checker.context.operator_resolution import Target, targets
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
+from onnxtext.checker.inference.symbolic.small_tensors import EXACT
 
 Parameter = tuple[int, Literal["input", "attribute"], str]
 """An input or attribute parameter of a function: `(id(function), kind, name)`."""
@@ -215,15 +216,11 @@ def float_for_int(node: Node, attribute: Attribute, wanted: AttributeType) -> Re
         wanted: the type that the attribute must have.
     """
     value = attribute.value
-    if wanted is AttributeType.FLOAT and type(value) is int and abs(value) <= _EXACT:
+    if wanted is AttributeType.FLOAT and type(value) is int and abs(value) <= EXACT:
         return Repair("respell", node, (str(value), f"{value}.0"))
     if wanted is AttributeType.FLOATS and attribute.type is AttributeType.INTS:
         numbers = value if isinstance(value, tuple) and not isinstance(value, Floats) else ()
-        if numbers and all(isinstance(item, int) and abs(item) <= _EXACT for item in numbers):
+        if numbers and all(isinstance(item, int) and abs(item) <= EXACT for item in numbers):
             old = ", ".join(map(str, numbers))
             return Repair("respell", node, (f"[{old}]", f"[{old.replace(',', '.0,')}.0]"))
     return None
-
-
-_EXACT = 1 << 24
-"""32-bit floats represent all integers up to this number exactly."""

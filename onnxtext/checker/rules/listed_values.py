@@ -66,7 +66,8 @@ _MACHINES = "SVMClassifier SVMRegressor"
 _TABLE = (
     _Listed(_WINDOWS, "auto_pad", "NOTSET SAME_LOWER SAME_UPPER VALID", ("",)),
     _Listed("BitShift", "direction", "LEFT RIGHT"),
-    _Listed("Cast CastLike", "round_mode", "down nearest up"),
+    _Listed("Cast", "round_mode", "down nearest up"),
+    _Listed("CastLike", "round_mode", "down nearest up", None),
     _Listed("CausalConvWithState", "activation", "none silu swish"),
     _Listed("DepthToSpace SpaceToDepth", "mode", "CRD DCR"),
     # The default of the first version of GRU is misspelled.
@@ -86,7 +87,7 @@ _TABLE = (
     _Listed("Resize", "nearest_mode", "ceil floor round_prefer_ceil round_prefer_floor"),
     _Listed("Resize", "coordinate_transformation_mode", _COORDINATES),
     _Listed("Resize", "keep_aspect_ratio_policy", "not_larger not_smaller stretch"),
-    _Listed("RoiAlign", "mode", "avg max"),
+    _Listed("RoiAlign", "mode", "avg max", ("AVG", "Avg", "MAX", "Max")),
     _Listed("RoiAlign", "coordinate_transformation_mode", "half_pixel output_half_pixel", None),
     _Listed("ScatterElements ScatterND", "reduction", "add max min mul none", None),
     _Listed("StringNormalizer", "case_change_action", "LOWER NONE UPPER"),
@@ -141,8 +142,7 @@ def _unlisted(node: Node, listed: dict[str, _Listed]) -> Iterator[Finding]:
         known = entry.values.split()
         for item in dict.fromkeys([value for value in values if isinstance(value, bytes)]):
             text = item.decode("utf-8", "backslashreplace")
-            # onnxruntime ignores the case of activation functions.
-            if text in known or (attribute.name == "activations" and text.title() in _TITLES):
+            if text in known or (_ignores_case(node, attribute.name) and text.title() in _TITLES):
                 continue
             near = nearest(text, known)
             yield Finding(
@@ -157,6 +157,11 @@ def _unlisted(node: Node, listed: dict[str, _Listed]) -> Iterator[Finding]:
                 if near and item is value
                 else None,
             )
+
+
+def _ignores_case(node: Node, name: str) -> bool:
+    """Whether onnxruntime ignores the case of the activation functions in an attribute."""
+    return name == "activations" and node.op_type != "RNN"
 
 
 def _loads(node: Node, entry: _Listed, text: str) -> bool:

@@ -11,7 +11,8 @@ The check takes these steps, and stops as soon as the model is known to be valid
    attributes and input types (`inference.node_kinds`). If it is valid, so is the whole model.
 2. Let onnx infer the whole model, which is fast. If onnx checks all nodes without an error, and
    `symbolic_dimensions` checks their operators with the shapes that onnx does not know, the model
-   is valid. (onnx skips training graphs and, after an unknown operator, reports no errors.)
+   is valid. (onnx skips training graphs and, after an unknown operator, reports no errors.) In a
+   large model, operators that only onnx checks, such as `Loop`, are not checked with these shapes.
 3. Infer each node separately, which finds all errors and the nodes that cause them.
 """
 
@@ -47,7 +48,10 @@ def check(subject: Subject) -> Iterator[Finding]:
     errors = bool(errors_of(subject))
     expandable = is_expandable(subject)
     objection = whole_model(subject) if expandable and not errors else None
-    unknown = any(map(_needs_a_walk, chain.from_iterable(targets(subject).values())))
+    used = {id(target): target for target in chain.from_iterable(targets(subject).values())}
+    unknown = any(map(_is_foreign, used.values()))
+    if subject.node_count <= _MOST_NODES:
+        unknown = unknown or any(map(_is_unlisted, used.values()))
     kinds = {scope.kind for scope in subject.scopes}
     unseen = not kinds.isdisjoint(("initialization", "algorithm", "fragment"))
     # In IR version 1, attributes may lack a type, which onnx rejects only in inference of one node.
@@ -60,14 +64,18 @@ def check(subject: Subject) -> Iterator[Finding]:
         yield _negative(subject, objection) or _unplaced(subject, objection)
 
 
-def _needs_a_walk(target: Target) -> bool:
-    """Whether a node with this target may have an error that steps 1 and 2 do not find.
+_MOST_NODES = 5_000
+"""Number of nodes up to which step 3 takes no noticeable time."""
 
-    That is the case if onnx does not know the operator, or if only onnx checks its shapes.
-    """
-    if type(target) is Signature:
-        return bool(target.origin) or target.name not in OPERATORS
-    return target is None
+
+def _is_foreign(target: Target) -> bool:
+    """Whether the target of a node is an operator that the installed onnx does not know."""
+    return target is None or (type(target) is Signature and bool(target.origin))
+
+
+def _is_unlisted(target: Target) -> bool:
+    """Whether only onnx checks the shapes of nodes with this target."""
+    return type(target) is Signature and target.name not in OPERATORS
 
 
 def _negative(subject: Subject, objection: str | Failure) -> Finding | None:

@@ -90,6 +90,12 @@ def _fields(
         return
     if not held and count:
         yield _size(tensor, f"has {counted(count, 'element')}, but no data")
+    if held and not fields.get("raw_data", True):
+        yield _field(
+            tensor,
+            f"has an empty `raw_data`, which readers use instead of the data in `{held[0]}`",
+            "remove `raw_data`",
+        )._replace(severity="warning")  # the checker of onnx accepts it
     if len(held) > 1:
         names = ", ".join(f"`{name}`" for name in held)
         yield _field(

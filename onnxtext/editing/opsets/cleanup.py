@@ -3,11 +3,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
-from onnxtext.ast.model import Graph, Model
+from onnxtext.ast.model import Graph, Model, Node
 from onnxtext.ast.records import Decorator
-from onnxtext.ast.visit import list_graphs
+from onnxtext.ast.visit import list_graphs, nested_graphs
+
+
+def names_in_use(model: Model, converted: Mapping[int, list[Node]]) -> set[str]:
+    """Return the names of all values that something in a model uses.
+
+    Args:
+        model: the model.
+        converted: maps the `id()` of a graph or function to the nodes that replace its nodes.
+    """
+    scopes = list_graphs(model)
+    for nodes in converted.values():
+        for graph in nested_graphs(nodes):
+            scopes += list_graphs(graph)
+    used = {value.name for scope in scopes for value in scope.outputs}
+    for scope in scopes:
+        for node in converted.get(id(scope), scope.nodes):
+            used.update(node.inputs)
+        for one in scope.quantization if isinstance(scope, Graph) else ():
+            used.update([one.tensor_name, *[name for _, name in one.entries]])
+    for training in model.training:
+        for bindings in (training.initialization_binding, training.update_binding):
+            used.update([name for pair in bindings for name in pair])
+    return used
 
 
 def remove_leftovers(model: Model, replaced: set[str], dropped: set[tuple[int, str]]) -> None:
@@ -19,18 +43,8 @@ def remove_leftovers(model: Model, replaced: set[str], dropped: set[tuple[int, s
         dropped: pairs (`id()` of the graph, name of the output) of outputs that nodes no longer
             have.
     """
-    scopes = list_graphs(model)
-    used = {value.name for scope in scopes for value in scope.outputs}
-    for scope in scopes:
-        for node in scope.nodes:
-            used.update(node.inputs)
-        for one in scope.quantization if isinstance(scope, Graph) else ():
-            used.update([one.tensor_name, *[name for _, name in one.entries]])
-    for training in model.training:
-        for bindings in (training.initialization_binding, training.update_binding):
-            used.update([name for pair in bindings for name in pair])
-    gone = replaced - used
-    for scope in scopes:
+    gone = replaced - names_in_use(model, {})
+    for scope in list_graphs(model):
         unused = [n for n in scope.nodes if n.op_type == "Constant" and set(n.outputs) <= gone]
         if unused and gone:
             chosen = {id(node) for node in unused if node.outputs}

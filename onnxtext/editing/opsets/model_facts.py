@@ -56,6 +56,7 @@ class Facts:
         self.model: Model = model
         self._numbers: dict[str, int] = {}
         self._made: dict[str, str | None] = {}
+        self._declared: dict[int, dict[str, Type]] = {}
         self.replaced: set[str] = set()
         self.dropped: set[tuple[int, str]] = set()
 
@@ -100,19 +101,32 @@ class Facts:
     def type(self, scope: Scope, name: str) -> Type | None:
         """Return the inferred type of a value; None if unknown.
 
-        In a function, the result is always None, because types depend on the call.
+        In a function, the result is the declared type, because inferred types depend on the call.
         """
-        if scope.function is not None:
-            return None
         place: Scope | None = scope
         while place is not None:
-            found = self._types.get(id(place), {}).get(name)
+            found = self._types_in(place).get(name)
             if found is not None:
                 return found
             if name in place.position:
                 return None
             place = place.parent or place.main_graph
         return None
+
+    def _types_in(self, scope: Scope) -> dict[str, Type]:
+        if scope.function is None:
+            return self._types.get(id(scope), {})
+        known = self._declared.get(id(scope))
+        if known is None:
+            known = self._declared[id(scope)] = {}
+            for value in (*scope.outputs, *scope.infos, *scope.inputs, *scope.initializers):
+                if value.type is not None:
+                    known[value.name] = value.type
+            for node in scope.nodes:
+                for name, type in zip(node.outputs, node.output_types, strict=False):
+                    if type is not None:
+                        known[name] = type
+        return known
 
     def element_type(self, scope: Scope, name: str) -> str | None:
         """Return a value's type without its shape, such as `tensor(float)`; None if unknown.

@@ -43,6 +43,7 @@ class Plan:
     _nodes: list[tuple[Graph | Function, list[Node]]] = field(default_factory=list)
     _replaced: set[str] = field(default_factory=set)
     _dropped: set[tuple[int, str]] = field(default_factory=set)
+    _refused: list[tuple[Node, Remark]] = field(default_factory=list)
     _ir_version: int | None = None
     _imports: list[OpsetImport] = field(default_factory=list)
 
@@ -144,9 +145,10 @@ def plan_conversion(model: Model, targets: Targets, subject: Subject | None = No
             for entry in owner.opset_imports
             if plain.get(plain_domain(entry.domain), entry.version) != entry.version
         ]
-    found = sorted(collected.values(), key=lambda remark: remark.code != OBSTACLE)
-    plan.remarks = found[:_MOST_REMARKS]
     plan._replaced, plan._dropped = facts.replaced, facts.dropped
+    _accept_constants(plan, model)
+    found = [remark for remark in collected.values() if remark.places]
+    plan.remarks = sorted(found, key=lambda remark: remark.code != OBSTACLE)[:_MOST_REMARKS]
     _raise_ir_version(plan, model)
     return plan
 
@@ -169,6 +171,19 @@ def check_version(domain: str, version: int) -> None:
             f"version {version} of {shown} is unknown: the newest known is {newest}",
             f"choose a version from 1 to {newest}, or install a newer onnx",
         )
+
+
+def _accept_constants(plan: Plan, model: Model) -> None:
+    """Forget the obstacles of constants that became attributes and that nothing else uses."""
+    if not plan._refused:
+        return
+    from onnxtext.editing.opsets.cleanup import names_in_use
+
+    nodes = {id(owner): made for owner, made in plan._nodes}
+    gone = plan._replaced - names_in_use(model, nodes)
+    for node, remark in plan._refused:
+        if node.outputs and gone.issuperset(node.outputs):
+            remark.places = [place for place in remark.places if place.item is not node]
 
 
 def _raise_ir_version(plan: Plan, model: Model) -> None:
@@ -259,26 +274,29 @@ class _Conversion:
             new, said = stepper.convert(stated, node, current)
         except Obstacle as obstacle:
             target = _shown(domain, self._plan.targets[domain])
-            self._refuse(
+            remark = self._refuse(
                 f"this `{node.op_type}` of {_shown(domain, current)} cannot be converted to "
                 f"{target}: {obstacle.reason}",
                 obstacle.help,
                 place,
             )
+            if node.op_type == "Constant":
+                self._plan._refused.append((node, remark))
             return [stated]
         for text in said:
             message = f"`{node.op_type}`: {text}"
             self._remark(CHANGE, message, None, place)
         return new
 
-    def _refuse(self, message: str, help: str | None, place: Place) -> None:
-        self._remark(OBSTACLE, message, help, place)
+    def _refuse(self, message: str, help: str | None, place: Place) -> Remark:
+        return self._remark(OBSTACLE, message, help, place)
 
-    def _remark(self, code: str, message: str, help: str | None, place: Place) -> None:
+    def _remark(self, code: str, message: str, help: str | None, place: Place) -> Remark:
         remark = self._collected.get((code, message))
         if remark is None:
             remark = self._collected[code, message] = Remark(code, message, help)
         remark.places.append(place)
+        return remark
 
 
 def _shown(domain: str, version: int) -> str:

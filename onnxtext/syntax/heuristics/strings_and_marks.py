@@ -204,7 +204,7 @@ def unclosed_row(context: ErrorContext) -> Iterator[Diagnosis]:
         if mark == "[":
             opened.append(at)
         elif mark == "]":
-            opened.pop()
+            del opened[-1:]  # the `[` that starts the row may be a token that recovery inserted
             if not opened:
                 return
     if opened and _begins_line(text, context.at):

@@ -64,13 +64,27 @@ def scaled_attention(call: OperatorCall) -> Shapes:
     query = _by_head(call, 0, "q_num_heads")
     keys, values = _by_head(call, 1, "kv_num_heads"), _by_head(call, 2, "kv_num_heads")
     past, older = _by_head(call, 4, ""), _by_head(call, 5, "")
-    batch = _known(query[0], keys[0], values[0], past[0], older[0])
-    groups = _known(keys[1], values[1], past[1], older[1])
-    total = _known(keys[2], values[2])
+    given = {0: query, 1: keys, 2: values, 4: past, 5: older}
+
+    def common(axis: int, name: str, *inputs: int) -> Extent:
+        """Return a size that some inputs must have in common; reject the node if they have not."""
+        sizes = [(index, given[index][axis]) for index in inputs]
+        first, known = next((pair for pair in sizes if pair[1] is not None), sizes[0])
+        for index, size in sizes:
+            call.equal(known, size, f"the {name} of {{{first}}}", f"the {name} of {{{index}}}")
+        return next((size for _, size in sizes if isinstance(size, int)), known)
+
+    batch = common(0, "batch size", 0, 1, 2, 4, 5)
+    groups = common(1, "number of heads", 1, 2, 4, 5)
+    total = common(2, "number of tokens", 1, 2)
+    before = common(2, "number of tokens", 4, 5)
     if call.has_input(4):
-        total = plus(_known(past[2], older[2]), total)
-    size = _known(keys[3], past[3], query[3])
-    value_size = _known(values[3], older[3])
+        total = plus(before, total)
+    size = common(3, "size of a head", 1, 4, 0)
+    value_size = common(3, "size of a head", 2, 5)
+    if isinstance(query[1], int) and isinstance(groups, int) and groups and query[1] % groups:
+        wrong = f"the number of heads of {{0}} is {query[1]}"
+        call.reject(f"{wrong}, which is not a multiple of that of {{1}}, {groups}")
     output: SymbolicShape = None
     if call.rank(0) == 3:
         output = batch, query[2], times(query[1], value_size)
@@ -96,15 +110,11 @@ def _by_head(call: OperatorCall, index: int, heads: str) -> Extents:
         return shape
     if len(shape) != 3 or count <= 0:
         return (None,) * 4
-    return shape[0], count, shape[1], exact(shape[2], count)
-
-
-def _known(*equal: Extent) -> Extent:
-    """Return the first number among equal sizes, else the first symbolic size."""
-    found = [extent for extent in equal if extent is not None]
-    return next(
-        (extent for extent in found if isinstance(extent, int)), found[0] if found else None
-    )
+    width = shape[2]
+    if isinstance(width, int) and width % count:
+        wrong = f"dimension 2 of {{{index}}} is {width}, which is not a multiple of `{heads}`"
+        call.reject(f"{wrong} ({count})")
+    return shape[0], count, shape[1], exact(width, count)
 
 
 def packed_attention(call: OperatorCall) -> Shapes:

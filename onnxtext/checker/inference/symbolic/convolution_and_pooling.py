@@ -41,7 +41,9 @@ def _windowed(call: OperatorCall, spatial: Extents, kernel: Extents) -> Extents:
         if call.integer("ceil_mode", 0):
             made.append(_rounded_up(steps, by, plus(extent, first)))
         else:
-            made.append(plus(quotient(steps, by), 1))
+            # onnx and onnxruntime round towards 0.
+            rounded = rounded_up if isinstance(steps, int) and steps < 0 else quotient
+            made.append(plus(rounded(steps, by), 1))
     return tuple(made)
 
 
@@ -66,6 +68,9 @@ def _of_weights(weights: int, bias: int) -> Callable[[OperatorCall], SymbolicSha
     """
 
     def infer(call: OperatorCall) -> SymbolicShape:
+        automatic = call.attribute("auto_pad") not in (None, b"", b"NOTSET")
+        if automatic and call.attribute("pads") is not None:
+            call.reject("`auto_pad` and `pads` are both given, but only one of them is allowed")
         shape, kernel = call.shape(0), call.shape(weights)
         if shape is None or kernel is None or not call.has_rank(0, len(kernel)):
             return None

@@ -51,7 +51,7 @@ def _is_least_of(least: Extent, size: Extent) -> bool:
 def expanded(call: OperatorCall) -> SymbolicShape:
     """Infer the output shape of `Expand`: broadcast the data's shape with the second input."""
     shape, wanted = call.shape(0), call.symbolic("shape", 1)
-    if shape is None or wanted is None or not call.has_rank(1, 1):
+    if shape is None or wanted is None or not _is_list(call, 1):
         return None
     negative = next((size for size in wanted if isinstance(size, int) and size < 0), None)
     if negative is not None:
@@ -108,8 +108,12 @@ def constant_shape(call: OperatorCall) -> SymbolicShape:
 
 def filled(call: OperatorCall) -> SymbolicShape:
     """Infer the output shape of `ConstantOfShape`: the elements of its input."""
-    call.has_rank(0, 1)
-    return call.symbolic("shape", 0)
+    return call.symbolic("shape", 0) if _is_list(call, 0) else None
+
+
+def _is_list(call: OperatorCall, index: int) -> bool:
+    """Require an input with a shape to have rank 1; onnx and onnxruntime accept other constants."""
+    return call.has_rank(index, 1, certain=call.value(index) is None)
 
 
 def top(call: OperatorCall) -> tuple[SymbolicShape, ...]:
@@ -272,7 +276,8 @@ def gathered(call: OperatorCall) -> SymbolicShape:
 def found_places(call: OperatorCall) -> SymbolicShape:
     """Infer the output shape of `NonZero`: one row for each dimension of the input.
 
-    The number of columns is unknown, because it depends on the elements.
+    The number of columns is unknown, because it depends on the elements. A scalar has no rows in
+    the specification, and one in onnxruntime.
     """
-    shape = call.shape(0)
-    return None if shape is None else (max(len(shape), 1) if call.since >= 9 else None, None)
+    rank = call.rank(0)
+    return None if rank is None else (rank or None, None)

@@ -164,8 +164,13 @@ class OperatorCall:
         named = [f"{{{index}}}" for index in self.indices]
         self.origin.reject(message.format(*named), certain=certain)
 
-    def has_rank(self, index: int, *ranks: int) -> bool:
+    def has_rank(self, index: int, *ranks: int, certain: bool = True) -> bool:
         """Require an input to have one of these ranks.
+
+        Args:
+            index: the 0-based index of the input.
+            ranks: the ranks.
+            certain: whether the specification forbids other ranks; False if only runtimes do.
 
         Returns:
             True if the input has one of the ranks, or if its rank is unknown.
@@ -174,7 +179,8 @@ class OperatorCall:
         if rank is None or rank in ranks:
             return True
         wanted = " or ".join(map(str, ranks))
-        self.reject(f"{{{index}}} has {dimensions(rank)}, but the operator needs {wanted}")
+        wrong = f"{{{index}}} has {dimensions(rank)}, but the operator needs {wanted}"
+        self.reject(wrong, certain=certain)
         return False
 
     def axis(self, name: str, default: int, rank: int, *, beyond: int = 0) -> int | None:

@@ -101,17 +101,19 @@ def _elementwise(call: OperatorCall) -> SymbolicShape:
 
 
 def _prelu(call: OperatorCall) -> SymbolicShape:
-    """Infer the output shape of `PRelu`: the slope is broadcast to the shape of the data."""
-    shape, slope = call.shape(0), call.shape(1)
-    if call.since < 7 or _elementwise(call) is None or shape is None or slope is None:
+    """Infer the output shape of `PRelu`: the slope is broadcast to the shape of the data.
+
+    onnxruntime broadcasts the data, too, so the result is that of broadcasting in both directions.
+    """
+    shape, slope, made = call.shape(0), call.shape(1), _elementwise(call)
+    if made is None or shape is None or slope is None:
         return shape
     pairs = zip(reversed(shape), reversed(slope), strict=False)
     if len(slope) > len(shape) or any(
         size == 1 and isinstance(other, int) and other != 1 for size, other in pairs
     ):
-        # onnxruntime broadcasts the data, too.
         call.reject("the slope {1} cannot be broadcast to the shape of {0}", certain=False)
-    return shape
+    return made
 
 
 def _matmul(call: OperatorCall) -> SymbolicShape:

@@ -259,8 +259,8 @@ def sliced(call: OperatorCall) -> SymbolicShape:
 def _slice_length(size: Extent, start: Extent, end: Extent, step: int) -> Extent:
     """Return the number of elements of a slice of a dimension; None if unknown."""
     if isinstance(size, int) and isinstance(start, int) and isinstance(end, int):
-        last = None if step < 0 and end < -size else end
-        return len(range(*slice(start, last, step).indices(size))) if step else None
+        kept = slice_range(size, start, end, step)
+        return None if kept is None else len(kept)
     if step < 0:
         whole = step == -1 and start in (-1, _INFINITE) and isinstance(end, int)
         return size if whole and isinstance(end, int) and end <= -_INFINITE else None
@@ -284,6 +284,21 @@ def _slice_length(size: Extent, start: Extent, end: Extent, step: int) -> Extent
         return None
     length = greatest_of(length, 0)
     return length if step == 1 else rounded_up(length, step)
+
+
+def slice_range(size: int, start: int, end: int, step: int) -> range | None:
+    """Return the indices of the elements that `Slice` keeps in a dimension.
+
+    Return None if they are not certain: a backward slice that ends at the largest integer is empty
+    in onnx, but ends at the first element in onnxruntime.
+    """
+    last: int | None = end
+    if step < 0:
+        if end >= _INFINITE:
+            return None
+        start = max(start, -size)  # clamped to the first element, unlike in Python
+        last = None if end < -size else end
+    return range(*slice(start, last, step).indices(size)) if step else None
 
 
 def split(call: OperatorCall) -> tuple[SymbolicShape, ...]:

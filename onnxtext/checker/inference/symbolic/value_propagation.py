@@ -15,6 +15,7 @@ from onnxtext.checker.inference.symbolic.arithmetic import ARITHMETIC, where
 from onnxtext.checker.inference.symbolic.expressions import Extent, minus, plus, product_of, times
 from onnxtext.checker.inference.symbolic.operator_call import OperatorCall
 from onnxtext.checker.inference.symbolic.quotients import greatest_of, least_of
+from onnxtext.checker.inference.symbolic.reshape_and_slice import slice_range
 from onnxtext.checker.inference.symbolic.small_tensors import (
     EXACT,
     MOST_ELEMENTS,
@@ -124,11 +125,10 @@ def _slice(call: OperatorCall) -> Value | None:
     ranges = [range(size) for size in value.shape]
     for axis, start, end, step in zip(axes, starts, ends, steps, strict=False):
         at = _axis(axis, len(ranges))
-        if at is None or not step:
+        kept = slice_range(value.shape[at], start, end, step) if at is not None else None
+        if at is None or kept is None:
             return None
-        size = value.shape[at]
-        last = None if step < 0 and end < -size else end
-        ranges[at] = range(*slice(start, last, step).indices(size))
+        ranges[at] = kept
     return picked(
         value,
         [len(one) for one in ranges],
