@@ -203,10 +203,11 @@ def _import(source: Source, subject: Subject, how: Repair) -> Change | None:
             gap = f"\n{indent}" if broken and closing - index > 1 else " "
             lead = "" if last == "<" else gap if last == "," else f",{gap}"
             comma = "," if last == "," and broken else ""
-            edit = Edit(Span(at, at), f"{lead}opset_import: [{entry}]{comma}")
-            return Change(title, [edit], how, owner)
+            added = source.with_line_ends(f"{lead}opset_import: [{entry}]{comma}")
+            return Change(title, [Edit(Span(at, at), added)], how, owner)
     if isinstance(owner, Model):
-        return Change(title, [Edit(Span(end, end), f"<opset_import: [{entry}]>\n")], how, owner)
+        added = source.with_line_ends(f"<opset_import: [{entry}]>\n")
+        return Change(title, [Edit(Span(end, end), added)], how, owner)
     return None
 
 
