@@ -88,6 +88,13 @@ class Source:
         text = self.text[start:] if end < 0 else self.text[start:end]
         return text.removesuffix("\r")
 
+    def with_line_ends(self, text: str) -> str:
+        """Return a new text with the line ends of this source: CRLF if its first line has it."""
+        end = self.text.find("\n")
+        if end < 1 or self.text[end - 1] != "\r":
+            return text
+        return text.replace("\r\n", "\n").replace("\n", "\r\n")
+
 
 def find_by_quote(text: str, wanted: str, start: int = 0) -> int:
     """Return `text.find(wanted, start)`, faster than `str.find`; `wanted` must contain a `"`.

@@ -44,6 +44,21 @@ main (float[4] x) => (float[4] y) <
 """
 
 
+def test_a_renamed_input_is_renamed_in_the_shardings_of_its_node() -> None:
+    wrong = text(
+        """a0 = Relu (x)
+        @doc("tensor_name")
+        @device("two", sharding_spec: [{tensor_name: "a", device: [0]}, {tensor_name: "y"}])
+        y = Add (a, a)""",
+        ir_version=11,
+        rest='configuration "two" { num_devices: 2 }\n',
+    )
+    made, done = fixed(wrong)
+    assert done == ("write `a0` for `a` [value-undefined]",)
+    assert made == wrong.replace("(a, a)", "(a0, a0)").replace('"a"', '"a0"')
+    assert not codes(made)
+
+
 def test_many_repairs_at_once_keep_every_comment() -> None:
     made, done = fixed(MESSY, "value-unused")
     assert len(done) >= 5

@@ -279,6 +279,10 @@ async def test_call_hierarchy_finds_callers(client: LanguageClient) -> None:
         session.params(t.CallHierarchyPrepareParams, "soft_|dictionary")
     )
     assert main
+    of_main = await client.call_hierarchy_incoming_calls_async(
+        t.CallHierarchyIncomingCallsParams(main[0])
+    )
+    assert not of_main
     called = await client.call_hierarchy_outgoing_calls_async(
         t.CallHierarchyOutgoingCallsParams(main[0])
     )

@@ -16,6 +16,11 @@ from dataclasses import dataclass
 from onnxtext.ast.model import Function, Graph, Model, Node, OpsetImport, ValueInfo
 from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Finding, Repair
+from onnxtext.checker.engine.sharding_names import (
+    nodes_that_shard,
+    rename_shardings,
+    sharding_spans,
+)
 from onnxtext.checker.engine.sort_nodes import safe_order
 from onnxtext.diagnostics import Edit, Fix, Label, OnnxTextError
 from onnxtext.source import Source, Span
@@ -203,10 +208,11 @@ def _import(source: Source, subject: Subject, how: Repair) -> Change | None:
             gap = f"\n{indent}" if broken and closing - index > 1 else " "
             lead = "" if last == "<" else gap if last == "," else f",{gap}"
             comma = "," if last == "," and broken else ""
-            edit = Edit(Span(at, at), f"{lead}opset_import: [{entry}]{comma}")
-            return Change(title, [edit], how, owner)
+            added = source.with_line_ends(f"{lead}opset_import: [{entry}]{comma}")
+            return Change(title, [Edit(Span(at, at), added)], how, owner)
     if isinstance(owner, Model):
-        return Change(title, [Edit(Span(end, end), f"<opset_import: [{entry}]>\n")], how, owner)
+        added = source.with_line_ends(f"<opset_import: [{entry}]>\n")
+        return Change(title, [Edit(Span(end, end), added)], how, owner)
     return None
 
 
@@ -232,6 +238,9 @@ def _rename(source: Source, subject: Subject, how: Repair) -> Change | None:
     for node, index in uses:
         span = map_spans(source, node.at, "node").find("names", index).span
         edits.append(Edit(span, spelled))
+    old, new = (f'"{_escaped(name)}"' for name in (how.item, right))
+    for node in nodes_that_shard(how.item, uses):
+        edits += [Edit(span, new) for span in sharding_spans(source, node, old)]
     return Change(f"write `{right}` for `{how.item}`", edits, how, None)
 
 
@@ -369,6 +378,8 @@ def expected(model: Model, changes: Iterable[Change]) -> Model:
                 inputs = list(copied.inputs)
                 inputs[index] = right
                 copied.inputs = tuple(inputs)
+            for node in nodes_that_shard(how.item, uses):
+                rename_shardings(memo[id(node)], how.item, right)  # type: ignore[arg-type]
         elif how.kind == "remove":
             removed.add(id(memo[id(change.item)]))
         elif how.kind == "sort":

@@ -47,14 +47,17 @@ def prepare(
 def incoming(
     server: Server, params: t.CallHierarchyIncomingCallsParams
 ) -> list[t.CallHierarchyIncomingCall] | None:
-    """Return the graphs and functions that call a function, with the ranges of the calls."""
+    """Return the graphs and functions that call a function, with the ranges of the calls.
+
+    Nothing calls a graph.
+    """
     document, wanted = _given(server, params.item)
     if document is None:
         return None
     index = document.version.index
     by_caller: dict[int, tuple[Scope, list[Span]]] = {}
     for key, caller, span in _calls(index):
-        if wanted is not None and key == function_key(wanted.owner):
+        if index.functions()[key] is wanted:
             by_caller.setdefault(id(caller), (caller, []))[1].append(span)
     lines = document.version.lines
     return [

@@ -15,6 +15,7 @@ from onnxtext.checker.context.scopes import GIVEN, Scope
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.lsp.index.cursor import CursorTarget, target_at
 from onnxtext.lsp.index.document import Document
+from onnxtext.lsp.index.index import Index
 from onnxtext.lsp.index.keyword_documentation import explanation_at
 from onnxtext.lsp.index.operators import (
     attribute_documentation,
@@ -29,6 +30,7 @@ from onnxtext.lsp.index.resolve_section_names import node_labels
 from onnxtext.lsp.index.tensor_statistics import statistics
 from onnxtext.lsp.index.type_origins import story_lines
 from onnxtext.printer.strings import word
+from onnxtext.source import Span
 
 if TYPE_CHECKING:
     from onnxtext.lsp.server.server import Server
@@ -48,12 +50,22 @@ def hover(document: Document, params: t.HoverParams) -> t.Hover | None:
     offset = version.lines.offset(params.position)
     at_cursor = target_at(version.index, offset)
     text = None if at_cursor is None else describe(document, at_cursor)
-    span = None if at_cursor is None else at_cursor.span
+    span = None if at_cursor is None else _part_at(version.index, at_cursor, offset)
     if not text:
         text, span = explanation_at(version.index, offset) or (None, None)
     if not text or span is None:
         return None
     return t.Hover(t.MarkupContent(t.MarkupKind.Markdown, text), version.lines.range(span))
+
+
+def _part_at(index: Index, at_cursor: CursorTarget, offset: int) -> Span:
+    """Return the span of the item at an offset; with the domain if the offset is in the domain."""
+    span = at_cursor.span
+    if at_cursor.statement is None or span.start <= offset <= span.end:
+        return span
+    located = index.located(at_cursor.statement)
+    assert located is not None
+    return located.absolute(located.path_to(offset)[0][1])
 
 
 def describe(document: Document, at_cursor: CursorTarget) -> str | None:

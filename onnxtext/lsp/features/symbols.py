@@ -16,6 +16,7 @@ from onnxtext.checker.context.scopes import Scope
 from onnxtext.lsp.index.document import Document, Version
 from onnxtext.lsp.index.exporter_lines import match_plain
 from onnxtext.lsp.index.reuse import fill
+from onnxtext.lsp.index.scope_ends import broken_statement_end
 from onnxtext.lsp.index.section_context import SECTION
 from onnxtext.lsp.index.symbols import Occurrence, Statement
 from onnxtext.source import Span
@@ -46,7 +47,7 @@ async def outline(document: Document, params: t.DocumentSymbolParams) -> orjson.
     finally:  # keep the entries made so far if this is cancelled
         document.columns.keep("symbols", made.index, column)
     made.place(column)
-    roots = [made.scope(scope) for scope in made.index.scopes if scope.parent is None]
+    roots = [made.scope(scope)[0] for scope in made.index.scopes if scope.parent is None]
     roots += made.sections()
     return orjson.Fragment(f"[{','.join(roots)}]".encode())
 
@@ -124,42 +125,56 @@ class _Outline:
             found.append(_symbol(head[0], kind, "section", self._range(whole), self._range(name)))
         return found
 
-    def scope(self, scope: Scope, depth: int = 0) -> str:
-        """Return the symbol of a graph or function, and of its statements, as JSON."""
+    def scope(self, scope: Scope, depth: int = 0) -> tuple[str, Span]:
+        """Return the symbol of a graph or function and its statements as JSON, and its span."""
         start = max(scope.original.at, 0)
         end = max(start, self.index.scope_end(scope))
         span = Span(start, start + len(self.text[start:end].rstrip()))
         name = self.index.name_span(scope.original) if scope.original.at >= 0 else span
         is_function = scope.kind == "function"
-        children = [] if depth > _DEEPEST else self._by_scope.get(id(scope), [])
-        return _symbol(
+        span = _hull(span, name)
+        children = []
+        for statement, row in [] if depth > _DEEPEST else self._by_scope.get(id(scope), []):
+            if row is None:
+                made, inner = self._statement(statement, depth)
+                children.append(made)
+                span = _hull(span, inner)
+            elif row:
+                children.append(row)
+        symbol = _symbol(
             scope.name or "(no name)",
             t.SymbolKind.Function if is_function else t.SymbolKind.Module,
             "function" if is_function else scope.attribute or "graph",
-            self._range(_hull(span, name)),
+            self._range(span),
             self._range(name),
-            [
-                self._statement(statement, depth) if row is None else row
-                for statement, row in children
-                if row != ""
-            ],
+            children,
         )
+        return symbol, span
 
     def _spans(self, statement: Statement) -> tuple[Span, Span]:
         """Return the spans of a statement and of its name."""
         located = self.index.located(statement)
         if located is None:
-            text = self.text[statement.at : statement.limit].rstrip()
-            whole = Span(statement.at, statement.at + len(text))
+            chunk = self.text[statement.at : statement.limit]
+            whole = Span(statement.at, statement.at + broken_statement_end(chunk))
             return whole, whole
         named = located.find("outputs" if statement.kind == "node" else "name")
         return located.span, named or located.span
 
-    def _statement(self, statement: Statement, depth: int) -> str:
+    def _statement(self, statement: Statement, depth: int) -> tuple[str, Span]:
+        """Return the symbol of a statement with graphs as JSON, and its span.
+
+        The span contains its graphs, which a text with errors can have behind its located end.
+        """
         whole, part = self._spans(statement)
         bodies = statement.scope.children.get(statement.number, ()) if depth < _DEEPEST else ()
-        children = [self.scope(body, depth + 1) for body in bodies]
-        return _symbol(*_describe(statement), self._range(whole), self._range(part), children)
+        children = []
+        for body in bodies:
+            child, inner = self.scope(body, depth + 1)
+            children.append(child)
+            whole = _hull(whole, inner)
+        ranges = self._range(whole), self._range(part)
+        return _symbol(*_describe(statement), *ranges, children), whole
 
     def _range(self, span: Span) -> str:
         return _RANGE % (*self.lines.place(span.start), *self.lines.place(span.end))

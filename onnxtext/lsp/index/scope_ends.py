@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from onnxtext.checker.context.scopes import Scope
@@ -39,6 +40,21 @@ def find_end(index: Index, scope: Scope) -> int:
         if depth <= 0 and token == "}":
             return at
     return limit
+
+
+def broken_statement_end(chunk: str) -> int:
+    """Return the end of a statement with an error: before the brace that closes its graph.
+
+    Args:
+        chunk: the text from the start of the statement to its last possible end.
+    """
+    depth = end = 0
+    for _, token, at in islice(load_lexer().read(chunk, 0), _MOST_TOKENS):
+        depth += (token == "{") - (token == "}")
+        if depth < 0:
+            break
+        end = at + len(token)
+    return end
 
 
 def _limit_of(index: Index, scope: Scope) -> int:

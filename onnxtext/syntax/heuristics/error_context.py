@@ -109,9 +109,7 @@ class ErrorContext:
     def end(self) -> int:
         """The end offset of the last token before the unexpected token."""
         if self.done:
-            last = self.done[-1]
-            changed = (edit.span.end for edit in self.earlier_edits if edit.span.start == last.at)
-            return next(changed, last.end)
+            return self.done[-1].end
         end = self.at
         for _ in range(MAX_LINES):
             start = self.text.rfind("\n", 0, end) + 1
@@ -134,9 +132,7 @@ class ErrorContext:
     @cached_property
     def line_end(self) -> int:
         """The offset of the end of the line that contains the unexpected token."""
-        end = self.text.find("\n", self.at)
-        end = len(self.text) if end < 0 else end
-        return end - self.text.endswith("\r", self.at, end)
+        return line_end(self.text, self.at)
 
     @cached_property
     def next_statement(self) -> int | None:
@@ -270,6 +266,13 @@ def _opener(tokens: Sequence[Token]) -> int | None:
         if depth < 0:
             return token.at
     return None
+
+
+def line_end(text: str, at: int) -> int:
+    """Return the offset of the end of the line that contains an offset."""
+    end = text.find("\n", at)
+    end = len(text) if end < 0 else end
+    return end - text.endswith("\r", at, end)
 
 
 def indentation(text: str, at: int) -> int:

@@ -101,5 +101,5 @@ def found_words(token: str | None) -> str:
         return "the end of the text"
     if len(token) == 1 and not token.isprintable():
         return f"the character U+{ord(token):04X}"
-    line = token.partition("\n")[0]
+    line = token.partition("\n")[0].removesuffix("\r")
     return f"`{line[:40]}{'…' if len(line) > 40 or line != token else ''}`"

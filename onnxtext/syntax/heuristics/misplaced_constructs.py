@@ -58,7 +58,7 @@ _OTHER_FORMATS = (
     (re.compile(r'\s*\{\s*"'), "JSON"),
     (re.compile(r"\s*(?:builtin\.)?(?:module\b[^\n<(]*|func\.func\b[^\n]*)\{"), "MLIR"),
     (
-        re.compile(r"\s*[a-z_]+: *(?:-?[0-9]+|\"[^\"\n]*\")[ \t]*\n\s*[a-z_]+ *[:{]"),
+        re.compile(r"\s*[a-z_]+: *(?:-?[0-9]+|\"[^\"\n]*\")\s*\n\s*[a-z_]+ *[:{]"),
         "protobuf text",
     ),
 )

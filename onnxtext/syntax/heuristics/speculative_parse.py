@@ -60,6 +60,33 @@ class States:
         return States(self.automaton, self.stack).feed(kind)
 
 
+class EditedToken(Token):
+    """A token of an edited text, with its place in the original text.
+
+    Attributes:
+        size: the number of characters in the original text.
+    """
+
+    __slots__ = ("size",)
+    size: int
+
+    def __new__(cls, text: str, at: int, kind: str = "", size: int = 0) -> EditedToken:
+        """Create a token with a text, and the offset and size of the original text."""
+        token = super().__new__(cls, text, at, kind)
+        assert isinstance(token, EditedToken)
+        token.size = size
+        return token
+
+    @property
+    def end(self) -> int:
+        """The offset after the last character of the original text."""
+        return self.at + self.size
+
+    def __getnewargs__(self) -> tuple[str, int, str, int]:  # type: ignore[override]
+        """Return the arguments of `__new__` for `copy` and `pickle`."""
+        return str(self), self.at, self.kind, self.size
+
+
 @dataclass(frozen=True, slots=True)
 class Region:
     """The part of a text that is parsed speculatively.
@@ -168,7 +195,8 @@ def attempt(
                 if kind in _COARSE and _NO_COMMA.search(token):
                     return None
                 edited.append(len(tokens))
-            tokens.append(Token(token, _origin(places, at), kind))
+            start = _origin(places, at)
+            tokens.append(EditedToken(token, start, kind, _end(places, end) - start))
     if limit < len(text):
         return Outcome(count, resume, True, next_line, tokens, edited) if resume >= 0 else None
     if resume < 0:
@@ -180,3 +208,10 @@ def _origin(places: list[tuple[int, int, bool]], at: int) -> int:
     """Convert an offset in the edited text to an offset in the original text."""
     start, origin, inserted = places[bisect_right(places, at, key=itemgetter(0)) - 1]
     return origin if inserted else origin + at - start
+
+
+def _end(places: list[tuple[int, int, bool]], end: int) -> int:
+    """Convert the end of a token in the edited text to the original text."""
+    index = bisect_right(places, end - 1, key=itemgetter(0)) - 1
+    start, origin, inserted = places[index]
+    return places[index + 1][1] if inserted else origin + end - start

@@ -211,7 +211,7 @@ def unclosed_row(context: ErrorContext) -> Iterator[Diagnosis]:
         span = Span(opened[0], opened[0] + 1)
         comma = "" if context.token in CLOSING else ","
         edits = (insert(context.end, "]" * len(opened) + comma),)
-        if len(opened) == 1 and text.startswith("[[\n", opened[0]):
+        if len(opened) == 1 and text.startswith(("[[\n", "[[\r\n"), opened[0]):
             edits = (Edit(span, ""),)
         title = "remove it" if edits[0].text == "" else "add `]`"
         yield Diagnosis("unclosed-bracket", message, span, edits, title, "unsafe", least=1)

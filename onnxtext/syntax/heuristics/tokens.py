@@ -10,7 +10,7 @@ from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
 from onnxtext.suggestions import nearest
 from onnxtext.syntax.grammar.lexer import Token
-from onnxtext.syntax.heuristics.error_context import Diagnosis, ErrorContext, replace
+from onnxtext.syntax.heuristics.error_context import Diagnosis, ErrorContext, line_end, replace
 
 Recognizer = Callable[[ErrorContext], Iterator[Diagnosis]]
 
@@ -61,7 +61,7 @@ def slashes(context: ErrorContext) -> Iterator[Diagnosis]:
             body = context.text[at + 2 : end].strip(" *")
             line_end = context.text.find("\n", end)
             tail = context.text[end + 2 : line_end if line_end >= 0 else None]
-            lines = [] if tail.strip() or not body else body.split("\n")
+            lines = [] if tail.strip() or not body else body.replace("\r", "").split("\n")
             edits = (Edit(span, "\n".join(f"# {line.strip(' *')}" for line in lines)),)
             message = "a comment must start with `#`, and ends at the end of the line"
             yield Diagnosis("slash-comment", message, span, edits, "write `#`", least=0)
@@ -261,8 +261,7 @@ def conflict(context: ErrorContext) -> Iterator[Diagnosis]:
 
 def _conflict(context: ErrorContext, line: int) -> Diagnosis:
     text = context.text
-    end = text.find("\n", line)
-    end = len(text) if end < 0 else end
+    end = line_end(text, line)
     message = "an unresolved merge conflict"
     edits: list[Edit] = []
     if text.startswith("<<<<<<<", line):
@@ -270,10 +269,11 @@ def _conflict(context: ErrorContext, line: int) -> Diagnosis:
         last = text.find("\n>>>>>>>", line)
         if 0 <= middle < last:
             base = text.find("\n|||||||", line, middle)
-            stop = text.find("\n", last + 1)
+            start = base if base >= 0 else middle
+            start -= text[start - 1] == "\r"
             edits = [
                 Edit(Span(line, end), ""),
-                Edit(Span(base if base >= 0 else middle, len(text) if stop < 0 else stop), ""),
+                Edit(Span(start, line_end(text, last + 1)), ""),
             ]
     return Diagnosis(
         "merge-conflict",

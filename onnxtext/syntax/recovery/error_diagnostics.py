@@ -18,7 +18,7 @@ def diagnosis_report(source: Source, diagnosis: Diagnosis) -> Diagnostic:
     """Return the diagnostic of a syntax error."""
     fix = None
     if diagnosis.title and diagnosis.edits:
-        edits = tuple([_tidy(source.text, edit) for edit in diagnosis.edits])
+        edits = tuple([_tidy(source, edit) for edit in diagnosis.edits])
         fix = Fix(diagnosis.title, edits, diagnosis.applicability)
     return Diagnostic(
         diagnosis.code,
@@ -90,14 +90,18 @@ def step_place(text: str, span: Span, step: int) -> Span:
     return span
 
 
-def _tidy(text: str, edit: Edit) -> Edit:
-    """Move an inserted `:` or `,` to its usual place, directly after the token before it."""
+def _tidy(source: Source, edit: Edit) -> Edit:
+    """Move an inserted `:` or `,` to its usual place, directly after the token before it.
+
+    Give new lines the line ends of the source.
+    """
+    text = source.text
     start, end = edit.span
     before = text[text.rfind("\n", 0, start) + 1 : start]
     if edit.text in (":", ",") and before.endswith(" ") and before.strip():
         return Edit(Span(start - len(before) + len(before.rstrip(" ")), end), edit.text)
     if edit.text.strip() != "," or start != end or before.strip():
-        return edit
+        return Edit(edit.span, source.with_line_ends(edit.text))
     place = len(text[:start].rstrip())
     if "#" in text[text.rfind("\n", 0, place) + 1 : place]:  # perhaps a comment
         return edit

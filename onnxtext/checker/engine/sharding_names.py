@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Find and rename the values that the shardings of a node name: `@device(… tensor_name: "x")`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from onnxtext.ast.model import Node
+from onnxtext.ast.records import Record
+from onnxtext.source import Source, Span
+from onnxtext.syntax.grammar.lexer import load_lexer
+from onnxtext.syntax.span_map import map_spans
+
+
+def nodes_that_shard(name: str, uses: Iterable[tuple[Node, int]]) -> list[Node]:
+    """Return the nodes that use a value and may shard it, and not an output of the same name.
+
+    Args:
+        name: the name of the value.
+        uses: the nodes, each with the index of an input.
+    """
+    nodes = {id(node): node for node, _ in uses}
+    return [node for node in nodes.values() if name not in node.outputs]
+
+
+def sharding_spans(source: Source, node: Node, quoted: str) -> list[Span]:
+    """Return the spans of a value's name in the shardings of a node.
+
+    Args:
+        source: the text.
+        node: the node.
+        quoted: the name in quotes.
+    """
+    if not any(decorator.name == "device" for decorator in node.decorators):
+        return []
+    span = map_spans(source, node.at, "node").find("decorators").span
+    tokens = load_lexer().tokens(source.text, *span)
+    found = []
+    inside = False
+    for key, colon, token in zip(tokens, tokens[1:], tokens[2:], strict=False):
+        if key.startswith("@"):
+            inside = key == "@device("
+        if inside and (key, colon, token) == ("tensor_name", ":", quoted):
+            found.append(token.span)
+    return found
+
+
+def rename_shardings(node: Node, old: str, new: str) -> None:
+    """Rename a value in the shardings of a node; change the node in place."""
+
+    def mapped(value: Any, key: object = None) -> Any:
+        match value:
+            case bytes() if key == "tensor_name" and value == old.encode():
+                return new.encode()
+            case tuple():
+                return tuple([mapped(item) for item in value])
+            case Record():
+                return Record(fields(value.fields))
+        return value
+
+    def fields(given: tuple[Any, ...]) -> tuple[Any, ...]:
+        return tuple([replace(one, value=mapped(one.value, one.key)) for one in given])
+
+    node.decorators = tuple(
+        [
+            replace(one, arguments=fields(one.arguments)) if one.name == "device" else one
+            for one in node.decorators
+        ]
+    )

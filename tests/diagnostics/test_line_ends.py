@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The findings and fixes of a text do not depend on its line ends."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import onnxtext
+from onnxtext.diagnostics import Diagnostic
+from onnxtext.diagnostics.code_pages import codes
+from onnxtext.source import Source
+from tests.diagnostics.test_messages import TEXTS, of_text
+from tests.diagnostics.test_pages import blocks
+
+HEADER = "<ir_version: 10, opset_import: [21]>\n"
+MISTAKES = {path.stem: path.read_text("utf-8") for path in TEXTS} | {
+    "an edit in a list of numbers": "main (flaot[N, 3] x, float[N] z => (float[N] y) <\n"
+    "  float[2] w = {.5, +1}\n"
+    "  float[2] v = {1, 2},\n> {\n  y = Relu (x)\n}\n",
+    "an edit at the end of a type": "main (float[2] x) => (float[M] y) {\n  float[2\n"
+    " a = Relu x)\n  y = Relu (a)\n}\n",
+    "no final brace": "main (float[N] x) => (float[N] y) {\n  y = Relu (x)\n",
+    "a comment of two lines": "main (float[N] x) => (float[N] y) {\n  /* one\n  two */\n"
+    "  y = Relu (x)\n}\n",
+    "three quotes": 'main (float[N]"""x) => (float[N] y) {\n  y = Relu (x)\n}\n',
+}
+EXAMPLES = {code: blocks(code)["Example"] for code in codes() if "Example" in blocks(code)}
+
+
+def described(found: list[Diagnostic], text: str) -> list[Any]:
+    """Return the messages, places and results of diagnostics, with LF for CRLF."""
+    source = Source(text)
+
+    def place(span: tuple[int, int]) -> Any:
+        return source.position(span[0]), source.position(span[1])
+
+    made = []
+    for item in found:
+        labels = [(place(label.span), label.message) for label in item.labels]
+        edits, fixed = [], None
+        if item.fix is not None:
+            edits = [place(edit.span) for edit in item.fix.edits]
+            fixed = item.fix.apply(text)
+            if "\r\n" in text:
+                assert fixed.count("\r") == fixed.count("\n") == fixed.count("\r\n")
+                fixed = fixed.replace("\r\n", "\n")
+        made.append((item.code, item.message, item.help, labels, edits, fixed))
+    return made
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_syntax_errors_are_independent_of_line_ends(name: str) -> None:
+    text = HEADER + MISTAKES[name]
+    other = text.replace("\n", "\r\n")
+    expected = described(of_text(text, name), text)
+    assert expected
+    assert described(of_text(other, name), other) == expected
+
+
+@pytest.mark.parametrize("code", EXAMPLES)
+def test_findings_are_independent_of_line_ends(code: str) -> None:
+    text = EXAMPLES[code]
+    other = text.replace("\n", "\r\n")
+    expected = described(onnxtext.check(text), text)
+    assert described(onnxtext.check(other), other) == expected

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ranges of answers contain what they describe, also in texts with errors."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from lsprotocol import types as t
+
+from onnxtext.lsp.features.hover import hover
+from onnxtext.source import Span
+from tests.lsp.test_reuse import URI, opened, outline, texts
+from tests.seeds import draws, seeded
+
+NESTED = """\
+<onnxtext: 1, opset_import: [21]>
+main (bool c, float[N] x) => (float[N] y) {
+  y = If (c) <
+    then_branch = a () => (float[N] p) {
+      p = If (c) <then_branch = q () => (float[N] r) { r = Abs (x) }, else_branch = s () => () {}>
+    },
+    else_branch = b () => (float[N] w) {
+      w = Neg (x)
+    },
+  >
+}
+"""
+TOKENS = re.compile(r'"[^"\n]*"|\w+|\s+|[^\w\s]')
+INSERTED = ["\n", '"""', '"', ",", "}", "{", ">", "<", ")", "(", "=>"]
+
+
+@pytest.mark.parametrize("operator", ['.domain."odd op":ov', "a.b.c.Op", 'f.Op:"o v"'])
+def test_the_range_of_a_hover_contains_the_cursor(operator: str) -> None:
+    text = f"<onnxtext: 1>\ng (float x) => (float y) {{\n  y = {operator} (x)\n}}\n"
+    document = opened(text)
+    for offset in range(len(text)):
+        at = document.version.lines.range(Span(offset, offset)).start
+        found = hover(document, t.HoverParams(t.TextDocumentIdentifier(URI), at))
+        if found is not None:
+            assert found.range is not None
+            assert found.range.start <= at <= found.range.end
+
+
+def place(position: Any) -> tuple[int, int]:
+    return position["line"], position["character"]
+
+
+def check(symbols: Any, start: tuple[int, int], end: tuple[int, int]) -> None:
+    """Check that each symbol contains its name and is in the symbol around it."""
+    for symbol in symbols:
+        whole, name = symbol["range"], symbol["selectionRange"]
+        first, last = place(whole["start"]), place(whole["end"])
+        assert start <= first <= last <= end, symbol
+        assert first <= place(name["start"]) <= place(name["end"]) <= last, symbol
+        check(symbol["children"], first, last)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("r = Abs (x)", "r = Abs "), ("(float[N] w) {", "(float[N] w)"), ("Abs (x)", "}.ops (x)")],
+)
+def test_symbols_nest_in_a_text_with_an_error(old: str, new: str) -> None:
+    assert old in NESTED
+    check(outline(opened(NESTED.replace(old, new))), (0, 0), (99, 0))
+
+
+def test_symbols_nest_in_texts_with_random_errors() -> None:
+    generator = seeded()
+    for _ in range(draws(100)):
+        parts = TOKENS.findall(generator.choice([NESTED, *texts()[:-3]]))
+        for _ in range(generator.randint(1, 3)):
+            at = generator.randrange(len(parts))
+            parts[at : at + generator.randint(0, 3)] = generator.sample(INSERTED, 1)
+        text = "".join(parts)
+        check(outline(opened(text)), (0, 0), (text.count("\n") + 1, 0))
