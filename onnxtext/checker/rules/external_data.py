@@ -18,9 +18,10 @@ from onnxtext.ast.records import Record, Word
 from onnxtext.ast.tensors_and_attributes import ExternalData, NoData, StringData, TypedData
 from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.collect_types_tensors import TensorUse, tensors
-from onnxtext.checker.context.finding import Finding, counted, quoted
+from onnxtext.checker.context.finding import Finding, quoted
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.resolved_fields import changed_fields, field_of
+from onnxtext.plurals import counted
 from onnxtext.tensor.elements import ELEMENTS, raw_size
 
 KEYS = frozenset({"location", "offset", "length", "checksum", "basepath"})
@@ -163,7 +164,9 @@ def _range(tensor: TensorUse, known: dict[str, str], path: Path | None) -> Itera
     length = numbers.get("length")
     if wanted is not None and length is not None and length != wanted:
         yield _finding(
-            tensor, "external-range-invalid", f"needs {wanted} bytes, but its `length` is {length}"
+            tensor,
+            "external-range-invalid",
+            f"needs {counted(wanted, 'byte')}, but its `length` is {length:,}",
         )
         return
     if path is None:
@@ -171,7 +174,7 @@ def _range(tensor: TensorUse, known: dict[str, str], path: Path | None) -> Itera
     size = path.stat().st_size
     end = offset + (length if length is not None else wanted or 0)
     if end > size:
-        what = f"ends at byte {end} of a file with only {counted(size, 'byte')}"
+        what = f"ends at byte {end:,} of a file with only {counted(size, 'byte')}"
         yield _finding(tensor, "external-range-invalid", what)
 
 
