@@ -481,6 +481,25 @@ def test_extract_keeps_inputs_with_default_values() -> None:
     assert [tensor.name for tensor in graph.initializer] == ["v"]
 
 
+def test_extract_keeps_inputs_whose_initializers_have_other_types() -> None:
+    text = """<onnxtext: 1, ir_version: 8, opset_import: [21]>
+        g (float[2] x, float[N] w, float[N] v) => (float[2] y)
+        <float[2] w = {1, 2}, float[2] v = {3, 4}> { a = Add (x, w) y = Mul (a, v) }"""
+    graph = onnxtext.loads(edited(editing.extract, text, starts=["x", "w"], ends=["y"])).graph
+    assert [value.name for value in graph.input] == ["x", "w", "v"]
+    assert [tensor.name for tensor in graph.initializer] == ["w", "v"]
+
+
+def test_extract_moves_the_metadata_of_a_weight_that_becomes_an_output() -> None:
+    text = """<onnxtext: 1, ir_version: 10, opset_import: [21]>
+        @value_info(initializers)
+        g (float[2] x) => (float[2] y) <float[2] w = {1, 2}> { y = Add (x, w) }
+        metadata { value_info w { k: "w" } }"""
+    made = edited(editing.extract, text, starts=[], ends=["y", "w"])
+    assert made.count('k: "w"') == 1
+    assert onnxtext.loads(made).graph.output[1].metadata_props[0].value == "w"
+
+
 def test_extract_keeps_what_describes_the_kept_values() -> None:
     text = """<onnxtext: 1, ir_version: 10, opset_import: [21, "f": 1]>
         @value_info(initializers)
