@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 import onnx
+import onnx.helper as oh
+import onnx.numpy_helper as nh
 import pytest
 
 import onnxtext
@@ -479,6 +481,24 @@ def test_extract_keeps_inputs_with_default_values() -> None:
     graph = onnxtext.loads(edited(editing.extract, text, starts=["a"], ends=["y"])).graph
     assert [value.name for value in graph.input] == ["a", "v"]
     assert [tensor.name for tensor in graph.initializer] == ["v"]
+
+
+def test_replace_weight_changes_the_declared_type_of_a_constant_in_a_function() -> None:
+    text = """<onnxtext: 1, ir_version: 10, opset_import: [21, "f": 1]>
+        g (float[2] x) => (float[2] y) { y = f.F (x) }
+        <domain: "f", opset_import: [21]>
+        F (u) => (v) { float[2] c = Constant <value = float[2] {1, 2}> () v = Add (u, c) }"""
+    made = edited(editing.replace_weight, text, name="c", array=np.zeros((1, 2), np.float32))
+    assert "float[1, 2] c = Constant" in made
+
+
+def test_replace_weight_removes_the_old_data_of_a_constant() -> None:
+    old = np.arange(1000, dtype=np.float32)
+    node = oh.make_node("Constant", [], ["c"], value=nh.from_array(old))
+    graph = oh.make_graph([node], "g", [], [oh.make_empty_tensor_value_info("c")])
+    text = onnxtext.from_binary(oh.make_model(graph, ir_version=10).SerializeToString())
+    made = edited(editing.replace_weight, text, name="c", array=-old)
+    assert made.count("base64") == 1
 
 
 def test_extract_keeps_inputs_whose_initializers_have_other_types() -> None:
