@@ -483,6 +483,18 @@ def test_extract_keeps_inputs_with_default_values() -> None:
     assert [tensor.name for tensor in graph.initializer] == ["v"]
 
 
+def test_insert_after_an_input_of_a_nested_graph_follows_the_nodes_that_it_uses() -> None:
+    text = """<onnxtext: 1, ir_version: 10, opset_import: [21]>
+        g (float[2] s, float[3, 2] x) => (float[2] y) {
+          y = Scan <num_scan_inputs = 1, body = b (float[2] a, float[2] e) => (float[2] o) {
+            t = Abs (e) o = Add (a, t)
+          }> (s, x)
+        }"""
+    made = edited(editing.insert, text, text="c = Sub (a, t)", instead_of="a")
+    assert onnxtext.check(made) == []
+    assert "o = Add (c, t)" in made
+
+
 def test_replace_weight_changes_the_declared_type_of_a_constant_in_a_function() -> None:
     text = """<onnxtext: 1, ir_version: 10, opset_import: [21, "f": 1]>
         g (float[2] x) => (float[2] y) { y = f.F (x) }
