@@ -105,13 +105,14 @@ cdef class Printer(NodePrinter):
     cdef int _statement(self, graph) except -1:
         """Print the main graph."""
         cdef Text out = self.out
-        cdef Py_ssize_t mark
+        cdef Py_ssize_t mark, column
         if graph.decorators:
             out.text(decorator_lines(graph.decorators, ""))
+        column = out.column()  # 0, or that after a lone `@unset(…)`
         mark = out.begin_trial()
         out.name(graph.name)
-        if not out.end_trial(mark, self._main_interface(graph, mark)):
-            out.text(self.owner.main_head(graph))
+        if not out.end_trial(mark, not column and self._main_interface(graph, mark)):
+            out.text(self.owner.main_head(graph, column))
         return self._rest(graph, 0)
 
     cdef bint _main_interface(self, graph, Py_ssize_t mark) except -1:

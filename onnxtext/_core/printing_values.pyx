@@ -271,7 +271,7 @@ cdef class ValuePrinter:
     cdef bint _sparse(self, sparse, int indent, Py_ssize_t budget) except -1:
         """Print a sparse tensor without its type; return False if Python must print it."""
         cdef Text out = self.out
-        cdef Py_ssize_t mark
+        cdef Py_ssize_t mark, start
         if not is_plain_tensor(sparse.values) or not is_plain_tensor(sparse.indices):
             return False
         mark = out.begin_trial()
@@ -284,14 +284,18 @@ cdef class ValuePrinter:
         out.character(c")")
         if out.end_trial(mark, out.is_flat(mark, budget)):
             return True
+        mark = out.begin_trial()
         out.add(b"sparse(", 7)
         for part in (sparse.values, sparse.indices):
             out.line(indent + INDENT)
+            start = out.here()
             self._sparse_part(part, indent)
+            if is_wide(out, start, indent + INDENT, LINE):
+                return out.end_trial(mark, False)
             out.character(c",")
         out.line(indent)
         out.character(c")")
-        return True
+        return out.end_trial(mark, True)
 
     cdef bint _sparse_part(self, tensor, int indent) except -1:
         """Print the values or indices of a sparse tensor; return False if Python must do it."""

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
+from onnxtext.ast.list_order import ORDERS
 from onnxtext.ast.model import Annotation, Function, Graph, Model, Node
 from onnxtext.ast.records import Decorator, Field, Record
 from onnxtext.ast.visit import nested_graphs, walk_graphs
@@ -15,8 +16,10 @@ from onnxtext.editing.errors import refused, unknown
 Scope = Graph | Function
 Names = Callable[[str], str]
 
-_NAMING = ("value_info", "initializers", "device")
-"""The decorators whose arguments are names of values."""
+_NAMING = (*ORDERS, "device", "set")
+"""The decorators whose arguments may name values."""
+_QUANTIZED = {"quant_parameter_tensor_names", "value"}
+"""The fields around the name of a scale or zero point in `@set(quantization_annotation: …)`."""
 
 
 def defined(scope: Scope) -> Iterator[str]:
@@ -141,25 +144,23 @@ def map_uses(node: Node, names: Names) -> None:
 def _in_decorators(decorators: tuple[Decorator, ...], names: Names) -> tuple[Decorator, ...]:
     """Rename values in the arguments of decorators such as `@value_info(…)`."""
 
-    def mapped(value: Any) -> Any:
+    def mapped(value: Any, *keys: str | int | None) -> Any:
         match value:
-            case bytes():
+            case bytes() if keys[0] in ORDERS or keys[-1] == "tensor_name" or {*keys} >= _QUANTIZED:
                 text = value.decode("utf-8", "surrogateescape")
                 return names(text).encode("utf-8", "surrogateescape")
             case tuple():
-                return tuple(map(mapped, value))
+                return tuple([mapped(item, *keys) for item in value])
             case Record():
-                return Record(tuple([_named(field) for field in value.fields]))
+                return Record(fields(value.fields, *keys))
         return value
 
-    def _named(field: Field) -> Field:
-        return replace(field, value=mapped(field.value))
+    def fields(given: tuple[Field, ...], *keys: str | int | None) -> tuple[Field, ...]:
+        return tuple([replace(one, value=mapped(one.value, *keys, one.key)) for one in given])
 
     return tuple(
         [
-            replace(one, arguments=tuple(map(_named, one.arguments)))
-            if one.name in _NAMING
-            else one
+            replace(one, arguments=fields(one.arguments, one.name)) if one.name in _NAMING else one
             for one in decorators
         ]
     )

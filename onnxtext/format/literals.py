@@ -23,15 +23,7 @@ _TOKENS = re.compile(r"[\[\]]|[^\[\], \t\n\v\f\r]+")
 class LiteralWriter(RecordWriter):
     """Writes tensors."""
 
-    def tensor(
-        self,
-        tree: Tree,
-        decorators_tree: Tree | None,
-        indent: str,
-        budget: int,
-        *,
-        is_plain_part: bool = False,
-    ) -> str:
+    def tensor(self, tree: Tree, decorators_tree: Tree | None, indent: str, budget: int) -> str:
         """Write a tensor in an attribute.
 
         Args:
@@ -39,7 +31,6 @@ class LiteralWriter(RecordWriter):
             decorators_tree: its decorators.
             indent: the indentation of the statement.
             budget: the maximum width of the first line.
-            is_plain_part: as in `tensor_lines`.
         """
         decorators = self.value_decorators(decorators_tree, indent)
         first = tree.parts[0]
@@ -56,15 +47,8 @@ class LiteralWriter(RecordWriter):
         write: Literal = nothing
         if data is not None:
             write = self.repeatable(partial(self.data, data, dims_of(type)))
-        return tensor_lines(
-            decorators,
-            (type, name, " =" if equals else ""),
-            write,
-            indent,
-            budget,
-            width=self.width,
-            is_plain_part=is_plain_part,
-        )
+        head = (type, name, " =" if equals else "")
+        return tensor_lines(decorators, head, write, indent, budget, width=self.width)
 
     def data(self, tree: Tree, dims: Sequence[str], indent: str, budget: int) -> str:
         """Write the data of a tensor.
@@ -157,22 +141,19 @@ class LiteralWriter(RecordWriter):
         found = listing(tree)
         assert found is not None
         name = only_token(tree.parts[0]).text
-        is_plain = not any(item.tree.child("decorators") for item in found.items)
-        texts = [self._argument(item.tree, indent, is_plain) for item in found.items]
+        texts = [self._argument(item.tree, indent) for item in found.items]
         if name == "external" and not tree.commented:
             return name + filled(texts, "()", indent, budget - len(name))
         if name == "sparse" or tree.commented:
             return self.bracketed(tree, found, texts, f"{name}()", indent, budget)
         return f"{name}({', '.join(texts)})"
 
-    def _argument(self, tree: Tree, indent: str, is_plain: bool) -> str:
+    def _argument(self, tree: Tree, indent: str) -> str:
         tensor = tree.child("tensor")
         if tensor is None:
             return string_text(tree.parts[-1], indent)
         inner = indent + STEP
-        room = self.width - len(inner) - 1
-        decorators = tree.child("decorators")
-        return self.tensor(tensor, decorators, inner, room, is_plain_part=is_plain)
+        return self.tensor(tensor, tree.child("decorators"), inner, self.width - len(inner) - 1)
 
     def _fields(self, tree: Tree, indent: str, budget: int) -> str:
         """Write data as named fields of `TensorProto`, for data that does not fit its type."""

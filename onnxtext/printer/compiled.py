@@ -19,8 +19,6 @@ class CorePrinter(GraphPrinter):
 
     def graph_statement(self, graph: Graph) -> list[str]:
         """Return the text of the main graph, as parts to be joined."""
-        if graph.decorators:  # the line of the name may begin with `@unset(…)`
-            return super().graph_statement(graph)
         return self._core.statement(self, graph)
 
     def rest_parts(self, graph: Graph | Function, indent: str, start: int) -> Sequence[str]:

@@ -113,7 +113,7 @@ class GraphPrinter:
         values = [" ", *self._values(graph, indent, start)] if graph.values else []
         return [*values, " ", self.body_text(graph.nodes, indent)]
 
-    def main_head(self, graph: Graph, start: int = 0) -> str:
+    def main_head(self, graph: Graph, start: int) -> str:
         """Return the name, inputs and outputs of the main graph, from column `start` on.
 
         A list of several values has one value per line.

@@ -241,7 +241,6 @@ def tensor_lines(
     budget: int,
     *,
     width: int = WIDTH,
-    is_plain_part: bool = False,
 ) -> str:
     """Return `decorators type name = literal`: the text of a tensor in an attribute.
 
@@ -254,10 +253,8 @@ def tensor_lines(
         indent: the indentation of the statement.
         budget: the maximum width of the first line.
         width: the maximum width of a line.
-        is_plain_part: whether the tensor is a part of a sparse tensor without decorators: such
-            parts, which the native core prints, never get more lines.
     """
-    if decorators.lines and not decorators.inline and not is_plain_part:
+    if decorators.lines and not decorators.inline:
         rest = tensor_lines(Decorators(), head, write, indent, width - len(indent) - 1, width=width)
         return decorators.lines + rest
     type, name, equals = head
@@ -265,7 +262,7 @@ def tensor_lines(
     literal = write(indent, budget - column(first, 0) - 1)
     text = f"{first} {literal}" if literal else first
     start = width - budget - 1
-    if is_plain_part or start > len(indent) or _fits(text, start, 1, width):
+    if start > len(indent) or _fits(text, start, 1, width):
         return text
     first = declaration(type, name, indent, len(equals) + 1, width)
     return decorators.lines + assigned(first, write, indent, 1, width, equals)

@@ -69,16 +69,13 @@ def _dim(dim: ast.Dim) -> str:
 # ---- Tensors --------------------------------------------------------------------------------
 
 
-def tensor_text(
-    tensor: ast.Tensor | ast.SparseTensor, indent: str, budget: int, *, is_plain_part: bool = False
-) -> str:
+def tensor_text(tensor: ast.Tensor | ast.SparseTensor, indent: str, budget: int) -> str:
     """Return the text of a tensor in an attribute.
 
     Args:
         tensor: the tensor.
         indent: the indentation of the statement.
         budget: the maximum width of a literal on one line.
-        is_plain_part: as in `tensor_lines`.
     """
     decorators = value_decorators(tensor.decorators, indent)
     if isinstance(tensor, ast.SparseTensor):
@@ -102,16 +99,14 @@ def tensor_text(
     equals = "" if direct and not isinstance(data, ast.FieldData) else " ="
     head = (type_text(type), name, equals)
     write = partial(data_text, type, data)
-    return tensor_lines(decorators, head, write, indent, budget, is_plain_part=is_plain_part)
+    return tensor_lines(decorators, head, write, indent, budget)
 
 
 def sparse_text(sparse: ast.SparseTensor, indent: str, budget: int) -> str:
     """Return the data of a sparse tensor: `sparse(values, indices)`."""
     inner = indent + STEP
     room = WIDTH - len(inner) - 1
-    both = (sparse.values, sparse.indices)
-    is_plain = not any(part.decorators for part in both)
-    parts = [tensor_text(part, inner, room, is_plain_part=is_plain) for part in both]
+    parts = [tensor_text(part, inner, room) for part in (sparse.values, sparse.indices)]
     return f"sparse{bracketed(parts, '()', indent, budget - len('sparse'))}"
 
 

@@ -105,6 +105,42 @@ def test_names_in_sections_are_renamed() -> None:
         assert onnxtext.to_binary(back) == onnxtext.to_binary(text)
 
 
+def test_names_in_records_are_renamed() -> None:
+    text = """\
+<onnxtext: 1, ir_version: 11, opset_import: [24]>
+main (float[4] x, bool c) => (float[4] y) {
+  @device("h", sharding_spec: [{tensor_name: "h", device: [0]}])
+  @set(metadata_props: [{key: "k", value: "h"}])
+  h = Relu (x)
+  y = If (c) <
+    then_branch = @set(
+      quantization_annotation: [
+        {
+          tensor_name: "p"
+          quant_parameter_tensor_names: [{key: "SCALE_TENSOR", value: "h"}]
+        },
+      ],
+    )
+    a () => (float[4] p) {
+      p = Neg (h)
+    },
+    else_branch = b () => (float[4] r) {
+      r = Abs (h)
+    },
+  >
+}
+
+configuration "h" {
+  num_devices: 2
+}
+"""
+    made = onnxtext.format_text(edited(editing.rename, text, old="h", new="new"))
+    assert made.count("new") == 5
+    assert '@device("h", sharding_spec: [{tensor_name: "new"' in made
+    assert '[{key: "k", value: "h"}]' in made
+    assert '"SCALE_TENSOR", value: "new"' in made
+
+
 def test_set_shape_replaces_a_symbol_everywhere() -> None:
     made = edited(editing.set_shape, name="x", shape="[batch, 4]")
     assert "g (float[batch, 4] x, bool c) => (float[batch, 4] y) # graph" in made

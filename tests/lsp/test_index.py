@@ -115,6 +115,32 @@ def test_scopes_end_at_their_brackets() -> None:
     assert found.name == "triple"
 
 
+def test_training_graphs_end_at_their_brackets() -> None:
+    index = index_of("""\
+<onnxtext: 1, ir_version: 11, opset_import: [24]>
+main (float[1] x) => (float[1] y) <float[1] w = {1}> {
+  y = Abs (x)
+}
+metadata {
+  value y { k: "v" }
+}
+training {
+  initialization: init () => (float[1] w0) { w0 = Abs (w) }
+  algorithm: step () => (float[1] w1) { w1 = Neg (y) }
+  initialization_binding: ["w": "w0"]
+}
+training {
+  algorithm: again () => (float[1] w1) { w1 = Neg (y) }
+}
+""")
+    text = index.source.text
+    for scope in index.scopes:
+        end = index.scope_end(scope)
+        assert text[end - 1] == "}"
+        assert text[scope.original.at : end].count("{") == (2 if scope.name == "main" else 1)
+        assert index.scope_at(end - 1) is scope
+
+
 def test_a_graph_without_nodes_ends_at_its_bracket() -> None:
     text = "<ir_version: 10> g (float[0] x = {}) => () <float[0] y = {}> { } # }\n"
     index = index_of(text)

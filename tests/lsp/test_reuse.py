@@ -190,6 +190,22 @@ def test_tokens_of_a_range_equal_those_of_the_text_after_a_guessed_comma() -> No
     assert found == semantic_tokens.encode(document.version, wanted)
 
 
+def test_tokens_do_not_overlap_behind_an_unclosed_list() -> None:
+    document = opened("""\
+g (float x) => (float y) { y = Relu (x) }
+quantization { x: ["SCALE_TENSOR": "s"
+}
+training { initialization: w (float[] v) => (float[2] t) { t = Add (v, v) } }
+""")
+    found = asyncio.run(semantic_tokens.all_tokens(document))
+    whole = Span(0, len(document.version.text))
+    wanted = semantic_tokens.tokens(document.version, whole)
+    assert found == semantic_tokens.encode(document.version, wanted)
+    assert all(
+        column > 0 for line, column in zip(found[5::5], found[6::5], strict=True) if not line
+    )
+
+
 def test_links_are_found_without_reading_every_line(tmp_path: Path) -> None:
     (tmp_path / "w.bin").write_bytes(b"")
     lines = [

@@ -134,7 +134,7 @@ async def test_the_text_is_valid(client: LanguageClient, tmp_path: Path) -> None
         ("  initialization_b", "  |\n", {"update_binding": 'update_binding: ["$1": "$2"]'}, ["w"]),
         ('"w": "n"]', "|", {"w": '"w"'}, ["n"]),
         ('"w": "n"]', '"v": |, ', {"n": '"n"'}, ["w"]),
-        ("    n = Abs", "    m = Relu (|\n", {"w": None}, ["update_binding"]),
+        ("    n = Abs", "    k = Abs () m = Relu (|\n", {"k": None}, ["w", "update_binding"]),
         ('"t", nodes', "|", {"initializers": None, "values": None, "w": '"w"', "x": None}, []),
         ("nodes, w", "|", {"inputs": None, "v": None, "w": None}, ["t"]),
         ("  @initializers", "  |\n", {"@value_info": "@value_info($1)"}, ["node", "initializers"]),

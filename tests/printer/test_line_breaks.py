@@ -141,6 +141,9 @@ TEXTS = [
           float[3] "a/long/name/of/values/0" [1, 2, 4],
           int64[3] [0, 1, 2]),
         e = float "{NAME}/and/a/suffix/that/makes/it/long" = -1.1754943508222875e-38,
+        f = sparse_tensor(float[9]) sparse(
+          float[3] "{NAME}/and/a/suffix/that/makes/it/long" [1, 2, 4],
+          int64[3] [0, 1, 2]),
       > ()
     }}
     """,

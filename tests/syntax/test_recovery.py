@@ -275,6 +275,19 @@ def test_hostile_texts_are_rejected_in_time(name: str) -> None:
     assert spent < 2
 
 
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+@pytest.mark.parametrize(
+    ("text", "wrong", "code"),
+    [('g (@doc("x', '"x', "unclosed-string"), ("// x", "// x", "slash-comment")],
+)
+def test_errors_end_before_the_line_break(text: str, wrong: str, code: str, newline: str) -> None:
+    text += newline
+    found = parse_partial(Source(text), "model")[1][0]
+    assert found.code == code
+    assert found.span is not None
+    assert text[slice(*found.span)] == wrong
+
+
 def test_lone_surrogates_are_errors() -> None:
     with pytest.raises(OnnxTextError) as caught:
         onnxtext.to_binary("g () => () { \udcff }")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types as t
 
-from onnxtext.checker.context.registry import rules
+from onnxtext.checker.context.registry import UNUSED_SUPPRESSION, rules
 from onnxtext.diagnostics import Diagnostic, Edit
 from onnxtext.lsp.features.diagnostics import convert, span_of
 from onnxtext.lsp.features.edits import text_edits, workspace_edit
@@ -79,7 +79,7 @@ def _fixes(server: Server, document: Document, diagnostic: Diagnostic) -> Iterat
             is_preferred=fix.applicability == "safe",
             edit=workspace_edit(server, document, text_edits(lines, fix.edits)),
         )
-    if diagnostic.code in rules():
+    if diagnostic.code in rules() and diagnostic.code != UNUSED_SUPPRESSION.slug:
         edit = silence(document, diagnostic)
         yield t.CodeAction(
             f"Silence `{diagnostic.code}` here",
@@ -94,11 +94,17 @@ def silence(document: Document, diagnostic: Diagnostic) -> Edit:
     version = document.version
     place = span_of(diagnostic, len(version.text))
     statement = version.index.statement_at(place.start)
+    scope = version.index.scope_at(place.start)
     at = place.start if statement is None else statement.at
+    if scope is not None and scope.holder is not None and at < scope.original.at <= place.start:
+        at = place.start  # in the head of a nested graph
     line = version.lines.line_start(version.lines.line_of(at))
     before = version.text[line:at]
     indent = before[: len(before) - len(before.lstrip())]
-    comment = f"{indent}# onnxtext: ignore[{diagnostic.code}]\n"
+    newline = "\r\n" if "\r\n" in version.text else "\n"
+    comment = f"{indent}# onnxtext: ignore[{diagnostic.code}]{newline}"
+    if '"""' in before:  # the line may begin in a string
+        return Edit(Span(at, at), f"{newline}{comment}{indent}")
     return Edit(Span(line, line), comment)
 
 

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 from lsprotocol import types as t
 
 from onnxtext.ast.model import Function
-from onnxtext.ast.tensors_and_attributes import Attribute
+from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType
 from onnxtext.checker.context.scopes import Opsets, Scope
 from onnxtext.checker.context.signatures import Signature
-from onnxtext.lsp.features.section_completion import argument_items, escaped, section_items
+from onnxtext.lsp.features.section_completion import argument_items, section_items
 from onnxtext.lsp.features.signature_help import newest_opsets, target_of
+from onnxtext.lsp.features.snippets import escaped, name_alone
 from onnxtext.lsp.index.available_operators import schemas_of
 from onnxtext.lsp.index.completion_context import Context, context_at
 from onnxtext.lsp.index.document import Document
@@ -123,6 +124,7 @@ class _Maker:
         self.offset = offset
         self.snippets = snippets
         self.range = self.lines.range(context.span)
+        self.following = document.version.text[offset : offset + 200].partition("\n")[0].lstrip()
 
     def items(self) -> Iterator[t.CompletionItem]:
         """Yield all completions, the likeliest first."""
@@ -135,6 +137,9 @@ class _Maker:
                 yield from self._attributes()
             case "attribute-value":
                 yield from self._attribute_values()
+            case "attribute-type":
+                for kind in AttributeType:
+                    yield self._item(kind.name.lower(), t.CompletionItemKind.Class)
             case "declaration" | "body":
                 yield from self._types()
             case "header":
@@ -150,7 +155,7 @@ class _Maker:
                 yield from section_items(self.document, self.context, self._item)
             case "reference":
                 yield from self._parameters()
-            case "top":
+            case "top" if any(s.original.at < self.context.span.start for s in self.index.scopes):
                 for name in SECTIONS:
                     yield self._item(
                         name, t.CompletionItemKind.Keyword, snippet=f"{name} {{\n  $0\n}}"
@@ -169,7 +174,10 @@ class _Maker:
         deprecated: bool = False,
     ) -> t.CompletionItem:
         written = label if text is None else text
-        is_snippet = snippet is not None and self.snippets
+        shown = snippet if self.snippets else None
+        if shown and name_alone(shown, self.following):
+            shown = None
+        written = name_alone(written, self.following) or written
         return t.CompletionItem(
             label,
             kind=kind,
@@ -177,8 +185,8 @@ class _Maker:
             data=data,
             sort_text=f"{order}{label}" if order else None,
             filter_text=written if written != label else None,
-            insert_text_format=t.InsertTextFormat.Snippet if is_snippet else None,
-            text_edit=t.TextEdit(self.range, snippet if is_snippet and snippet else written),
+            insert_text_format=t.InsertTextFormat.Snippet if shown else None,
+            text_edit=t.TextEdit(self.range, shown or written),
             tags=[t.CompletionItemTag.Deprecated] if deprecated else None,
         )
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from lsprotocol import types as t
@@ -10,12 +11,12 @@ from lsprotocol import types as t
 from onnxtext.checker.context.checked_model import plain_domain
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.lsp.features.edits import workspace_edit
-from onnxtext.lsp.features.navigation import occurrences, symbol_under
+from onnxtext.lsp.features.navigation import Cursor, occurrences, symbol_under
+from onnxtext.lsp.index.cursor import CursorTarget
 from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.index.index import Index
-from onnxtext.lsp.index.resolve_section_names import listed_values
-from onnxtext.lsp.index.section_names import name_of
-from onnxtext.lsp.index.symbols import Symbol, parameter_names
+from onnxtext.lsp.index.section_names import SectionName, name_of
+from onnxtext.lsp.index.symbols import Role, Symbol, parameter_names
 from onnxtext.lsp.server.protocol import RequestError
 from onnxtext.printer.strings import quoted, value_name, word
 from onnxtext.source import Span
@@ -32,7 +33,7 @@ def register(server: Server) -> None:
 
 def prepare(document: Document, params: t.PrepareRenameParams) -> t.PrepareRenamePlaceholder | None:
     """Return the range and current name of the symbol under the cursor; None if there is none."""
-    found = symbol_under(document, params)
+    found = _symbol_named_at(document, params)
     if found is None:
         return None
     symbol, at_cursor = found
@@ -46,7 +47,7 @@ def rename(server: Server, params: t.RenameParams) -> t.WorkspaceEdit | None:
         RequestError: the new name is empty, or conflicts with another name in the text.
     """
     document = server.document(params.text_document.uri)
-    found = symbol_under(document, params) if document is not None else None
+    found = _symbol_named_at(document, params) if document is not None else None
     if document is None or found is None:
         return None
     symbol, _ = found
@@ -59,25 +60,35 @@ def rename(server: Server, params: t.RenameParams) -> t.WorkspaceEdit | None:
     return workspace_edit(server, document, _edits(document, symbol, new))
 
 
+def _symbol_named_at(document: Document, params: Cursor) -> tuple[Symbol, CursorTarget] | None:
+    """Return the symbol under the cursor; None if the cursor is on the domain of an operator."""
+    found = symbol_under(document, params)
+    offset = document.version.lines.offset(params.position)
+    return found if found and found[1].span.start <= offset <= found[1].span.end else None
+
+
 def _edits(document: Document, symbol: Symbol, new: str) -> list[t.TextEdit]:
-    spelled = value_name(new) if symbol.key[0] == "value" else word(new)
-    lines, text = document.version.lines, document.version.text
-    edits = []
-    for span in dict.fromkeys(span for _, span in occurrences(document, symbol)):
-        # Sections and decorators may need string literals for names of values: keep them.
-        string = symbol.key[0] == "value" and _may_be_string(document, symbol, span)
-        string = string and text.startswith(('"', 'b"'), span.start)
-        edits.append(t.TextEdit(lines.range(span), quoted(new) if string else spelled))
-    return edits
+    lines = document.version.lines
+    sections = {name.span: name for name in document.version.index.sections}
+    edits = {}
+    for role, span in occurrences(document, symbol):
+        spelled = _spelling(document.version.index, symbol, role, span, sections.get(span))
+        edits[span] = t.TextEdit(lines.range(span), spelled(new))
+    return list(edits.values())
 
 
-def _may_be_string(document: Document, symbol: Symbol, span: Span) -> bool:
-    index = document.version.index
-    sections = index.sections
-    if sections and span.start > sections[0].at:
-        return True
-    scope = symbol.scope
-    return scope is not None and any(span == listed for _, listed in listed_values(index, scope))
+def _spelling(
+    index: Index, symbol: Symbol, role: Role, span: Span, section: SectionName | None
+) -> Callable[[str], str]:
+    """Return the function that spells the new name of a symbol at a span as the printer does."""
+    text, kind = index.source.text, symbol.key[0]
+    if kind != "value":
+        return value_name if kind == "function" and role == "definition" else word
+    if section is None:
+        return quoted if span in index.value_strings else value_name
+    if section.is_parameter or text.startswith("training", section.at):
+        return quoted
+    return value_name if text.startswith("[", span.end) else word
 
 
 def _conflict(index: Index, symbol: Symbol, new: str) -> str | None:
@@ -96,11 +107,12 @@ def _conflict(index: Index, symbol: Symbol, new: str) -> str | None:
                 return f"`{new}` is already a parameter of this function"
         case "function":
             domain, _, overload = symbol.key[2]
-            if (domain, new, overload) in index.functions():
+            key = domain, new, overload
+            if key in index.functions():
                 return f"there is already a function `{new}`"
             for scope in index.scopes:
                 for node in scope.nodes:
-                    if node.op_type == new and plain_domain(node.domain) == domain:
+                    if (plain_domain(node.domain), node.op_type, node.overload or "") == key:
                         return f"nodes that call `{new}` would call this function"
     return None
 

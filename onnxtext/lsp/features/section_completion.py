@@ -14,6 +14,7 @@ from onnxtext.ast.paths import Step
 from onnxtext.checker.context.checked_model import plain_domain
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.rules.quantization_annotations import KEYS as ANNOTATION_KEYS
+from onnxtext.lsp.features.snippets import escaped
 from onnxtext.lsp.index.completion_context import Context
 from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.index.resolve_section_names import node_labels, section_scope
@@ -313,11 +314,6 @@ def _values_of(scope: Scope, kind: str) -> Iterator[tuple[str, str]]:
             if name and name not in seen and (typed or kind == "quantization"):
                 seen.add(name)
                 yield name, node.op_type
-
-
-def escaped(text: str) -> str:
-    """Escape the special characters of snippets in a text (LSP, Snippet Syntax)."""
-    return text.replace("\\", "\\\\").replace("$", "\\$").replace("}", "\\}")
 
 
 def _short(value: str) -> str:

@@ -111,7 +111,8 @@ class _Outline:
     def sections(self) -> list[str]:
         """Return the symbols of the sections at the end of the text, as JSON."""
         found = []
-        at = max([0, *(self.index.scope_end(scope) for scope in self.index.scopes)])
+        before = [scope for scope in self.index.scopes if scope.kind in ("main", "function")]
+        at = max([0, *(self.index.scope_end(scope) for scope in before)])
         while (head := SECTION.search(self.text, at)) is not None:
             at = self.lines.line_end(self.lines.line_of(head.start()))
             line = self.text[head.start() : at]

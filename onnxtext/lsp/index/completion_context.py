@@ -20,13 +20,15 @@ from onnxtext.syntax.grammar.lexer import Token, load_lexer
 
 Kind = Literal[
     "operator", "inputs", "attribute", "attribute-value", "body", "declaration", "header",
-    "header-value", "decorator", "argument", "reference", "section", "top", "nothing",
+    "header-value", "attribute-type", "decorator", "argument", "reference", "section", "top",
+    "nothing",
 ]  # fmt: skip
 
 _OPENING = ("(", "[", "{", "<")
 _CLOSING = {")": "(", "]": "[", "}": "{", ">": "<"}
 _WORD = re.compile(r'(?:b?"(?:[^"\\\n]|\\.)*|[A-Za-z_][A-Za-z0-9_]*)\Z')
 _COMMENT = re.compile(r'^[^"#]*(?:"(?:[^"\\\n]|\\.)*"[^"#]*)*#')
+_ESCAPE = re.compile(r"\\.")
 _MOST_CHARACTERS = 200_000
 
 
@@ -66,7 +68,7 @@ def context_at(index: Index, offset: int) -> Context:
     """Return the completion context at an offset. The kind `nothing` means no completions."""
     text = index.source.text
     line = text.rfind("\n", 0, offset) + 1
-    before = text[line:offset]
+    before = _ESCAPE.sub("__", text[line:offset])
     if _COMMENT.match(before):
         return Context("nothing", "", Span(offset, offset))
     word = _WORD.search(before)
@@ -75,7 +77,9 @@ def context_at(index: Index, offset: int) -> Context:
         word = re.search(r"[A-Za-z_][A-Za-z0-9_]*\Z", before)
         if word is None or before[: word.start()].count('"') % 2:
             word = None
-    prefix = "" if word is None else word.group()
+    if word is None and before.endswith('"'):  # behind a string
+        return Context("nothing", "", Span(offset, offset))
+    prefix = "" if word is None else text[line + word.start() : offset]
     start = offset - len(prefix)
     section = section_context(text, start)
     if section is not None:
@@ -195,7 +199,7 @@ class _Reader:
                 made.kind, made.attribute = "attribute-value", name_of(last[0])
                 made.given = made.given[:-1]
             elif ":" in last:
-                made.kind, made.attribute = "declaration", name_of(last[0])
+                made.kind, made.attribute = "attribute-type", name_of(last[0])
             else:
                 made.kind = "attribute"
         elif self._arrow_before(bracket):

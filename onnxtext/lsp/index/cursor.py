@@ -9,7 +9,8 @@ from typing import Literal
 from onnxtext.checker.context.checked_model import plain_domain
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.lsp.index.index import Index
-from onnxtext.lsp.index.resolve_section_names import listed_values, section_scope
+from onnxtext.lsp.index.resolve_section_names import section_scope
+from onnxtext.lsp.index.section_names import name_of
 from onnxtext.lsp.index.statements import Located
 from onnxtext.lsp.index.symbols import Key, Statement, Symbol, parameter_names
 from onnxtext.source import Span
@@ -162,7 +163,7 @@ def _attribute(
     for _, places in steps:
         if places.rule == "reference" and "name" in places.parts:
             span = located.absolute(places.parts["name"])
-            name = _text(index, span)
+            name = name_of(_text(index, span))
             key: Key = ("parameter", index.number(statement.scope.outermost), name)
             return CursorTarget("parameter", name, span, statement, key, number)
     span = located.absolute(steps[0][1]) if steps else whole
@@ -182,18 +183,9 @@ def _in_sections(index: Index, offset: int) -> CursorTarget | None:
             kind: Kind = "label" if name.is_label else "value"
             meaning: Key = (kind, index.number(scope), name.name)
             return CursorTarget(kind, name.name, name.span, key=meaning)
-    return _in_value_info(index, offset)
-
-
-def _in_value_info(index: Index, offset: int) -> CursorTarget | None:
-    """Return the value at an offset in `@value_info(…)` or `@initializers(…)`."""
-    for scope in index.scopes:
-        if 0 <= scope.original.at <= offset:
-            for name, span in listed_values(index, scope):
-                if span.start <= offset <= span.end:
-                    return CursorTarget(
-                        "value", name, span, key=("value", index.number(scope), name)
-                    )
+    for span, (scope, value) in index.value_strings.items():
+        if span.start <= offset <= span.end:
+            return CursorTarget("value", value, span, key=("value", index.number(scope), value))
     return None
 
 

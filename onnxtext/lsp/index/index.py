@@ -28,7 +28,7 @@ from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Schemas
 from onnxtext.checker.engine.finding_positions import TextPlaces
 from onnxtext.lsp.index.available_operators import schemas_of
-from onnxtext.lsp.index.resolve_section_names import listed_values, node_labels, section_scope
+from onnxtext.lsp.index.resolve_section_names import node_labels, section_scope, value_strings
 from onnxtext.lsp.index.scope_ends import find_end, limit_statements
 from onnxtext.lsp.index.section_names import SectionName, name_of, section_names
 from onnxtext.lsp.index.statements import Located, SpanMapCache
@@ -116,12 +116,16 @@ class Index:
                 role: Role = "definition" if defines else "declaration"
                 found = Occurrence(role, statement, (("name",),))
                 self._occur(number, statement.item.name, found)
-        for scope in self.scopes:
-            for name, span in listed_values(self, scope):
-                self._occur(self.number(scope), name, Occurrence("use", None, known=span))
+        for span, (scope, name) in self.value_strings.items():
+            self._occur(self.number(scope), name, Occurrence("use", None, known=span))
         for section in self.sections:
             self._section(section)
         return self._symbols
+
+    @cached_property
+    def value_strings(self) -> dict[Span, tuple[Scope, str]]:
+        """The graph and name of each value that a string in a decorator refers to, by span."""
+        return value_strings(self)
 
     def _values(self, scope: Scope) -> None:
         groups: tuple[tuple[list[ValueInfo], Group], ...] = (

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find the graphs that names in sections refer to, and the names in two decorators.
+"""Find the graphs that names in sections refer to, and the names of values in decorators.
 
-The decorators are `@value_info` and `@initializers`.
+The decorators are `@value_info`, `@initializers`, `@device` and `@set`.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from onnxtext.ast.list_order import ORDERS
 from onnxtext.checker.context.checked_model import plain_domain
@@ -67,6 +67,17 @@ def node_labels(index: Index, scope: Scope) -> dict[str, int]:
     return known
 
 
+def value_strings(index: Index) -> dict[Span, tuple[Scope, str]]:
+    """Return the graph and name of each value that a string in a decorator refers to, by span."""
+    found: dict[Span, tuple[Scope, str]] = {}
+    for scope in index.scopes:
+        for name, span in listed_values(index, scope):
+            found[span] = scope, name
+        for name, span in _recorded_values(index, scope):
+            found[span] = index.resolve(scope, name), name
+    return found
+
+
 def listed_values(index: Index, scope: Scope) -> Iterator[tuple[str, Span]]:
     """Yield (name, span) of each value in `@value_info(…)` and `@initializers(…)` of a graph.
 
@@ -76,7 +87,7 @@ def listed_values(index: Index, scope: Scope) -> Iterator[tuple[str, Span]]:
     if graph.at < 0 or not any(item.name in ORDERS for item in graph.decorators):
         return
     text = index.source.text
-    yield from _listed(text, graph.at, index.name_span(graph).start)
+    yield from _listed(text, _decorators_start(index, scope), index.name_span(graph).start)
     if index.model is not None and index.model.has_order and graph is index.model.graph:
         section = _ORDER.search(text, graph.at)
         if section is not None:
@@ -102,6 +113,60 @@ def _listed(text: str, at: int, end: int) -> Iterator[tuple[str, Span]]:
             start = -1
         elif start >= 0 and token.startswith(('"', 'b"')):
             yield name_of(token), Span(token.at, token.at + len(token))
+
+
+def _recorded_values(index: Index, scope: Scope) -> Iterator[tuple[str, Span]]:
+    """Yield (name, span) of each value in `@device(…)` and `@set(…)` of a graph and its nodes.
+
+    Records of these decorators name values in shardings and quantization annotations.
+    """
+    text, graph = index.source.text, scope.original
+    if graph.at >= 0 and any(item.name == "set" for item in graph.decorators):
+        yield from _recorded(text, _decorators_start(index, scope), index.name_span(graph).start)
+    for node in scope.nodes:
+        original: Any = index.original(node)
+        if not any(item.name in _WITH_RECORDS for item in original.decorators):
+            continue
+        statement = index.statement_of.get(id(original))
+        located = None if statement is None else index.located(statement)
+        span = None if located is None else located.find("decorators")
+        if span is not None:
+            yield from _recorded(text, *span)
+
+
+def _decorators_start(index: Index, scope: Scope) -> int:
+    """Return the start of the decorators of a graph; a nested graph's `at` is behind them."""
+    at, holder = scope.original.at, scope.holder
+    statement = None if holder is None else index.statement_of.get(id(index.original(holder)))
+    located = None if statement is None else index.located(statement)
+    if located is not None:
+        for _, places in located.path_to(at):
+            if places.rule == "decorated_element" and "decorators" in places.parts:
+                return located.absolute(places.parts["decorators"]).start
+    return at
+
+
+_WITH_RECORDS = ("device", "set")
+_NAMING = {"tensor_name": "", "value": "quant_parameter_tensor_names"}
+"""Fields of records that name values; such a field is in a field of the given name, if any."""
+
+
+def _recorded(text: str, at: int, end: int) -> Iterator[tuple[str, Span]]:
+    """Yield the names in these decorators between two offsets."""
+    around: list[str] = []
+    key = before = ""
+    for token in load_lexer().tokens(text, at, end):
+        if token.endswith("(") or token in ("[", "{"):
+            around.append(token[1:-1] or key)
+        elif token in (")", "]", "}"):
+            del around[-1:]
+        elif token == ":":
+            key = name_of(before)
+        elif before == ":" and key in _NAMING and around and around[0] in _WITH_RECORDS:
+            is_string = token.startswith(('"', 'b"'))
+            if is_string and _NAMING[key] in ("", *around):
+                yield name_of(token), Span(token.at, token.at + len(token))
+        before = token
 
 
 def _training(index: Index, number: int, kind: str) -> Scope | None:

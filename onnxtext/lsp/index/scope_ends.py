@@ -53,9 +53,8 @@ def _limit_of(index: Index, scope: Scope) -> int:
             return located.span.end if located is not None else statement.limit
     at = scope.original.at
     starts = [other.original.at for other in index.scopes if other.holder is None]
-    starts = [start for start in starts if start > at]
     starts += [name.at for name in index.sections[:1]]
-    return min([*starts, len(index.source.text)])
+    return min([start for start in starts if start > at], default=len(index.source.text))
 
 
 def limit_statements(index: Index) -> None:

@@ -13,7 +13,7 @@ from onnxtext.ast.paths import Step
 from onnxtext.source import Span
 from onnxtext.syntax.actions.sections import BLOCKS
 from onnxtext.syntax.actions.semantic_error import SemanticError
-from onnxtext.syntax.actions.strings import byte_string, escaped, plain
+from onnxtext.syntax.actions.strings import byte_string, escaped, plain, triple
 from onnxtext.syntax.grammar.lexer import Lexer, Token, load_lexer
 
 _SECTIONS = ("metadata", "quantization", "training")
@@ -132,10 +132,13 @@ class _Reader:
             token = self.next()
             if token is None:
                 break
+            if token in ("{", "}"):  # the list has no closing bracket
+                self.cursor = token.at
+                break
             depth += (token == "[") - (token == "]")
             if depth <= 0:
                 break
-            if token not in ("[", ":", ","):
+            if token.startswith(('"', 'b"')):
                 inside.append(token)
         return list(zip(inside[::2], inside[1::2], strict=False))
 
@@ -230,6 +233,8 @@ def name_of(token: str) -> str:
     try:
         if token.startswith('b"'):
             return byte_string(token)
+        if token.startswith('"""'):
+            return triple(token)
         if token.startswith('"') and len(token) > 1:
             return escaped(token) if "\\" in token else plain(token)
     except SemanticError:

@@ -135,7 +135,8 @@ class ErrorContext:
     def line_end(self) -> int:
         """The offset of the end of the line that contains the unexpected token."""
         end = self.text.find("\n", self.at)
-        return len(self.text) if end < 0 else end
+        end = len(self.text) if end < 0 else end
+        return end - self.text.endswith("\r", self.at, end)
 
     @cached_property
     def next_statement(self) -> int | None:

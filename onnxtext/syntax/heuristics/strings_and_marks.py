@@ -47,7 +47,7 @@ def unclosed_string(context: ErrorContext) -> Iterator[Diagnosis]:
         marks = list(islice(_QUOTE.finditer(text, start, end), _MAX_QUOTES))
         quotes = [found.start() for found in marks if found[0] == '"']
         if len(quotes) % 2 and len(marks) < _MAX_QUOTES and '"""' not in text[start:end]:
-            yield from _unclosed(context, quotes, end)
+            yield from _unclosed(context, quotes, end - text.endswith("\r", start, end))
             return
         start = end + 1
 

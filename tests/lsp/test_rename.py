@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A rename finds names in decorators, and renaming back restores the text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from lsprotocol import types as t
+from pytest_lsp import LanguageClient
+
+import onnxtext
+from onnxtext.lsp.index.reuse import common_start
+from tests.lsp.session import Session
+from tests.lsp.test_features import edited, rename
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+NESTED = """\
+<onnxtext: 1, ir_version: 11, opset_import: [24]>
+main (float[4] x, bool c) => (float[4] y) {
+  @device("h", sharding_spec: [{tensor_name: "x"}, {tensor_name: "h", device: [0]}])
+  @set(metadata_props: [{key: "tensor_name", value: "h"}])
+  h = Relu (x)
+  s = Abs (h)
+  y = If (c) <
+    then_branch = @set(
+      quantization_annotation: [
+        {
+          tensor_name: "p"
+          quant_parameter_tensor_names: [{key: "SCALE_TENSOR", value: "s"}]
+        },
+      ],
+    )
+    @value_info("q", "p")
+    a () => (float[4] p) {
+      float[4] q = Abs (h)
+      float[4] p = Neg (q)
+    },
+    else_branch = b () => (float[4] r) {
+      r = Abs (h)
+    },
+  >
+}
+configuration "h" {num_devices: 2}
+"""
+
+FUNCTIONS = """\
+<onnxtext: 1, ir_version: 10, opset_import: [21, "d": 1]>
+g (float x) => (float y, float z) {
+  y = d.F:one <"a b" = 3> (x)
+  z = d.F:two (x)
+}
+
+<domain: "d", overload: "one", opset_import: [21]>
+F <"a b" = 1> (x) => (y) {
+  y = Softmax <axis: int = @"a b"> (x)
+}
+
+<domain: "d", overload: "two", opset_import: [21]>
+F (x) => (w) {
+  w = Relu (x)
+}
+
+metadata {
+  value seq {
+    k: "v"
+  }
+  function d.F:one {
+    value y {
+      k: "v"
+    }
+  }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("place", "count"),
+    [("|h = Relu", 5), ('"|h", device', 5), ("|s = Abs", 2),
+     ("float[4] |p = N", 4), ('"|q", "p"', 3), ('"x|"}', 3)],
+)  # fmt: skip
+async def test_names_in_decorators_are_renamed(
+    client: LanguageClient, tmp_path: Path, place: str, count: int
+) -> None:
+    session = Session(client, tmp_path / "m.onnxtxt", NESTED)
+    made = await rename(session, place, "new")
+    assert made.count("new") == count
+    onnxtext.to_binary(made)
+
+
+@pytest.mark.parametrize("text", [NESTED, FUNCTIONS.replace(" seq ", " y ")])
+@pytest.mark.parametrize("new", ["n", "seq", "a\nb", "nan", "c d", "é"])
+async def test_renaming_back_restores_the_text(
+    client: LanguageClient, tmp_path: Path, text: str, new: str
+) -> None:
+    session = Session(client, tmp_path / "m.onnxtxt", text)
+    places = ["|F:one", "value |y", '@|"a b"', "|w = Relu"] if text is not NESTED else ["|h = "]
+    for place in places:
+        range = await session.client.text_document_prepare_rename_async(
+            session.params(t.PrepareRenameParams, place)
+        )
+        assert isinstance(range, t.PrepareRenamePlaceholder)
+        made = await rename(session, place, new)
+        onnxtext.to_binary(made)
+        other = Session(client, tmp_path / "n.onnxtxt", made)
+        at = other.position(common_start(text, made))
+        edit = await client.text_document_rename_async(
+            t.RenameParams(other.document, at, range.placeholder)
+        )
+        assert edited(other, edit) == text
+
+
+async def test_a_function_may_get_the_name_of_another_overload(
+    client: LanguageClient, tmp_path: Path
+) -> None:
+    text = FUNCTIONS.replace("F:two", "G:two").replace("F (x) => (w)", "G (x) => (w)")
+    session = Session(client, tmp_path / "m.onnxtxt", text.replace(" seq ", " y "))
+    assert await rename(session, "|G:two", "F") == FUNCTIONS.replace(" seq ", " y ")
+
+
+async def test_nothing_is_renamed_on_the_domain_of_an_operator(
+    client: LanguageClient, tmp_path: Path
+) -> None:
+    session = Session(client, tmp_path / "m.onnxtxt", FUNCTIONS)
+    params = session.params(t.PrepareRenameParams, "y = |d.F:one")
+    assert await client.text_document_prepare_rename_async(params) is None

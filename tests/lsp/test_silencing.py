@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The action `Silence` adds a comment that suppresses a finding."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pytest_lsp import LanguageClient
+
+import onnxtext
+from tests.lsp.session import Session
+from tests.lsp.test_features import edited
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+SUPPRESSIBLE = [  # (text, code of its finding)
+    (
+        "main (bool c, float[N] x) => (float[N] y) {\n"
+        "  y = If (c) <\n"
+        "    then_branch = yes (float q) => (float[N] a) { a = Relu (x) },\n"
+        "    else_branch = no () => (float[N] b) { b = Neg (x) },\n  >\n}\n",
+        "subgraph-arity",
+    ),
+    (
+        "main (float[N] x) => (float[N] y) {\n"
+        '  @doc("""\n    a\n    """) y = Relu (x) u = Abs (x)\n}\n',
+        "value-unused",
+    ),
+]
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+@pytest.mark.parametrize(("text", "code"), SUPPRESSIBLE)
+async def test_a_finding_is_silenced(
+    client: LanguageClient, tmp_path: Path, text: str, code: str, newline: str
+) -> None:
+    head = "<onnxtext: 1, ir_version: 10, opset_import: [21]>\n"
+    (tmp_path / "pyproject.toml").write_text('[tool.onnxtext]\nselect = ["value-unused"]\n')
+    text = (head + text).replace("\n", newline)
+    session = Session(client, tmp_path / "m.onnxtxt", text)
+    (finding,) = [each for each in await session.diagnostics() if each.code == code]
+    (action,) = [each for each in await session.actions(finding) if "Silence" in each.title]
+    made = edited(session, action.edit)
+    assert onnxtext.to_binary(made) == onnxtext.to_binary(text)
+    assert made.count("\n") == made.count(newline)
+    other = Session(client, tmp_path / "n.onnxtxt", made)
+    assert await other.diagnostics() == []
+
+
+async def test_an_unused_comment_is_not_silenced(client: LanguageClient, tmp_path: Path) -> None:
+    text = (
+        "<onnxtext: 1, ir_version: 10, opset_import: [21]>\n"
+        "main (float[N] x) => (float[N] y) {\n"
+        "  y = Relu (x) # onnxtext: ignore[value-undefined]\n}\n"
+    )
+    session = Session(client, tmp_path / "m.onnxtxt", text)
+    (finding,) = await session.diagnostics()
+    assert finding.code == "unused-suppression"
+    assert not [each for each in await session.actions(finding) if "Silence" in each.title]
