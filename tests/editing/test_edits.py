@@ -314,7 +314,7 @@ def test_replace_weight_changes_every_declaration(graph: str) -> None:
     assert made.count("float[3] w") == graph.count("float[1] w")
 
 
-def test_replace_weight_needs_a_name_that_is_clear() -> None:
+def test_replace_weight_refuses_the_name_of_several_weights() -> None:
     branch = "g () => (float[1] z) <float[1] w = [1]> { z = Neg (w) }"
     text = f"""<onnxtext: 1, ir_version: 10, opset_import: [21]>
         g (bool c) => (y) {{ y = If (c) <then_branch = {branch}, else_branch = {branch}> }}"""
@@ -433,7 +433,7 @@ def test_strip_removes_empty_doc_strings() -> None:
     assert not any(node.HasField("doc_string") for node in model.graph.node)
 
 
-def test_strip_reaches_every_tensor_and_parameter() -> None:
+def test_strip_changes_every_tensor_and_parameter() -> None:
     noted = '@doc("Doc") @meta("Key": "v")'
     text = f"""<onnxtext: 1, ir_version: 11, opset_import: [21, "f": 1]>
         g (@data.doc("Doc") @data.meta("Key": "v") float[1] x = [1]) => (float[1] y) <
