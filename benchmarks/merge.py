@@ -19,8 +19,8 @@ import onnxtext
 from benchmarks.merge_edits import KINDS, Pair, pairs
 from benchmarks.transformer import transformer
 from onnxtext.merger import merge
+from onnxtext.merger.conflict_markers import Markers
 from onnxtext.merger.line_merge import merge_lines
-from onnxtext.merger.merged_tree import Markers
 
 SHARED = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
 SEED = 8

@@ -13,7 +13,7 @@ The texts and links of a cloned repository are not trusted. So:
   with a warning.
 - A path in a *text or model* (stores, safetensors files, data files, external data) is relative,
   and must stay below the directory of the text, links included: see `weights.open_beside`.
-- In the working tree of *git*, `git.repository.read_tracked` follows no link, as git itself, and
+- In the working tree of *git*, `git.repository.read_tracked` follows no link, like git itself, and
   `git install` writes no attributes through a link that leads out.
 - In a *store*, blobs are regular files below it. A blob that we write replaces a link;
   `gc` removes the link, never its target.

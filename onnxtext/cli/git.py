@@ -17,6 +17,7 @@ from onnxtext.cli.streams import say
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
 from onnxtext.diagnostics.safe import safe
 from onnxtext.files import name_of
+from onnxtext.plurals import counted
 
 if TYPE_CHECKING:
     from onnxtext.cli.diff import Form
@@ -136,8 +137,8 @@ def _advise(mode: Mode) -> None:
         from onnxtext.git.verification import count_filtered
 
         if count := count_filtered():
-            files = "file is" if count == 1 else "files are"
-            _say(f"{count} tracked {files} filtered: `onnxtext git verify` shows what would change")
+            files = counted(count, "tracked file is", "tracked files are")
+            _say(f"{files} filtered: `onnxtext git verify` shows what would change")
 
 
 @command.command("uninstall", epilog=EPILOG)
@@ -220,7 +221,7 @@ def verify(output_format: str, color: str) -> int:
             _say(*[f"  {problem}" for problem in (*found.problems, *filter(None, [found.note]))])
             for problem in found.problems if output_format != "full" else ():
                 reporter.found(Diagnostic("git-would-change", problem, file=found.path), found.path)
-        _say(f"{count} models, {bad} with problems")
+        _say(f"{counted(count, 'model')}, {bad:,} with problems")
     return max(reporter.status, FINDINGS if bad else 0)
 
 

@@ -18,6 +18,7 @@ from onnxtext.cli.report import Reporter, io_errors
 from onnxtext.cli.streams import read_stdin, say
 from onnxtext.diagnostics.safe import safe
 from onnxtext.files import read_input
+from onnxtext.plurals import counted
 
 if TYPE_CHECKING:
     from onnxtext.ast.model import Model
@@ -142,10 +143,10 @@ def _opsets(view: Overview) -> Cells:
 
 
 def _counts(view: Overview) -> Cells:
-    parts = [view.graph or "(no name)", _counted(view.nodes, "node")]
-    parts += [_counted(view.subgraphs, "nested graph")] * bool(view.subgraphs)
+    parts = [view.graph or "(no name)", counted(view.nodes, "node")]
+    parts += [counted(view.subgraphs, "nested graph")] * bool(view.subgraphs)
     parts += ["training information"] * view.training
-    parts += [_counted(view.metadata, "metadata entry", "metadata entries")] * bool(view.metadata)
+    parts += [counted(view.metadata, "metadata entry", "metadata entries")] * bool(view.metadata)
     return [", ".join(parts)]
 
 
@@ -162,12 +163,12 @@ def _dimensions(view: Overview) -> Cells:
 
 
 def _functions(view: Overview) -> Cells:
-    return [f"{each.name}  {_counted(each.nodes, 'node')}" for each in view.functions]
+    return [f"{each.name}  {counted(each.nodes, 'node')}" for each in view.functions]
 
 
 def _amount(amount: Amount) -> str:
-    tensors = _counted(amount.tensors, "tensor")
-    return f"{tensors}, {_counted(amount.elements, 'element')}, {size_text(amount.size)}"
+    tensors = counted(amount.tensors, "tensor")
+    return f"{tensors}, {counted(amount.elements, 'element')}, {size_text(amount.size)}"
 
 
 def _parameters(view: Overview) -> Cells:
@@ -181,10 +182,6 @@ def _amounts(amounts: dict[str, Amount]) -> Cells:
 
 def _largest(view: Overview) -> Cells:
     return [f"{size_text(one.size):>7}  {one.name}  {one.type}" for one in view.largest]
-
-
-def _counted(count: int, noun: str, plural: str | None = None) -> str:
-    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
 
 
 _CELLS: tuple[tuple[str, Callable[[Overview], Cells]], ...] = (

@@ -17,6 +17,7 @@ from onnxtext.cli.progress import Progress
 from onnxtext.cli.report import CommandError, Reporter, read_error
 from onnxtext.cli.streams import say
 from onnxtext.diagnostics.safe import safe
+from onnxtext.plurals import counted
 
 if TYPE_CHECKING:
     from onnxtext.weights.store import Store
@@ -113,7 +114,8 @@ def verify_blobs(stores: tuple[str, ...], output_format: str, color: str) -> int
                         done(size)
             if output_format != "json":
                 bad = f", {damaged} damaged" if damaged else ""
-                _say(f"{name}: {count} blobs of {total:,} bytes are intact{bad}")
+                intact = f"{counted(total, 'byte')} {'is' if count == 1 else 'are'} intact"
+                _say(f"{name}: {counted(count, 'blob')} of {intact}{bad}")
     return reporter.status
 
 
@@ -147,17 +149,18 @@ def collect(stores: tuple[str, ...], delete: bool, output_format: str, color: st
                     old.append((path, size))
                     rows.append({"file": str(path), "size": size, "removed": delete})
                     if output_format != "json":
-                        _say(f"{'removed' if delete else 'would remove'} {path}  {size:,} bytes")
+                        action = "removed" if delete else "would remove"
+                        _say(f"{action} {path}  {counted(size, 'byte')}")
                 kept = len(found.users) - sum(path in orphaned for path, _ in old)
                 if output_format != "json":
                     freed = sum(size for _, size in old)
                     verb = "removed" if delete else "to remove with --delete"
-                    texts = (
-                        f"{len(found.texts)} texts below {found.store.directory.parent} "
-                        "and in the directories above it"
+                    removed = f"{counted(len(old), 'file')} {verb}, {counted(freed, 'byte')}"
+                    _say(f"{name}: {removed}; {counted(kept, 'blob')} kept")
+                    _say(
+                        f"{name}: searched {counted(len(found.texts), 'text')} below "
+                        f"{found.store.directory.parent} and in the directories above it"
                     )
-                    _say(f"{name}: {len(old)} files {verb}, {freed:,} bytes; {kept} blobs kept")
-                    _say(f"{name}: searched {texts}")
         if output_format == "json":
             _say(json.dumps(rows, indent=2))
     return reporter.status

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from onnxtext.ast.model import Graph, Model
+from onnxtext.ast.model import Function, Graph, Model
 from onnxtext.ast.types import TensorType, Type
 from onnxtext.ast.visit import walk_graphs
 from onnxtext.checker.context.compare_declared_types import plain_dim
@@ -91,12 +91,12 @@ def put_shape(model: Model, name: str, shape: Shape | None) -> None:
                 put(_with_shape(type, tuple(dims)))
 
 
-def declarations(graph: Graph) -> Iterator[Declaration]:
-    """Yield a `Declaration` for each declared type of the values of a graph."""
-    for value in (*graph.inputs, *graph.outputs, *graph.values):
+def declarations(scope: Graph | Function) -> Iterator[Declaration]:
+    """Yield a `Declaration` for each declared type of the values of a graph or function."""
+    for value in (*scope.inputs, *scope.outputs, *scope.values):
         if value.type is not None and value.data is None:
             yield value.name, value.type, partial(setattr, value, "type")
-    for node in graph.nodes:
+    for node in scope.nodes:
         for at, (name, type) in enumerate(zip(node.outputs, node.output_types, strict=False)):
             if type is None:
                 continue

@@ -44,64 +44,83 @@ def extract(model: Model, starts: Sequence[str], ends: Sequence[str]) -> None:
         raise refused(f"{', '.join(last)} also needs {names}", "name it with --from, too")
     if not chosen:
         raise refused(f"no path leads from {', '.join(first)} to {', '.join(last)}")
-    types = types_of(graph)
-    if not types.keys() >= {*(first if starts else ()), *last}:
-        types = _inferred_types(model) | types
-    infos = [value for value in graph.values if value.data is None]
-    declared = {value.name: value for value in (*infos, *graph.outputs, *graph.inputs)}
     nodes = [graph.nodes[number] for number in sorted(chosen)]
     needed = {name for node in nodes for name in uses(node)}
     made = {name for node in nodes for name in node.outputs}
-    used = needed | set(last)
-    kept = _with_annotated(graph, used | made, weights | defaults)
+    again = needed.intersection(made, first)
+    if starts and again:
+        raise refused(
+            f"`{min(again)}` would be both an input and the output of a node",
+            "leave it out of --from, or of --to",
+        )
+    types = types_of(graph)
+    if not types.keys() >= {*(first if starts else ()), *last}:
+        types = _inferred_types(model) | types
+    kept = _with_annotated(graph, needed.union(made, last), weights | defaults)
+    before = graph.outputs
+    given = kept - made - weights.difference([value.name for value in graph.inputs])
+    graph.inputs, graph.outputs = _interface(graph, types, first, last, given)
+    graph.nodes = nodes
+    _move_declarations(graph, before, weights & kept)
+    _drop_unused(model)
+
+
+def _interface(
+    graph: Graph, types: dict[str, Type], first: Sequence[str], last: Sequence[str], given: set[str]
+) -> tuple[list[ValueInfo], list[ValueInfo]]:
+    """Return the inputs and outputs of an extracted graph.
+
+    Args:
+        graph: the whole graph.
+        types: types of its values.
+        first: the names of possible inputs.
+        last: the names of the outputs.
+        given: the names of the inputs that the extracted graph needs; those that are not in `first`
+            have default values.
+    """
+    infos = [value for value in graph.values if value.data is None]
+    declared = {value.name: value for value in (*infos, *graph.outputs, *graph.inputs)}
 
     def value_info(name: str) -> ValueInfo:
         return declared.get(name) or ValueInfo(
             name, types.get(name), metadata=graph.value_metadata.get(name, ())
         )
 
-    if starts:
-        again = needed.intersection(made, first)
-        if again:
-            raise refused(
-                f"`{min(again)}` would be both an input and the output of a node",
-                "leave it out of --from, or of --to",
-            )
-        entering = [name for name in first if name in used and name not in weights | made]
-        added = (defaults & kept).difference(first)
-        graph.inputs = [
-            *map(value_info, entering),
-            *[value for value in graph.inputs if value.name in added],
-        ]
-    else:
-        graph.inputs = [
-            value for value in graph.inputs if value.name in used or (value.name in defaults & kept)
-        ]
-    before = graph.outputs
-    graph.outputs = [_as_output(value_info(name)) for name in last]
+    others = given.difference(first)
+    inputs = [value_info(name) for name in first if name in given]
+    inputs += [value for value in graph.inputs if value.name in others]
+    return inputs, [_as_output(value_info(name)) for name in last]
+
+
+def _move_declarations(graph: Graph, before: Sequence[ValueInfo], weights: set[str]) -> None:
+    """Move types and metadata between the interface of a graph and the values in it.
+
+    Values that became inputs or outputs are declared there only. Outputs that became inner values
+    are declared by their nodes.
+
+    Args:
+        graph: the graph with its new inputs, outputs and nodes; changed in place.
+        before: its outputs before.
+        weights: the names of the initializers that stay.
+    """
+    made = {name for node in graph.nodes for name in node.outputs}
     shown = {value.name for value in (*graph.inputs, *graph.outputs)}
-    moved = shown.difference([value.name for value in before])
-    described = {value.name for value in infos} | types_of_nodes(graph).keys()
+    described = types_of_nodes(graph).keys() | {v.name for v in graph.values if v.data is None}
     inner = {v.name: v for v in before if v.name in made - shown - described and v.type}
-    for node in nodes:  # inputs and outputs of the graph declare their types, nodes all others
-        again_inner = inner.keys() & node.outputs
-        if again_inner or (node.output_types and moved.intersection(node.outputs)):
+    moved = shown.difference([value.name for value in before])
+    changed = {name: value.type for name, value in inner.items()} | dict.fromkeys(moved)
+    for node in graph.nodes:
+        if not changed.keys().isdisjoint(node.outputs):
             known = dict(zip(node.outputs, node.output_types, strict=False))
-            known |= {one: inner[one].type for one in again_inner} | dict.fromkeys(moved)
-            made_types = tuple([known.get(name) for name in node.outputs])
-            node.output_types = made_types if any(made_types) else ()
-    stored = weights & kept
+            types = [changed.get(name, known.get(name)) for name in node.outputs]
+            node.output_types = tuple(types) if any(types) else ()
+    inside = (made | weights) - moved
     graph.values = [
-        value
-        for value in graph.values
-        if value.name in (stored if value.data is not None else (made | stored) - moved)
+        value for value in graph.values if value.name in (inside if value.data is None else weights)
     ]
-    graph.nodes = nodes
-    described = (made - moved) | stored
     graph.value_metadata = {name: pairs for name, v in inner.items() if (pairs := _metadata(v))} | {
-        name: pairs for name, pairs in graph.value_metadata.items() if name in described
+        name: pairs for name, pairs in graph.value_metadata.items() if name in inside
     }
-    _drop_unused(model)
 
 
 def _with_annotated(graph: Graph, used: set[str], constants: set[str]) -> set[str]:
@@ -115,12 +134,11 @@ def _with_annotated(graph: Graph, used: set[str], constants: set[str]) -> set[st
     Returns:
         `used`, and the names of the constants that remaining annotations refer to.
     """
-    kept: set[str] = set()
-    more = used
-    while more != kept:
-        kept = more
+    kept, size = set(used), -1
+    while len(kept) != size:
+        size = len(kept)
         chosen = [one for one in graph.quantization if one.tensor_name in kept]
-        more = kept | {name for one in chosen for _, name in one.entries if name in constants}
+        kept.update([name for one in chosen for _, name in one.entries if name in constants])
     graph.quantization = [one for one in chosen if all(name in kept for _, name in one.entries)]
     return kept
 
@@ -162,10 +180,10 @@ def _needed(
     """Return the indices of the nodes that compute `last` from `first`, and missing inputs."""
     chosen: set[int] = set()
     missing: dict[str, None] = {}
-    stack = list(last)
+    begins, ends, stack = set(first), set(last), list(last)
     while stack:
         name = stack.pop()
-        if name in first and (name not in last or name not in flow.makers):
+        if name in begins and (name not in ends or name not in flow.makers):
             continue
         number = flow.makers.get(name)
         if number is None:
@@ -173,7 +191,7 @@ def _needed(
                 missing[name] = None
         elif number not in chosen:
             chosen.add(number)
-            stack += [use for use in uses(graph.nodes[number]) if use not in first]
+            stack += [use for use in uses(graph.nodes[number]) if use not in begins]
     return chosen, list(missing)
 
 

@@ -120,6 +120,7 @@ def _place(
     if before is not None:
         scope, node = find_node(model, before)
         return scope, _index(scope, node)
+    chosen: Graph | Function | None = None
     if after is not None and after not in [value.name for value in model.graph.inputs]:
         try:
             scope, node = find_node(model, after)
@@ -128,12 +129,12 @@ def _place(
                 owners = [one for one in walk_graphs(model) if after in _given(one)]
                 if len(owners) != 1:
                     raise
-                return owners[0], 0
+                (chosen,) = owners
         else:
             return scope, _index(scope, node) + 1
     own = {name for node in made for name in node.outputs}
     used = {name for node in made for name in uses(node)} - own
-    scope = next((one for one, visible in _visible(model) if used <= visible), model.graph)
+    scope = chosen or next((one for one, names in _visible(model) if used <= names), model.graph)
     makers = [at for at, node in enumerate(scope.nodes) if used.intersection(node.outputs)]
     return scope, max(makers, default=-1) + 1
 

@@ -8,7 +8,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
-from onnxtext.ast.tensors_and_attributes import Attribute, Blob, DataFile, Tensor, TypedBlob
+from onnxtext.ast.tensors_and_attributes import (
+    Attribute,
+    Blob,
+    DataFile,
+    Tensor,
+    TensorData,
+    TypedBlob,
+)
 from onnxtext.ast.visit import walk_graphs
 from onnxtext.editing.change_shapes import declarations
 from onnxtext.editing.errors import refused, unknown
@@ -33,6 +40,8 @@ def replace_weight(model: Model, name: str, array: np.ndarray[Any, Any]) -> list
         OnnxTextError: the model has no such weight, or several outside of the main graph; or ONNX
             has no element type for the array.
     """
+    from onnxtext.printer import print_type
+
     new = _tensor(array, name)
     known = [(scope, weight) for scope in walk_graphs(model) for weight in _weights(scope)]
     found = [(scope, weight) for scope, weight in known if name in _names(weight)]
@@ -42,20 +51,27 @@ def replace_weight(model: Model, name: str, array: np.ndarray[Any, Any]) -> list
     if len(chosen) > 1:
         raise refused(f"{len(chosen)} weights have the name `{name}`", "rename one of them first")
     ((scope, weight),) = chosen
+    old = weight if isinstance(weight, ValueInfo) else weight[2]
+    type, data = old.type, old.data
+    new = replace(new, data=_placed(model, new, name, data))
     if isinstance(weight, ValueInfo):
-        old = weight.type
-        said = _replace(model, weight, new)
+        weight.type, weight.data = new.type, new.data
     else:
         node, attribute, tensor = weight
-        old = tensor.type
-        held = ValueInfo(name, tensor.type, tensor.data)
-        said = _replace(model, held, new)
-        made = replace(attribute, value=replace(tensor, type=new.type, data=held.data))  # type: ignore[arg-type]
+        made = replace(attribute, value=replace(tensor, type=new.type, data=new.data))
         node.attributes = tuple([made if one is attribute else one for one in node.attributes])
-    for declared, type, put in declarations(scope) if isinstance(scope, Graph) else ():
-        if declared == name and type == old:
+    if isinstance(data, (Blob, TypedBlob)) and not _is_used(model, data.digest):
+        model.resources = {
+            digest: held
+            for digest, held in model.resources.items()
+            if not digest.startswith(data.digest)
+        }
+    if type is None or type == new.type:
+        return []
+    for declared, before, put in declarations(scope):
+        if declared == name and before == type:
             put(new.type)
-    return said
+    return [f"the type of `{name}` changes from {print_type(type)} to {print_type(new.type)}"]
 
 
 _Constant = tuple[Node, Attribute, Tensor]
@@ -87,25 +103,16 @@ def _tensor(array: np.ndarray[Any, Any], name: str) -> Tensor:
     return made
 
 
-def _replace(model: Model, value: ValueInfo, new: Tensor) -> list[str]:
-    from onnxtext.printer import print_type
+def _placed(model: Model, new: Tensor, name: str, old: object) -> TensorData:
+    """Return the data of a tensor; outside of the graph if it replaces data that is outside."""
     from onnxtext.printer.move_weights import INLINE_ELEMENTS, Mover
 
-    said = []
-    if value.type is not None and value.type != new.type:
-        said.append(
-            f"the type of `{value.name}` changes from {print_type(value.type)} to "
-            f"{print_type(new.type)}"
-        )
-    old, value.type = value.data, new.type
-    value.data = new.data
-    if isinstance(old, (Blob, TypedBlob, DataFile)):  # keep large data outside of the graph
-        mover = Mover(INLINE_ELEMENTS)
-        value.data = mover.data(new.type, new.data, value.name)
-        model.resources = {**model.resources, **mover.resources}
-    if isinstance(old, (Blob, TypedBlob)) and not _is_used(model, old.digest):
-        model.resources = {k: v for k, v in model.resources.items() if not k.startswith(old.digest)}
-    return said
+    if not isinstance(old, (Blob, TypedBlob, DataFile)):
+        return new.data
+    mover = Mover(INLINE_ELEMENTS)
+    data: TensorData = mover.data(new.type, new.data, name)
+    model.resources = {**model.resources, **mover.resources}
+    return data
 
 
 def _is_used(model: Model, digest: str) -> bool:

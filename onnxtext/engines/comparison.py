@@ -16,6 +16,8 @@ from onnxtext.engines.run_inputs import default_inputs, input_error, needed_inpu
 if TYPE_CHECKING:
     import onnx
 
+Array = np.ndarray[Any, Any]
+
 
 @dataclass(frozen=True, slots=True)
 class Difference:
@@ -24,8 +26,8 @@ class Difference:
     Attributes:
         name: the name of the value.
         is_output: whether it is an output of both models.
-        changed: number of elements that differ; two NaNs are equal. If `note` is set, this is the
-            number of all elements.
+        changed: number of elements that differ; two NaNs are equal. Elements that could not be
+            compared count as different.
         elements: number of elements in the first run; those of lists and maps are added up.
         largest: the largest absolute difference; None if the elements are not numbers, or if
             `note` is set.
@@ -100,7 +102,8 @@ def run_both(
         OnnxTextError: a model cannot be run, or an input that the second model requires is neither
             given nor has a valid default value in the first model.
     """
-    common = [name for name in _computed(first) if name in set(_computed(second))]
+    others = set(_computed(second))
+    common = [name for name in _computed(first) if name in others]
     taken = {value.name for value in second.graph.input}
     theirs = {name: value for name, value in inputs.items() if name in taken}
     missing = [name for name in needed_inputs(second) if name not in theirs]
@@ -167,25 +170,28 @@ def compare_values(name: str, first: Any, second: Any, *, is_output: bool = True
     if first.dtype.kind in "OSUb":
         changed = int((first != second).sum())
         return Difference(name, is_output, changed, first.size)
-    one, two = (array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)
-                for array in (first, second))  # fmt: skip
+    gap, ratio = _differences(first, second)
+    return _measured(name, is_output, gap.size, first.size, gap, ratio)
+
+
+def _differences(first: Array, second: Array) -> tuple[Array, Array]:
+    """Return the absolute and the relative differences of the numbers that differ."""
+    is_integer = first.dtype.kind in "iu"
+    wide = np.complex128 if first.dtype.kind == "c" else np.float64
+    one, two = first.astype(wide), second.astype(wide)
     with np.errstate(all="ignore"):
-        # float64 may not distinguish integers
-        unequal = first != second if first.dtype.kind in "iu" else one != two
+        # Different integers of 64 bits may be the same float.
+        unequal = first != second if is_integer else one != two
         differs = unequal & ~(np.isnan(one) & np.isnan(two))
         one, two = one[differs], two[differs]
         gap = np.nan_to_num(np.abs(one - two), nan=np.inf, posinf=np.inf)
-        if first.dtype.kind in "iu":
+        if is_integer:
             gap = np.maximum(gap, 1.0)
         ratio = np.nan_to_num(gap / np.abs(one), nan=np.inf, posinf=np.inf)
-    pairs = _outermost(gap, ratio)
-    return _measured(name, is_output, int(differs.sum()), first.size, pairs)
+    return gap, ratio
 
 
-Pairs = tuple[tuple[float, float], ...]
-
-
-def _outermost(gap: Any, ratio: Any) -> Pairs:
+def _outermost(gap: Array, ratio: Array) -> tuple[tuple[float, float], ...]:
     """Return the pairs of two lists of numbers that no other pair exceeds in both numbers."""
     order = np.lexsort((-ratio, -gap))
     gap, ratio = gap[order], ratio[order]
@@ -193,7 +199,10 @@ def _outermost(gap: Any, ratio: Any) -> Pairs:
     return tuple(zip(gap[chosen].tolist(), ratio[chosen].tolist(), strict=True))
 
 
-def _measured(name: str, is_output: bool, changed: int, elements: int, pairs: Pairs) -> Difference:
+def _measured(
+    name: str, is_output: bool, changed: int, elements: int, gap: Array, ratio: Array
+) -> Difference:
+    pairs = _outermost(gap, ratio)
     largest = max([gap for gap, _ in pairs], default=0.0)
     relative = max([ratio for _, ratio in pairs], default=0.0)
     return Difference(name, is_output, changed, elements, largest, relative, pairs=pairs)
@@ -201,13 +210,14 @@ def _measured(name: str, is_output: bool, changed: int, elements: int, pairs: Pa
 
 def _added_up(name: str, is_output: bool, parts: list[Difference]) -> Difference:
     """Return the difference of two lists or maps, given the differences of their items."""
-    changed, elements = (sum([one.changed for one in parts]), sum([one.elements for one in parts]))
+    changed = sum([one.changed for one in parts])
+    elements = sum([one.elements for one in parts])
     note = next((one.note for one in parts if one.note is not None), None)
     if note is not None or any(one.differs and one.largest is None for one in parts):
         return Difference(name, is_output, changed, elements, note=note)
     pairs = [pair for one in parts for pair in one.pairs]
     gap, ratio = np.array(pairs, np.float64).reshape(-1, 2).T
-    return _measured(name, is_output, changed, elements, _outermost(gap, ratio))
+    return _measured(name, is_output, changed, elements, gap, ratio)
 
 
 def _paired(first: Any, second: Any) -> list[tuple[Any, Any]] | None:

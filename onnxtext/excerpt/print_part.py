@@ -12,6 +12,7 @@ from onnxtext.excerpt.find_bodies import Body, find_bodies, walk_bodies
 from onnxtext.excerpt.load_model import Reading
 from onnxtext.excerpt.search import comment, search
 from onnxtext.excerpt.slices import cut
+from onnxtext.plurals import counted
 from onnxtext.printer.printer import graph_printer, model_parts
 
 
@@ -42,8 +43,7 @@ def part_text(reading: Reading, choice: Choice) -> Iterator[str]:
     """
     root, name = reading.root, reading.name
     if reading.findings:
-        count = len(reading.findings)
-        yield f"# {count} error{'s' * (count != 1)}: unreadable parts are left out\n"
+        yield f"# {counted(len(reading.findings), 'error')}: unreadable parts are left out\n"
     if choice == Choice() and isinstance(root, Model):
         yield from model_parts(root)
         return

@@ -11,6 +11,7 @@ from onnxtext.ast.types import Type
 from onnxtext.ast.visit import nested_graphs
 from onnxtext.excerpt.errors import ShowError
 from onnxtext.excerpt.find_bodies import Body
+from onnxtext.plurals import counted
 
 
 def cut(bodies: Sequence[Body], starts: Sequence[str], ends: Sequence[str], file: str) -> Body:
@@ -57,7 +58,7 @@ def _cut(body: Body, flow: Flow, starts: Sequence[str], ends: Sequence[str], fil
     where = " ".join(
         [f"from {_listed(starts)}"] * bool(starts) + [f"to {_listed(ends)}"] * bool(ends)
     )
-    count = f"{len(chosen)} of {total} node{'s' * (total != 1)}"
+    count = f"{len(chosen):,} of {counted(total, 'node')}"
     return Body(graph, f"{count} of {body.title}: {where}")
 
 

@@ -5,11 +5,11 @@
 of items, each with its comments and whitespace (`text_parts`, `lazy_read`). Items are matched by
 name or content (`item_keys`, `match_items`, `item_order`) and merged down to the attributes and
 inputs of nodes (`statement_merge`, `trivia_merge`). The result is checked for undefined and
-duplicate names (`text_review`) and written with conflict markers (`merged_tree`).
+duplicate names (`text_review`) and written (`merged_tree`, `conflict_markers`).
 
 The models are merged, too (`canonical_models`, `merge_fields`, `model_review`). If the merged text
 does not parse to the merged model (`verify_merged_text`), the merged model is printed instead
-(`conflict_text`, `reprint_comments`).
+(`reprint_comments`).
 """
 
 from __future__ import annotations

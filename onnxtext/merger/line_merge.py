@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from onnxtext.merger.merged_tree import Markers
+from onnxtext.merger.conflict_markers import Markers, whole_conflict
 
 _MOST_CONFLICTS = 127
 """The maximum exit status of `git merge-file`, which is the number of conflicts."""
@@ -47,11 +47,3 @@ def merge_lines(base: str, ours: str, theirs: str, markers: Markers) -> tuple[st
 def _environment() -> dict[str, str]:
     """Return the environment without git's variables, which could select a repository."""
     return {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-
-
-def whole_conflict(base: str, ours: str, theirs: str, markers: Markers) -> str:
-    """Return a single conflict whose versions are the whole texts."""
-    texts = [
-        text if not text or text.endswith("\n") else f"{text}\n" for text in (base, ours, theirs)
-    ]
-    return f"{markers.lines(*texts)}\n"

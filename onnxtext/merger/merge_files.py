@@ -6,16 +6,12 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from onnxtext.diagnostics import OnnxTextError, OnnxTextWarning
 from onnxtext.filetype import looks_binary
 from onnxtext.memory import paused_collector
-
-if TYPE_CHECKING:
-    from onnxtext.merger.merged_tree import Markers
-
-BOM = "\ufeff"
+from onnxtext.merger.conflict_markers import Markers
+from onnxtext.merger.line_ends import LineEnds, plain_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,15 +53,13 @@ class _Version:
         text: its text, or the text printed from a binary model; lines end with LF.
         binary: whether it is a binary model.
         resources: the blobs of a binary model, which are not in the text.
-        mark: the byte order mark; "" if there is none.
-        line_end: the line end of the file, LF or CRLF.
+        line_ends: its byte order mark and line ends.
     """
 
     text: str
     binary: bool = False
     resources: dict[str, bytes | memoryview] = field(default_factory=dict)
-    mark: str = ""
-    line_end: str = "\n"
+    line_ends: LineEnds = field(default_factory=LineEnds)
 
 
 def merge(
@@ -96,8 +90,6 @@ def merge(
         return MergeResult(ours, 0, is_binary=looks_binary(ours))
     if base == ours:
         return MergeResult(theirs, 0, is_binary=looks_binary(theirs))
-    from onnxtext.merger.merged_tree import Markers
-
     markers = Markers(marker_size, labels)
     files = (base, ours, theirs)
     with paused_collector(), warnings.catch_warnings():
@@ -124,10 +116,9 @@ def _merge_files(versions: Sequence[_Version], markers: Markers) -> MergeResult:
 
     base, ours, theirs = versions
     text, conflicts, notes = merge_texts(base.text, ours.text, theirs.text, markers)
-    chosen = theirs if base.line_end == ours.line_end or ours.binary else ours
-    if chosen.line_end != "\n":
-        text = text.replace("\n", chosen.line_end)
-    data = (ours.mark + text).encode("utf-8", "surrogateescape")
+    is_ours = base.line_ends.end != ours.line_ends.end and not ours.binary
+    line_ends = LineEnds(ours.line_ends.mark, (ours if is_ours else theirs).line_ends.end)
+    data = line_ends.restore(text).encode("utf-8", "surrogateescape")
     return MergeResult(data, conflicts, tuple(notes))
 
 
@@ -165,11 +156,8 @@ def _read(data: bytes, path: str) -> _Version:
         text = decode_text(data, path or "<bytes>")
     except OnnxTextError as error:
         raise _unreadable(error) from None
-    mark = BOM if text.startswith(BOM) else ""
-    text = text.removeprefix(BOM)
-    if "\r\n" in text and text.count("\r\n") == text.count("\n"):
-        return _Version(text.replace("\r\n", "\n"), mark=mark, line_end="\r\n")
-    return _Version(text, mark=mark)
+    text, line_ends = plain_text(text)
+    return _Version(text, line_ends=line_ends)
 
 
 def _lift(data: bytes, path: str) -> _Version:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Union
 
+from onnxtext.merger.conflict_markers import Markers
 from onnxtext.merger.text_parts import Item
 
 Body = Union[str, "Joined", "Choice", "Listed"]
@@ -84,34 +85,6 @@ class Listed:
     closing: str
     commas: bool
     trailing: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Markers:
-    """The format of conflict markers, as in git.
-
-    Attributes:
-        size: length of a marker.
-        labels: names of the base, ours and theirs.
-        swapped: whether ours and theirs were swapped for the merge; `lines` swaps them back.
-    """
-
-    size: int = 7
-    labels: tuple[str, str, str] = ("base", "ours", "theirs")
-    swapped: bool = False
-
-    def lines(self, base: str, ours: str, theirs: str) -> str:
-        """Return a conflict with its markers, without a final line end.
-
-        Each version must be empty or consist of whole lines.
-        """
-        names = [f" {label}" if label else "" for label in self.labels]
-        if self.swapped:
-            ours, theirs = theirs, ours
-        return (
-            f"{'<' * self.size}{names[1]}\n{ours}{'|' * self.size}{names[0]}\n{base}"
-            f"{'=' * self.size}\n{theirs}{'>' * self.size}{names[2]}"
-        )
 
 
 @dataclass(frozen=True, slots=True)

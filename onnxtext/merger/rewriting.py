@@ -12,10 +12,10 @@ from __future__ import annotations
 from onnxtext.ast.model import Model
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.memory import paused_collector
+from onnxtext.merger.conflict_markers import Markers
 from onnxtext.merger.construct_rules import MergeConflict
 from onnxtext.merger.item_order import Orders
-from onnxtext.merger.merge_files import BOM
-from onnxtext.merger.merged_tree import Markers
+from onnxtext.merger.line_ends import plain_text
 from onnxtext.merger.reprint_comments import restore_comments
 from onnxtext.merger.splicing import splice
 from onnxtext.merger.text_merge import propose, resolve
@@ -50,26 +50,12 @@ def rewrite_text(text: str, model: Model, *, name: str = "<string>") -> str:
             partly = _parsed(made)
         if partly is None:
             made, partly = text, old
+        plain, line_ends = plain_text(made)
         if partly != model:
-            made = _with_line_ends(text, _merged(_plain(made), partly, model))
+            plain = _merged(plain, partly, model)
         if "#" in text:
-            made = _with_line_ends(text, restore_comments(_plain(made), (text, old), model))
-        return made
-
-
-def _plain(text: str) -> str:
-    """Return a text without a byte order mark, with LF as line end if all ends are CRLF."""
-    return text.removeprefix(BOM).replace("\r\n", "\n") if _is_dos(text) else text.removeprefix(BOM)
-
-
-def _is_dos(text: str) -> bool:
-    return "\r\n" in text and text.count("\r\n") == text.count("\n")
-
-
-def _with_line_ends(like: str, text: str) -> str:
-    """Return a plain text with the byte order mark and the line ends of the text `like`."""
-    mark = BOM if like.startswith(BOM) else ""
-    return mark + (text.replace("\n", "\r\n") if _is_dos(like) else text)
+            plain = restore_comments(plain, (text, old), model)
+        return line_ends.restore(plain)
 
 
 def _parsed(text: str) -> Model | None:

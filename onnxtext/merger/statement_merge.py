@@ -7,10 +7,11 @@ from collections.abc import Sequence
 
 from onnxtext.format.tree import Tree
 from onnxtext.merger import construct_rules
+from onnxtext.merger.conflict_markers import Markers
 from onnxtext.merger.construct_rules import MergeConflict
 from onnxtext.merger.item_order import Orders
 from onnxtext.merger.match_items import ABSENT, match, text_match_rules
-from onnxtext.merger.merged_tree import Body, Choice, Chunk, Joined, Listed, Markers, Writer
+from onnxtext.merger.merged_tree import Body, Choice, Chunk, Joined, Listed, Writer
 from onnxtext.merger.text_parts import Item, Items, Part, read_list
 from onnxtext.merger.trivia_merge import merge_blanks, merge_tails, missing_comments, with_comments
 

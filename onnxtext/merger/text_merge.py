@@ -14,13 +14,13 @@ from types import MappingProxyType
 from onnxtext.ast.model import Model
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.merger.canonical_models import Known, lift, lower_all
-from onnxtext.merger.conflict_text import join_versions
+from onnxtext.merger.conflict_markers import Markers, join_versions, whole_conflict
 from onnxtext.merger.construct_rules import MergeConflict
 from onnxtext.merger.item_order import Orders
 from onnxtext.merger.lazy_read import read_model
-from onnxtext.merger.line_merge import merge_lines, whole_conflict
+from onnxtext.merger.line_merge import merge_lines
 from onnxtext.merger.merge_fields import ModelMerger
-from onnxtext.merger.merged_tree import Markers, write
+from onnxtext.merger.merged_tree import write
 from onnxtext.merger.model_review import Models, both_defined, review_models
 from onnxtext.merger.reprint_comments import add_comments
 from onnxtext.merger.statement_merge import Merger

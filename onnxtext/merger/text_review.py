@@ -16,8 +16,9 @@ from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Finding
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.diagnostics import OnnxTextError
+from onnxtext.merger.conflict_markers import Markers
 from onnxtext.merger.construct_rules import BLOB, CONTAINERS, STATEMENTS
-from onnxtext.merger.merged_tree import Chunk, ChunkSpan, Listed, Markers, all_chunks, write
+from onnxtext.merger.merged_tree import Chunk, ChunkSpan, Listed, all_chunks, write
 from onnxtext.merger.semantic_conflicts import find, identity, issues_of, sorted_nodes, subject_of
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model

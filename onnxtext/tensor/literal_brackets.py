@@ -12,6 +12,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from onnxtext.plurals import counted
 from onnxtext.tensor.errors import LiteralError, quoted
 from onnxtext.tensor.lazy_numpy import np
 
@@ -91,13 +92,8 @@ def product(dims: Sequence[int]) -> int:
 def wrong_count(dims: Sequence[int], found: int) -> LiteralError:
     """Return the error for a literal whose number of elements, `found`, does not match `dims`."""
     count = math.prod(dims)
-    message = f"expected {counted(count, 'element')} for {list(dims)}, found {found}"
+    message = f"expected {counted(count, 'element')} for {list(dims)}, found {found:,}"
     return LiteralError(message, help="change the elements or the dimensions")
-
-
-def counted(count: int, thing: str) -> str:
-    """Return a number and a noun, in the plural if needed: ``1 element``, ``2 elements``."""
-    return f"{count} {thing}{'' if count == 1 else 's'}"
 
 
 def flat(text: str, opening: str, closing: str, *, splat: bool = False) -> Elements:
@@ -292,7 +288,9 @@ def _walk(clean: str, dims: Sequence[int], shape: tuple[int, ...]) -> LiteralErr
             found, wanted = counts.pop(), shape[len(counts)]
             if found != wanted:
                 thing = "element" if len(counts) == len(shape) - 1 else "row"
-                message = f"expected {counted(wanted, thing)} here for {list(dims)}, found {found}"
+                message = (
+                    f"expected {counted(wanted, thing)} here for {list(dims)}, found {found:,}"
+                )
                 return LiteralError(message, place, 1, "change the elements or the dimensions")
             ready = False
         elif token == ",":

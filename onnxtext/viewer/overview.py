@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from onnxtext.ast.model import Model
 from onnxtext.info import Amount, Overview, Value, summarize
+from onnxtext.plurals import counted
 
 _MOST = 12
 
@@ -14,7 +15,7 @@ Row = tuple[str, list[str]]
 def overview(model: Model) -> list[Row]:
     """Return (title, items) of each row; the items of the first row summarize the whole model."""
     found = summarize(model)
-    parts = [_counted(found.nodes, "node")]
+    parts = [counted(found.nodes, "node")]
     if found.parameters.elements:
         parts.append(f"{_large(found.parameters.elements)} parameters")
     rows: list[Row] = [
@@ -25,7 +26,7 @@ def overview(model: Model) -> list[Row]:
         ("outputs", _values(found.outputs)),
         ("dimensions", [f"{name}: {', '.join(at)}" for name, at in found.dimensions.items()]),
         ("operators", [f"{name} × {count:,}" for name, count in found.operators.items()]),
-        ("functions", [f"{one.name} ({_counted(one.nodes, 'node')})" for one in found.functions]),
+        ("functions", [f"{one.name} ({counted(one.nodes, 'node')})" for one in found.functions]),
         ("weights", [f"{place}: {_amount(amount)}" for place, amount in found.places.items()]),
         ("largest", [f"{each.name}: {each.type}" for each in found.largest]),
     ]  # fmt: skip
@@ -37,12 +38,8 @@ def _origin(found: Overview) -> str:
     return ", ".join(filter(None, (found.producer, version)))
 
 
-def _counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'s' * (count != 1)}"
-
-
 def _amount(amount: Amount) -> str:
-    return f"{_counted(amount.tensors, 'tensor')}, {_counted(amount.elements, 'element')}"
+    return f"{counted(amount.tensors, 'tensor')}, {counted(amount.elements, 'element')}"
 
 
 def _values(values: tuple[Value, ...]) -> list[str]:

@@ -535,3 +535,13 @@ def test_texts_with_a_store_can_be_loaded(binary: Path) -> None:
     with pytest.raises(onnxtext.OnnxTextError, match="base_dir"):
         onnxtext.loads(text.read_text())
     assert onnxtext.loads(text.read_text(), base_dir=binary.parent) == onnx.load(binary)
+
+
+def test_outputs_about_one_blob_are_in_the_singular(tmp_path: Path) -> None:
+    store = tmp_path / "w"
+    store.mkdir()
+    (store / hashlib.sha256(b"x").hexdigest()).write_bytes(b"x")
+    aged(store)
+    assert run("weights", "verify", store).out.decode().endswith(": 1 blob of 1 byte is intact\n")
+    collected = run("weights", "gc", store).out.decode()
+    assert ": 1 file to remove with --delete, 1 byte; 0 blobs kept\n" in collected

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 import onnx
+import onnx.helper as oh
+import onnx.numpy_helper as nh
 import pytest
 
 import onnxtext
@@ -312,7 +314,7 @@ def test_replace_weight_changes_every_declaration(graph: str) -> None:
     assert made.count("float[3] w") == graph.count("float[1] w")
 
 
-def test_replace_weight_needs_a_name_that_is_clear() -> None:
+def test_replace_weight_refuses_the_name_of_several_weights() -> None:
     branch = "g () => (float[1] z) <float[1] w = [1]> { z = Neg (w) }"
     text = f"""<onnxtext: 1, ir_version: 10, opset_import: [21]>
         g (bool c) => (y) {{ y = If (c) <then_branch = {branch}, else_branch = {branch}> }}"""
@@ -431,7 +433,7 @@ def test_strip_removes_empty_doc_strings() -> None:
     assert not any(node.HasField("doc_string") for node in model.graph.node)
 
 
-def test_strip_reaches_every_tensor_and_parameter() -> None:
+def test_strip_changes_every_tensor_and_parameter() -> None:
     noted = '@doc("Doc") @meta("Key": "v")'
     text = f"""<onnxtext: 1, ir_version: 11, opset_import: [21, "f": 1]>
         g (@data.doc("Doc") @data.meta("Key": "v") float[1] x = [1]) => (float[1] y) <
@@ -515,6 +517,55 @@ def test_extract_keeps_inputs_with_default_values() -> None:
     graph = onnxtext.loads(edited(editing.extract, text, starts=["a"], ends=["y"])).graph
     assert [value.name for value in graph.input] == ["a", "v"]
     assert [tensor.name for tensor in graph.initializer] == ["v"]
+
+
+def test_insert_after_an_input_of_a_nested_graph_follows_the_nodes_that_it_uses() -> None:
+    text = """<onnxtext: 1, ir_version: 10, opset_import: [21]>
+        g (float[2] s, float[3, 2] x) => (float[2] y) {
+          y = Scan <num_scan_inputs = 1, body = b (float[2] a, float[2] e) => (float[2] o) {
+            t = Abs (e) o = Add (a, t)
+          }> (s, x)
+        }"""
+    made = edited(editing.insert, text, text="c = Sub (a, t)", instead_of="a")
+    assert onnxtext.check(made) == []
+    assert "o = Add (c, t)" in made
+
+
+def test_replace_weight_changes_the_declared_type_of_a_constant_in_a_function() -> None:
+    text = """<onnxtext: 1, ir_version: 10, opset_import: [21, "f": 1]>
+        g (float[2] x) => (float[2] y) { y = f.F (x) }
+        <domain: "f", opset_import: [21]>
+        F (u) => (v) { float[2] c = Constant <value = float[2] {1, 2}> () v = Add (u, c) }"""
+    made = edited(editing.replace_weight, text, name="c", array=np.zeros((1, 2), np.float32))
+    assert "float[1, 2] c = Constant" in made
+
+
+def test_replace_weight_removes_the_old_data_of_a_constant() -> None:
+    old = np.arange(1000, dtype=np.float32)
+    node = oh.make_node("Constant", [], ["c"], value=nh.from_array(old))
+    graph = oh.make_graph([node], "g", [], [oh.make_empty_tensor_value_info("c")])
+    text = onnxtext.from_binary(oh.make_model(graph, ir_version=10).SerializeToString())
+    made = edited(editing.replace_weight, text, name="c", array=-old)
+    assert made.count("base64") == 1
+
+
+def test_extract_keeps_inputs_whose_initializers_have_other_types() -> None:
+    text = """<onnxtext: 1, ir_version: 8, opset_import: [21]>
+        g (float[2] x, float[N] w, float[N] v) => (float[2] y)
+        <float[2] w = {1, 2}, float[2] v = {3, 4}> { a = Add (x, w) y = Mul (a, v) }"""
+    graph = onnxtext.loads(edited(editing.extract, text, starts=["x", "w"], ends=["y"])).graph
+    assert [value.name for value in graph.input] == ["x", "w", "v"]
+    assert [tensor.name for tensor in graph.initializer] == ["w", "v"]
+
+
+def test_extract_moves_the_metadata_of_a_weight_that_becomes_an_output() -> None:
+    text = """<onnxtext: 1, ir_version: 10, opset_import: [21]>
+        @value_info(initializers)
+        g (float[2] x) => (float[2] y) <float[2] w = {1, 2}> { y = Add (x, w) }
+        metadata { value_info w { k: "w" } }"""
+    made = edited(editing.extract, text, starts=[], ends=["y", "w"])
+    assert made.count('k: "w"') == 1
+    assert onnxtext.loads(made).graph.output[1].metadata_props[0].value == "w"
 
 
 def test_extract_keeps_what_describes_the_kept_values() -> None:

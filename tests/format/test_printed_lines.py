@@ -119,7 +119,7 @@ def test_blank_lines_between_long_strings_are_removed(data: str, end: str) -> No
     assert onnxtext.format_text(formatted.replace(",\n    ", ",\n\n    ")) == formatted
 
 
-def test_comments_between_pairs_of_external_data() -> None:
+def test_comments_between_pairs_of_external_data_keep_their_lines() -> None:
     pairs = '    "location": "w.bin",\n    # a comment\n    "checksum": "0",\n'
     source = f"# at the start\ng () => () <\n  float[4] w = [\n{pairs}  ],\n  float v,\n> {{}}\n"
     assert assert_format_laws(source) == write_document(source) == source

@@ -105,8 +105,3 @@ def chain_of(names: list[str]) -> str:
     else:
         shown = list(map(quoted, names))
     return " -> ".join(shown)
-
-
-def counted(count: int, noun: str, plural: str | None = None) -> str:
-    """Return a number and a noun in the singular or plural: `1 input`, `2 inputs`."""
-    return f"{count} {noun}" if count == 1 else f"{count} {plural or noun + 's'}"

@@ -14,11 +14,12 @@ from collections.abc import Iterator
 from onnxtext.ast.model import Node
 from onnxtext.ast.tensors_and_attributes import attribute_value
 from onnxtext.checker.context.checked_model import Subject
-from onnxtext.checker.context.finding import Finding, Place, counted
+from onnxtext.checker.context.finding import Finding, Place
 from onnxtext.checker.context.operator_resolution import targets
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
+from onnxtext.plurals import counted
 
 
 def check(subject: Subject) -> Iterator[Finding]:
@@ -57,18 +58,17 @@ def _body(node: Node, signature: Signature, body: Scope, ir_version: int) -> Ite
             least = max(1 + carried, 1 + len(node.outputs))
             yield from _counts(node, body, (inputs, 2 + carried), (outputs, None))
             if outputs < least:
-                yield _wrong(node, body, "output", outputs, f"{least} or more")
+                yield _wrong(node, body, "output", outputs, least, " or more")
             elif outputs - 1 > len(node.outputs) and outputs - 1 < carried:
-                yield _wrong(node, body, "output", outputs, str(1 + len(node.outputs)))
+                yield _wrong(node, body, "output", outputs, 1 + len(node.outputs))
         case "Scan":
             given = len(node.inputs) - (1 if signature.since < 9 else 0)
             scanned = attribute_value(node.attributes, "num_scan_inputs")
-            least = max(given - scanned, 0) if isinstance(scanned, int) else 0
+            carried = given - scanned if isinstance(scanned, int) else 0
+            least = max(carried, len(node.outputs))
             yield from _counts(node, body, (inputs, given), (outputs, None))
-            if outputs < max(least, len(node.outputs)):
-                yield _wrong(
-                    node, body, "output", outputs, f"{max(least, len(node.outputs))} or more"
-                )
+            if outputs < least:
+                yield _wrong(node, body, "output", outputs, least, " or more")
 
 
 def _counts(
@@ -76,17 +76,18 @@ def _counts(
 ) -> Iterator[Finding]:
     """Compare pairs (actual count, expected count); None means that any count is accepted."""
     if inputs[0] != inputs[1]:
-        yield _wrong(node, body, "input", inputs[0], str(inputs[1]))
+        yield _wrong(node, body, "input", inputs[0], inputs[1])
     if outputs[1] is not None and outputs[0] != outputs[1]:
-        yield _wrong(node, body, "output", outputs[0], str(outputs[1]))
+        yield _wrong(node, body, "output", outputs[0], outputs[1])
 
 
-def _wrong(node: Node, body: Scope, kind: str, count: int, wanted: str) -> Finding:
+def _wrong(node: Node, body: Scope, kind: str, count: int, wanted: int, more: str = "") -> Finding:
     return Finding(
         "subgraph-arity",
-        f"`{body.attribute}` of this `{node.op_type}` has {counted(count, kind)}, not {wanted}",
+        f"`{body.attribute}` of this `{node.op_type}` has {counted(count, kind)}, not "
+        f"{wanted:,}{more}",
         (Place(body.original, ("name",)), Place(node, ("op_type",), "an attribute of this node")),
-        help=f"change the graph so that it has {wanted} {kind}{'' if wanted == '1' else 's'}",
+        help=f"change the graph so that it has {counted(wanted, kind)}{more}",
     )
 
 

@@ -18,9 +18,10 @@ from onnxtext.ast.records import Record, Word
 from onnxtext.ast.tensors_and_attributes import ExternalData, NoData, StringData, TypedData
 from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.collect_types_tensors import TensorUse, tensors
-from onnxtext.checker.context.finding import Finding, counted, quoted
+from onnxtext.checker.context.finding import Finding, quoted
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.resolved_fields import changed_fields, field_of
+from onnxtext.plurals import counted
 from onnxtext.tensor.elements import ELEMENTS, raw_size
 
 KEYS = frozenset({"location", "offset", "length", "checksum", "basepath"})
@@ -33,55 +34,61 @@ def check(subject: Subject) -> Iterator[Finding]:
     digests: dict[Path, str] = {}
     for tensor in tensors(subject):
         entries = external_entries(tensor)
-        if entries is None:
-            continue
-        known = dict(entries)
-        if not isinstance(tensor.data, (ExternalData, NoData)) and not _is_empty(tensor):
-            yield _finding(
-                tensor, "external-location-missing", "has both external data and inline data"
-            )
-        for key, _ in entries:
-            if key not in KEYS:
-                yield _finding(
-                    tensor,
-                    "external-key-unknown",
-                    f"has the unknown key {quoted(key)} in its external data",
-                )
-        location = known.get("location")
-        if not location:
+        if entries is not None:
+            yield from _entries(tensor, entries)
+            yield from _file(tensor, dict(entries), subject.options.base_dir, digests)
+
+
+def _entries(tensor: TensorUse, entries: tuple[tuple[str, str], ...]) -> Iterator[Finding]:
+    """Check the keys of external data, and that it has a location and no inline data."""
+    if not isinstance(tensor.data, (ExternalData, NoData)) and not _is_empty(tensor):
+        yield _finding(
+            tensor, "external-location-missing", "has both external data and inline data"
+        )
+    for key, _ in entries:
+        if key not in KEYS:
             yield _finding(
                 tensor,
-                "external-location-missing",
-                "has external data without a `location`",
-                'add a `location`, the path of the data file: `"location": "weights.bin"`',
+                "external-key-unknown",
+                f"has the unknown key {quoted(key)} in its external data",
             )
-            continue
-        problem = unsafe(location)
-        path: Path | None = None
-        if problem is None and subject.options.base_dir is not None:
-            path, problem = _resolve(subject.options.base_dir, location)
-        if problem is not None:
-            yield _finding(
-                tensor, "external-path-unsafe", f"has the location {quoted(location)}, {problem}"
-            )
-            continue
-        # A name may be too long for the file system, which `Path.is_file` raises as an error.
-        if path is not None and not os.path.isfile(path):  # noqa: PTH113
-            yield _finding(
-                tensor,
-                "external-file-missing",
-                f"has its data in {quoted(location)}, which does not exist",
-            )
-            path = None
-        try:
-            yield from _range(tensor, known, path)
-            if path is not None and known.get("checksum"):
-                yield from _checksum(tensor, known["checksum"], path, digests)
-        except OSError as error:
-            why = f"which cannot be read: {error.strerror or error}"
-            yield _finding(
-                tensor, "external-file-missing", f"has its data in {quoted(location)}, {why}"
-            )
+    if not dict(entries).get("location"):
+        yield _finding(
+            tensor,
+            "external-location-missing",
+            "has external data without a `location`",
+            'add a `location`, the path of the data file: `"location": "weights.bin"`',
+        )
+
+
+def _file(
+    tensor: TensorUse, known: dict[str, str], base_dir: Path | None, digests: dict[Path, str]
+) -> Iterator[Finding]:
+    """Check the location of external data, and the file there if `base_dir` is known."""
+    location = known.get("location")
+    if not location:
+        return
+    problem = unsafe(location)
+    path: Path | None = None
+    if problem is None and base_dir is not None:
+        path, problem = _resolve(base_dir, location)
+    if problem is not None:
+        yield _finding(
+            tensor, "external-path-unsafe", f"has the location {quoted(location)}, {problem}"
+        )
+        return
+    has = f"has its data in {quoted(location)}"
+    # A name may be too long for the file system, which `Path.is_file` raises as an error.
+    if path is not None and not os.path.isfile(path):  # noqa: PTH113
+        yield _finding(tensor, "external-file-missing", f"{has}, which does not exist")
+        path = None
+    try:
+        yield from _range(tensor, known, path)
+        if path is not None and known.get("checksum"):
+            yield from _checksum(tensor, known["checksum"], path, digests)
+    except OSError as error:
+        why = f"which cannot be read: {error.strerror or error}"
+        yield _finding(tensor, "external-file-missing", f"{has}, {why}")
 
 
 def external_entries(tensor: TensorUse) -> tuple[tuple[str, str], ...] | None:
@@ -163,7 +170,9 @@ def _range(tensor: TensorUse, known: dict[str, str], path: Path | None) -> Itera
     length = numbers.get("length")
     if wanted is not None and length is not None and length != wanted:
         yield _finding(
-            tensor, "external-range-invalid", f"needs {wanted} bytes, but its `length` is {length}"
+            tensor,
+            "external-range-invalid",
+            f"needs {counted(wanted, 'byte')}, but its `length` is {length:,}",
         )
         return
     if path is None:
@@ -171,7 +180,7 @@ def _range(tensor: TensorUse, known: dict[str, str], path: Path | None) -> Itera
     size = path.stat().st_size
     end = offset + (length if length is not None else wanted or 0)
     if end > size:
-        what = f"ends at byte {end} of a file with only {counted(size, 'byte')}"
+        what = f"ends at byte {end:,} of a file with only {counted(size, 'byte')}"
         yield _finding(tensor, "external-range-invalid", what)
 
 

@@ -16,12 +16,13 @@ from itertools import islice
 from onnxtext.ast.model import Function, Node
 from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType, Reference
 from onnxtext.checker.context.checked_model import Subject, plain_domain
-from onnxtext.checker.context.finding import Finding, Place, Repair, counted, quoted
+from onnxtext.checker.context.finding import Finding, Place, Repair, quoted
 from onnxtext.checker.context.operator_resolution import targets
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.inference.function_needs import Needs, TypedUse, float_for_int
 from onnxtext.checker.rules.node_attributes import EXAMPLES
+from onnxtext.plurals import counted
 
 _MOST = 20
 """Maximum number of overloads that a finding lists, and of findings for what one call lacks.

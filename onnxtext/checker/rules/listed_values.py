@@ -31,8 +31,8 @@ class _Listed(NamedTuple):
         operators: the operators with this attribute.
         attribute: its name.
         values: the listed values, and values of other versions that onnxruntime accepts as well.
-        loads: other values with which onnxruntime loads a model, so that findings are warnings;
-            None for all other values.
+        loads: further values with which onnxruntime loads a model; they are only warnings. None if
+            onnxruntime loads models with any value.
         since: the first version of the operators that this entry describes.
         until: the last version that it describes.
         domain: the domain of the operators.
@@ -93,6 +93,7 @@ _TABLE = (
     _Listed("StringNormalizer", "case_change_action", "LOWER NONE UPPER"),
     _Listed("TensorScatter", "mode", "circular linear"),
     _Listed("TfIdfVectorizer", "mode", "IDF TF TFIDF"),
+    _Listed("Momentum", "mode", "nesterov standard", domain="ai.onnx.preview.training"),
     _Listed("CastMap", "cast_to", "TO_FLOAT TO_INT64 TO_STRING", domain=LEARNING),
     _Listed("CastMap", "map_form", "DENSE SPARSE", domain=LEARNING),
     _Listed("Normalizer", "norm", "L1 L2 MAX", domain=LEARNING),

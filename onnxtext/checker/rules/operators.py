@@ -13,12 +13,13 @@ from collections.abc import Iterator
 
 from onnxtext.ast.model import Node
 from onnxtext.checker.context.checked_model import Subject, plain_domain
-from onnxtext.checker.context.finding import Finding, Place, Repair, according_to, counted, quoted
+from onnxtext.checker.context.finding import Finding, Place, Repair, according_to, quoted
 from onnxtext.checker.context.operator_resolution import targets
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Parameter, Signature
 from onnxtext.diagnostics import Severity
+from onnxtext.plurals import counted
 
 EXPERIMENTAL = frozenset(
     {"ATen", "Affine", "ConstantFill", "Crop", "DynamicSlice", "GRUUnit", "GivenTensorFill",

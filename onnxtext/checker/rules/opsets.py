@@ -12,10 +12,11 @@ from collections.abc import Iterator
 
 from onnxtext.ast.model import Function, Model
 from onnxtext.checker.context.checked_model import Subject, plain_domain
-from onnxtext.checker.context.finding import Finding, Place, Repair, counted
+from onnxtext.checker.context.finding import Finding, Place, Repair
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import newest_versions
+from onnxtext.plurals import counted
 
 
 def check(subject: Subject) -> Iterator[Finding]:

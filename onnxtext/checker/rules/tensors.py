@@ -23,10 +23,11 @@ from onnxtext.ast.tensors_and_attributes import (
 from onnxtext.ast.typed_blobs import ENTRY_WIDTHS
 from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.collect_types_tensors import TensorUse, tensors
-from onnxtext.checker.context.finding import Finding, counted
+from onnxtext.checker.context.finding import Finding
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.resolved_fields import changed_fields, number_of
 from onnxtext.checker.rules.external_data import external_entries
+from onnxtext.plurals import counted
 from onnxtext.tensor.elements import ELEMENTS, ElementType, raw_size
 
 
@@ -107,8 +108,8 @@ def _fields(
         if not element.bits:
             yield _field(tensor, "has strings in `raw_data`", 'write them in braces: `{"a", "b"}`')
         elif len(data) != raw_size(element, count):
-            wanted = raw_size(element, count)
-            yield _size(tensor, f"needs {counted(wanted, 'byte')}, but `raw_data` has {len(data)}")
+            wanted = counted(raw_size(element, count), "byte")
+            yield _size(tensor, f"needs {wanted}, but `raw_data` has {len(data):,}")
     elif held and held[0] != element.field:
         yield _field(
             tensor,
@@ -139,7 +140,7 @@ def _counted(tensor: TensorUse, wanted: int, found: int, what: str) -> Iterator[
     if not wanted and found:
         yield _empty(tensor, "data")
     elif wanted != found:
-        yield _size(tensor, f"needs {wanted} {what}, but has {found}")
+        yield _size(tensor, f"needs {wanted:,} {what}, but has {found:,}")
 
 
 def _empty(tensor: TensorUse, found: str) -> Finding:

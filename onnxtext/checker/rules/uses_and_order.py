@@ -15,9 +15,10 @@ from typing import NamedTuple
 
 from onnxtext.ast.model import Node
 from onnxtext.checker.context.checked_model import Subject
-from onnxtext.checker.context.finding import Finding, Place, Repair, chain_of, counted, quoted
+from onnxtext.checker.context.finding import Finding, Place, Repair, chain_of, quoted
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.scopes import Scope
+from onnxtext.plurals import counted
 
 Use = tuple[int, int]
 """A use of a value by a node: (index of the node, index of the input)."""

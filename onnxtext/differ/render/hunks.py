@@ -16,6 +16,7 @@ from onnxtext.differ.result import (
     ModelDiff,
     WeightChange,
 )
+from onnxtext.plurals import counted
 from onnxtext.printer.strings import value_name, word
 
 MOST_RENAMES = 20
@@ -132,7 +133,7 @@ def _group(group: Group, items: Mapping[ItemKey, ItemChange]) -> Iterator[Line]:
     ]
     yield from lines[:_MOST_SHOWN]
     rest = len(lines) - _MOST_SHOWN
-    more = [f"{rest} more line{'s' * (rest != 1)}"] * (rest > 0)
+    more = [counted(rest, "more line")] * (rest > 0)
     more += [f"{len(occurrences) - 1:,} more like this"] * (len(occurrences) > 1)
     largest = [
         change.weights.max_abs

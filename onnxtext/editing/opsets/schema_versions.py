@@ -9,8 +9,8 @@ from typing import Any
 
 from onnxtext.ast.model import Node
 from onnxtext.ast.tensors_and_attributes import Reference
-from onnxtext.checker.context.finding import counted
 from onnxtext.checker.context.signatures import Parameter, Schemas, Signature, schema_of
+from onnxtext.plurals import counted
 from onnxtext.proto.decode.lift import lift_fragment
 from onnxtext.schemas.type_strings import shown
 

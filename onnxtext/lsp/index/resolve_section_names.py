@@ -148,7 +148,7 @@ def _decorators_start(index: Index, scope: Scope) -> int:
 
 _WITH_RECORDS = ("device", "set")
 _NAMING = {"tensor_name": "", "value": "quant_parameter_tensor_names"}
-"""Fields of records that name values; such a field is in a field of the given name, if any."""
+"""Maps the fields of records that name values to the field around them; "" for any field."""
 
 
 def _recorded(text: str, at: int, end: int) -> Iterator[tuple[str, Span]]:

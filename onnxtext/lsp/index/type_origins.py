@@ -22,6 +22,7 @@ from onnxtext.checker.origins.influences import RANK, Part
 from onnxtext.checker.origins.size_origins import Stories, chain
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.lsp.index.document import Document
+from onnxtext.plurals import counted
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_fragment
 
@@ -155,7 +156,7 @@ def _line(document: Document, step: Step) -> str:
     size = "unknown" if step.size is None else f"`{step.size}`"
     more = f" {len(last.sources)} sizes" if last.sources else ""
     between = len(steps) - 2
-    through = f", {between} {'node' if between == 1 else 'nodes'} before" if between > 0 else ""
+    through = f", {counted(between, 'node')} before" if between > 0 else ""
     return f"- {title(step)} {size}: {last.how}{more}{_link(document, last.place)}{through}"
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from onnxtext.plurals import counted
 from onnxtext.proto.descriptors import FieldSpec, MessageSpec, message_spec
 from onnxtext.proto.path_at_offset import step
 from onnxtext.wire.reader import MAX_DEPTH
@@ -153,7 +154,9 @@ class _Walk:
         if field.wire_type != VARINT:
             width = 4 if field.wire_type == FIXED32 else 8
             if (end - at) % width:
-                message = f"{named} has {_bytes(end - at)}, which is not a multiple of {width}"
+                message = (
+                    f"{named} has {counted(end - at, 'byte')}, which is not a multiple of {width}"
+                )
                 raise _Stop(message, at, path)
             return
         endless = _ENDLESS.search(self._data, at, end)
@@ -237,15 +240,18 @@ class _Walk:
 
     def _check_size(self, size: int, begin: int, at: int, end: int, named: str, path: str) -> None:
         if size > _MOST:
-            message = f"{named} claims {_bytes(size)}, more than the 2 GiB that protobuf reads"
+            message = (
+                f"{named} claims {counted(size, 'byte')}, more than the 2 GiB that protobuf reads"
+            )
             raise _Stop(message, begin, path)
         missing = at + size - end
         if missing <= 0:
             return
         if end == len(self._data):
-            message = f"the data ends {_bytes(missing)} too early: {named} has {_bytes(size)}"
-            raise _Stop(f"{message}, but only {end - at:,} are left", begin, path, "cut")
-        message = f"{named} reaches {_bytes(missing)} beyond the end of its message"
+            cut = f"the data ends {counted(missing, 'byte')} too early"
+            left = f"{named} has {counted(size, 'byte')}, but only {end - at:,} are left"
+            raise _Stop(f"{cut}: {left}", begin, path, "cut")
+        message = f"{named} reaches {counted(missing, 'byte')} beyond the end of its message"
         raise _Stop(message, begin, path)
 
     def _cut(self, named: str, offset: int, end: int, path: str) -> None:
@@ -259,7 +265,3 @@ def _fits(field: FieldSpec, wire_type: int) -> bool:
     return wire_type == field.wire_type or (
         wire_type == LENGTH and field.repeated and field.wire_type != LENGTH
     )
-
-
-def _bytes(count: int) -> str:
-    return f"{count:,} byte" if count == 1 else f"{count:,} bytes"

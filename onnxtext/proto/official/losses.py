@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from onnxtext.plurals import counted
+
 
 @dataclass(frozen=True, slots=True)
 class Loss:
@@ -92,8 +94,7 @@ class Losses:
         """Return the losses, with one summary of the harmless losses at the end."""
         parts = []
         if self.raw:
-            tensors = "1 tensor" if self.raw == 1 else f"{self.raw} tensors"
-            parts.append(f"`raw_data` is rewritten as typed data in {tensors}")
+            parts.append(f"`raw_data` is rewritten as typed data in {counted(self.raw, 'tensor')}")
         if self.presence:
             counts = [f"{count} `{name}`" for name, count in sorted(self.presence.items())]
             parts.append(f"empty fields are added or dropped ({', '.join(counts)})")

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from onnxtext.ast.tensors_and_attributes import Tensor
-from onnxtext.checker.context.finding import counted
 from onnxtext.checker.inference.symbolic.expressions import (
     Extent,
     Size,
@@ -25,6 +24,7 @@ from onnxtext.checker.inference.symbolic.quotients import (
 )
 from onnxtext.checker.inference.symbolic.reshape_and_slice import require_indices
 from onnxtext.checker.inference.symbolic.sizes import Extents
+from onnxtext.plurals import counted
 
 
 def broadcast_pair(left: Extent, right: Extent) -> Extent:

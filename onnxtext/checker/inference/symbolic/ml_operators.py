@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from onnxtext.ast.tensors_and_attributes import Floats
-from onnxtext.checker.context.finding import counted
 from onnxtext.checker.inference.symbolic.expressions import Extent, product_of
 from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, SymbolicShape, entries
 from onnxtext.checker.inference.symbolic.sizes import Extents
 from onnxtext.checker.inference.symbolic.tree_ensembles import count_of, require_trees
+from onnxtext.plurals import counted
 
 DOMAIN = "ai.onnx.ml"
 

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 
 from onnxtext.ast.model import Node
 from onnxtext.ast.tensors_and_attributes import attribute_value
-from onnxtext.checker.context.finding import Place, counted
+from onnxtext.checker.context.finding import Place
 from onnxtext.checker.inference.symbolic.expressions import Extent, Size
 from onnxtext.checker.inference.symbolic.sizes import Extents, Sizes
 from onnxtext.checker.inference.symbolic.small_tensors import Value
+from onnxtext.plurals import counted
 
 SymbolicShape = Extents | None
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from onnxtext.ast.tensors_and_attributes import Floats
-from onnxtext.checker.context.finding import counted
 from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, entries
+from onnxtext.plurals import counted
 
 _NODES = (
     "nodes_treeids", "nodes_nodeids", "nodes_featureids", "nodes_modes", "nodes_truenodeids",

@@ -1,13 +1,49 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Write conflict markers where the resolved versions of a merge differ."""
+"""The format of conflict markers, and functions that write them around the versions of a text."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from onnxtext.increasing_subsequence import rising
-from onnxtext.merger.merged_tree import Markers
+
+
+@dataclass(frozen=True, slots=True)
+class Markers:
+    """The format of conflict markers, as in git.
+
+    Attributes:
+        size: length of a marker.
+        labels: names of the base, ours and theirs.
+        swapped: whether ours and theirs were swapped for the merge; `lines` swaps them back.
+    """
+
+    size: int = 7
+    labels: tuple[str, str, str] = ("base", "ours", "theirs")
+    swapped: bool = False
+
+    def lines(self, base: str, ours: str, theirs: str) -> str:
+        """Return a conflict with its markers, without a final line end.
+
+        Each version must be empty or consist of whole lines.
+        """
+        names = [f" {label}" if label else "" for label in self.labels]
+        if self.swapped:
+            ours, theirs = theirs, ours
+        return (
+            f"{'<' * self.size}{names[1]}\n{ours}{'|' * self.size}{names[0]}\n{base}"
+            f"{'=' * self.size}\n{theirs}{'>' * self.size}{names[2]}"
+        )
+
+
+def whole_conflict(base: str, ours: str, theirs: str, markers: Markers) -> str:
+    """Return a single conflict whose versions are the whole texts."""
+    texts = [
+        text if not text or text.endswith("\n") else f"{text}\n" for text in (base, ours, theirs)
+    ]
+    return f"{markers.lines(*texts)}\n"
 
 
 def join_versions(base: str, ours: str, theirs: str, markers: Markers) -> tuple[str, int]:

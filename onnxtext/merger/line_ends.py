@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Remove the byte order mark and the CRLF line ends of a text, and restore them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+_BOM = "\ufeff"
+
+
+class LineEnds(NamedTuple):
+    """The byte order mark and the line ends of a text.
+
+    Attributes:
+        mark: the byte order mark; "" if there is none.
+        end: CRLF if all lines end with it; otherwise LF.
+    """
+
+    mark: str = ""
+    end: str = "\n"
+
+    def restore(self, text: str) -> str:
+        """Return a plain text with this byte order mark and these line ends."""
+        return self.mark + (text if self.end == "\n" else text.replace("\n", self.end))
+
+
+def plain_text(text: str) -> tuple[str, LineEnds]:
+    """Return a text without byte order mark and CRLF, and the `LineEnds` that restore it."""
+    mark = _BOM if text.startswith(_BOM) else ""
+    text = text.removeprefix(_BOM)
+    if "\r\n" in text and text.count("\r\n") == text.count("\n"):
+        return text.replace("\r\n", "\n"), LineEnds(mark, "\r\n")
+    return text, LineEnds(mark)
