@@ -453,6 +453,12 @@ def test_a_second_bracket_of_the_header_hides_no_other_mistake() -> None:
     assert [line_of(text, item) for item in found] == [1, 3]
 
 
+def test_a_bracket_before_a_value_is_the_only_error() -> None:
+    text = HEAD + "  y = Cast <to = ] 1> (x)\n}\n"
+    found = [item for item in onnxtext.check(text) if item.severity == "error"]
+    assert [(item.code, line_of(text, item)) for item in found] == [("syntax-error", 3)]
+
+
 def test_a_number_with_a_mistake_in_a_list_of_rows_is_no_unclosed_bracket() -> None:
     text = HEAD + "  y = Op (x) <\n    a = [\n      1, 2, 0o7, 3,\n    ],\n  >\n}}\n"
     found = [item for item in onnxtext.check(text) if item.severity == "error"]

@@ -275,7 +275,7 @@ def missing_opener(context: ErrorContext) -> Iterator[Diagnosis]:
     tokens = [*context.done[-_MAX_TOKENS_BACK:], rest[0]]
     for before, token in reversed([*pairwise(tokens)]):
         prefix = _JOINED_TYPE.match(before)
-        if before in {"=", ":"}:
+        if before in {"=", ":"} and token != "]":
             at = token.at
         elif prefix is not None and context.name(before) == "WORD":
             at = before.at + prefix.end()

@@ -179,13 +179,18 @@ def unclosed_row(context: ErrorContext) -> Iterator[Diagnosis]:
 
     The indentation of the next row or of the closing bracket shows which row it is.
     """
-    starts = [after for mark, after in pairwise(context.done) if mark == "=" and after[0] == "["]
+    text = context.text
+    # The text at the offset of a token that recovery inserted is another token.
+    starts = [
+        value.at
+        for mark, value in pairwise(context.done)
+        if mark == "=" and value[0] == "[" and text.startswith("[", value.at)
+    ]
     if not starts:
         return
-    text = context.text
     message = "this bracket is never closed"
     opened: list[int] = []
-    last = starts[-1].at
+    last = starts[-1]
     for found in _ROW.finditer(text, last, context.at):
         at, mark = found.start(), found[0]
         if mark[0] == "#":
