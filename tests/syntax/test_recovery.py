@@ -15,6 +15,7 @@ import pytest
 
 import onnxtext
 from onnxtext.ast.model import Model
+from onnxtext.checker.engine.partial_parse import read_partial
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
 from onnxtext.source import Source
 from onnxtext.syntax.actions.semantic_error import MAX_SEMANTIC_ERRORS
@@ -273,6 +274,13 @@ def test_hostile_texts_are_rejected_in_time(name: str) -> None:
     spent = time.process_time() - started
     assert 1 <= len(found) <= MAX_SEMANTIC_ERRORS
     assert spent < 2
+
+
+def test_many_errors_in_one_statement_are_found_in_time() -> None:
+    text = HEAD + "  @doc(\n" * 200 + "}\n"
+    started = time.process_time()
+    read_partial(Source(text))
+    assert time.process_time() - started < 3
 
 
 def test_lone_surrogates_are_errors() -> None:

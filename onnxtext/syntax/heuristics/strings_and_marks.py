@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from itertools import islice, pairwise
+from math import inf
 
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
@@ -177,33 +178,35 @@ _ROW = re.compile(r"#[^\n]*|[\[\]]|[^\s,#\[\]]+")
 def unclosed_row(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose a row of a tensor that lacks its `]` or has a `[` too many.
 
-    The indentation of the next row or of the closing bracket shows which row it is.
+    The dimensions of the tensor, or the indentation of the next row or of the closing bracket, show
+    which row it is.
     """
-    text = context.text
+    text, done = context.text, context.done
     # The text at the offset of a token that recovery inserted is another token.
     starts = [
-        value.at
-        for mark, value in pairwise(context.done)
+        index
+        for index, (mark, value) in enumerate(pairwise(done), 1)
         if mark == "=" and value[0] == "[" and text.startswith("[", value.at)
     ]
     if not starts:
         return
-    message = "this bracket is never closed"
+    type = done[starts[-1] - 3] if starts[-1] > 2 else None
+    rank = type.count(",") + 1 if context.name(type) == "TYPE" and type is not None else inf
     opened: list[int] = []
-    last = starts[-1]
+    last = done[starts[-1]].at
     for found in _ROW.finditer(text, last, context.at):
         at, mark = found.start(), found[0]
         if mark[0] == "#":
             continue
+        if mark == "[" and len(opened) == rank:
+            twice = text[last - 1] == "["
+            edit = Edit(Span(last - 1, last), "") if twice else insert(last, "]")
+            yield _unclosed_row(opened[-1], edit)
+            return
         if mark in "[]" and opened and _begins_line(text, at) and _begins_line(text, opened[-1]):
             deeper = indentation(text, at) - indentation(text, opened[-1])
             if deeper < 0 or (not deeper and mark == "["):
-                edits = (insert(last, "]"),)
-                if text[opened[-1] + 1 : opened[-1] + 2] == "[":
-                    edits = (Edit(Span(opened[-1], opened[-1] + 1), ""),)
-                title = "remove it" if edits[0].text == "" else "add `]`"
-                span = Span(opened[-1], opened[-1] + 1)
-                yield Diagnosis("unclosed-bracket", message, span, edits, title, "unsafe", least=1)
+                yield _unclosed_row(opened[-1], insert(last, "]"))
                 return
         last = found.end()
         if mark == "[":
@@ -213,13 +216,14 @@ def unclosed_row(context: ErrorContext) -> Iterator[Diagnosis]:
             if not opened:
                 return
     if opened and _begins_line(text, context.at):
-        span = Span(opened[0], opened[0] + 1)
         comma = "" if context.token in CLOSING else ","
-        edits = (insert(context.end, "]" * len(opened) + comma),)
-        if len(opened) == 1 and text.startswith("[[\n", opened[0]):
-            edits = (Edit(span, ""),)
-        title = "remove it" if edits[0].text == "" else "add `]`"
-        yield Diagnosis("unclosed-bracket", message, span, edits, title, "unsafe", least=1)
+        yield _unclosed_row(opened[0], insert(context.end, "]" * len(opened) + comma))
+
+
+def _unclosed_row(at: int, edit: Edit) -> Diagnosis:
+    title = "add `]`" if edit.text else "remove it"
+    span, message = Span(at, at + 1), "this bracket is never closed"
+    return Diagnosis("unclosed-bracket", message, span, (edit,), title, "unsafe", least=1)
 
 
 def _begins_line(text: str, at: int) -> bool:

@@ -230,21 +230,22 @@ class Recovery:
             if position == 0 or marked:  # before the first list: use the line
                 after = (index for index, where in enumerate(machine.where) if where >= line)
                 position = next(after, len(machine.where))
+                # A string such as a docstring in Python was taken for the name of the graph.
+                if position and self.text.startswith('"""', machine.where[position - 1]):
+                    position -= 1
                 start = machine.where[position] if position < len(machine.where) else at
         opened = _innermost(machine, position)
-        if at - start > LONGEST_STATEMENT:
-            region = Region(self.text, at, tuple(machine.states), at)
-            return ErrorContext(region, token, [], (), opened), position
-        region = Region(self.text, start, tuple(machine.states[: position + 1]), at)
         made = tuple(edit for edit in self._edits if edit.span.start >= start)
-        if made:
+        if at - start <= LONGEST_STATEMENT and len(made) <= MAX_TRIES:
+            region = Region(self.text, start, tuple(machine.states[: position + 1]), at)
+            if not made:
+                tokens = self.parser.lexer.tokens(self.text, start, at)
+                return ErrorContext(region, token, tokens, (), opened), position
             outcome = ErrorContext(region, token, [], made).attempt()
-            if outcome is None:
-                region = Region(self.text, at, tuple(machine.states), at)
-                return ErrorContext(region, token, [], (), opened), position
-            return ErrorContext(region, token, outcome.tokens, made, opened), position
-        tokens = self.parser.lexer.tokens(self.text, start, at)
-        return ErrorContext(region, token, tokens, (), opened), position
+            if outcome is not None:
+                return ErrorContext(region, token, outcome.tokens, made, opened), position
+        region = Region(self.text, at, tuple(machine.states), at)
+        return ErrorContext(region, token, [], (), opened), position
 
     def _wider_contexts(
         self, context: ErrorContext, position: int
