@@ -14,6 +14,7 @@ from onnxtext.syntax.heuristics.error_context import (
     CLOSING,
     Diagnosis,
     ErrorContext,
+    innermost,
     insert,
     replace,
 )
@@ -57,13 +58,8 @@ def opening(context: ErrorContext, mark: str) -> int | None:
 
     Return None if it is another bracket than `mark`, or if no bracket is open.
     """
-    depth = 0
-    for index in range(len(context.done) - 1, -1, -1):
-        token = context.done[index]
-        depth += (token in CLOSER) - (token in CLOSING)
-        if depth > 0:
-            return index if token == mark else None
-    return None
+    index = innermost(context.done)
+    return None if index is None or context.done[index] != mark else index
 
 
 def in_inputs(context: ErrorContext) -> int | None:

@@ -15,6 +15,7 @@ from onnxtext.syntax.heuristics.error_context import (
     CLOSING,
     Diagnosis,
     ErrorContext,
+    begins_line,
     indentation,
     insert,
     replace,
@@ -203,7 +204,7 @@ def unclosed_row(context: ErrorContext) -> Iterator[Diagnosis]:
             edit = Edit(Span(last - 1, last), "") if twice else insert(last, "]")
             yield _unclosed_row(opened[-1], edit)
             return
-        if mark in "[]" and opened and _begins_line(text, at) and _begins_line(text, opened[-1]):
+        if mark in "[]" and opened and begins_line(text, at) and begins_line(text, opened[-1]):
             deeper = indentation(text, at) - indentation(text, opened[-1])
             if deeper < 0 or (not deeper and mark == "["):
                 yield _unclosed_row(opened[-1], insert(last, "]"))
@@ -215,7 +216,7 @@ def unclosed_row(context: ErrorContext) -> Iterator[Diagnosis]:
             opened.pop()
             if not opened:
                 return
-    if opened and _begins_line(text, context.at):
+    if opened and begins_line(text, context.at):
         comma = "" if context.token in CLOSING else ","
         yield _unclosed_row(opened[0], insert(context.end, "]" * len(opened) + comma))
 
@@ -224,10 +225,6 @@ def _unclosed_row(at: int, edit: Edit) -> Diagnosis:
     title = "add `]`" if edit.text else "remove it"
     span, message = Span(at, at + 1), "this bracket is never closed"
     return Diagnosis("unclosed-bracket", message, span, (edit,), title, "unsafe", least=1)
-
-
-def _begins_line(text: str, at: int) -> bool:
-    return not text[text.rfind("\n", 0, at) + 1 : at].strip()
 
 
 STRUCTURE: tuple[Callable[[ErrorContext], Iterator[Diagnosis]], ...] = (

@@ -23,7 +23,13 @@ from onnxtext.syntax.heuristics.diagnose import (
     is_incomplete,
     may_be_wider,
 )
-from onnxtext.syntax.heuristics.error_context import CLOSING, Diagnosis, ErrorContext, indentation
+from onnxtext.syntax.heuristics.error_context import (
+    CLOSING,
+    Diagnosis,
+    ErrorContext,
+    begins_line,
+    indentation,
+)
 from onnxtext.syntax.heuristics.foreign_syntax import unopened
 from onnxtext.syntax.heuristics.speculative_parse import Outcome, Region, States
 from onnxtext.syntax.heuristics.tokens import CONFLICT_MARKERS
@@ -215,7 +221,7 @@ class Recovery:
         machine = self.parser.machine
         self._complete(at)
         line = self.text.rfind("\n", 0, at) + 1
-        first = not self.text[line:at].strip()
+        first = begins_line(self.text, at)
         marked = self.text.startswith(CONFLICT_MARKERS, line)
         position, start = 0, at
         for position in sync_positions(machine):
