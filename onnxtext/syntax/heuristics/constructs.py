@@ -18,7 +18,7 @@ from onnxtext.syntax.heuristics.error_context import (
     insert,
     replace,
 )
-from onnxtext.syntax.heuristics.foreign_syntax import NAMES, closing, unopened
+from onnxtext.syntax.heuristics.foreign_syntax import unopened
 
 _LONGEST_HEADER = 4000
 """Maximum number of characters of a header or block to inspect: a text may have many errors."""
@@ -110,8 +110,8 @@ def _end_of_block(context: ErrorContext) -> int:
         stop = text.find("\n", end + 1)
         stop = len(text) if stop < 0 else stop
         line = text[end + 1 : stop]
-        inside = not line.strip() or indentation(text, stop) > indent
-        if not (inside or _ELSE.match(line) or (depth > 0 and line.lstrip()[0] == "}")):
+        deeper = indentation(text, stop) - indent
+        if line.strip() and deeper <= 0 and not _ELSE.match(line) and (deeper or depth <= 0):
             return end
         end = stop
 
@@ -238,33 +238,6 @@ def missing_opener(context: ErrorContext) -> Iterator[Diagnosis]:
         yield Diagnosis("missing-bracket", message, span, (edit,), "add `[`", least=size + 1)
 
 
-def trailing_outputs(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose outputs after the operator, as in `Relu (x) -> y` and `Relu (x) => y`."""
-    if context.token not in {"(", "<"} or "node" not in context.rules or not context.done:
-        return
-    rest = context.rest
-    end = closing(rest)
-    if end is not None and rest[end + 1 : end + 2] == ["("]:
-        inner = closing(rest[end + 1 :])
-        end = None if inner is None else end + 1 + inner
-    if end is None or not all(context.name(t) in NAMES or t in {".", ":"} for t in context.done):
-        return
-    arrow = rest[end + 1 : end + 3]
-    size = (
-        1 if arrow[:1] == ["=>"] else 2 if context.text.startswith("->", rest[end].end + 1) else 0
-    )
-    names = rest[end + 1 + size :]
-    if not size or not names or not all(context.name(t) in NAMES or t == "," for t in names):
-        return
-    start, stop = context.done[0].at, names[-1].end
-    written = context.text[names[0].at : stop]
-    call = context.text[start : rest[end].end]
-    edits = (insert(start, f"{written} = "), Edit(Span(rest[end].end, stop), ""))
-    message = "the outputs of a node belong before its operator"
-    title = f"write `{written} = {call}`"[:80]
-    yield Diagnosis("missing-equals", message, Span(start, stop), edits, title, least=1)
-
-
 IDIOMS = (
     empty_text,
     fences,
@@ -276,5 +249,4 @@ IDIOMS = (
     python_head,
     function_keyword,
     missing_opener,
-    trailing_outputs,
 )

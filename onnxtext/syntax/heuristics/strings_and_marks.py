@@ -17,10 +17,11 @@ from onnxtext.syntax.heuristics.error_context import (
     ErrorContext,
     begins_line,
     indentation,
+    innermost,
     insert,
     replace,
 )
-from onnxtext.syntax.heuristics.foreign_syntax import closing
+from onnxtext.syntax.heuristics.foreign_syntax import NAMES, closing
 from onnxtext.syntax.heuristics.tokens import conflict, unquoted
 
 _FARTHEST = 4000
@@ -110,49 +111,29 @@ _COLON_RULES = frozenset(("header_entry", "metadata_item", "annotation", "traini
 
 
 def misplaced_attributes(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose `y <axis = 1> = Softmax (x)`: attributes belong after the operator."""
-    if context.done and context.done[-1] == ">" and context.name(context.token) in _NAME_TERMINALS:
-        yield from _before_operator(context)
-    if context.token != "<":
-        return
-    close = closing(context.rest)
+    """Diagnose `y <axis = 1> = Softmax (x)` and `y = <axis = 1> Softmax (x)`."""
+    done, token = context.done, context.token
+    if done[-1:] == [">"] and token is not None and context.name(token) in NAMES:
+        index = innermost(done[:-1])
+        if index is not None and done[index] == "<":
+            yield _moved(context, Span(done[index].at, done[-1].end), token.end)
+    close = closing(context.rest) if token == "<" else None
     if close is None:
         return
     span = Span(context.at, context.rest[close].end)
-    rest = context.rest[close + 1 :]
-    places = [token.at for token in rest if token == "("]
+    for before, after in pairwise(context.rest[close:]):
+        if after == "(":
+            yield _moved(context, span, before.end)
     message = "attributes belong after the operator"
-    for place in places:
-        text = f"{context.text[slice(*span)]} "
-        edits = (Edit(Span(span.start, _blank(context.text, span.end)), ""), insert(place, text))
-        yield Diagnosis("misplaced-attributes", message, span, edits, "move them there")
     yield Diagnosis("misplaced-attributes", message, span, (Edit(span, ""),))
 
 
-def _before_operator(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose `y = <axis = 1> Softmax (x)`."""
-    depth = 0
-    assert context.token is not None
-    for token in reversed(context.done):
-        depth += (token == ">") - (token == "<")
-        if not depth:
-            span = Span(token.at, context.done[-1].at + 1)
-            list_text = context.text[slice(*span)]
-            after = context.token.end
-            edits = (
-                Edit(Span(span.start, _blank(context.text, span.end)), ""),
-                insert(after, f" {list_text}"),
-            )
-            message = "attributes belong after the operator"
-            yield Diagnosis("misplaced-attributes", message, span, edits, "move them there")
-            return
-
-
-_NAME_TERMINALS = {"WORD", "STRING", "PRIM", "BOOL", "CONTAINER"}
-
-
-def _blank(text: str, at: int) -> int:
-    return at + 1 if text[at : at + 1] == " " else at
+def _moved(context: ErrorContext, span: Span, place: int) -> Diagnosis:
+    """Return the diagnosis of attributes that belong at another place."""
+    end = span.end + context.text.startswith(" ", span.end)
+    edits = (Edit(Span(span.start, end), ""), insert(place, f" {context.text[slice(*span)]}"))
+    message = "attributes belong after the operator"
+    return Diagnosis("misplaced-attributes", message, span, edits, "move them there")
 
 
 def string_tensor(context: ErrorContext) -> Iterator[Diagnosis]:
