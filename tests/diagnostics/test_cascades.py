@@ -117,6 +117,13 @@ CASES = {
         "wrong-mark",
     ),
     "a comment in quotes before the graph": (H + '"""a comment"""\n' + G, 2, "lone-string"),
+    "three quotes for a name, before a string of several lines": (
+        SECTION.replace("{}", '    a: """\n      1 + 2\n      """\n  ').replace(
+            "(x)", '<""" = 1> (x)'
+        ),
+        3,
+        "syntax-error",
+    ),
     "an arrow for an equals sign": (
         H + MATRIX.replace("b = [1, 2, 3]", "b => {1, 2, 3}"),
         8,

@@ -12,6 +12,7 @@ from onnxtext.syntax.actions.headers import FUNCTION_KEYS, MODEL_KEYS
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.error_context import (
     CLOSER,
+    CLOSING,
     OPENING,
     Diagnosis,
     ErrorContext,
@@ -45,7 +46,8 @@ def headers(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     if token is None or token not in OPENING or "node" in context.rules:
         return
-    if context.text[: context.at].rstrip().endswith("<"):  # `<<`
+    before = context.text[context.end - 1 : context.end]
+    if before == "<":  # `<<`
         return
     tokens = _tokens(context, context.at)
     if tokens[2:3] != [":"] or context.name(tokens[1]) != "WORD":
@@ -62,7 +64,7 @@ def headers(context: ErrorContext) -> Iterator[Diagnosis]:
             help = "move it to the beginning of the text"
         removed = (Edit(span, ""),)
         yield Diagnosis("misplaced-section", message, token.span, removed, help=help, least=1)
-    elif not context.done and not context.text[: context.at].rstrip().endswith((")", "}", ">")):
+    elif not context.done and before not in CLOSING:
         edits = (replace(tokens[0], "<"), replace(tokens[end], ">"))
         message = "a header must be in `<…>`"
         yield Diagnosis("wrong-mark", message, span, edits, "write `<…>`", least=1)

@@ -110,6 +110,10 @@ class Recovery:
         known = {(error.code, error.at): error for error in reversed(kept)}
         semantic = [semantic_error_report(self.source, error) for error in known.values()]
         found = first_of_lines(self.text, self.diagnostics, semantic)
+        if self.text.count('"""') % 2:  # the text after the first wrong one may be a string
+            starts = [item.labels[0].span.start for item in found]
+            wrong = (index for index, at in enumerate(starts) if self.text.startswith('"""', at))
+            found = found[: next(wrong, len(found)) + 1]
         if self._stopped:
             found = found[:MAX_SEMANTIC_ERRORS]
             last = found[-1]
