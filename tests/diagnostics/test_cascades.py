@@ -106,6 +106,11 @@ CASES = {
         2,
         "wrong-mark",
     ),
+    "a header of quoted keys, without brackets": (
+        '"ir_version": 10\n"opset_import": ["": 21]\n' + G,
+        1,
+        "wrong-mark",
+    ),
     "a header as assignments in brackets": (
         '<\n  ir_version = 10,\n  opset_import = ["" = 21],\n>\n' + G,
         2,

@@ -110,7 +110,7 @@ def entries(context: ErrorContext) -> Iterator[Diagnosis]:
 def bare_header(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose a header without `<…>`: `ir_version: 10` at the beginning of the text."""
     done = context.done
-    if context.token not in {":", "="} or len(done) != 1 or done[0] not in _KEYS:
+    if context.token not in {":", "="} or len(done) != 1 or done[0].strip('"') not in _KEYS:
         return
     if context.lexer.tokens(context.text, 0, done[0].at):
         return
