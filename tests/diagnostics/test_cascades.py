@@ -106,6 +106,34 @@ CASES = {
         2,
         "wrong-mark",
     ),
+    "a header of quoted keys, without brackets": (
+        '"ir_version": 10\n"opset_import": ["": 21]\n' + G,
+        1,
+        "wrong-mark",
+    ),
+    "a header as assignments in brackets": (
+        '<\n  ir_version = 10,\n  opset_import = ["" = 21],\n>\n' + G,
+        2,
+        "wrong-mark",
+    ),
+    "a header with semicolons": (
+        LONG_HEADER.format(";", ";", ";") + G,
+        2,
+        "wrong-mark",
+    ),
+    "a comment in quotes before the graph": (H + '"""a comment"""\n' + G, 2, "lone-string"),
+    "three quotes for a name, before a string of several lines": (
+        SECTION.replace("{}", '    a: """\n      1 + 2\n      """\n  ').replace(
+            "(x)", '<""" = 1> (x)'
+        ),
+        3,
+        "syntax-error",
+    ),
+    "an arrow for an equals sign": (
+        H + MATRIX.replace("b = [1, 2, 3]", "b => {1, 2, 3}"),
+        8,
+        "wrong-mark",
+    ),
     "a header without brackets": (LONG_HEADER.format(",", ",", "")[2:-2] + G, 1, "wrong-mark"),
     "a header as assignments": ('ir_version = 10\nopset_import = ["": 21]\n' + G, 1, "wrong-mark"),
     "a header after the graph": (
@@ -457,6 +485,20 @@ def test_a_second_bracket_of_the_header_hides_no_other_mistake() -> None:
     text = "<" + H + G.replace("(x)", "(x")
     found = [item for item in onnxtext.check(text) if item.severity == "error"]
     assert [line_of(text, item) for item in found] == [1, 3]
+
+
+def test_a_surplus_bracket_of_a_vector_is_removed() -> None:
+    text = H + MATRIX.replace("b = [1, 2, 3]", "b = [[1, 2, 3]")
+    found = next(item for item in onnxtext.check(text) if item.fix is not None)
+    assert found.fix is not None
+    (edit,) = found.fix.edits
+    assert (text[slice(*edit.span)], edit.text) == ("[", "")
+
+
+def test_a_bracket_before_a_value_is_the_only_error() -> None:
+    text = HEAD + "  y = Cast <to = ] 1> (x)\n}\n"
+    found = [item for item in onnxtext.check(text) if item.severity == "error"]
+    assert [(item.code, line_of(text, item)) for item in found] == [("syntax-error", 3)]
 
 
 def test_a_number_with_a_mistake_in_a_list_of_rows_is_no_unclosed_bracket() -> None:

@@ -279,8 +279,16 @@ def test_two_errors_in_a_header_are_reported() -> None:
     assert (place(one), place(two)) == ("IR_VERSION", "opset_imports")
     (one, two) = found_in('<ir_version: "10", opset_import: 21>\n' + HEAD + BODY)
     assert (place(one), place(two)) == ("ir_version", "opset_import")
-    (one, two) = found_in("<ir_version = 10, opset_import = [21]>\n" + HEAD + BODY)
-    assert one.code == two.code == "equals-for-colon"
+
+
+def test_one_error_in_all_entries_of_a_header_is_reported_once() -> None:
+    (one,) = found_in("<ir_version = 10, opset_import = [21]>\n" + HEAD + BODY)
+    assert one.code == "wrong-mark"
+
+
+def test_a_repeated_list_of_references_is_an_error() -> None:
+    (one,) = found_in(HEADER + HEAD + '  y = Op <a: ints[2] = [@"x", ...]> (x)\n}\n')
+    assert one.message == "a list cannot hold references to attribute parameters"
 
 
 def test_errors_before_a_final_carriage_return_are_shown() -> None:

@@ -44,6 +44,7 @@ _CLASSES: dict[type, ast.AttributeType] = {
     ast.MapType: _A.TYPE_PROTO,
     ast.OpaqueType: _A.TYPE_PROTO,
 }
+_NO_REFERENCES = "a list cannot hold references to attribute parameters"
 _FLOAT_LIKE_GRAPH = re.compile(r"(?:inf|infinity|nan)_", re.IGNORECASE)
 
 
@@ -167,6 +168,8 @@ def repeated_attribute(
             token=count,
             help="write the number of all items, as in `xs: ints[64] = [0, ...]`",
         )
+    if any(type(item) is ast.Reference for item in items):
+        raise SemanticError(_NO_REFERENCES)
     values = tuple(
         [
             (_number(one, item.text) if type(item) is ast.Number else _single(one, item))[1]
@@ -303,7 +306,7 @@ def _mixed(kind: ast.AttributeType, token: str | None = None) -> None:
 def _reference_list(wanted: ast.AttributeType | None, items: list[Any]) -> tuple[None, ast.Record]:
     """Return an empty record for `[@a, @b]`: the official parser stores no value for this list."""
     if wanted is not None or any(type(item) is not ast.Reference for item in items):
-        raise SemanticError("a list cannot hold references to attribute parameters")
+        raise SemanticError(_NO_REFERENCES)
     return None, ast.Record()
 
 

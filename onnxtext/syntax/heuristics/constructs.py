@@ -9,7 +9,6 @@ from itertools import pairwise
 
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
-from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.error_context import (
     CLOSING,
     OPENING,
@@ -19,12 +18,10 @@ from onnxtext.syntax.heuristics.error_context import (
     insert,
     replace,
 )
-from onnxtext.syntax.heuristics.foreign_syntax import NAMES, closing, unopened
+from onnxtext.syntax.heuristics.foreign_syntax import unopened
 
 _LONGEST_HEADER = 4000
 """Maximum number of characters of a header or block to inspect: a text may have many errors."""
-_LONGEST_LINE = 1000
-"""Maximum number of characters of a line to inspect."""
 _CONTROL = re.compile(
     r"[ \t]*(?:[\w, ]+=[ \t]*)?\}?[ \t]*"
     r"(if|elif|else|for|while|switch|case|do|try|except|with|class)\b(?![ \t]*[=,.:<])"
@@ -40,16 +37,6 @@ _DEF = re.compile(r"(def|fn|func|fun|function)[ \t]+(?=[\w\"])")
 _RETURN = re.compile(r"^[ \t]+(return\b[^\n]*)", re.MULTILINE)
 _MAX_TOKENS_BACK = 8
 _LONG = 8
-
-
-def _tokens_from_here(context: ErrorContext) -> list[Token]:
-    """Return the unexpected token and the tokens after it, on this line and later lines."""
-    return context.lexer.tokens(context.text, context.at, context.at + _LONGEST_HEADER)
-
-
-def _line_limit(context: ErrorContext) -> int:
-    """Return the end of the line, but at most the offset at which its inspection stops."""
-    return min(context.line_end, context.line_start + _LONGEST_LINE)
 
 
 def empty_text(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -96,7 +83,7 @@ def imports(context: ErrorContext) -> Iterator[Diagnosis]:
 
 def control_flow(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose whole blocks such as `if (x) {…} else {…}` and `for i in range(3):`."""
-    found = _CONTROL.match(context.text, context.line_start, _line_limit(context))
+    found = _CONTROL.match(context.text, context.line_start, context.line_limit)
     if found is None:
         return
     word = found[1]
@@ -112,45 +99,21 @@ def control_flow(context: ErrorContext) -> Iterator[Diagnosis]:
 
 def _end_of_block(context: ErrorContext) -> int:
     """Return the end of the block that begins on this line, including its `else` branches."""
-    text, at = context.text, context.line_start
-    while True:
-        end = _line_end(text, at)
-        line = text[at:end]
-        if "{" in line:
-            opened = at + line.rindex("{")
-            while True:
-                closed = _closed(context, opened)
-                end = _line_end(text, closed)
-                again = text.rfind("{", closed + 1, end)  # `} else {`
-                if again < 0 or closed == opened:
-                    break
-                opened = again
-        else:
-            indent = indentation(text, at + len(line) - len(line.lstrip()))
-            while end < len(text):
-                following = text[end + 1 : _line_end(text, end + 1)]
-                deeper = len(following) - len(following.lstrip()) > indent
-                if following.strip() and not deeper:
-                    break
-                end += 1 + len(following)
-        if end >= len(text) or not _ELSE.match(text, end + 1):
-            return end
-        at = end + 1
-
-
-def _line_end(text: str, at: int) -> int:
-    end = text.find("\n", at)
-    return len(text) if end < 0 else end
-
-
-def _closed(context: ErrorContext, at: int) -> int:
-    """Return the offset of the `}` that closes a `{`; without one, the offset of the `{`."""
+    text, end = context.text, context.line_end
+    indent = indentation(text, end)
     depth = 0
-    for token in context.lexer.tokens(context.text, at, at + _LONGEST_HEADER):
-        depth += (token == "{") - (token == "}")
-        if not depth:
-            return token.at
-    return at
+    line = text[context.line_start : end]
+    while True:
+        depth += line.count("{") - line.count("}")
+        if end >= len(text):
+            return end
+        stop = text.find("\n", end + 1)
+        stop = len(text) if stop < 0 else stop
+        line = text[end + 1 : stop]
+        deeper = indentation(text, stop) - indent
+        if line.strip() and deeper <= 0 and not _ELSE.match(line) and (deeper or depth <= 0):
+            return end
+        end = stop
 
 
 def spaced_arrow(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -207,7 +170,7 @@ def heads(context: ErrorContext) -> Iterator[Diagnosis]:
 
 def python_head(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose a graph that begins like a Python function: `def main (x) -> (y):`."""
-    line = context.text[context.line_start : _line_limit(context)]
+    line = context.text[context.line_start : context.line_limit]
     found = _DEF.match(line.lstrip())
     if found is None or "node" in context.rules:
         return
@@ -236,7 +199,7 @@ def python_head(context: ErrorContext) -> Iterator[Diagnosis]:
 
 def function_keyword(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose `function <domain: "l"> F (a) => (b) {…}`: the parser reads `function` as a name."""
-    tokens = context.lexer.tokens(context.text, context.line_start, _line_limit(context))
+    tokens = context.lexer.tokens(context.text, context.line_start, context.line_limit)
     if len(tokens) < 4 or tokens[1] != "<" or tokens[3] != ":" or context.at > context.line_end:
         return
     word = tokens[0]
@@ -249,25 +212,8 @@ def function_keyword(context: ErrorContext) -> Iterator[Diagnosis]:
         yield Diagnosis("foreign-word", message, word.span, help=title, skip_to=skip_to)
 
 
-def dimensions(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose `float 3, 2] W`, which lacks the `[`."""
-    done = context.done[-_MAX_TOKENS_BACK:]
-    tokens = [*done, *context.rest]
-    for index in range(len(done) - 1, -1, -1):
-        if context.name(tokens[index]) != "PRIM":
-            continue
-        rest = tokens[index + 1 :]
-        size = next((n for n, token in enumerate(rest) if token == "]"), None)
-        if size and all(context.name(t) in {"WORD", "INT", "COMMA", "STRING"} for t in rest[:size]):
-            span = Span(rest[0].at, rest[size].end)
-            message = "dimensions must be in `[…]`"
-            edits = (Edit(Span(tokens[index].end, rest[0].at), "["),)
-            yield Diagnosis("missing-bracket", message, span, edits, "add `[`", least=1)
-        return
-
-
 def missing_opener(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a list that lacks its `[`, as in `strides = 1, 1]` and `floatN, 2] x`."""
+    """Diagnose a list without `[`: `strides = 1, 1]`, `float N, 2] x` and `floatN, 2] x`."""
     rest = context.rest
     size = unopened(rest)
     if size is None or rest[size] != "]":
@@ -275,45 +221,21 @@ def missing_opener(context: ErrorContext) -> Iterator[Diagnosis]:
     tokens = [*context.done[-_MAX_TOKENS_BACK:], rest[0]]
     for before, token in reversed([*pairwise(tokens)]):
         prefix = _JOINED_TYPE.match(before)
-        if before in {"=", ":"}:
-            at = token.at
+        at = token.at
+        if context.name(before) == "PRIM":
+            edit = Edit(Span(before.end, at), "[")
+        elif before in {"=", ":"} and token != "]":
+            edit = insert(at, "[")
         elif prefix is not None and context.name(before) == "WORD":
             at = before.at + prefix.end()
+            edit = insert(at, "[")
         else:
             continue
         span = Span(at, rest[size].end)
         if context.text.find("\n", *span) >= 0:
             return
         message = "the `[` of this list is missing"
-        edits = (insert(at, "["),)
-        yield Diagnosis("missing-bracket", message, span, edits, "add `[`", least=size + 1)
-
-
-def trailing_outputs(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose outputs after the operator, as in `Relu (x) -> y` and `Relu (x) => y`."""
-    if context.token not in {"(", "<"} or "node" not in context.rules or not context.done:
-        return
-    rest = context.rest
-    end = closing(rest)
-    if end is not None and rest[end + 1 : end + 2] == ["("]:
-        inner = closing(rest[end + 1 :])
-        end = None if inner is None else end + 1 + inner
-    if end is None or not all(context.name(t) in NAMES or t in {".", ":"} for t in context.done):
-        return
-    arrow = rest[end + 1 : end + 3]
-    size = (
-        1 if arrow[:1] == ["=>"] else 2 if context.text.startswith("->", rest[end].end + 1) else 0
-    )
-    names = rest[end + 1 + size :]
-    if not size or not names or not all(context.name(t) in NAMES or t == "," for t in names):
-        return
-    start, stop = context.done[0].at, names[-1].end
-    written = context.text[names[0].at : stop]
-    call = context.text[start : rest[end].end]
-    edits = (insert(start, f"{written} = "), Edit(Span(rest[end].end, stop), ""))
-    message = "the outputs of a node belong before its operator"
-    title = f"write `{written} = {call}`"[:80]
-    yield Diagnosis("missing-equals", message, Span(start, stop), edits, title, least=1)
+        yield Diagnosis("missing-bracket", message, span, (edit,), "add `[`", least=size + 1)
 
 
 IDIOMS = (
@@ -326,7 +248,5 @@ IDIOMS = (
     heads,
     python_head,
     function_keyword,
-    dimensions,
     missing_opener,
-    trailing_outputs,
 )

@@ -21,6 +21,7 @@ from onnxtext.syntax.heuristics.error_context import (
     OPENING,
     Diagnosis,
     ErrorContext,
+    innermost,
     insert,
     replace,
 )
@@ -366,19 +367,12 @@ def incomplete_statement(
 
 def _opener(context: ErrorContext, closer: str) -> Span | None:
     """Return the span of the bracket that a missing `closer` would close; None if unknown."""
-    open_tokens = []
-    for token in context.done:
-        name = context.name(token)
-        if name in _OPENERS:
-            open_tokens.append(token)
-        elif name in _CLOSERS and open_tokens:
-            open_tokens.pop()
-    if open_tokens and context.name(open_tokens[-1]) == _CLOSERS[closer]:
-        return open_tokens[-1].span
+    index = innermost(context.done)
+    if index is not None:
+        token = context.done[index]
+        return token.span if context.name(token) == _CLOSERS[closer] else None
     opened = context.opened
-    if opened is not None and not open_tokens:
-        names = {SAMPLES[name]: name for name in _OPENERS}
-        # Ignore speculatively inserted brackets.
-        if names.get(context.text[slice(*opened)]) == _CLOSERS[closer]:
-            return opened
+    # Ignore speculatively inserted brackets.
+    if opened is not None and context.text[slice(*opened)] == SAMPLES[_CLOSERS[closer]]:
+        return opened
     return None

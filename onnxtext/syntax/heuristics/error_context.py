@@ -26,6 +26,8 @@ CLOSING = frozenset(CLOSER.values())
 _BLOCKS = frozenset(">}")
 """The last tokens of headers, of lists of initializers, and of the nodes of a graph."""
 _LONGEST_LINE = 2000
+_INSPECTED = 1000
+"""Maximum number of characters of a line that heuristics inspect: a text may have many errors."""
 MAX_LINES = 20
 """Maximum number of lines before an error in which to search for the previous token."""
 
@@ -134,6 +136,11 @@ class ErrorContext:
         """The offset of the end of the line that contains the unexpected token."""
         return line_end(self.text, self.at)
 
+    @property
+    def line_limit(self) -> int:
+        """The end of the line, but at most the offset at which its inspection stops."""
+        return min(self.line_end, self.line_start + _INSPECTED)
+
     @cached_property
     def next_statement(self) -> int | None:
         """The offset at which the next statement probably begins, if the current one is incomplete.
@@ -177,7 +184,8 @@ class ErrorContext:
             return False
         tokens = self.lexer.tokens(self.text, line, self.end)
         last = tokens[-1] if tokens else ""
-        opener = _opener(tokens[:-1])
+        open_at = innermost(tokens[:-1])
+        opener = None if open_at is None else tokens[open_at].at
         deeper = indentation(self.text, self.at) > indentation(self.text, self.end)
         if last in OPENING:
             return last == "{" or self.token == CLOSER[last] or (deeper and last != "[")
@@ -189,7 +197,7 @@ class ErrorContext:
             opener = self.opened.start if self.opened is not None else self.at
         if last not in _BLOCKS or opener is None:
             return last in _BLOCKS
-        return not self.text[self.text.rfind("\n", 0, opener) + 1 : opener].strip()
+        return begins_line(self.text, opener)
 
     @property
     def rules(self) -> frozenset[str]:
@@ -258,13 +266,13 @@ class ErrorContext:
         return found
 
 
-def _opener(tokens: Sequence[Token]) -> int | None:
-    """Return the offset of the innermost bracket that these tokens leave open."""
+def innermost(tokens: Sequence[Token]) -> int | None:
+    """Return the index of the innermost bracket that these tokens leave open; None without one."""
     depth = 0
-    for token in reversed(tokens):
-        depth += (token in CLOSING) - (token in OPENING)
+    for index in range(len(tokens) - 1, -1, -1):
+        depth += (tokens[index] in CLOSING) - (tokens[index] in OPENING)
         if depth < 0:
-            return token.at
+            return index
     return None
 
 
@@ -273,6 +281,11 @@ def line_end(text: str, at: int) -> int:
     end = text.find("\n", at)
     end = len(text) if end < 0 else end
     return end - text.endswith("\r", at, end)
+
+
+def begins_line(text: str, at: int) -> bool:
+    """Whether only blanks precede an offset on its line."""
+    return not text[text.rfind("\n", 0, at) + 1 : at].strip()
 
 
 def indentation(text: str, at: int) -> int:

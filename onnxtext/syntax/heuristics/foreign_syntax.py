@@ -14,6 +14,7 @@ from onnxtext.syntax.heuristics.error_context import (
     CLOSING,
     Diagnosis,
     ErrorContext,
+    innermost,
     insert,
     replace,
 )
@@ -22,6 +23,8 @@ from onnxtext.tensor.elements import ELEMENTS
 
 NAMES = frozenset(("WORD", "STRING", "ESCAPED_STRING", "BYTES", "PRIM", "CONTAINER", "BOOL"))
 _VALUES = frozenset(("FLOAT", "NUMBERS", "NESTED", "BRACES", "HEX", "HEX_FLOAT", "COMPLEX", "NAN"))
+_NAME = r'(?:"[^"\n]*"|[^\s"#(){}<>=,]+)'
+_OUTPUTS = re.compile(rf"[ \t]*[-=]>[ \t]*({_NAME}(?:[ \t]*,[ \t]*{_NAME})*)")
 _DOTTED = re.compile(r"(?:\w+\.)*(\w+)")
 _ELEMENT_ATTRIBUTES = frozenset(("to", "dtype", "output_dtype", "output_datatype"))
 _ADJACENT = re.compile(r"[0-9][A-Za-z0-9_]*")
@@ -57,13 +60,8 @@ def opening(context: ErrorContext, mark: str) -> int | None:
 
     Return None if it is another bracket than `mark`, or if no bracket is open.
     """
-    depth = 0
-    for index in range(len(context.done) - 1, -1, -1):
-        token = context.done[index]
-        depth += (token in CLOSER) - (token in CLOSING)
-        if depth > 0:
-            return index if token == mark else None
-    return None
+    index = innermost(context.done)
+    return None if index is None or context.done[index] != mark else index
 
 
 def in_inputs(context: ErrorContext) -> int | None:
@@ -136,17 +134,26 @@ def bare_string(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def no_outputs(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a node without outputs: the statement `Relu (x)`."""
+    """Diagnose a node without outputs, or with outputs at its end: `Relu (x)`, `Relu (x) -> y`."""
     if context.token not in {"(", "<"} or "node" not in context.rules or not context.done:
         return
     if not all(context.name(t) in NAMES or t in {".", ":"} for t in context.done):
         return
     rest = context.rest
+    end = closing(rest)
     if context.token == "<":
-        end = closing(rest)
         if end is None or rest[end + 1 : end + 2] != ["("]:
             return
+        inner = closing(rest[end + 1 :])
+        end = None if inner is None else end + 1 + inner
     start = context.done[0].at
+    found = None if end is None else _OUTPUTS.match(context.text, rest[end].end)
+    if end is not None and found is not None:
+        call = context.text[start : rest[end].end]
+        edits = (insert(start, f"{found[1]} = "), Edit(Span(rest[end].end, found.end()), ""))
+        message = "the outputs of a node belong before its operator"
+        title, span = f"write `{found[1]} = {call}`"[:80], Span(start, found.end())
+        yield Diagnosis("missing-equals", message, span, edits, title, least=1)
     operator = context.text[start : context.done[-1].end]
     yield Diagnosis(
         "missing-equals",

@@ -24,6 +24,8 @@ from onnxtext.syntax.heuristics.foreign_syntax import closing
 _LONGEST_HEADER = 4000
 """Maximum number of characters of a header to inspect: a text may have many errors."""
 _KEYS = MODEL_KEYS | FUNCTION_KEYS
+_COLONS = frozenset((":", "=", ";"))
+"""The mark after a key, and the marks that take its place by mistake."""
 
 
 def _tokens(context: ErrorContext, at: int) -> list[Token]:
@@ -44,7 +46,8 @@ def headers(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     if token is None or token not in OPENING or "node" in context.rules:
         return
-    if context.text[: context.at].rstrip().endswith("<"):  # `<<`
+    before = context.text[context.end - 1 : context.end]
+    if before == "<":  # `<<`
         return
     tokens = _tokens(context, context.at)
     if tokens[2:3] != [":"] or context.name(tokens[1]) != "WORD":
@@ -61,56 +64,61 @@ def headers(context: ErrorContext) -> Iterator[Diagnosis]:
             help = "move it to the beginning of the text"
         removed = (Edit(span, ""),)
         yield Diagnosis("misplaced-section", message, token.span, removed, help=help, least=1)
-    elif not context.done and not context.text[: context.at].rstrip().endswith((")", "}", ">")):
+    elif not context.done and before not in CLOSING:
         edits = (replace(tokens[0], "<"), replace(tokens[end], ">"))
         message = "a header must be in `<…>`"
         yield Diagnosis("wrong-mark", message, span, edits, "write `<…>`", least=1)
 
 
-def quoted_keys(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose keys in quotes, as in JSON: `<"ir_version": 10>`."""
-    token = context.token
-    if token is None or "header_entry" not in context.rules or token.strip('"') not in _KEYS:
-        return
+def _entries(tokens: list[Token]) -> tuple[list[Edit], int]:
+    """Return edits that correct header entries, and the index of the token after the entries."""
     edits: list[Edit] = []
-    depth = 0
-    tokens = _tokens(context, context.at)
-    for key, following in pairwise(tokens):
-        depth += (key in OPENING) - (key in CLOSING)
-        if depth < 0 or len(edits) > len(_KEYS):
-            break
-        if not depth and following == ":" and key.strip('"') in _KEYS and key[0] == '"':
-            edits.append(replace(key, key.strip('"')))
-    if edits:
-        message = "the keys of a header must be without quotes"
-        title = "remove the quotes"
-        yield Diagnosis("wrong-mark", message, token.span, tuple(edits), title, least=1)
+    at = 0
+    while tokens[at + 2 :] and tokens[at].strip('"') in _KEYS and tokens[at + 1] in _COLONS:
+        key, size = tokens[at], 1
+        if tokens[at + 2] in CLOSER:
+            size = 1 + (closing(tokens[at + 2 :]) or 0)
+        edits += [replace(key, key.strip('"'))] if key[0] == '"' else []
+        edits += [
+            Edit(Span(before.end, mark.end), ":")
+            for before, mark in pairwise(tokens[at : at + 2 + size])
+            if mark in _COLONS - {":"}
+        ]
+        at += 2 + size
+        after = tokens[at] if at < len(tokens) else ""
+        if after == ";":
+            edits.append(replace(tokens[at], ","))
+        elif after.strip('"') in _KEYS:
+            edits.append(insert(tokens[at - 1].end, ","))
+        at += after in {",", ";"}
+    return edits, at
+
+
+def entries(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose entries with quoted keys, as in JSON, and several entries with `=` or `;`."""
+    first = context.done[0] if context.done else context.token
+    if first is None or "header_entry" not in context.rules:
+        return
+    edits, _ = _entries(_tokens(context, first.at))
+    quoted = first[0] == '"'
+    place = first if quoted else context.token
+    if place is not None and edits and (quoted or (place in {"=", ";"} and len(edits) > 1)):
+        message = "the entries of a header must have the form `KEY: VALUE`, separated by `,`"
+        yield Diagnosis("wrong-mark", message, place.span, tuple(edits), "correct them", least=1)
 
 
 def bare_header(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose a header without `<…>`: `ir_version: 10` at the beginning of the text."""
     done = context.done
-    if context.token not in {":", "="} or len(done) != 1 or done[0] not in _KEYS:
+    if context.token not in {":", "="} or len(done) != 1 or done[0].strip('"') not in _KEYS:
         return
     if context.lexer.tokens(context.text, 0, done[0].at):
         return
     tokens = _tokens(context, done[0].at)
-    edits = [insert(done[0].at, "<")]
-    at = 0
-    while tokens[at : at + 1] and tokens[at] in _KEYS and tokens[at + 1 : at + 2] in ([":"], ["="]):
-        if tokens[at + 1] == "=":
-            edits.append(replace(tokens[at + 1], ":"))
-        value = tokens[at + 2 :]
-        size = closing(value) if value and value[0] in CLOSER else 0
-        if not value or size is None:
-            return
-        at += 3 + size
-        if tokens[at : at + 1] == [","]:
-            at += 1
-        elif tokens[at : at + 1] and tokens[at] in _KEYS:
-            edits.append(insert(tokens[at - 1].end, ","))
-    if tokens[at + 1 : at + 2] == ["{"]:  # protobuf text
+    edits, at = _entries(tokens)
+    if not at or tokens[at + 1 : at + 2] == ["{"]:  # protobuf text
         return
+    edits.insert(0, insert(done[0].at, "<"))
     if tokens[at : at + 1] != [">"]:
         edits.append(insert(tokens[at - 1].end, ">"))
     message = "a header must be in `<…>`"
@@ -139,4 +147,4 @@ def trailing_header(context: ErrorContext) -> Iterator[Diagnosis]:
     )
 
 
-HEADERS = (headers, quoted_keys, bare_header, trailing_header)
+HEADERS = (headers, entries, bare_header, trailing_header)

@@ -45,8 +45,6 @@ _WORDS = frozenset(
         "var",
     ]
 )
-_LONGEST_LINE = 1000
-"""Maximum number of characters of a line to inspect."""
 _TYPES = frozenset(("TYPE", "PRIM", "CONTAINER"))
 _ATTRIBUTE_TYPES = frozenset(
     ["int", "float", "string", "ints", "floats", "strings", "tensor", "graph"]
@@ -97,10 +95,8 @@ def other_format(context: ErrorContext) -> Iterator[Diagnosis]:
 
 def mlir_node(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose an operation of MLIR, such as `%1 = "onnx.Relu"(%0) : (f32) -> f32`."""
-    limit = min(context.line_end, context.line_start + _LONGEST_LINE)
-    if _MLIR.match(context.text, context.line_start, limit) is None:
-        return
-    if "node" in context.rules:
+    found = _MLIR.match(context.text, context.line_start, context.line_limit)
+    if found is not None and "node" in context.rules:
         at = context.line_start + indentation(context.text, context.line_end)
         message = "this is an operation of MLIR, not a node"
         help = "write `OUTPUTS = OPERATOR <ATTRIBUTES> (INPUTS)`, such as `y = Relu (x)`"
@@ -110,10 +106,7 @@ def mlir_node(context: ErrorContext) -> Iterator[Diagnosis]:
 
 def other_comments(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose `-- comment`, `; comment` and `<!-- comment -->` on their own lines."""
-    line = context.line_start
-    start = (
-        line + len(context.text[line : context.at]) - len(context.text[line : context.at].lstrip())
-    )
+    start = context.line_start + indentation(context.text, context.at)
     found = _OTHER_COMMENT.match(context.text, start)
     if found is None or context.at > found.end():
         return

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from itertools import islice, pairwise
+from math import inf
 
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
@@ -14,11 +15,13 @@ from onnxtext.syntax.heuristics.error_context import (
     CLOSING,
     Diagnosis,
     ErrorContext,
+    begins_line,
     indentation,
+    innermost,
     insert,
     replace,
 )
-from onnxtext.syntax.heuristics.foreign_syntax import closing
+from onnxtext.syntax.heuristics.foreign_syntax import NAMES, closing
 from onnxtext.syntax.heuristics.tokens import conflict, unquoted
 
 _FARTHEST = 4000
@@ -108,49 +111,29 @@ _COLON_RULES = frozenset(("header_entry", "metadata_item", "annotation", "traini
 
 
 def misplaced_attributes(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose `y <axis = 1> = Softmax (x)`: attributes belong after the operator."""
-    if context.done and context.done[-1] == ">" and context.name(context.token) in _NAME_TERMINALS:
-        yield from _before_operator(context)
-    if context.token != "<":
-        return
-    close = closing(context.rest)
+    """Diagnose `y <axis = 1> = Softmax (x)` and `y = <axis = 1> Softmax (x)`."""
+    done, token = context.done, context.token
+    if done[-1:] == [">"] and token is not None and context.name(token) in NAMES:
+        index = innermost(done[:-1])
+        if index is not None and done[index] == "<":
+            yield _moved(context, Span(done[index].at, done[-1].end), token.end)
+    close = closing(context.rest) if token == "<" else None
     if close is None:
         return
     span = Span(context.at, context.rest[close].end)
-    rest = context.rest[close + 1 :]
-    places = [token.at for token in rest if token == "("]
+    for before, after in pairwise(context.rest[close:]):
+        if after == "(":
+            yield _moved(context, span, before.end)
     message = "attributes belong after the operator"
-    for place in places:
-        text = f"{context.text[slice(*span)]} "
-        edits = (Edit(Span(span.start, _blank(context.text, span.end)), ""), insert(place, text))
-        yield Diagnosis("misplaced-attributes", message, span, edits, "move them there")
     yield Diagnosis("misplaced-attributes", message, span, (Edit(span, ""),))
 
 
-def _before_operator(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose `y = <axis = 1> Softmax (x)`."""
-    depth = 0
-    assert context.token is not None
-    for token in reversed(context.done):
-        depth += (token == ">") - (token == "<")
-        if not depth:
-            span = Span(token.at, context.done[-1].at + 1)
-            list_text = context.text[slice(*span)]
-            after = context.token.end
-            edits = (
-                Edit(Span(span.start, _blank(context.text, span.end)), ""),
-                insert(after, f" {list_text}"),
-            )
-            message = "attributes belong after the operator"
-            yield Diagnosis("misplaced-attributes", message, span, edits, "move them there")
-            return
-
-
-_NAME_TERMINALS = {"WORD", "STRING", "PRIM", "BOOL", "CONTAINER"}
-
-
-def _blank(text: str, at: int) -> int:
-    return at + 1 if text[at : at + 1] == " " else at
+def _moved(context: ErrorContext, span: Span, place: int) -> Diagnosis:
+    """Return the diagnosis of attributes that belong at another place."""
+    end = span.end + context.text.startswith(" ", span.end)
+    edits = (Edit(Span(span.start, end), ""), insert(place, f" {context.text[slice(*span)]}"))
+    message = "attributes belong after the operator"
+    return Diagnosis("misplaced-attributes", message, span, edits, "move them there")
 
 
 def string_tensor(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -177,48 +160,52 @@ _ROW = re.compile(r"#[^\n]*|[\[\]]|[^\s,#\[\]]+")
 def unclosed_row(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose a row of a tensor that lacks its `]` or has a `[` too many.
 
-    The indentation of the next row or of the closing bracket shows which row it is.
+    The dimensions of the tensor, or the indentation of the next row or of the closing bracket, show
+    which row it is.
     """
-    starts = [after for mark, after in pairwise(context.done) if mark == "=" and after[0] == "["]
+    text, done = context.text, context.done
+    # The text at the offset of a token that recovery inserted is another token.
+    starts = [
+        index
+        for index, (mark, value) in enumerate(pairwise(done), 1)
+        if mark == "=" and value[0] == "[" and text.startswith("[", value.at)
+    ]
     if not starts:
         return
-    text = context.text
-    message = "this bracket is never closed"
+    type = done[starts[-1] - 3] if starts[-1] > 2 else None
+    rank = type.count(",") + 1 if context.name(type) == "TYPE" and type is not None else inf
     opened: list[int] = []
-    last = starts[-1].at
+    last = done[starts[-1]].at
     for found in _ROW.finditer(text, last, context.at):
         at, mark = found.start(), found[0]
         if mark[0] == "#":
             continue
-        if mark in "[]" and opened and _begins_line(text, at) and _begins_line(text, opened[-1]):
+        if mark == "[" and len(opened) == rank:
+            twice = text[last - 1] == "["
+            edit = Edit(Span(last - 1, last), "") if twice else insert(last, "]")
+            yield _unclosed_row(opened[-1], edit)
+            return
+        if mark in "[]" and opened and begins_line(text, at) and begins_line(text, opened[-1]):
             deeper = indentation(text, at) - indentation(text, opened[-1])
             if deeper < 0 or (not deeper and mark == "["):
-                edits = (insert(last, "]"),)
-                if text[opened[-1] + 1 : opened[-1] + 2] == "[":
-                    edits = (Edit(Span(opened[-1], opened[-1] + 1), ""),)
-                title = "remove it" if edits[0].text == "" else "add `]`"
-                span = Span(opened[-1], opened[-1] + 1)
-                yield Diagnosis("unclosed-bracket", message, span, edits, title, "unsafe", least=1)
+                yield _unclosed_row(opened[-1], insert(last, "]"))
                 return
         last = found.end()
         if mark == "[":
             opened.append(at)
         elif mark == "]":
-            del opened[-1:]  # the `[` that starts the row may be a token that recovery inserted
+            opened.pop()
             if not opened:
                 return
-    if opened and _begins_line(text, context.at):
-        span = Span(opened[0], opened[0] + 1)
+    if opened and begins_line(text, context.at):
         comma = "" if context.token in CLOSING else ","
-        edits = (insert(context.end, "]" * len(opened) + comma),)
-        if len(opened) == 1 and text.startswith(("[[\n", "[[\r\n"), opened[0]):
-            edits = (Edit(span, ""),)
-        title = "remove it" if edits[0].text == "" else "add `]`"
-        yield Diagnosis("unclosed-bracket", message, span, edits, title, "unsafe", least=1)
+        yield _unclosed_row(opened[0], insert(context.end, "]" * len(opened) + comma))
 
 
-def _begins_line(text: str, at: int) -> bool:
-    return not text[text.rfind("\n", 0, at) + 1 : at].strip()
+def _unclosed_row(at: int, edit: Edit) -> Diagnosis:
+    title = "add `]`" if edit.text else "remove it"
+    span, message = Span(at, at + 1), "this bracket is never closed"
+    return Diagnosis("unclosed-bracket", message, span, (edit,), title, "unsafe", least=1)
 
 
 STRUCTURE: tuple[Callable[[ErrorContext], Iterator[Diagnosis]], ...] = (

@@ -285,15 +285,16 @@ def _conflict(context: ErrorContext, line: int) -> Diagnosis:
 
 
 def foreign_marks(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose `->` for `=>`, `%x` for `x`, `:=` and `==` for `=`."""
+    """Diagnose `->` for `=>`, `%x` for `x`, and `=>`, `:=` and `==` for `=`."""
     text, at = context.text, context.at
     if context.token == "=" and "_ARROW" in context.expected():
         edits = (replace(context.token, "=>"),)
         message = "expected `=>`, found `=`"
         yield Diagnosis("wrong-mark", message, context.token.span, edits, "write `=>`", least=2)
-    for wrong, right in (("->", "=>"), (":=", "="), ("==", "=")):
-        start = at if text.startswith(wrong, at) else at - 1
-        if text.startswith(wrong, start) and start >= 0:
+    for wrong, right in (("->", "=>"), ("=>", "="), ("=>", ":"), (":=", "="), ("==", "=")):
+        places = (at, at - 1, context.end - 2)
+        start = next((place for place in places if text.startswith(wrong, max(place, 0))), None)
+        if start is not None:
             span = Span(start, start + 2)
             message = f"expected `{right}`, found `{wrong}`"
             edits = (Edit(span, right),)

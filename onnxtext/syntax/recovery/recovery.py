@@ -23,7 +23,13 @@ from onnxtext.syntax.heuristics.diagnose import (
     is_incomplete,
     may_be_wider,
 )
-from onnxtext.syntax.heuristics.error_context import CLOSING, Diagnosis, ErrorContext, indentation
+from onnxtext.syntax.heuristics.error_context import (
+    CLOSING,
+    Diagnosis,
+    ErrorContext,
+    begins_line,
+    indentation,
+)
 from onnxtext.syntax.heuristics.foreign_syntax import unopened
 from onnxtext.syntax.heuristics.speculative_parse import Outcome, Region, States
 from onnxtext.syntax.heuristics.tokens import CONFLICT_MARKERS
@@ -104,6 +110,10 @@ class Recovery:
         known = {(error.code, error.at): error for error in reversed(kept)}
         semantic = [semantic_error_report(self.source, error) for error in known.values()]
         found = first_of_lines(self.text, self.diagnostics, semantic)
+        if self.text.count('"""') % 2:  # the text after the first wrong one may be a string
+            starts = [item.labels[0].span.start for item in found]
+            wrong = (index for index, at in enumerate(starts) if self.text.startswith('"""', at))
+            found = found[: next(wrong, len(found)) + 1]
         if self._stopped:
             found = found[:MAX_SEMANTIC_ERRORS]
             last = found[-1]
@@ -215,7 +225,7 @@ class Recovery:
         machine = self.parser.machine
         self._complete(at)
         line = self.text.rfind("\n", 0, at) + 1
-        first = not self.text[line:at].strip()
+        first = begins_line(self.text, at)
         marked = self.text.startswith(CONFLICT_MARKERS, line)
         position, start = 0, at
         for position in sync_positions(machine):
@@ -230,21 +240,22 @@ class Recovery:
             if position == 0 or marked:  # before the first list: use the line
                 after = (index for index, where in enumerate(machine.where) if where >= line)
                 position = next(after, len(machine.where))
+                # A string such as a docstring in Python was taken for the name of the graph.
+                if position and self.text.startswith('"""', machine.where[position - 1]):
+                    position -= 1
                 start = machine.where[position] if position < len(machine.where) else at
         opened = _innermost(machine, position)
-        if at - start > LONGEST_STATEMENT:
-            region = Region(self.text, at, tuple(machine.states), at)
-            return ErrorContext(region, token, [], (), opened), position
-        region = Region(self.text, start, tuple(machine.states[: position + 1]), at)
         made = tuple(edit for edit in self._edits if edit.span.start >= start)
-        if made:
+        if at - start <= LONGEST_STATEMENT and len(made) <= MAX_TRIES:
+            region = Region(self.text, start, tuple(machine.states[: position + 1]), at)
+            if not made:
+                tokens = self.parser.lexer.tokens(self.text, start, at)
+                return ErrorContext(region, token, tokens, (), opened), position
             outcome = ErrorContext(region, token, [], made).attempt()
-            if outcome is None:
-                region = Region(self.text, at, tuple(machine.states), at)
-                return ErrorContext(region, token, [], (), opened), position
-            return ErrorContext(region, token, outcome.tokens, made, opened), position
-        tokens = self.parser.lexer.tokens(self.text, start, at)
-        return ErrorContext(region, token, tokens, (), opened), position
+            if outcome is not None:
+                return ErrorContext(region, token, outcome.tokens, made, opened), position
+        region = Region(self.text, at, tuple(machine.states), at)
+        return ErrorContext(region, token, [], (), opened), position
 
     def _wider_contexts(
         self, context: ErrorContext, position: int

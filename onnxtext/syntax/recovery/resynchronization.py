@@ -9,7 +9,14 @@ from functools import cache
 from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.diagnose import incomplete_statement, ranked_words
-from onnxtext.syntax.heuristics.error_context import CLOSING, OPENING, Diagnosis, ErrorContext
+from onnxtext.syntax.heuristics.error_context import (
+    CLOSING,
+    OPENING,
+    Diagnosis,
+    ErrorContext,
+    begins_line,
+    indentation,
+)
 from onnxtext.syntax.heuristics.expected import found_words, sentence
 from onnxtext.syntax.heuristics.speculative_parse import Region, States, attempt
 from onnxtext.syntax.parser.lalr import ERROR_NODE, ITEMS, Machine, load_automaton
@@ -106,7 +113,7 @@ class Resynchronization:
         if not stacks or (not context.done and position < len(machine.where)):
             return None
         depth = _depth(context.done)
-        indent = self._indent(context.region.start)
+        indent = indentation(context.text, context.region.start)
         at = context.at
         for _ in range(_MAX_SKIPPED):
             token = context.lexer.token(context.text, at)
@@ -149,7 +156,7 @@ class Resynchronization:
         context = self.context
         text = context.text
         start = self._start(self.positions[0])
-        limit = self._indent(start) if self._first_in_line(start) else None
+        limit = indentation(context.text, start) if begins_line(context.text, start) else None
         at = text.find("\n", self.skip_to - 1 if self.skip_to is not None else start) + 1
         levels = [(p, self._level(self._start(p))) for p in self.positions]
         possible: tuple[int, int] | None = None
@@ -159,8 +166,8 @@ class Resynchronization:
             if token is None:
                 break
             at = text.find("\n", token.at) + 1
-            indent = self._indent(token.at)
-            if not self._first_in_line(token.at) or (limit is not None and indent > limit):
+            indent = indentation(context.text, token.at)
+            if not begins_line(context.text, token.at) or (limit is not None and indent > limit):
                 continue
             before = token.at <= context.at and self.skip_to is None
             if not before and possible is not None:
@@ -199,11 +206,8 @@ class Resynchronization:
 
     def _level(self, at: int) -> float:
         """Return the indentation of a statement, plus 0.5 if it does not begin its line."""
-        return self._indent(at) + (0 if self._first_in_line(at) else 0.5)
-
-    def _first_in_line(self, at: int) -> bool:
-        line = self.context.text.rfind("\n", 0, at) + 1
-        return not self.context.text[line:at].strip()
+        text = self.context.text
+        return indentation(text, at) + (0 if begins_line(text, at) else 0.5)
 
     def _parses_from(self, position: int, token: Token) -> bool:
         """Whether tokens after the error parse if a statement begins at this token."""
@@ -213,16 +217,9 @@ class Resynchronization:
         outcome = attempt(context.lexer, context.automaton, region, ())
         return outcome is not None and (outcome.promising or outcome.count >= 2)
 
-    def _indent(self, at: int) -> int:
-        text = self.context.text
-        line = text.rfind("\n", 0, at) + 1
-        end = line
-        while end < len(text) and text[end] in " \t":
-            end += 1
-        return end - line
-
     def _starts_line(self, token: Token, indent: int) -> bool:
-        return self._first_in_line(token.at) and self._indent(token.at) <= indent
+        text = self.context.text
+        return begins_line(text, token.at) and indentation(text, token.at) <= indent
 
 
 def expected_words(context: ErrorContext) -> str:
