@@ -257,7 +257,8 @@ HOSTILE = {
     "square brackets": HEAD + "y = A <a = " + "[" * 200_000,
     "noise": "".join(chr(NOISE.randrange(256)) for _ in range(300_000)),
     "slashes": "/" * 500_000,
-    "conflicts": HEAD + "    "quoted keys": "<" + '"ir_version": 1,\n' * 20_000,
+    "conflicts": HEAD + "<<<<<<< a\n=======\n" * 20_000,
+    "quoted keys": "<" + '"ir_version": 1,\n' * 20_000,
     "Cyrillic letters": HEAD + "y = Op (" + "\u0445, " * 2_000 + "x)\n}\n",
     "half statements": HEAD + "y = A <a = {\n" * 50_000,
     "open nodes": HEAD + "y = Relu (x " * 80_000 + "\n}",
@@ -275,7 +276,6 @@ def test_hostile_texts_are_rejected_in_time(name: str) -> None:
     assert spent < 2
 
 
-<<<<<<< HEAD
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
 @pytest.mark.parametrize(
     ("text", "wrong", "code"),
