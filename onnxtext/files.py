@@ -185,6 +185,18 @@ def name_of(error: OSError, default: str | Path) -> str:
     return os.fsdecode(name) if isinstance(name, (str, bytes, os.PathLike)) else str(default)
 
 
+def reason_of(error: OSError) -> str:
+    """Return the reason of an error, without the name of the file."""
+    if lacks_current_directory(error):
+        return "the current directory does not exist"
+    return error.strerror or str(error)
+
+
+def lacks_current_directory(error: OSError) -> bool:
+    """Whether a path could not be resolved because the current directory was deleted."""
+    return isinstance(error, FileNotFoundError) and error.filename is None
+
+
 def holds(path: Path, data: bytes | memoryview) -> bool:
     """Whether a regular file has exactly this content; False without read permission."""
     return holds_pieces(path, [data])

@@ -44,6 +44,7 @@ def _run(arguments: list[str]) -> int:
     from onnxtext.cli.report import ERROR_STATUS, CommandError, discard, internal_error, plain_error
     from onnxtext.cli.streams import cannot_write_stdout, occupy_closed_descriptors
     from onnxtext.core import CoreError
+    from onnxtext.files import lacks_current_directory, reason_of
 
     occupy_closed_descriptors()
     if "_ONNXTEXT_COMPLETE" in os.environ:
@@ -70,7 +71,9 @@ def _run(arguments: list[str]) -> int:
         return ERROR_STATUS
     except OSError as error:
         # Only errors of standard output have no file name: `write_stderr` handles its own.
-        if error.filename is None and sys.stdout is not None:
+        if lacks_current_directory(error):
+            plain_error(reason_of(error))
+        elif error.filename is None and sys.stdout is not None:
             discard(sys.stdout)
             plain_error(cannot_write_stdout(error))
         else:

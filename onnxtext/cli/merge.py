@@ -155,7 +155,7 @@ def _note_missing_weights(
     from onnxtext.text_to_binary import encode_text
 
     place = Path(name).parent
-    if made.is_binary or made.conflicts or all(_is_in(place, version) for version in versions):
+    if made.is_binary or made.conflicts or all(Path(version).parent == place for version in versions):
         return
     try:
         with warnings.catch_warnings():
@@ -166,7 +166,3 @@ def _note_missing_weights(
         if first.code.startswith("weights-"):
             why = f"the merged text does not find its weights: {first.message}"
             reporter.found(Diagnostic("merge-note", why, "info"), name)
-
-
-def _is_in(directory: Path, version: str) -> bool:
-    return Path(version).parent.absolute() == directory.absolute()
