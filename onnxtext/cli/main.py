@@ -40,6 +40,7 @@ def _run(arguments: list[str]) -> int:
     # Slow imports are here, where Ctrl-C is handled.
     import click
 
+    from onnxtext import files
     from onnxtext.cli.group import group
     from onnxtext.cli.report import ERROR_STATUS, CommandError, discard, internal_error, plain_error
     from onnxtext.cli.streams import cannot_write_stdout, occupy_closed_descriptors
@@ -47,6 +48,7 @@ def _run(arguments: list[str]) -> int:
     from onnxtext.files import lacks_current_directory, reason_of
 
     occupy_closed_descriptors()
+    files.before_mapping = _handle_bus_errors
     if "_ONNXTEXT_COMPLETE" in os.environ:
         from onnxtext.cli.completion import register
 
@@ -83,6 +85,12 @@ def _run(arguments: list[str]) -> int:
         internal_error(error)
         return ERROR_STATUS
     return status if isinstance(status, int) else 0
+
+
+def _handle_bus_errors() -> None:
+    from onnxtext.cli.bus_errors import install_handler
+
+    install_handler()
 
 
 def _handle_signals() -> None:

@@ -155,7 +155,11 @@ def _note_missing_weights(
     from onnxtext.text_to_binary import encode_text
 
     place = Path(name).parent
-    if made.is_binary or made.conflicts or all(Path(version).parent == place for version in versions):
+    if (
+        made.is_binary
+        or made.conflicts
+        or all(Path(version).parent == place for version in versions)
+    ):
         return
     try:
         with warnings.catch_warnings():

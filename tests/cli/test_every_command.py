@@ -289,7 +289,7 @@ def test_commands_work_in_odd_environments(place: Path, kind: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "status"),
     [
-        (("to-binary",), 0),
+        (("to-binary", "--no-check", "-"), 0),
         (("to-binary", "m.onnxtxt"), 2),
         (("from-binary", "--embed-external", "{}/m.onnx", "-o", "-"), 0),
         (("from-binary", "{}/m.onnx", "-o", "made.onnxtxt"), 2),

@@ -4,9 +4,14 @@
 from __future__ import annotations
 
 import os
+import signal
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
+import numpy as np
+import onnx.numpy_helper
 import pytest
 
 from onnxtext.files import holds, replacing, replacing_path, write_atomically
@@ -166,3 +171,38 @@ def test_files_made_by_libraries_get_the_usual_permissions(tmp_path: Path) -> No
         temporary.touch(0o600)
     made, usual = (tmp_path / "m.safetensors").stat(), (tmp_path / "usual").stat()
     assert made.st_mode == usual.st_mode
+
+
+TRUNCATED = """
+import os
+from pathlib import Path
+
+import numpy as np
+import onnx.numpy_helper
+from onnxtext import files
+from onnxtext.cli import convert, main
+
+made = files.replacing(Path("made"))
+
+def read_and_truncate(path, **options):
+    data = files.read_input(path, **options)
+    made.__enter__().write(b"half")
+    os.truncate(path, 1000)
+    return data
+
+convert.read_input = read_and_truncate
+main.main()
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGBUS"), reason="mapped files do not shrink here")
+def test_an_input_that_becomes_shorter_is_an_error(tmp_path: Path) -> None:
+    weights = np.zeros(1 << 20, np.float32)
+    tensor = onnx.numpy_helper.from_array(weights, "w")
+    model = onnx.ModelProto(graph=onnx.GraphProto(initializer=[tensor]))
+    (tmp_path / "m.onnx").write_bytes(model.SerializeToString())
+    command = [sys.executable, "-c", TRUNCATED, "from-binary", "m.onnx"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.stderr == "error: cannot read m.onnx: it became shorter while it was read\n"
+    assert done.returncode == 2
+    assert [path.name for path in tmp_path.iterdir()] == ["m.onnx"]
