@@ -133,6 +133,14 @@ def is_stream(path: Path) -> bool:
     return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
 
 
+def is_same(one: Path, other: Path) -> bool:
+    """Whether two paths name the same file, which need not exist."""
+    try:
+        return one.samefile(other)
+    except OSError:
+        return os.path.realpath(one) == os.path.realpath(other)
+
+
 def read_input(path: Path, *, maps: bool = False) -> bytes:
     """Return all bytes of an input that the user named: a file or a finite stream.
 
