@@ -8,7 +8,7 @@ import errno
 import mmap
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from io import BytesIO, FileIO, UnsupportedOperation
 from pathlib import Path
 from typing import IO, Any, BinaryIO
@@ -16,6 +16,14 @@ from typing import IO, Any, BinaryIO
 _CHUNK = 1 << 20
 _MAPPED = 1 << 20
 """Minimum size in bytes of a file that is mapped into memory."""
+
+mapped: dict[str, int] = {}
+"""The names and sizes of the files that were mapped into memory."""
+
+before_mapping: Callable[[], object] = int
+"""Called before a file is mapped: a file that becomes shorter later ends the process."""
+
+_temporary: set[Path] = set()
 
 
 @contextlib.contextmanager
@@ -105,12 +113,15 @@ def write_atomically(
 @contextlib.contextmanager
 def _discarded_on_error(temporary: Path) -> Iterator[None]:
     """Remove a temporary file if the `with` block raises an exception."""
+    _temporary.add(temporary)
     try:
         yield
     except BaseException:
         with contextlib.suppress(OSError):
             temporary.unlink()
         raise
+    finally:
+        _temporary.discard(temporary)
 
 
 def is_stream(path: Path) -> bool:
@@ -120,6 +131,14 @@ def is_stream(path: Path) -> bool:
     except OSError:
         return False
     return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
+
+
+def is_same(one: Path, other: Path) -> bool:
+    """Whether two paths name the same file, which need not exist."""
+    try:
+        return one.samefile(other)
+    except OSError:
+        return os.path.realpath(one) == os.path.realpath(other)
 
 
 def read_input(path: Path, *, maps: bool = False) -> bytes:
@@ -138,9 +157,32 @@ def read_input(path: Path, *, maps: bool = False) -> bytes:
         if not stat.S_ISREG(status.st_mode):
             return read_stream(file, os.fspath(path))
         if maps and status.st_size >= _MAPPED:
-            mapped: Any = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-            return mapped  # type: ignore[no-any-return]
+            content: Any = map_file(file, path)
+            return content  # type: ignore[no-any-return]
         return file.read()
+
+
+def map_file(file: BinaryIO, path: Path) -> mmap.mmap:
+    """Map a file that is not empty into memory.
+
+    Args:
+        file: the file, opened for reading.
+        path: its path.
+
+    Raises:
+        OSError: the file cannot be mapped.
+    """
+    before_mapping()
+    content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    mapped[os.fspath(path)] = len(content)
+    return content
+
+
+def remove_temporary_files() -> None:
+    """Remove all temporary files of this process, which is about to end."""
+    for path in _temporary:
+        with contextlib.suppress(OSError):
+            path.unlink()
 
 
 def read_stream(file: IO[bytes], name: str) -> bytes:
@@ -183,6 +225,20 @@ def name_of(error: OSError, default: str | Path) -> str:
     """
     name = error.filename
     return os.fsdecode(name) if isinstance(name, (str, bytes, os.PathLike)) else str(default)
+
+
+def reason_of(error: OSError) -> str:
+    """Return the reason of an error, without the name of the file."""
+    if lacks_current_directory(error):
+        return "the current directory does not exist"
+    if error.errno == errno.EFAULT:  # from a file that is mapped into memory
+        return "an input became shorter while it was read"
+    return error.strerror or str(error)
+
+
+def lacks_current_directory(error: OSError) -> bool:
+    """Whether a path could not be resolved because the current directory was deleted."""
+    return isinstance(error, FileNotFoundError) and error.filename is None
 
 
 def holds(path: Path, data: bytes | memoryview) -> bool:

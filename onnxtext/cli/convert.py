@@ -22,7 +22,7 @@ from onnxtext.cli.report import (
     write_stderr,
 )
 from onnxtext.cli.streams import read_stdin, write_stdout
-from onnxtext.files import holds_pieces, read_input, replacing
+from onnxtext.files import holds_pieces, is_same, read_input, replacing
 from onnxtext.path_safety import unfit
 from onnxtext.terminal import is_terminal
 from onnxtext.wire.writer import MOST_BYTES
@@ -109,6 +109,10 @@ def _convert(conversion: Conversion, job: Job, force: bool, progress: Progress) 
     if job.target is None:
         write_stdout(result.pieces)
     else:
+        if result.beside is not None:
+            _check_weights(job, result.beside.base / result.beside.place.path)
+        if result.external is not None:
+            _check_weights(job, job.target.with_name(result.external.name))
         _write(job.target, result, force, job.makes_directory, progress)
 
 
@@ -120,7 +124,7 @@ def _check_output(conversion: Conversion, job: Job) -> None:
         return
     if job.derived:
         _check_derived(job.target)
-    if job.source is not None and _is_same(job.source, job.target):
+    if job.source is not None and is_same(job.source, job.target):
         raise CommandError(
             "output-is-input",
             f"{job.name} would be overwritten by its own conversion",
@@ -132,6 +136,17 @@ def _check_output(conversion: Conversion, job: Job) -> None:
             f"{job.name} and {job.clash} would both be written to {job.target}",
             help="convert them into different directories",
         )
+
+
+def _check_weights(job: Job, weights: Path) -> None:
+    """Raise a CommandError if weights would replace the input or the output of a job."""
+    for path in (job.source, job.target):
+        if path is not None and is_same(path, weights):
+            raise CommandError(
+                "output-is-input" if path is job.source else "output-exists",
+                f"{path} would be overwritten by weights",
+                help="name other files with -o and --store",
+            )
 
 
 def _check_derived(target: Path) -> None:
@@ -155,13 +170,6 @@ def _ends_on_terminal(target: Path | None) -> bool:
             return device.isatty()
     except OSError:
         return False
-
-
-def _is_same(source: Path, target: Path) -> bool:
-    try:
-        return source.samefile(target)
-    except OSError:
-        return os.path.realpath(source) == os.path.realpath(target)
 
 
 def _read(conversion: Conversion, job: Job) -> bytes:

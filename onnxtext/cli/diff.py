@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from onnxtext.cli.options import MODEL, markdown_option, one_of, reporting_options, stat_option
-from onnxtext.cli.report import ERROR_STATUS, Reporter, io_errors
+from onnxtext.cli.report import ERROR_STATUS, CommandError, Reporter, io_errors
 from onnxtext.cli.streams import write_stdout
+from onnxtext.files import is_same
 from onnxtext.terminal import wants_color
 
 if TYPE_CHECKING:
@@ -106,6 +107,11 @@ def command(
     Each is a text (.onnxtxt, .onnxtext) or a binary model. Nodes are matched by what they compute
     and by their names, so renamed values and moved nodes are recognized.
     """
+    for model in (old, new):
+        if output is not None and is_same(Path(model), Path(output)):
+            raise CommandError(
+                "output-is-input", f"{model} would be overwritten by the differences"
+            )
     return run_diff(
         Path(old),
         Path(new),

@@ -93,7 +93,7 @@ def write(target: Target, old: bytes, content: str | bytes) -> None:
             raise terminal_error()
         write_stdout([new])
         return
-    path = Path(target.output or target.file)
+    path = Path(target.file if target.output is None else target.output)
     with io_errors("write", path):
         if target.output is None:
             if new != old:

@@ -84,7 +84,7 @@ def conversion(
 
 def _directory(job: Job) -> Path:
     """Return the directory to which the paths of external data are relative."""
-    return Path.cwd() if job.source is None else job.source.parent
+    return Path() if job.source is None else job.source.parent
 
 
 def _in_text(name: str) -> Diagnostic:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -256,7 +256,7 @@ def checkout(output_format: str, color: str) -> int:
     "--most",
     type=click.IntRange(min=0),
     metavar="N",
-    help="Show only the models that fit into N characters, and name the others.",
+    help="Show only the models that fit into N characters, and name up to 20 of the others.",
 )
 @reporting_options
 def diff(
@@ -276,13 +276,29 @@ def diff(
     from onnxtext.git.commit_changes import find_changes
 
     with Reporter(output_format, color) as reporter, reporter.reporting("git"), _git_errors():
-        top, left = _top(), most
-        for change in find_changes(top, old, new):
+        top, end = _top(), "\n" if form == "markdown" else ""
+        changes, length = find_changes(top, old, new), 0
+        for at, change in enumerate(changes):
             shown = _shown_change(top, change, form or "text", color, every=every)
-            if left is not None and (left := left - len(shown)) < 0:
-                shown, left = _remark(change, "not shown, too long", form), 0
-            say(shown, "\n" if form == "markdown" else "")
+            length += len(shown)
+            if most is not None and length > most:
+                for line in _not_shown(changes[at:], form):
+                    say(line, end)
+                break
+            say(shown, end)
     return reporter.status
+
+
+def _not_shown(changes: Sequence[Change], form: Form | None) -> list[str]:
+    """Return lines about the models that `--most` leaves out; the first ones by their names."""
+    lines = [_remark(change, "not shown, too long", form) for change in changes[:_MOST_NAMED]]
+    if len(changes) > _MOST_NAMED:
+        more = f"and {len(changes) - _MOST_NAMED:,} more models"
+        lines.append(f"- {more}\n" if form == "markdown" else f"{more}\n")
+    return lines
+
+
+_MOST_NAMED = 20
 
 
 def _shown_change(top: Path, change: Change, form: Form, color: str, *, every: bool) -> str:

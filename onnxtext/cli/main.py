@@ -40,12 +40,15 @@ def _run(arguments: list[str]) -> int:
     # Slow imports are here, where Ctrl-C is handled.
     import click
 
+    from onnxtext import files
     from onnxtext.cli.group import group
     from onnxtext.cli.report import ERROR_STATUS, CommandError, discard, internal_error, plain_error
     from onnxtext.cli.streams import cannot_write_stdout, occupy_closed_descriptors
     from onnxtext.core import CoreError
+    from onnxtext.files import lacks_current_directory, reason_of
 
     occupy_closed_descriptors()
+    files.before_mapping = _handle_bus_errors
     if "_ONNXTEXT_COMPLETE" in os.environ:
         from onnxtext.cli.completion import register
 
@@ -70,7 +73,9 @@ def _run(arguments: list[str]) -> int:
         return ERROR_STATUS
     except OSError as error:
         # Only errors of standard output have no file name: `write_stderr` handles its own.
-        if error.filename is None and sys.stdout is not None:
+        if lacks_current_directory(error):
+            plain_error(reason_of(error))
+        elif error.filename is None and sys.stdout is not None:
             discard(sys.stdout)
             plain_error(cannot_write_stdout(error))
         else:
@@ -80,6 +85,12 @@ def _run(arguments: list[str]) -> int:
         internal_error(error)
         return ERROR_STATUS
     return status if isinstance(status, int) else 0
+
+
+def _handle_bus_errors() -> None:
+    from onnxtext.cli.bus_errors import install_handler
+
+    install_handler()
 
 
 def _handle_signals() -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ import click
 from onnxtext.cli.options import MODEL, reporting_options
 from onnxtext.cli.report import FINDINGS, Reporter, exists_error, io_errors, terminal_error
 from onnxtext.cli.streams import read_stdin, write_stdout
-from onnxtext.diagnostics import Diagnostic
+from onnxtext.diagnostics import Diagnostic, OnnxTextError, OnnxTextWarning
 from onnxtext.files import holds, read_input, write_atomically
 from onnxtext.terminal import is_terminal
 
@@ -100,6 +101,7 @@ def command(
         )
         _write(made, target, force)
         _report(made, name, reporter)
+        _note_missing_weights(made, (base, ours, theirs), name, reporter)
     return reporter.status
 
 
@@ -135,3 +137,36 @@ def _report(made: MergeResult, name: str, reporter: Reporter) -> None:
     reporter.found(Diagnostic("unmerged", message, notes=made.notes), name)
     reporter.failed += 1
     reporter.status = max(reporter.status, FINDINGS)
+
+
+def _note_missing_weights(
+    made: MergeResult, versions: tuple[str, ...], name: str, reporter: Reporter
+) -> None:
+    """Report a note if the merged text does not find its weights, which a version may have.
+
+    They are looked up relative to the directory of the output, or of ours for standard output.
+
+    Args:
+        made: the merge.
+        versions: the names of the merged files.
+        name: the name of the output, or of ours.
+        reporter: where to report.
+    """
+    from onnxtext.text_to_binary import encode_text
+
+    place = Path(name).parent
+    if (
+        made.is_binary
+        or made.conflicts
+        or all(Path(version).parent == place for version in versions)
+    ):
+        return
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", OnnxTextWarning)  # these concern the versions, too
+            encode_text(str(made).removeprefix("\ufeff"), base_dir=place, name=name)
+    except OnnxTextError as error:
+        first = error.diagnostics[0]
+        if first.code.startswith("weights-"):
+            why = f"the merged text does not find its weights: {first.message}"
+            reporter.found(Diagnostic("merge-note", why, "info"), name)

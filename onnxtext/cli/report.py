@@ -21,7 +21,7 @@ import click
 from onnxtext import __version__
 from onnxtext.diagnostics import Diagnostic, OnnxTextError, OnnxTextWarning
 from onnxtext.diagnostics.safe import safe
-from onnxtext.files import name_of
+from onnxtext.files import lacks_current_directory, name_of, reason_of
 from onnxtext.memory import lacks_memory
 from onnxtext.terminal import wants_color
 
@@ -50,13 +50,13 @@ def io_errors(verb: Literal["read", "write"], name: object) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        message = f"cannot {verb} {name}: {error.strerror or error}"
+        message = f"cannot {verb} {name}: {reason_of(error)}"
         raise CommandError(f"cannot-{verb}", message) from None
 
 
 def read_error(error: OSError, default: str | Path) -> CommandError:
     """Create the error for a file that cannot be read, named as in `name_of`."""
-    message = f"cannot read {name_of(error, default)}: {error.strerror or error}"
+    message = f"cannot read {name_of(error, default)}: {reason_of(error)}"
     return CommandError("cannot-read", message)
 
 
@@ -151,6 +151,9 @@ class Reporter:
                 if lacks_memory(error):
                     message = f"{name}: {NO_MEMORY}"
                     diagnostics = (Diagnostic("out-of-memory", message),)
+                elif isinstance(error, OSError) and lacks_current_directory(error):
+                    message = f"cannot read {name}: {reason_of(error)}"
+                    diagnostics = (Diagnostic("cannot-read", message),)
                 else:
                     diagnostics = (_internal(error, f" on {name}"),)
                 _show_traceback()

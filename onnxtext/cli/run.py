@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable
 from math import isfinite
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,6 +18,7 @@ from onnxtext.cli.output_paths import STDIN
 from onnxtext.cli.report import FINDINGS, CommandError, Reporter, io_errors
 from onnxtext.cli.streams import read_stdin, say
 from onnxtext.diagnostics.safe import safe
+from onnxtext.files import replacing
 
 if TYPE_CHECKING:
     import onnx
@@ -54,6 +57,19 @@ def _pairs(
             )
         pairs.append((name, held))
     return pairs
+
+
+class _Finite(click.FloatRange):
+    """A click type for numbers from 0 to `max`, without NaN, which click accepts."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Return the number of an argument."""
+        number = float(super().convert(value, param, ctx))
+        if not isfinite(number):
+            self.fail(f"{value!r} is not a finite number.", param, ctx)
+        return number
 
 
 @click.command("run", epilog=EXPLANATION)
@@ -105,11 +121,15 @@ def _pairs(
     type=MODEL,
     help="Run another model on the same inputs, and show where their values differ.",
 )
-@click.option("--rtol", type=float, default=1e-4, show_default=True, help="Relative tolerance.")
-@click.option("--atol", type=float, default=1e-6, show_default=True, help="Absolute tolerance.")
+@click.option(
+    "--rtol", type=_Finite(0), default=1e-4, show_default=True, help="Relative tolerance."
+)
+@click.option(
+    "--atol", type=_Finite(0), default=1e-6, show_default=True, help="Absolute tolerance."
+)
 @click.option(
     "--timeout",
-    type=click.FloatRange(min=0),
+    type=_Finite(0, 1_000_000),
     default=600.0,
     show_default=True,
     metavar="SECONDS",
@@ -117,7 +137,7 @@ def _pairs(
 )
 @click.option(
     "--memory",
-    type=click.IntRange(min=1),
+    type=click.IntRange(1, 1 << 40),
     metavar="MIB",
     help="Memory that a model may use, in MiB (on Linux); all that is available by default.",
 )
@@ -155,6 +175,8 @@ def command(
         model = _load(file, name)
         names = [value.name for value in model.graph.input]
         given = {key: read_array(value) for key, value in [_split(*one, names) for one in inputs]}
+        results = [value.name for value in model.graph.output]
+        written = _destinations(outputs, results, (file, other))
         values = fill_inputs(model, given, random=random, seed=seed, sizes=sizes)
         limits: dict[str, Any] = {
             "timeout": timeout or None,
@@ -162,13 +184,13 @@ def command(
         }
         if other is None:
             made = run_model(model, values, engine=engine, name=name, **limits)
-            _write(made, outputs)
+            _write(made, written)
             say(json.dumps(_as_object(made), indent=2) if as_json else _shown(made))
         else:
             second = _load(other, other)
             files = (name, other)
             made, _, found = run_both(model, second, values, engine=engine, names=files, **limits)
-            _write({o.name: made[o.name] for o in model.graph.output}, outputs)
+            _write({name: made[name] for name in results}, written)
             say(_differences_as_json(found) if as_json else _differences(found, name, other))
             if any(one.is_output and one.exceeds(rtol, atol) for one in found):
                 reporter.status = max(reporter.status, FINDINGS)
@@ -202,29 +224,61 @@ def _load(file: str, name: str) -> onnx.ModelProto:
         return load_model(read_stdin() if file == "-" else Path(file))
 
 
-def _write(values: Values, files: Iterable[str]) -> None:
-    """Write outputs to the .npy files given as `[NAME=]FILE`.
+def _destinations(
+    files: Iterable[str], names: list[str], models: Iterable[str | None]
+) -> dict[str, str]:
+    """Return the name of the output for each .npy file, given as `[NAME=]FILE`.
+
+    Args:
+        files: the values of `--output`.
+        names: the names of the model's outputs.
+        models: the files of the models.
 
     Raises:
-        CommandError: the model has no such output, or the output is no array.
+        CommandError: the model has no such output, or the file is a model, `-`, or named twice.
     """
-    import numpy as np
-
+    kept = {os.path.realpath(model) for model in models if model not in (None, "-")}
+    made: dict[str, str] = {}
     for text in files:
         name, equals, file = text.partition("=")
-        if not equals:
-            name, file = Path(text).stem, text
-            if name not in values and len(values) == 1:
-                name = next(iter(values))
-        if name not in values:
-            known = ", ".join(values)
+        name, file = _split(name, file, names) if equals else (Path(text).stem, text)
+        if not equals and name not in names and len(names) == 1:
+            name = names[0]
+        if name not in names:
+            known = ", ".join(names)
             raise CommandError(
                 "no-input", f"there is no output {name}", f"the outputs are: {known}"
             )
+        if file in ("", "-"):
+            raise CommandError("cannot-write", f"an output needs the name of a file: {text}")
+        if os.path.realpath(file) in kept:
+            raise CommandError("output-is-input", f"{file} would be overwritten by an output")
+        if made.setdefault(file, name) != name:
+            raise CommandError(
+                "output-exists", f"{made[file]} and {name} would both be written to {file}"
+            )
+    return made
+
+
+def _write(values: Values, files: dict[str, str]) -> None:
+    """Write outputs to .npy files.
+
+    Args:
+        values: the outputs by name.
+        files: the name of the output for each file.
+
+    Raises:
+        CommandError: the output is no array, or the file cannot be written.
+    """
+    import numpy as np
+
+    for file, name in files.items():
         if not isinstance(values[name], np.ndarray):
             raise CommandError("cannot-write", f"the output {name} is not an array")
-        with io_errors("write", file), Path(file).open("wb") as opened:
-            np.save(opened, _plain(values[name]), allow_pickle=False)
+        with io_errors("write", file), replacing(Path(file)) as opened:
+            # numpy cannot write to the descriptor of a pipe.
+            writer: Any = SimpleNamespace(write=opened.write)
+            np.save(writer, _plain(values[name]), allow_pickle=False)
 
 
 def _plain(array: Any) -> Any:

@@ -52,7 +52,7 @@ def conversion(
         from onnxtext.text_to_binary import FilesBeside, embed, encode
 
         external = _external(job) if externalize else None
-        base = Path.cwd() if job.source is None else job.source.parent
+        base = Path() if job.source is None else job.source.parent
         reuse_memory(len(data))
         source = Source(decode_text(data, job.name), job.name)
         with paused_collector():

@@ -239,8 +239,15 @@ def _random(name: str, type: onnx.TypeProto, seed: int, sizes: Mapping[str, int]
     if any(size < 0 for size in shape):
         wrong = "it has a negative dimension"
         raise input_error(f"cannot make a random value for `{name}`: {wrong}", _GIVE)
+    try:
+        return _draw(name, shape, _dtype(type.tensor_type.elem_type), seed)
+    except (TypeError, ValueError, OverflowError) as error:  # numpy has no arrays of this shape
+        wrong = f"cannot make a random value for `{name}`: {error}"
+        raise input_error(wrong, _GIVE) from None
+
+
+def _draw(name: str, shape: list[int], wanted: np.dtype[Any], seed: int) -> Any:
     draw = np.random.default_rng([seed, *name.encode()])
-    wanted = _dtype(type.tensor_type.elem_type)
     if wanted == np.dtype(object):
         return np.full(shape, "a", object)
     if wanted.kind in "iub":

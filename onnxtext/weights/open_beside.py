@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 import errno
-import mmap
 import os
 import stat
 from pathlib import Path, PureWindowsPath
 
+from onnxtext.files import map_file
 from onnxtext.path_safety import leads_out
 
 MAPPED = 1 << 16
@@ -60,7 +60,7 @@ def view_file(path: Path) -> memoryview:
         status = os.fstat(descriptor)
         if status.st_size >= MAPPED:
             try:
-                return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+                return memoryview(map_file(file, path))
             except OSError as error:
                 # Too many files are mapped: read this one.
                 if error.errno not in (errno.EMFILE, errno.ENFILE, errno.ENODEV):

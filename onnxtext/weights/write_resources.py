@@ -94,6 +94,7 @@ class WeightFiles:
                 return
             old = self._held(target) if target.exists() else {}
             self._extended = bool(old.keys() - self.blobs.keys())
+            target.parent.mkdir(parents=True, exist_ok=True)
             write_safetensors(target, {**old, **self.blobs}, self.model)
             return
         target.mkdir(parents=True, exist_ok=True)

@@ -286,6 +286,33 @@ def test_commands_work_in_odd_environments(place: Path, kind: str) -> None:
         assert done.status == status, done.err
 
 
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [
+        (("to-binary", "--no-check", "-"), 0),
+        (("to-binary", "m.onnxtxt"), 2),
+        (("from-binary", "--embed-external", "{}/m.onnx", "-o", "-"), 0),
+        (("from-binary", "{}/m.onnx", "-o", "made.onnxtxt"), 2),
+        (("check", "-"), 2),
+        (("merge", "-", "{}/m.onnxtxt", "{}/other.onnxtxt"), 0),
+    ],
+)
+def test_commands_survive_a_deleted_directory(
+    place: Path, arguments: tuple[str, ...], status: int
+) -> None:
+    (place / "gone").mkdir()
+    words = [word.format(place) for word in arguments]
+    line = 'rmdir "$PWD" && exec "$@"'
+    done = subprocess.run(
+        ["/bin/sh", "-c", line, "sh", *onnxtext_command(*words)], cwd=place / "gone",
+        env=environment(), capture_output=True, input=TEXT.encode(), timeout=120, check=False,
+    )  # fmt: skip
+    result = Result(done.returncode, done.stdout, done.stderr.decode())
+    check_result(result)
+    assert result.status == status, result.err
+    assert ("the current directory does not exist" in result.err) == (status == 2)
+
+
 # ---- The cache of the tables --------------------------------------------------------------------
 
 

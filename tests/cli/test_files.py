@@ -4,13 +4,18 @@
 from __future__ import annotations
 
 import os
+import signal
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
+import numpy as np
+import onnx.numpy_helper
 import pytest
 
 from onnxtext.files import holds, replacing, replacing_path, write_atomically
-from tests.cli.command import names, run_patched
+from tests.cli.command import TEXT, binary, names, run, run_patched
 
 
 def test_an_error_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
@@ -166,3 +171,68 @@ def test_files_made_by_libraries_get_the_usual_permissions(tmp_path: Path) -> No
         temporary.touch(0o600)
     made, usual = (tmp_path / "m.safetensors").stat(), (tmp_path / "usual").stat()
     assert made.st_mode == usual.st_mode
+
+
+TRUNCATED = """
+import os
+from pathlib import Path
+
+import numpy as np
+import onnx.numpy_helper
+from onnxtext import files
+from onnxtext.cli import convert, main
+
+made = files.replacing(Path("made"))
+
+def read_and_truncate(path, **options):
+    data = files.read_input(path, **options)
+    made.__enter__().write(b"half")
+    os.truncate(path, 1000)
+    return data
+
+convert.read_input = read_and_truncate
+main.main()
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGBUS"), reason="mapped files do not shrink here")
+def test_an_input_that_becomes_shorter_is_an_error(tmp_path: Path) -> None:
+    weights = np.zeros(1 << 20, np.float32)
+    tensor = onnx.numpy_helper.from_array(weights, "w")
+    model = onnx.ModelProto(graph=onnx.GraphProto(initializer=[tensor]))
+    (tmp_path / "m.onnx").write_bytes(model.SerializeToString())
+    command = [sys.executable, "-c", TRUNCATED, "from-binary", "m.onnx"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.stderr == "error: cannot read m.onnx: it became shorter while it was read\n"
+    assert done.returncode == 2
+    assert [path.name for path in tmp_path.iterdir()] == ["m.onnx"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("diff", "m.onnx", "m.onnxtxt", "-o", "m.onnx"), "m.onnx would be overwritten"),
+        (("diff", "m.onnx", "m.onnxtxt", "-o", "./link"), "m.onnxtxt would be overwritten"),
+        (("from-binary", "m.onnx", "-f", "--store", "m.onnx"), "m.onnx would be overwritten"),
+        (("from-binary", "m.onnx", "--store", "t.onnxtxt"), "t.onnxtxt would be overwritten"),
+        (("to-binary", "m.data", "-f", "--externalize", "-o", "m"), "m.data would be overwritten"),
+        (("edit", "m.onnx", "rename", "x", "z", "-f", "-o", ""), "Is a directory"),
+    ],
+)
+def test_inputs_are_not_overwritten_by_other_outputs(
+    tmp_path: Path, arguments: tuple[str, ...], said: str
+) -> None:
+    large = "W = [1, 2, ...]> {\n  y = Add (x, W)"
+    text = TEXT.replace("[N]", "[999]").replace("y) {", "y) <float[999] W> {")
+    text = text.replace("W> {\n  y = Relu (x)", large)
+    (tmp_path / "m.data").write_text(text)
+    (tmp_path / "m.onnxtxt").write_text(text)
+    (tmp_path / "m.onnx").write_bytes(binary(text))
+    (tmp_path / "link").symlink_to("m.onnxtxt")
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    if arguments[0] == "from-binary":
+        arguments = (*arguments, "--weights", "safetensors", "-o", "t.onnxtxt")
+    result = run(*arguments, cwd=tmp_path)
+    assert result.status == 2
+    assert said in result.err
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before

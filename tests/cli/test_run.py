@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import onnxtext
-from tests.cli.command import BAD_TEXT, environment, run
+from tests.cli.command import BAD_TEXT, environment, run, run_patched
 from tests.engines.test_engines import ENDLESS
 
 TEXT = """\
@@ -121,6 +121,17 @@ def test_compare_shows_which_values_differ(files: Path) -> None:
         (["--random", "--input", "x=@m.onnx"], 2, "error[no-input]: m.onnx is not a .npy file"),
         (["--random", "--output", "z.npy"], 2, "error[no-input]: there is no output z"),
         (["--random", "--output", "y=no/y.npy"], 2, "error[cannot-write]"),
+        (["--random", "--output", "y=-"], 2, "error[cannot-write]: an output needs the name"),
+        (["--random", "--output", "y=./m.onnx"], 2, "error[output-is-input]: ./m.onnx would be"),
+        (
+            ["--random", "--output", "y=a.npy", "--output", "m=a.npy"],
+            2,
+            "error[output-exists]: y and m would both be written to a.npy",
+        ),
+        (["--random", "--dim", f"N={1 << 70}"], 1, "error[run-input]: cannot make a random value"),
+        (["--random", "--rtol", "nan"], 2, "'nan' is not a finite number"),
+        (["--random", "--timeout", "1e300"], 2, "is not in the range"),
+        (["--random", "--memory", "9" * 30], 2, "is not in the range"),
         (
             ["--random", "--dim", "M=3"],
             1,
@@ -233,3 +244,33 @@ def test_invalid_models_are_errors(files: Path) -> None:
     done = run("run", "bad.onnxtxt", "--random", cwd=files)
     assert (done.status, done.out) == (1, b"")
     assert run("run", "none.onnx", cwd=files).status == 2
+
+
+FULL_DISK = """
+import numpy
+
+save = numpy.save
+
+def fail(file, *arguments, **options):
+    if not hasattr(file, "write"):
+        return save(file, *arguments, **options)
+    file.write(b"half")
+    raise OSError(28, "full")
+
+numpy.save = fail
+"""
+
+
+def test_outputs_are_replaced_atomically(files: Path) -> None:
+    (files / "y.npy").write_bytes(b"old")
+    done = run_patched(FULL_DISK, "run", files / "m.onnx", "--random", "--output", files / "y.npy")
+    assert done.status == 2
+    assert done.err == f"error[cannot-write]: cannot write {files / 'y.npy'}: full\n"
+    assert (files / "y.npy").read_bytes() == b"old"
+
+
+def test_names_of_outputs_contain_equals_signs(tmp_path: Path) -> None:
+    text = TEXT.replace("2] y", '2] "y=z"').replace("y = Mul", '"y=z" = Mul')
+    (tmp_path / "m.onnxtxt").write_text(text)
+    assert run("run", "m.onnxtxt", "--random", "--output", "y=z=a.npy", cwd=tmp_path).status == 0
+    assert (tmp_path / "a.npy").exists()

@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import resource
+import shutil
 import signal
 import subprocess
 import time
@@ -146,6 +147,34 @@ def test_two_texts_share_a_store(tmp_path: Path) -> None:
     for name in "ab":
         text, data = tmp_path / f"{name}.onnxtxt", (tmp_path / f"{name}.onnx").read_bytes()
         assert run("to-binary", text, "-o", "-").out == data
+
+
+@pytest.mark.parametrize("weights", ["store", "safetensors"])
+def test_directories_of_weights_are_created(binary: Path, weights: str) -> None:
+    result = run("from-binary", binary, "--weights", weights, "--store", "deep/er/w.safetensors")
+    assert result.status == 0, result.err
+    assert run("to-binary", binary.with_suffix(".onnxtxt"), "-o", "-").out == binary.read_bytes()
+
+
+def test_a_merge_notes_weights_in_other_directories(tmp_path: Path) -> None:
+    versions = []
+    for name, changed in (("base", None), ("ours", 2), ("theirs", None)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "m.onnx").write_bytes(model(changed=changed))
+        result = run("from-binary", tmp_path / name / "m.onnx", "--weights", "store")
+        assert result.status == 0, result.err
+        versions.append(tmp_path / name / "m.onnxtxt")
+    (tmp_path / "out").mkdir()
+    merged = tmp_path / "out" / "m.onnxtxt"
+    result = run("merge", *versions, "-o", merged, "--output-format", "json")
+    assert result.status == 0
+    assert [finding["code"] for finding in result.findings()] == ["merge-note"]
+    assert "is missing; looked in store" in result.err
+    assert run("to-binary", merged).status == 1
+    shutil.copytree(tmp_path / "ours" / "m.weights", tmp_path / "out" / "m.weights")
+    result = run("merge", *versions, "-f", "-o", merged)
+    assert (result.status, result.err) == (0, "")
+    assert run("merge", *versions).err == ""  # standard output: looks where ours is
 
 
 @pytest.mark.parametrize("name", ["../w", "/tmp/w", "a/../../w", "", "link/w"])

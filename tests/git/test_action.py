@@ -226,6 +226,19 @@ def test_the_diff_of_two_commits_shows_changed_models(repository: Repository) ->
     assert not (repository.path / "x").exists()
 
 
+def test_a_short_diff_of_many_models_names_some(repository: Repository) -> None:
+    repository.commit("base", **{f"m{number:02}": binary() for number in range(30)})
+    changed = edited(("Tanh (a)", "Elu (a)"))
+    repository.commit("head", **{f"m{number:02}": changed for number in range(30)})
+    shown = repository.onnxtext("git", "diff", "HEAD~", "--most", "200").text
+    count = shown.count("+b = Elu (a)")
+    assert 0 < count < 10
+    assert shown.count("not shown") == 20
+    assert shown.endswith(f"not shown, too long\nand {10 - count} more models\n")
+    short = repository.onnxtext("git", "diff", "HEAD~", "--markdown", "--most", "0").text
+    assert short.endswith("- and 10 more models\n\n")
+
+
 def test_the_diff_of_two_commits_says_why_a_model_has_no_diff(repository: Repository) -> None:
     hostile = "\x1b[31m`<b>@all\n# b"
     repository.commit("base", moved=binary(), **{hostile: binary()})

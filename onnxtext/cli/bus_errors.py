@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""End the process with a message if a file that is mapped into memory becomes shorter."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+from onnxtext import files
+from onnxtext.cli.report import ERROR_STATUS, plain_error
+
+_handlers: list[object] = []
+"""The handler, which must not be garbage-collected."""
+
+
+def install_handler() -> None:
+    """Install a handler for SIGBUS, which reading beyond the end of a mapped file sends.
+
+    The kernel repeats the instruction that failed when the handler returns. Python calls functions
+    of `signal.signal` after the instruction, so never; a C function is necessary.
+    """
+    if _handlers or not hasattr(signal, "SIGBUS"):
+        return
+    import ctypes
+
+    handler = ctypes.CFUNCTYPE(None, ctypes.c_int)(_end)
+    _handlers.append(handler)
+    ctypes.CDLL(None).signal(int(signal.SIGBUS), handler)
+
+
+def _end(number: int) -> None:
+    try:
+        files.remove_temporary_files()
+        names = [name for name, size in files.mapped.items() if _is_shorter(name, size)]
+        named = ", ".join(names) or "a file"
+        plain_error(f"cannot read {named}: it became shorter while it was read")
+    finally:
+        os._exit(ERROR_STATUS)
+
+
+def _is_shorter(name: str, size: int) -> bool:
+    try:
+        return os.stat(name).st_size < size  # noqa: PTH116 - a signal handler should do little
+    except OSError:
+        return False
