@@ -475,12 +475,6 @@ def test_many_random_mistakes_have_no_cascading_errors(capsys: pytest.CaptureFix
     sweep(SEED + 1, 400, 40, capsys)
 
 
-def test_a_bracket_that_recovery_inserted_starts_no_row() -> None:
-    source = "<ir_version: 10, opset_import: [21]>\ng (x) => (y) { y = Elu <alpha = ] 1.0> (x) }\n"
-    first = parse_partial(Source(source), "model")[1][0]
-    assert first.message == "the `[` of this list is missing"
-
-
 def test_a_second_bracket_of_the_header_hides_no_other_mistake() -> None:
     text = "<" + H + G.replace("(x)", "(x")
     found = [item for item in onnxtext.check(text) if item.severity == "error"]
