@@ -345,7 +345,7 @@ def test_a_name_used_a_million_times_is_one_finding() -> None:
         for item in found:
             assert item.span is not None
             assert "and 999988 more places" in item.notes
-            assert "used 1000000 times" in item.message
+            assert "used 1,000,000 times" in item.message
 
 
 @pytest.mark.thorough

@@ -189,6 +189,7 @@ def test_the_result_does_not_depend_on_hashes(tmp_path: Path) -> None:
     assert b" differences @@" in made.pop()
 
 
+@pytest.mark.thorough
 def test_time_is_linear() -> None:
     """20,000 differences in one chain: four times the nodes take about four times as long."""
 

@@ -288,6 +288,7 @@ def judge(sample: int, offset: int, targets: tuple[int, ...]) -> list[tuple[str,
     ]
 
 
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore")
 def test_backend_cases_compute_the_same() -> None:
     pytest.importorskip("onnxruntime")

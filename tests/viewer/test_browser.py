@@ -13,7 +13,10 @@ import onnxtext
 from tests.viewer.chromium import PROGRAM, Browser, browser
 from tests.viewer.test_page import TEXT
 
-pytestmark = pytest.mark.skipif(PROGRAM is None, reason="there is no chromium")
+pytestmark = [
+    pytest.mark.thorough,
+    pytest.mark.skipif(PROGRAM is None, reason="there is no chromium"),
+]
 
 # Row elements by line, counted from 1.
 HELPERS = """(() => {
@@ -257,7 +260,6 @@ def large(count: int) -> str:
     return f"{head}g (float[N] x) => (float[N] v{count - 1}) {{\n{body}\n}}\n"
 
 
-@pytest.mark.thorough
 def test_5000_nodes_are_usable(page: Browser, tmp_path: Path) -> None:
     text = large(5000)
     show(page, tmp_path, text)
