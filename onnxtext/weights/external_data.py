@@ -36,6 +36,7 @@ LEAST_BYTES = 1024
 """Minimum size of tensors that are externalized, in bytes; smaller tensors stay in the model."""
 
 MISSING = "external-file-missing"
+NO_LOCATION = "external-location-missing"
 UNSAFE = "external-path-unsafe"
 RANGE = "external-range-invalid"
 CHECKSUM = "external-checksum"
@@ -177,8 +178,10 @@ class Embedder(Rewriter):
             return data
         self.found = True
         entries = dict(data.entries)
-        location = entries.get("location", "")
         where = f"external data of `{name}`"
+        location = entries.get("location")
+        if location is None:
+            raise BlobError(f"{where} has no location", NO_LOCATION)
         try:
             file = self._open(location)
         except PathError as error:
