@@ -145,7 +145,7 @@ def _check_weights(job: Job, weights: Path) -> None:
             raise CommandError(
                 "output-is-input" if path is job.source else "output-exists",
                 f"{path} would be overwritten by weights",
-                help="name other files with -o and --store",
+                help="choose other paths with -o and --store",
             )
 
 

@@ -142,9 +142,10 @@ def _report(made: MergeResult, name: str, reporter: Reporter) -> None:
 def _note_missing_weights(
     made: MergeResult, versions: tuple[str, ...], name: str, reporter: Reporter
 ) -> None:
-    """Report a note if the merged text does not find its weights, which a version may have.
+    """Report a note if the merged text refers to weights that are not found.
 
-    They are looked up relative to the directory of the output, or of ours for standard output.
+    They are looked up in the directory of the output, or in that of ours for standard output. One
+    of the versions may have them in another directory.
 
     Args:
         made: the merge.

@@ -192,7 +192,7 @@ def _differences(first: Array, second: Array) -> tuple[Array, Array]:
 
 
 def _outermost(gap: Array, ratio: Array) -> tuple[tuple[float, float], ...]:
-    """Return the pairs of two lists of numbers that no other pair exceeds in both numbers."""
+    """Return the pairs (gap, ratio), without those that another pair exceeds in both."""
     order = np.lexsort((-ratio, -gap))
     gap, ratio = gap[order], ratio[order]
     chosen = ratio > np.maximum.accumulate(np.concatenate([[-1.0], ratio]))[:-1]

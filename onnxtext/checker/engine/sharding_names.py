@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find and rename the values that the shardings of a node name: `@device(… tensor_name: "x")`."""
+"""Find and rename values in the sharding specs of a node: `@device(… tensor_name: "x")`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from onnxtext.syntax.span_map import map_spans
 
 
 def nodes_that_shard(name: str, uses: Iterable[tuple[Node, int]]) -> list[Node]:
-    """Return the nodes that use a value and may shard it, and not an output of the same name.
+    """Return the nodes that use a value and have no output of the same name.
+
+    Sharding specs of other nodes may mean their output.
 
     Args:
         name: the name of the value.
@@ -26,7 +28,7 @@ def nodes_that_shard(name: str, uses: Iterable[tuple[Node, int]]) -> list[Node]:
 
 
 def sharding_spans(source: Source, node: Node, quoted: str) -> list[Span]:
-    """Return the spans of a value's name in the shardings of a node.
+    """Return the spans of a value's name in the sharding specs of a node.
 
     Args:
         source: the text.
@@ -48,7 +50,7 @@ def sharding_spans(source: Source, node: Node, quoted: str) -> list[Span]:
 
 
 def rename_shardings(node: Node, old: str, new: str) -> None:
-    """Rename a value in the shardings of a node; change the node in place."""
+    """Rename a value in the sharding specs of a node, in place."""
 
     def mapped(value: Any, key: object = None) -> Any:
         match value:

@@ -40,7 +40,7 @@ FINE = b"fine"
 OBJECTION = b"objection"
 """The status of a request whose model or node onnx rejects; onnx's error message follows."""
 MEMORY = b"memory"
-"""The status of a request for which there was not enough memory; no data follows."""
+"""The status of a request that ran out of memory; no data follows."""
 NATIVE = "onnx.onnx_cpp2py_export"
 """The compiled part of onnx."""
 _ORPHANED = 30

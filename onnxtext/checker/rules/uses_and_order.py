@@ -231,7 +231,10 @@ def _late(scope: Scope, late: list[Use], nested: list[NestedUse]) -> Iterator[Fi
 def _cycle(
     scope: Scope, cycle: list[int], needed: list[set[str]], held: dict[int, list[NestedUse]]
 ) -> Finding:
-    """Report a cycle of nodes; `held` has the nested uses by the node that contains them."""
+    """Report a cycle of nodes.
+
+    `held` maps the index of a node to the uses of values in its nested graphs.
+    """
     nodes = [scope.nodes[index] for index in cycle]
     chain = [
         next(name for name in node.outputs if name in needed[cycle[(i + 1) % len(cycle)]])

@@ -61,7 +61,10 @@ def rename(server: Server, params: t.RenameParams) -> t.WorkspaceEdit | None:
 
 
 def _symbol_named_at(document: Document, params: Cursor) -> tuple[Symbol, CursorTarget] | None:
-    """Return the symbol under the cursor; None if the cursor is on the domain of an operator."""
+    """Return the symbol whose name is under the cursor.
+
+    Return None if there is none, or if the cursor is on the domain of an operator.
+    """
     found = symbol_under(document, params)
     offset = document.version.lines.offset(params.position)
     return found if found and found[1].span.start <= offset <= found[1].span.end else None

@@ -7,7 +7,7 @@ import re
 
 _NAME = re.compile(r'(?:b?"(?:[^"\\]|\\.)*"|[\w.])+')
 _SAME_PLACE = (frozenset("(<.:"), frozenset("=:"), frozenset("["), frozenset("{"))
-"""Marks of which one may be behind a name where a completion adds another."""
+"""Marks that a completion does not repeat if one of them already follows the name."""
 
 
 def escaped(text: str) -> str:

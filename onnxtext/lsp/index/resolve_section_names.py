@@ -148,7 +148,10 @@ def _decorators_start(index: Index, scope: Scope) -> int:
 
 _WITH_RECORDS = ("device", "set")
 _NAMING = {"tensor_name": "", "value": "quant_parameter_tensor_names"}
-"""Maps the fields of records that name values to the field around them; "" for any field."""
+"""Maps each field that contains the name of a value to the field that must enclose it.
+
+"" stands for any enclosing field.
+"""
 
 
 def _recorded(text: str, at: int, end: int) -> Iterator[tuple[str, Span]]:

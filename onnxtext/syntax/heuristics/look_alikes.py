@@ -63,7 +63,11 @@ def letters(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def _latin(text: str, word: str) -> str | None:
-    """Return a word in Latin letters; None if it has none, and the text does not contain it so."""
+    """Return a word with its Cyrillic and Greek letters replaced by Latin ones.
+
+    Return None if the word is probably meant as it is: it has no such letters, or only such letters
+    and its Latin form does not occur in the text.
+    """
     if not (set(word) & _LETTERS.keys()) or word[0] == '"' or word[0] == "#":
         return None
     meant = "".join(_LETTERS.get(letter, letter) for letter in word)

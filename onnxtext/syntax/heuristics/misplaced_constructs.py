@@ -199,7 +199,7 @@ def misplaced_types(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def _type_at(context: ErrorContext, tokens: list[Token]) -> tuple[int, str] | None:
-    """Return the end of the type that some tokens begin with, and the type; None if there is none.
+    """Return the end and the text of the type at the start of some tokens; None if there is none.
 
     Types of other languages are translated.
     """

@@ -24,7 +24,10 @@ _AHEAD = 2000
 
 _COARSE = frozenset(("NUMBERS", "NESTED", "BRACES", "TYPE"))
 _NO_COMMA = re.compile(r"[\w.?)][ \t\n\v\f\r]+[-+\w.?(]|\][ \t\n\v\f\r]*[-+\w.\[]|,[ \t\n\v\f\r]*,")
-"""Matches in a list that is one token if two of its elements are not separated by one comma."""
+"""Finds two elements of a list that are not separated by exactly one comma.
+
+The lexer reads such a list as one token.
+"""
 
 
 class States:

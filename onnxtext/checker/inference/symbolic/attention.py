@@ -55,9 +55,11 @@ def quantized_attention(call: OperatorCall) -> Shapes:
 
 
 def scaled_attention(call: OperatorCall) -> Shapes:
-    """Infer the output shapes of the standard `Attention`.
+    """Infer the output shapes of `Attention` in the standard domain.
 
-    The query has the shape (B, S, N*H) or (B, N, S, H); key and value have L tokens and K heads.
+    B is the batch size, S the number of tokens of the query, N its number of heads and H the size
+    of a head. The query has the shape (B, S, N*H) or (B, N, S, H). The key and the value have L
+    tokens and K heads.
     """
     for index, rank in ((4, 4), (5, 4), (6, 1)):
         call.has_rank(index, rank)
@@ -67,7 +69,7 @@ def scaled_attention(call: OperatorCall) -> Shapes:
     given = {0: query, 1: keys, 2: values, 4: past, 5: older}
 
     def common(axis: int, name: str, *inputs: int) -> Extent:
-        """Return a size that some inputs must have in common; reject the node if they have not."""
+        """Return the size that all of these inputs must have; reject the node if they differ."""
         sizes = [(index, given[index][axis]) for index in inputs]
         first, known = next((pair for pair in sizes if pair[1] is not None), sizes[0])
         for index, size in sizes:

@@ -112,7 +112,10 @@ def filled(call: OperatorCall) -> SymbolicShape:
 
 
 def _is_list(call: OperatorCall, index: int) -> bool:
-    """Require an input with a shape to have rank 1; onnx and onnxruntime accept other constants."""
+    """Require that an input whose elements are a shape has rank 1.
+
+    onnx and onnxruntime accept constants of another rank: these are doubtful, not rejected.
+    """
     return call.has_rank(index, 1, certain=call.value(index) is None)
 
 

@@ -101,9 +101,10 @@ def _elementwise(call: OperatorCall) -> SymbolicShape:
 
 
 def _prelu(call: OperatorCall) -> SymbolicShape:
-    """Infer the output shape of `PRelu`: the slope is broadcast to the shape of the data.
+    """Infer the output shape of `PRelu`.
 
-    onnxruntime broadcasts the data, too, so the result is that of broadcasting in both directions.
+    By the standard, only the slope is broadcast. onnxruntime also broadcasts the data, so the
+    result is the shape after broadcasting both.
     """
     shape, slope, made = call.shape(0), call.shape(1), _elementwise(call)
     if made is None or shape is None or slope is None:

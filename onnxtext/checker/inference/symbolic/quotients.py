@@ -149,7 +149,7 @@ def _weight(size: int | Size) -> int:
 
 
 Bounds = tuple[int | None, int | None]
-"""A lower and an upper bound; None where unknown."""
+"""A lower and an upper bound of a size; each is None if it is unknown."""
 
 
 def lowest(size: int | Size) -> int | None:
@@ -163,7 +163,7 @@ def highest(size: int | Size) -> int | None:
 
 
 def _bounds(size: int | Size) -> Bounds:
-    """Return the bounds of a size; each `Term` in it is visited once."""
+    """Return a lower and an upper bound of a size, in one walk over its terms."""
     if isinstance(size, int):
         return size, size
     lower: int | None = 0

@@ -11,7 +11,7 @@ _GATES = {"RNN": 1, "GRU": 3, "LSTM": 4, "DynamicQuantizeLSTM": 4}
 """The number of gates of each operator."""
 
 _FUNCTIONS = {"RNN": 1, "GRU": 2, "LSTM": 3}
-"""The number of activation functions of each operator, for one direction."""
+"""The number of activation functions that each operator needs for one direction."""
 
 
 def recurrent(call: OperatorCall) -> tuple[SymbolicShape, ...]:
