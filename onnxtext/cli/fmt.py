@@ -111,7 +111,10 @@ def _jobs(names: tuple[str, ...], exclude: tuple[str, ...], reporter: Reporter) 
             yield Job(name, Path(name), Path(name))
         else:
             with reporter.reporting(name):
-                yield from [Job(str(path), path, path) for path in _below(name, exclude)]
+                found = _below(name, exclude)
+                if not found:
+                    reporter.summary(f"there is no {SUFFIX} file below {name}")
+                yield from [Job(str(path), path, path) for path in found]
 
 
 def _below(directory: str, exclude: tuple[str, ...]) -> list[Path]:

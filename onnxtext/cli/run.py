@@ -166,7 +166,7 @@ def command(
     with limits of time and memory. With --compare, the values that nodes of the main graph
     compute are compared, too, by their names.
     """
-    sizes = {name: _size(name, size) for name, size in dims}
+    sizes = _sizes(dims)
     name = STDIN if file == "-" else file
     with Reporter(output_format, color) as reporter, reporter.reporting(name):
         from onnxtext.cli.array_arguments import read_array
@@ -174,7 +174,12 @@ def command(
 
         model = _load(file, name)
         names = [value.name for value in model.graph.input]
-        given = {key: read_array(value) for key, value in [_split(*one, names) for one in inputs]}
+        given: Values = {}
+        for pair in inputs:
+            key, value = _split(*pair, names)
+            if key in given:
+                raise CommandError("no-input", f"input {key} is given twice")
+            given[key] = read_array(value)
         results = [value.name for value in model.graph.output]
         written = _destinations(outputs, results, (file, other))
         values = fill_inputs(model, given, random=random, seed=seed, sizes=sizes)
@@ -197,10 +202,15 @@ def command(
     return reporter.status
 
 
-def _size(name: str, text: str) -> int:
-    if not text.isascii() or not text.isdigit():
-        raise click.UsageError(f"The size of {name} is not a number: {text!r}.")
-    return int(text)
+def _sizes(dims: list[tuple[str, str]]) -> dict[str, int]:
+    sizes: dict[str, int] = {}
+    for name, text in dims:
+        if not text.isascii() or not text.isdigit():
+            raise click.UsageError(f"The size of {name} is not a number: {text!r}.")
+        if name in sizes:
+            raise click.UsageError(f"The size of {name} is given twice.")
+        sizes[name] = int(text)
+    return sizes
 
 
 def _split(name: str, value: str, known: list[str]) -> tuple[str, str]:

@@ -140,6 +140,8 @@ def test_compare_shows_which_values_differ(files: Path) -> None:
         (["--random", "--dim", "M=3"], 1, "their symbolic dimensions: `N`"),
         (["--random", "--dim", "n=3"], 1, "did you mean `N`?"),
         (["--random", "--dim", "N=x"], 2, "The size of N is not a number"),
+        (["--random", "--dim", "N=2", "--dim", "N=3"], 2, "The size of N is given twice"),
+        (["--input", "n=1", "--input", "n=2"], 2, "error[no-input]: input n is given twice"),
         (["--random", "--seed", "-1"], 2, "-1 is not in the range x>=0"),
         (["--random", "--input", f"x={'[' * 5000}"], 2, "is neither a number nor a list"),
         (["--random", "--input", f"n={'9' * 20}"], 1, "`n` must be int64, which cannot hold the"),

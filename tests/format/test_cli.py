@@ -79,6 +79,11 @@ def test_fmt_formats_directories(ugly: Path) -> None:
     assert ugly.read_bytes().startswith(b"\xef\xbb\xbf")
 
 
+def test_fmt_of_a_directory_without_texts_says_so(tmp_path: Path) -> None:
+    done = run("fmt", tmp_path)
+    assert (done.status, done.err) == (0, f"there is no .onnxtxt file below {tmp_path}\n")
+
+
 def test_errors_leave_the_file_unchanged(ugly: Path) -> None:
     bad = ugly.with_name("bad.onnxtxt")
     bad.write_text(BAD_TEXT)
