@@ -12,7 +12,7 @@ from onnxtext.ast.combine_lists import assemble_function, assemble_graph
 from onnxtext.core import core, core_module
 from onnxtext.proto.decode.fields import all_fields
 from onnxtext.proto.decode.nodes import NO_DEFAULTS, NodeLifter
-from onnxtext.proto.decode.residual_fields import residual_decorators
+from onnxtext.proto.decode.residual_fields import residual_decorators, unknown_decorators
 from onnxtext.proto.decode.types_and_tensors import (
     Data,
     doc_decorator,
@@ -219,9 +219,9 @@ class Lifter(NodeLifter):
             lowered = lower_fragment(fragment, message)
             if lowered == data:
                 return True
-            added = residual_decorators(message, lowered, data)
-            if not all(isinstance(field.key, int) for item in added for field in item.arguments):
-                return False  # a known field differs, probably within one of its messages
+            added = unknown_decorators(message, lowered, data)
+            if added is None:  # a known field differs, probably within one of its messages
+                return False
             made.decorators += added
             return lower_fragment(fragment, message) == data
         except LowerError:

@@ -26,26 +26,52 @@ def residual_decorators(message: str, lowered: bytes, wanted: bytes) -> tuple[De
     """
     if lowered == wanted:
         return ()
-    spec = message_spec(message)
-    have, old_unknown = _sorted_fields(spec, lowered)
-    want, unknown = _sorted_fields(spec, wanted)
-    if unknown == old_unknown:  # the AST already has them, in a record
-        unknown = []
-    sets: list[Field] = []
-    for number in sorted(want):
-        bytes_wanted = _encoding(wanted, want[number])
-        if _encoding(lowered, have.get(number, [])) != bytes_wanted:
-            field = spec.by_number[number]
-            sets.append(Field(field.name, _value(field, wanted, want[number])))
-    unsets = [
-        Field(None, Word(spec.by_number[number].name)) for number in sorted(have.keys() - want)
-    ]
+    residue = _Residue(message, lowered, wanted)
+    sets = [Field(field.name, _value(field, wanted, items)) for field, items in residue.changed]
+    unsets = [Field(None, Word(field.name)) for field in residue.removed]
     decorators = []
     if unsets:
         decorators.append(Decorator("unset", tuple(unsets)))
-    if sets or unknown:
-        decorators.append(Decorator("set", (*sets, *unknown)))
+    if sets or residue.unknown:
+        decorators.append(Decorator("set", (*sets, *residue.unknown)))
     return tuple(decorators)
+
+
+def unknown_decorators(message: str, lowered: bytes, wanted: bytes) -> tuple[Decorator, ...] | None:
+    """Return `residual_decorators` if only unknown fields differ; None if known fields differ.
+
+    It decodes no known field, which may contain most of a model.
+
+    Raises:
+        WireError: the wanted bytes are not a message.
+    """
+    residue = _Residue(message, lowered, wanted)
+    if residue.changed or residue.removed:
+        return None
+    return (Decorator("set", tuple(residue.unknown)),) if residue.unknown else ()
+
+
+class _Residue:
+    """The fields in which two encodings of a message differ.
+
+    Attributes:
+        changed: the fields with another encoding in the wanted bytes, and their positions there.
+        removed: the fields that only the lowered bytes have.
+        unknown: the unknown fields of the wanted bytes; none if the AST already has them, in a
+            record.
+    """
+
+    def __init__(self, message: str, lowered: bytes, wanted: bytes) -> None:
+        spec = message_spec(message)
+        have, old_unknown = _sorted_fields(spec, lowered)
+        want, unknown = _sorted_fields(spec, wanted)
+        self.unknown = [] if unknown == old_unknown else unknown
+        self.changed = [
+            (spec.by_number[number], items)
+            for number, items in sorted(want.items())
+            if _encoding(lowered, have.get(number, [])) != _encoding(wanted, items)
+        ]
+        self.removed = [spec.by_number[number] for number in sorted(have.keys() - want)]
 
 
 def _sorted_fields(
