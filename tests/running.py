@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Run conversions in parallel, and interrupt them."""
+"""Run conversions in parallel, interrupt them, and count the functions that they call."""
 
 from __future__ import annotations
 
 import gc
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 
@@ -51,3 +52,25 @@ def interrupt(convert: Callable[[], object], after: float) -> float:
         timer.join()
         gc.enable()
     raise AssertionError("nothing was interrupted")
+
+
+def count_calls(function: Callable[[], object]) -> int:
+    """Return how many Python functions a function calls, directly and indirectly.
+
+    The count measures work independently of the machine. The function runs twice: the first run,
+    which may fill caches, is not counted.
+    """
+    calls = 0
+
+    def count(frame: Any, event: str, argument: Any) -> None:
+        nonlocal calls
+        calls += event == "call"
+
+    function()
+    before = sys.getprofile()
+    sys.setprofile(count)
+    try:
+        function()
+    finally:
+        sys.setprofile(before)
+    return calls

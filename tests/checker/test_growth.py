@@ -3,32 +3,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from difflib import SequenceMatcher
 from unittest import mock
 
 import pytest
 
 import onnxtext
-from onnxtext.checker.engine.finding_positions import TextPlaces
 from onnxtext.checker.rules import uses_and_order
 from tests.checker.models import text
+from tests.running import count_calls
 
 COUNT = 250
 HEADER = '<domain: "f", opset_import: [21, "f": 1, "my": 1]>\n'
 
 
-def names(prefix: str, form: str = "{}") -> str:
-    return ", ".join(form.format(f"{prefix}{i}") for i in range(COUNT))
+def names(prefix: str, form: str = "{}", count: int = COUNT) -> str:
+    return ", ".join(form.format(f"{prefix}{i}") for i in range(count))
 
 
-def lines(form: str) -> str:
-    return "\n".join(form.replace("#", str(i)) for i in range(COUNT))
+def lines(form: str, count: int = COUNT) -> str:
+    return "\n".join(form.replace("#", str(i)) for i in range(count))
 
 
-def calls(call: str, function: str) -> str:
+def calls(call: str, function: str, count: int = COUNT) -> str:
     """Return a model that calls a function many times."""
     opsets = '21, "f": 1, "my": 1'
-    return text(f"{lines(call)}\ny = Relu (x)", opsets=opsets, rest=HEADER + function)
+    return text(f"{lines(call, count)}\ny = Relu (x)", opsets=opsets, rest=HEADER + function)
 
 
 LACKING = {
@@ -87,25 +88,27 @@ def test_suggestions_are_limited(kind: str) -> None:
     assert 0 < searched.call_count <= 200
 
 
-HEADERS = {
-    "parameters": calls(
+def wrong_parameters(count: int) -> str:
+    return calls(
         "v# = f.F (x)",
-        f"F <{names('a', '{} = 1')}> (a) => (b) {{\n"
-        f"{lines('c# = my.Op <k: float = @a#> (a)')}\nb = Relu (a) }}",
-    ),
-    "header": calls("v# = f.F (x, x)", "F (a) => (b) { b = Relu (a) }"),
-}
+        f"F <{names('a', '{} = 1', count)}> (a) => (b) {{\n"
+        f"{lines('c# = my.Op <k: float = @a#> (a)', count)}\nb = Relu (a) }}",
+        count=1,
+    )
 
 
-@pytest.mark.parametrize("kind", HEADERS)
-def test_the_header_of_a_function_is_read_once_for_all_findings(kind: str) -> None:
-    tokens = TextPlaces._tokens
-    with mock.patch.object(TextPlaces, "_tokens", autospec=True, side_effect=tokens) as read:
-        found = onnxtext.check(HEADERS[kind])
-    errors = [item for item in found if item.severity == "error"]
-    assert len(errors) == COUNT
-    assert len({item.labels[-1].span for item in errors}) == (COUNT if kind == "parameters" else 1)
-    assert read.call_count < 10
+def wrong_calls(count: int) -> str:
+    return calls("v# = f.F (x, x)", "F (a) => (b) { b = Relu (a) }", count)
+
+
+@pytest.mark.parametrize("make", [wrong_parameters, wrong_calls])
+def test_the_header_of_a_function_is_read_once_for_all_findings(make: Callable[[int], str]) -> None:
+    found = [item for item in onnxtext.check(make(COUNT)) if item.severity == "error"]
+    assert len(found) == COUNT
+    spans = {item.labels[-1].span for item in found}
+    assert len(spans) == (COUNT if make is wrong_parameters else 1)
+    few, many = make(COUNT // 5), make(COUNT)
+    assert count_calls(lambda: onnxtext.check(many)) < 6 * count_calls(lambda: onnxtext.check(few))
 
 
 def test_each_cycle_is_compared_only_with_its_own_nested_uses(

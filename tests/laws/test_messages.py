@@ -31,7 +31,7 @@ def kind_of(name: str) -> Any:
     return attrgetter(name)(onnx.onnx_ml_pb2)
 
 
-def check(made: Any) -> str:
+def round_trip(made: Any) -> str:
     """Check the laws for a message, and return its text."""
     text = onnxtext.dumps(made)
     again = onnxtext.loads(text, type(made))
@@ -48,10 +48,10 @@ def test_any_message_round_trips(name: str) -> None:
     @HARD
     @given(message(message_spec(name), 3))
     def run(data: bytes) -> None:
-        check(kind_of(name).FromString(data))
+        round_trip(kind_of(name).FromString(data))
 
     run()
-    check(kind_of(name)())
+    round_trip(kind_of(name)())
 
 
 WEIGHT = numpy_helper.from_array(np.arange(3, dtype=np.float32), "w")
@@ -73,11 +73,11 @@ TEXTS = {
 
 @pytest.mark.parametrize("text", TEXTS)
 def test_each_message_has_its_text(text: str) -> None:
-    assert check(TEXTS[text]).rstrip() == text
+    assert round_trip(TEXTS[text]).rstrip() == text
 
 
 def test_metadata_of_several_lines_round_trips() -> None:
-    assert check(onnx.StringStringEntryProto(key="a\nb", value='c\n"""\nd')).count("\n") > 3
+    assert round_trip(onnx.StringStringEntryProto(key="a\nb", value='c\n"""\nd')).count("\n") > 3
 
 
 def test_every_message_with_its_own_syntax_is_listed() -> None:

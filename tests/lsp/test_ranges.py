@@ -47,14 +47,14 @@ def place(position: Any) -> tuple[int, int]:
     return position["line"], position["character"]
 
 
-def check(symbols: Any, start: tuple[int, int], end: tuple[int, int]) -> None:
+def assert_nested(symbols: Any, start: tuple[int, int], end: tuple[int, int]) -> None:
     """Check that each symbol contains its name and is in the symbol around it."""
     for symbol in symbols:
         whole, name = symbol["range"], symbol["selectionRange"]
         first, last = place(whole["start"]), place(whole["end"])
         assert start <= first <= last <= end, symbol
         assert first <= place(name["start"]) <= place(name["end"]) <= last, symbol
-        check(symbol["children"], first, last)
+        assert_nested(symbol["children"], first, last)
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def check(symbols: Any, start: tuple[int, int], end: tuple[int, int]) -> None:
 )
 def test_symbols_nest_in_a_text_with_an_error(old: str, new: str) -> None:
     assert old in NESTED
-    check(outline(opened(NESTED.replace(old, new))), (0, 0), (99, 0))
+    assert_nested(outline(opened(NESTED.replace(old, new))), (0, 0), (99, 0))
 
 
 def test_symbols_nest_in_texts_with_random_errors() -> None:
@@ -74,4 +74,4 @@ def test_symbols_nest_in_texts_with_random_errors() -> None:
             at = generator.randrange(len(parts))
             parts[at : at + generator.randint(0, 3)] = generator.sample(INSERTED, 1)
         text = "".join(parts)
-        check(outline(opened(text)), (0, 0), (text.count("\n") + 1, 0))
+        assert_nested(outline(opened(text)), (0, 0), (text.count("\n") + 1, 0))

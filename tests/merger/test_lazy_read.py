@@ -34,7 +34,7 @@ def listed(source: str, items: Items) -> Any:
     ]
 
 
-def check(text: str, monkeypatch: pytest.MonkeyPatch) -> int:
+def compare_readers(text: str, monkeypatch: pytest.MonkeyPatch) -> int:
     """Compare both ways of reading; return the number of statements not tokenized at first."""
     model = onnxtext.parse(text)
     short = listed(text, lazy_read.read_model(text, model))
@@ -47,7 +47,7 @@ def check(text: str, monkeypatch: pytest.MonkeyPatch) -> int:
 
 @pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)
 def test_examples_give_the_same_tree(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    check(file.read_text(encoding="utf-8"), monkeypatch)
+    compare_readers(file.read_text(encoding="utf-8"), monkeypatch)
 
 
 @pytest.mark.thorough
@@ -62,7 +62,7 @@ def test_official_texts_give_the_same_tree(monkeypatch: pytest.MonkeyPatch) -> N
             onnxtext.parse(text)
         except (OnnxTextError, UnicodeDecodeError):
             continue
-        cuts += check(text, monkeypatch)
+        cuts += compare_readers(text, monkeypatch)
         texts += 1
     assert texts > 100
     assert cuts > 100
