@@ -14,7 +14,7 @@ from onnxtext.differ.collected_changes import Collector, NameMap, field_changes
 from onnxtext.differ.encoding_diff import collect_encoding_differences
 from onnxtext.differ.graphs import GraphComparer
 from onnxtext.differ.grouped_changes import find_groups
-from onnxtext.differ.lists import match_keys, unmatched, walk
+from onnxtext.differ.lists import by_new_index, match_keys, unmatched, walk
 from onnxtext.differ.match_graphs import match_graphs
 from onnxtext.differ.message_fields import compare_messages
 from onnxtext.differ.model_side import Side
@@ -52,20 +52,14 @@ def compare(old: Side, new: Side) -> ModelDiff:
     return made
 
 
-_METADATA: tuple[Category, ...] = ("metadata",)
-
-
 def _without_metadata(diff: ModelDiff) -> ModelDiff:
     """Remove the metadata differences of all items except the model itself.
 
     Used if one of the texts was printed without the metadata of its graphs, nodes and values.
     """
-    items = []
-    for item in diff.items:
-        kept = item if item.kind == "model" else item.without(_METADATA)
-        if kept is not None:
-            items.append(kept)
-    return replace(diff, items=tuple(items))
+    ignored: tuple[Category, ...] = ("metadata",)
+    items = [item if item.kind == "model" else item.without(ignored) for item in diff.items]
+    return replace(diff, items=tuple([item for item in items if item is not None]))
 
 
 def _unlowerable(old: Side, new: Side, error: LowerError) -> OnnxTextError:
@@ -171,15 +165,13 @@ class Comparer:
     def _functions(self, old: Sequence[Function], new: Sequence[Function]) -> None:
         keys = [list(map(_function_name, part)) for part in (old, new)]
         pairs = match_keys(*keys)
-        left = unmatched(len(old), [one for one, _ in pairs])
-        right = unmatched(len(new), [other for _, other in pairs])
+        left, right = unmatched(pairs, len(old), len(new))
         if left and right:  # match renamed functions by content
             same = match_keys(
                 [_function_content(old[i], self._old) for i in left],
                 [_function_content(new[i], self._new) for i in right],
             )
-            pairs += [(left[one], right[other]) for one, other in same]
-        pairs.sort(key=lambda pair: pair[1])
+            pairs = by_new_index([*pairs, *[(left[one], right[other]) for one, other in same]])
         for one, other, was_moved in walk(len(old), len(new), pairs):
             paths = [
                 "" if index is None else f"functions[{quoted(keys[side][index])}]"

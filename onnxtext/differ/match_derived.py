@@ -43,8 +43,7 @@ def match_derived(
         pairs: the (old, new) indices of initializers that are matched already.
         sides: the old and the new model.
     """
-    left = unmatched(len(old), [one for one, _ in pairs])
-    right = unmatched(len(new), [other for _, other in pairs])
+    left, right = unmatched(pairs, len(old), len(new))
     if not left or not right:
         return []
     found = []

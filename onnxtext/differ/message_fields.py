@@ -158,7 +158,8 @@ def _list(
     key = KEYS.get(field.message)
     names = [[_key(item, key, place) for place, item in enumerate(part)] for part in (old, new)]
     pairs = match_keys(*names)
-    for index in unmatched(len(old), [one for one, _ in pairs]):
+    removed, added = unmatched(pairs, len(old), len(new))
+    for index in removed:
         yield Difference(f"{path}[{names[0][index]}]", category, _value(old[index]), None)
     for one, other in pairs:
         before, after = old[one], new[other]
@@ -166,9 +167,8 @@ def _list(
             continue
         place = f"{path}[{names[1][other]}]"
         yield from differences(field.message, before, after, path=place, category=category)
-    for index in unmatched(len(new), [other for _, other in pairs]):
+    for index in added:
         yield Difference(f"{path}[{names[1][index]}]", category, None, _value(new[index]))
-    pairs.sort(key=lambda pair: pair[1])
     for position in sorted(moved([one for one, _ in pairs])):
         one, other = pairs[position]
         about: Category = "order" if category == "model" else category

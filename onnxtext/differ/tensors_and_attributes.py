@@ -312,8 +312,7 @@ def match_attributes(
         attributes, new indices of moved attributes)
     """
     pairs = match_keys([item.name for item in old], [item.name for item in new])
-    removed = unmatched(len(old), [one for one, _ in pairs])
-    added = unmatched(len(new), [other for _, other in pairs])
+    removed, added = unmatched(pairs, len(old), len(new))
     out_of_order = {pairs[position][1] for position in moved([one for one, _ in pairs])}
     return pairs, removed, added, out_of_order
 
