@@ -12,9 +12,10 @@ from itertools import permutations
 from math import prod
 from typing import TYPE_CHECKING, Any
 
+from onnxtext.ast.model import ValueInfo
 from onnxtext.ast.types import TensorType
 from onnxtext.differ.result import WeightChange
-from onnxtext.tensor.elements import ELEMENTS, ElementType
+from onnxtext.tensor.elements import ELEMENTS, ElementType, raw_size
 from onnxtext.tensor.lazy_numpy import np
 from onnxtext.tensor.text_resources import BlobError
 from onnxtext.weights.statistics import dtype_of
@@ -22,7 +23,7 @@ from onnxtext.weights.statistics import dtype_of
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from onnxtext.differ.tensor_data import TensorRef
+    from onnxtext.differ.tensor_data import DataReader, TensorRef
 
     Array = NDArray[Any]
 
@@ -31,6 +32,29 @@ BLOCK = 1 << 18
 
 _MOST_RANK = 4
 """Maximum rank of tensors that are searched for transpositions."""
+
+
+def element_count(type: TensorType) -> int:
+    """Return the number of elements of a tensor; 0 if a dimension is negative."""
+    return prod([max(dim, 0) for dim in type.integer_dims])
+
+
+def read_elements(value: ValueInfo, reader: DataReader) -> Array | None:
+    """Return the elements of an initializer as by `elements_of`.
+
+    Return None if its data is missing or does not fit its type.
+    """
+    element = ELEMENTS.get(value.type.element) if isinstance(value.type, TensorType) else None
+    if element is None:
+        return None
+    try:
+        data = reader.raw(value.type, value.data, value.name)  # type: ignore[arg-type]
+    except BlobError:
+        return None
+    count = element_count(value.type)  # type: ignore[arg-type]
+    if data is None or len(data) != raw_size(element, count):
+        return None
+    return elements_of(element, data, count)
 
 
 def elements_of(element: ElementType, data: bytes | memoryview, count: int) -> Array | None:
@@ -140,18 +164,7 @@ def _values(held: TensorRef, array: Array) -> _Values | None:
         if value is None:
             parts.append(np.zeros(1))
             continue
-        if not isinstance(value.type, TensorType):
-            return None
-        element = ELEMENTS.get(value.type.element)
-        try:
-            data = held.reader.raw(value.type, value.data, value.name)  # type: ignore[arg-type]
-        except BlobError:
-            return None
-        found = (
-            None
-            if element is None or data is None
-            else elements_of(element, data, prod(value.type.integer_dims))
-        )
+        found = read_elements(value, held.reader)
         if found is None:
             return None
         parts.append(found.astype(np.float64))

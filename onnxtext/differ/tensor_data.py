@@ -11,14 +11,19 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from math import isfinite, prod
 from operator import ne
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from onnxtext import ast
 from onnxtext.ast.typed_blobs import data_of_blob
-from onnxtext.differ.derived_weights import BLOCK, compare_types, is_transposed, unpacked
+from onnxtext.differ.derived_weights import (
+    BLOCK,
+    compare_types,
+    element_count,
+    is_transposed,
+    unpacked,
+)
 from onnxtext.differ.quantization import Quantization, find_quantizations
 from onnxtext.differ.result import WeightChange
 from onnxtext.tensor.elements import ELEMENTS, ElementType, raw_size
@@ -145,7 +150,7 @@ def compare_data(old: TensorRef, new: TensorRef) -> WeightChange | None:
     """
     if _same_reference(old.data, new.data):
         return None
-    count = _count(new.type)
+    count = element_count(new.type)
     try:
         before = old.reader.raw(old.type, old.data, old.name)
         after = new.reader.raw(new.type, new.data, new.name)
@@ -198,11 +203,6 @@ def _same_reference(old: ast.TensorData, new: ast.TensorData) -> bool:
     return not isinstance(old, (ast.RawData, ast.ExternalData, ast.DataFile)) and old == new
 
 
-def _count(type: ast.TensorType) -> int:
-    dims = type.integer_dims
-    return prod(dims) if all(dim >= 0 for dim in dims) else 0
-
-
 def _compare_other(old: TensorRef, new: TensorRef, count: int) -> WeightChange | None:
     """Compare strings, and data that does not fit its type."""
     held = [item.reader.spelled(item.type, item.data) for item in (old, new)]
@@ -235,7 +235,7 @@ def _equal(old: Data, new: Data) -> bool:
 
 
 def _measure(old: TensorRef, new: TensorRef, before: Data, after: Data, count: int) -> WeightChange:
-    if _count(old.type) != count:
+    if element_count(old.type) != count:
         return WeightChange(count, note="the number of elements differs")
     left, right = ELEMENTS.get(old.type.element), ELEMENTS.get(new.type.element)
     for element, data in ((left, before), (right, after)):
@@ -313,7 +313,7 @@ def _accumulate(
         count,
         changed,
         largest if known_any else None,
-        total / compared if known_any and isfinite(total) else (total if known_any else None),
+        total / compared if known_any else None,
         have_nans[0],
         have_nans[1],
     )
