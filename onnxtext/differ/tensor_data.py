@@ -78,7 +78,7 @@ class DataReader:
             return self._blobs.find(digest)
         return self._reader.find(digest)
 
-    def spelled(self, type: ast.TensorType, data: ast.TensorData) -> ast.TensorData:
+    def resolved(self, type: ast.TensorType, data: ast.TensorData) -> ast.TensorData:
         """Return the data that a typed blob holds; return other data unchanged.
 
         Raises:
@@ -96,7 +96,7 @@ class DataReader:
         Raises:
             BlobError: the data is missing or damaged.
         """
-        match self.spelled(type, data):
+        match self.resolved(type, data):
             case ast.RawData() as data:
                 return data.data
             case ast.Blob(digest):
@@ -165,10 +165,10 @@ def compare_data(old: TensorRef, new: TensorRef) -> WeightChange | None:
     return _measure(old, new, before, after, count)
 
 
-def doubtful_reference(old: TensorRef, new: TensorRef) -> str | None:
-    """Return the reason why the same external data of both tensors cannot be read, or None.
+def why_not_compared(old: TensorRef, new: TensorRef) -> str | None:
+    """Return why the data of two tensors with the same reference to external data is unreadable.
 
-    Return None if the data can be read, and if the tensors do not refer to the same external data.
+    Return None if the data can be read, or if the tensors have other data.
     """
     if isinstance(old.data, ast.ExternalData) and old.data == new.data:
         for held in (old, new):
@@ -205,11 +205,11 @@ def _same_reference(old: ast.TensorData, new: ast.TensorData) -> bool:
 
 def _compare_other(old: TensorRef, new: TensorRef, count: int) -> WeightChange | None:
     """Compare strings, and data that does not fit its type."""
-    held = [item.reader.spelled(item.type, item.data) for item in (old, new)]
-    if held[0] == held[1]:
+    one, other = (item.reader.resolved(item.type, item.data) for item in (old, new))
+    if one == other:
         return None
-    if isinstance(held[0], ast.StringData) and isinstance(held[1], ast.StringData):
-        before, after = held[0].values, held[1].values
+    if isinstance(one, ast.StringData) and isinstance(other, ast.StringData):
+        before, after = one.values, other.values
         changed = sum(map(ne, before, after)) + abs(len(before) - len(after))
         return WeightChange(max(len(before), len(after)), changed)
     return WeightChange(count, note="the data does not fit the type of the tensor")
