@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import zip_longest
 
 from onnxtext.api_errors import lowering_error
 from onnxtext.ast.model import Function, Graph, Model, Training
@@ -42,14 +43,14 @@ def compare(old: Side, new: Side) -> ModelDiff:
     except RecursionError:
         message = "graphs or types are nested too deeply to be compared"
         raise OnnxTextError(Diagnostic("too-deep", message, file=new.label)) from None
-    made = replace(
-        comparer.out.made(old.label, new.label),
+    diff = replace(
+        comparer.out.result(old.label, new.label),
         operators=count_operators(old.model, new.model),
         groups=find_groups(comparer.out.items, comparer.out.matches),
     )
     if old.model.metadata_left_out or new.model.metadata_left_out:
-        return _without_metadata(made)
-    return made
+        return _without_metadata(diff)
+    return diff
 
 
 def _without_metadata(diff: ModelDiff) -> ModelDiff:
@@ -125,31 +126,31 @@ class Comparer:
         self.out.changed("model", "", *positions, changes)
 
     def _trainings(self, old: Sequence[Training], new: Sequence[Training], names: NameMap) -> None:
-        for index in range(max(len(old), len(new))):
+        for index, (one, other) in enumerate(zip_longest(old, new)):
             path = f"training_info[{index}]"
-            positions = self._old.position(path), self._new.position(path)
-            if index >= len(new):
-                self.out.removed("training_info", str(index), positions[0], _training(old[index]))
-            elif index >= len(old):
-                self.out.added("training_info", str(index), positions[1], _training(new[index]))
+            if other is None:
+                position = self._old.position(path)
+                self.out.removed("training_info", str(index), position, _training_text(one))
+            elif one is None:
+                position = self._new.position(path)
+                self.out.added("training_info", str(index), position, _training_text(other))
             else:
-                self._training(old[index], new[index], path, names)
+                self._training(one, other, path, names)
 
     def _training(self, old: Training, new: Training, path: str, names: NameMap) -> None:
         positions = self._old.position(path), self._new.position(path)
-        inner = names
         changes: list[FieldChange] = []
         for step in ("initialization", "algorithm"):
             one, other = getattr(old, step), getattr(new, step)
             graph_path = f"{path}.{step}"
             if one is not None and other is not None:
-                inner = self._graphs.graphs(one, other, graph_path, graph_path, inner)
+                names = self._graphs.graphs(one, other, graph_path, graph_path, names)
             elif one is not other:
                 before, after = (None if g is None else graph_statement(g) for g in (one, other))
                 changes.append(FieldChange(step, "model", before, after))
         parts = []
         for side, training, get in (
-            (self._old, old, inner.get),
+            (self._old, old, names.get),
             (self._new, new, str),
         ):
             head_only = Training(
@@ -209,12 +210,12 @@ def _function_name(function: Function) -> str:
 
 
 def _function_content(function: Function, side: Side) -> tuple[object, ...]:
-    """Return a key that matches renamed functions: the interface and nodes, without the name."""
+    """Return the interface and nodes of a function: a key by which a renamed function matches."""
     interface = [value.name for value in (*function.inputs, *function.outputs)]
     return (len(function.inputs), *interface, *map(side.encoder.node, function.nodes))
 
 
-def _training(training: Training) -> str:
+def _training_text(training: Training) -> str:
     graphs = [("initialization", training.initialization), ("algorithm", training.algorithm)]
     lines = [f"{name}: {graph_statement(graph)}" for name, graph in graphs if graph is not None]
     return "\n".join(["training {", *map(indented, lines), "}"])

@@ -31,7 +31,7 @@ _FEWEST_ELEMENTS = 4
 def match_derived(
     old: Sequence[ValueInfo], new: Sequence[ValueInfo], pairs: Pairs, sides: tuple[Side, Side]
 ) -> Pairs:
-    """Return the (old, new) indices of matching initializers, except those in `pairs`.
+    """Match initializers that are in none of the pairs with new ones derived from them.
 
     An old `W` matches a new `W_quantized` of the same shape; a weight matches its transposed or
     cast copy. The time is linear in the size of the initializers.
@@ -41,6 +41,9 @@ def match_derived(
         new: the new initializers.
         pairs: the (old, new) indices of initializers that are matched already.
         sides: the old and the new model.
+
+    Returns:
+        The (old, new) indices of the further matches.
     """
     left, right = unmatched(pairs, len(old), len(new))
     if not left or not right:

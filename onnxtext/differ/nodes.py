@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import zip_longest
 
 from onnxtext.ast.model import Graph, Node
 from onnxtext.ast.tensors_and_attributes import Attribute
@@ -163,9 +164,7 @@ def _values(
     if old == new and not names.any:
         return []
     changes = []
-    for index in range(max(len(old), len(new))):
-        one = old[index] if index < len(old) else None
-        other = new[index] if index < len(new) else None
+    for index, (one, other) in enumerate(zip_longest(old, new)):
         if one is not None and names.get(one) == other:
             continue
         before, after = (None if name is None else value_name(name) for name in (one, other))
