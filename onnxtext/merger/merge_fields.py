@@ -14,7 +14,15 @@ from typing import Any
 
 from onnxtext.merger.item_order import Orders
 from onnxtext.merger.match_items import ABSENT, MatchRules, Triple, match
-from onnxtext.merger.message_rules import MODEL, Fields, MessageKind, RepeatedField, join, split
+from onnxtext.merger.message_rules import (
+    MODEL,
+    Fields,
+    MessageKind,
+    RepeatedField,
+    by_position,
+    join,
+    split,
+)
 from onnxtext.wire.writer import LENGTH
 
 Resolved = tuple[Any, Any, Any]
@@ -30,7 +38,8 @@ class _Matched:
     Attributes:
         orders: its triples in merged order, resolved to ours, to theirs and to the base.
         found: the merged items, by the `id()` of their triples.
-        ambiguous: whether there is a conflict although the three results are equal.
+        ambiguous: whether the list is a conflict even if the three results are equal, because
+            items could be matched in several ways.
     """
 
     orders: Sequence[list[Triple]]
@@ -46,7 +55,8 @@ class ModelMerger:
         orders: orders merged lists.
         forced: items to turn into conflicts even if they merge cleanly: for each list, their
             indices in the merge resolved to ours.
-        ambiguous: whether there is a conflict although the three results are equal.
+        ambiguous: whether the merge is a conflict even if the three results are equal, because
+            items could be matched in several ways, or `forced` names an item that is equal in both.
     """
 
     orders: Orders
@@ -146,7 +156,8 @@ class ModelMerger:
         self, repeated: RepeatedField, items: Sequence[list[bytes]], where: FieldPath
     ) -> Resolved:
         """Merge the items of a list that both sides have changed."""
-        if repeated.kind is not None and repeated.key(b"") == "training":
+        if repeated.key is by_position:
+            assert repeated.kind is not None
             return self._by_position(repeated.kind, items)
         if where[0] < 0:
             matched = self._match(repeated, items)

@@ -108,8 +108,9 @@ def _only(*numbers: int) -> Key:
     )
 
 
-def _whole(data: bytes) -> Hashable:
-    return data
+def by_position(data: bytes) -> Hashable:
+    """Return the same key for all items: only the position identifies an item."""
+    return "position"
 
 
 def _outputs(data: bytes) -> Hashable:
@@ -122,22 +123,19 @@ def _outputs(data: bytes) -> Hashable:
     return tuple(found) or None
 
 
-def _label(data: bytes) -> Hashable:
-    return first(data, 3) or None
-
-
-def _first_output(data: bytes) -> Hashable:
-    return first(data, 2) or None
+def _nonempty(number: int) -> Key:
+    """Return a key function for a bytes field; an empty field has the key None."""
+    return lambda data: first(data, number) or None
 
 
 def _function(data: bytes) -> Hashable:
-    """Return domain, name and overload; the domain `ai.onnx` equals the empty domain."""
-    domain = first(data, 10) or b""
-    return b"" if domain == b"ai.onnx" else domain, first(data, 1), first(data, 13) or b""
+    """Return the domain, name and overload of a function."""
+    return _domain(data, 10), first(data, 1), first(data, 13) or b""
 
 
-def _domain(data: bytes) -> Hashable:
-    domain = first(data, 1) or b""
+def _domain(data: bytes, number: int = 1) -> Hashable:
+    """Return the domain in a field; `ai.onnx` equals the empty domain."""
+    domain = first(data, number) or b""
     return b"" if domain == b"ai.onnx" else domain
 
 
@@ -168,7 +166,7 @@ NODE = MessageKind(
     units=(_numbers(4, 7, 8),),
     exclusive=(_numbers(4, 7, 8), _numbers(1, 5)),
 )
-_NODES = RepeatedField(NODE, _outputs, (_first_output, _label, _without(2, 3)), _only(4, 7, 8))
+_NODES = RepeatedField(NODE, _outputs, (_nonempty(2), _nonempty(3), _without(2, 3)), _only(4, 7, 8))
 GRAPH = MessageKind(
     {
         1: _NODES,
@@ -185,7 +183,7 @@ GRAPH = MessageKind(
 _OPSETS = RepeatedField(MessageKind(), _domain)
 FUNCTION = MessageKind(
     {
-        6: RepeatedField(None, _whole),
+        6: RepeatedField(None, bytes),  # the whole item, an attribute name, is its key
         7: _NODES,
         9: _OPSETS,
         11: RepeatedField(_ATTRIBUTE, _named(1)),
@@ -200,7 +198,7 @@ MODEL = MessageKind(
     {
         8: _OPSETS,
         14: _ENTRIES,
-        20: RepeatedField(_TRAINING, lambda _: "training"),
+        20: RepeatedField(_TRAINING, by_position),
         25: RepeatedField(FUNCTION, _function, (_without(1, 13),)),
         26: RepeatedField(MessageKind(), _named(1)),
     },

@@ -62,7 +62,7 @@ def review_models(
     names = both_defined(resolved[0], ours, theirs)
     if marked or names:
         notes += [f"{found.message} (only in the merge, not in ours or theirs)" for found in marked]
-        notes += [f"both sides define `{_text(name)}`" for name in names]
+        notes += [f"both sides define `{name.decode('utf-8', 'replace')}`" for name in names]
         merger.forced, placed = _places(owners, marked)
         for where, index in _named(resolved[0], names):
             merger.forced.setdefault(where, set()).add(index)
@@ -73,14 +73,6 @@ def review_models(
     if resolved[0] == resolved[1]:
         return (lower_one(model, known),) * 3
     return tuple([_sorted(one, sides, known, before) for one in resolved])  # type: ignore[return-value]
-
-
-def _text(name: bytes) -> str:
-    return name.decode("utf-8", "replace")
-
-
-def _name(value: bytes) -> str:
-    return (first(value, 1) or b"").decode("utf-8", "surrogateescape")
 
 
 # ---- Names ----------------------------------------------------------------------------------
@@ -101,11 +93,11 @@ def _defined_names(data: bytes) -> dict[bytes, set[int]]:
 
 
 def both_defined(merged: bytes, ours: bytes, theirs: bytes) -> list[bytes]:
-    """Return the names that the merge has in a combination of lists that neither side has.
+    """Return the names whose definitions in the merge come from both sides.
 
-    For example, one side adds an input, and the other side adds an initializer of the same name:
-    the merge then has the name in both lists, and each side has it in one. The lists are the
-    inputs, the dense and the sparse initializers of the main graph.
+    For example, one side adds an input `x` and the other side an initializer `x`: the merge then
+    has `x` in both lists, which neither side has. The lists are the inputs, the dense and the
+    sparse initializers of the main graph.
     """
     if merged in (ours, theirs):
         return []
@@ -156,7 +148,8 @@ def _owners(model: Model, data: bytes) -> dict[int, tuple[FieldPath, int]]:
             owners.setdefault(id(value), ((7, number), index))
     infos = {value.name: value for value in graph.values if value.data is None}
     for index, item in enumerate(split(first(data, 7) or b"").get(13 << 3 | LENGTH, ())):
-        if (value := infos.get(_name(item))) is not None:
+        name = (first(item, 1) or b"").decode("utf-8", "surrogateescape")
+        if (value := infos.get(name)) is not None:
             owners.setdefault(id(value), ((7, 13), index))
     return owners
 

@@ -69,7 +69,7 @@ class Merger:
             suffix=_blanks("suffix", base, ours, theirs),
             closing=brackets.closing,
             commas=origin not in construct_rules.WITHOUT_COMMAS
-            and (origin != "record" or _has_commas(ours, theirs)),
+            and (origin != "record" or any(i.comma for i in (*ours.items, *theirs.items))),
             trailing=_trailing(base, ours, theirs),
         )
         _break_evenly(listed)
@@ -90,7 +90,7 @@ class Merger:
         chosen = heads[1] or heads[2]
         if texts[0] == texts[1] and texts[2] is not None:
             chosen = heads[2]
-        elif None not in (*texts[1:],) and texts[1] != texts[2] and texts[0] != texts[2]:
+        elif None not in texts[1:] and texts[2] not in texts[:2]:
             raise MergeConflict
         return Joined([("", f"{_between(chosen)} ")])
 
@@ -126,7 +126,10 @@ class Merger:
     def _is_outdated_encoding(
         self, base: Item | None, ours: Item | None, theirs: Item | None
     ) -> bool:
-        """Whether an item is an encoding section that does not apply to the merge; note it."""
+        """Whether an item is an encoding section that does not apply to the merge.
+
+        If so, add a note.
+        """
         item = ours or theirs
         assert item is not None
         if item.part.origin != "section" or not item.part.body.startswith("encoding"):
@@ -313,28 +316,17 @@ def _between(parts: Sequence[Part]) -> str:
 
 
 def _blanks(which: str, base: Items, ours: Items, theirs: Items) -> str:
-    present = [
-        getattr(items, which) if items.opening or not _have_brackets(base, ours, theirs) else None
-        for items in (base, ours, theirs)
-    ]
-    return merge_blanks(*present)
-
-
-def _have_brackets(*versions: Items) -> bool:
-    """Whether a version of a list has brackets."""
-    return any(items.opening for items in versions)
-
-
-def _has_commas(*versions: Items) -> bool:
-    return any(item.comma for items in versions for item in items.items)
+    versions = (base, ours, theirs)
+    have_brackets = any(items.opening for items in versions)
+    return merge_blanks(
+        *[getattr(i, which) if i.opening or not have_brackets else None for i in versions]
+    )
 
 
 def _trailing(base: Items, ours: Items, theirs: Items) -> bool:
     """Whether a comma follows the last item of the merge."""
-    flags = [items.items[-1].comma if items.items else None for items in (base, ours, theirs)]
-    if flags[1] is None or flags[0] == flags[1]:
-        return bool(flags[1] if flags[2] is None else flags[2])
-    return bool(flags[1])
+    before, mine, others = [v.items[-1].comma if v.items else None for v in (base, ours, theirs)]
+    return bool(others if mine in (None, before) and others is not None else mine)
 
 
 def _break_evenly(listed: Listed) -> None:

@@ -273,11 +273,10 @@ class _Merge:
         base, ours, theirs = self.texts
         if ambiguous and resolved[0] == resolved[1]:
             return whole_conflict(base, ours, theirs, self.markers), 1
-        texts = [self._print(model) for model in dict.fromkeys(resolved)]
+        texts = {model: self._print(model) for model in dict.fromkeys(resolved)}
+        mine, others, before = [texts[model] for model in resolved]
         if len(texts) == 1:
-            return texts[0], 0
-        by_model = dict(zip(dict.fromkeys(resolved), texts, strict=True))
-        mine, others, before = [by_model[model] for model in resolved]
+            return mine, 0
         return join_versions(before, mine, others, self.markers)
 
     def _print(self, data: bytes) -> str:
@@ -290,12 +289,8 @@ class _Merge:
         )
         model.metadata_left_out = mine.metadata_left_out or others.metadata_left_out
         model.resources_left_out = mine.resources_left_out or others.resources_left_out
-        versions = [
-            (text, tree)
-            for text, tree in zip(self.texts, self.trees, strict=True)
-            if tree is not None
-        ]
-        return add_comments(print_model(model), self.texts[0], versions[-2], versions[-1])
+        before, *texts = self.texts
+        return add_comments(print_model(model), before, (texts[0], mine), (texts[1], others))
 
 
 def _limit_notes(notes: list[str]) -> list[str]:
