@@ -2,7 +2,7 @@
 """Convert models to canonical bytes with digests instead of data, and back.
 
 Data has the same digest whether a version holds it inline, in its resources or in a store, so a
-merge can compare models without reading weights.
+merge compares models without reading weights.
 """
 
 from __future__ import annotations
@@ -237,11 +237,11 @@ def lift(data: bytes, known: Known, versions: Iterable[ast.Model]) -> ast.Model:
     restorer.run(model)
     versions = list(versions)
     for digest in restorer.used:
-        add_resource(model, digest, versions)
+        _add_resource(model, digest, versions)
     return model
 
 
-def add_resource(model: ast.Model, digest: str, versions: Iterable[ast.Model]) -> None:
+def _add_resource(model: ast.Model, digest: str, versions: Iterable[ast.Model]) -> None:
     """Copy a blob from a version to a model.
 
     If no version has the bytes of the blob, add the weight stores of all versions to the model.

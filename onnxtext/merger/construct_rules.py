@@ -143,7 +143,7 @@ def roles_of(part: Part) -> dict[str, tuple[str, Part]]:
     return found
 
 
-def check_together(
+def check_dependent_parts(
     origin: str,
     base: dict[str, tuple[str, Part]],
     ours: dict[str, tuple[str, Part]],

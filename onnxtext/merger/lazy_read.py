@@ -74,9 +74,7 @@ def _read_tokens(source: str, unread: Sequence[Unread]) -> list[Token]:
     lexer = load_lexer()
     tokens: list[Token] = []
     at = 0
-    ends = [*[statement[0] for statement in unread], len(source)]
-    nexts = [*[statement[1] for statement in unread], len(source)]
-    for end, following in zip(ends, nexts, strict=True):
+    for end, following in [*[statement[:2] for statement in unread], (len(source), len(source))]:
         for terminal, token, start in lexer.read(source, at):
             if start >= end:
                 break

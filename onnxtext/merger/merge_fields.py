@@ -184,7 +184,6 @@ class ModelMerger:
             key,
             tuple(map(_memoized, repeated.rename_keys)),
             repeated.replacement_key,
-            mark_replaced=True,
         )
         triples = match(items[0], items[1], items[2], rules)
         before, self.ambiguous = self.ambiguous, self._ambiguous(items, key)

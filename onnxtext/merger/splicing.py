@@ -25,7 +25,7 @@ _REST_OF_LINE = re.compile(r"[ \t]*(?:#[^\r\n]*)?(?=\r?\n|\Z)")
 _COMMENT_LINE = re.compile(r"[ \t]*(?:#[^\n]*)?\n")
 
 
-def splice(source: Source, old: Model, new: Model, *, in_tokens: bool = True) -> str:
+def splice(source: Source, old: Model, new: Model, *, in_tokens: bool) -> str:
     """Return a text in which edited nodes and values are replaced, inserted or removed.
 
     Other edits have no effect.

@@ -27,7 +27,7 @@ class Merger:
         about_comments: number of conflicts that concern comments only.
     """
 
-    def __init__(self, orders: Orders, *, split_all: bool = False) -> None:
+    def __init__(self, orders: Orders, *, split_all: bool) -> None:
         self.orders = orders
         self.split_all = split_all
         self.about_comments = 0
@@ -92,7 +92,7 @@ class Merger:
             chosen = heads[2]
         elif None not in texts[1:] and texts[2] not in texts[:2]:
             raise MergeConflict
-        return Joined([("", f"{_between(chosen)} ")])
+        return Joined([("", f"{_source_text(chosen)} ")])
 
     def _chunk(self, base: Item | None, ours: Item | None, theirs: Item | None) -> Chunk | None:
         """Merge the versions of an item; None if the merge does not have it."""
@@ -169,7 +169,7 @@ class Merger:
         if any(construct_rules.punctuation(part) == "" and part.origin != origin for part in known):
             raise MergeConflict
         if ours is None or theirs is None or base is None:
-            return self._present(base, ours, theirs, origin)
+            return self._added_or_removed(base, ours, theirs, origin)
         if origin in construct_rules.PARTS and not (origin == "training_item" and read_list(ours)):
             return self._parts(base, ours, theirs, origin)
         lists = (
@@ -183,7 +183,7 @@ class Merger:
             return self._parts(base, ours, theirs, origin)
         return self._single_part(base, ours, theirs)
 
-    def _present(
+    def _added_or_removed(
         self, base: Part | None, ours: Part | None, theirs: Part | None, origin: str
     ) -> Body | None:
         """Merge a construct that at least one version lacks."""
@@ -260,7 +260,7 @@ class Merger:
         versions = [
             {} if part is None else construct_rules.roles_of(part) for part in (base, ours, theirs)
         ]
-        construct_rules.check_together(origin, *versions)
+        construct_rules.check_dependent_parts(origin, *versions)
         first, second = versions[1], versions[2]
         if list(versions[0]) == list(first):
             first, second = second, first
@@ -311,7 +311,7 @@ def _part(item: Item | None) -> Part | None:
     return None if item is None else item.part
 
 
-def _between(parts: Sequence[Part]) -> str:
+def _source_text(parts: Sequence[Part]) -> str:
     return parts[0].source[parts[0].start : parts[-1].end]
 
 

@@ -50,7 +50,7 @@ class Reviewed:
 
 
 def review(
-    listed: Listed, ours: Model, theirs: Model, notes: list[str], *, split_all: bool = False
+    listed: Listed, ours: Model, theirs: Model, notes: list[str], *, split_all: bool
 ) -> Reviewed:
     """Mark semantic conflicts in a merge and sort its nodes.
 
