@@ -123,7 +123,7 @@ class _Proposal:
         conflicts: number of conflicts.
         plain: the text with conflicts resolved to ours.
         about_comments: number of conflicts that concern comments only.
-        marked: the text with special markers that no valid text contains; "" without conflicts.
+        marked: the text with the markers that `resolve` reads; "" without conflicts.
     """
 
     text: str
@@ -133,8 +133,16 @@ class _Proposal:
     marked: str
 
 
-_SEPARATOR = "\x00"
-"""A character that no valid text contains."""
+# Lines around the versions of a conflict; no valid text contains the character NUL.
+_OURS, _THEIRS, _END = "\x00<", "\x00=", "\x00>"
+
+
+class _ResolvableMarkers(Markers):
+    """Conflict markers that differ from all lines of valid texts."""
+
+    def lines(self, base: str, ours: str, theirs: str) -> str:
+        """Return a conflict without the version of the base."""
+        return f"{_OURS}\n{ours}{_THEIRS}\n{theirs}{_END}"
 
 
 def propose(
@@ -166,25 +174,24 @@ def propose(
     writer = write(listed, markers)
     marked = ""
     if writer.conflicts:
-        marked = write(listed, Markers(1, (_SEPARATOR,) * 3)).text()
+        marked = write(listed, _ResolvableMarkers()).text()
     return _Proposal(writer.text(), writer.conflicts, plain, merger.about_comments, marked)
 
 
 def resolve(text: str) -> tuple[str, str]:
     """Return (text resolved to ours, text resolved to theirs) of a merge (`_Proposal.marked`)."""
-    sides: tuple[list[str], list[str]] = ([], [])
-    within = ""
+    ours: list[str] = []
+    theirs: list[str] = []
+    within = _END
     for line in text.split("\n"):
-        if line in (f"< {_SEPARATOR}", f"| {_SEPARATOR}", f"> {_SEPARATOR}"):
-            within = "" if line[0] == ">" else line[0]
-        elif line == "=" and within == "|":
-            within = "="
-        else:
-            if within in ("", "<"):
-                sides[0].append(line)
-            if within in ("", "="):
-                sides[1].append(line)
-    return "\n".join(sides[0]), "\n".join(sides[1])
+        if line in (_OURS, _THEIRS, _END):
+            within = line
+            continue
+        if within != _THEIRS:
+            ours.append(line)
+        if within != _OURS:
+            theirs.append(line)
+    return "\n".join(ours), "\n".join(theirs)
 
 
 # ---- Models ---------------------------------------------------------------------------------
