@@ -7,7 +7,6 @@ quantized; quantized tensors are dequantized first.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import permutations
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -221,10 +220,12 @@ class _Values:
 
 
 def _measured(old: _Values, new: _Values, count: int, how: str) -> WeightChange:
+    """Return the largest and the mean difference of values, block by block, without NaNs."""
     largest = total = 0.0
     compared = 0
     with np.errstate(all="ignore"):
-        for distance in _distances(old, new, count):
+        for at in range(0, count, BLOCK):
+            distance = np.abs(old.block(at) - new.block(at))
             known = distance[~np.isnan(distance)]
             compared += known.size
             if known.size:
@@ -233,8 +234,3 @@ def _measured(old: _Values, new: _Values, count: int, how: str) -> WeightChange:
     if not compared:
         return WeightChange(count, how=how)
     return WeightChange(count, max_abs=largest, mean_abs=total / compared, how=how)
-
-
-def _distances(old: _Values, new: _Values, count: int) -> Iterator[Array]:
-    for at in range(0, count, BLOCK):
-        yield np.abs(old.block(at) - new.block(at))

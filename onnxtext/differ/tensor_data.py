@@ -252,7 +252,7 @@ def _measure(old: TensorRef, new: TensorRef, before: Data, after: Data, count: i
     if is_transposed(one, other, old.type.integer_dims, new.type.integer_dims):
         return WeightChange(count, how="transposed")
     blocks = ((one[at : at + BLOCK], other[at : at + BLOCK]) for at in range(0, len(one), BLOCK))
-    return _accumulate(blocks, count, floats=left.kind)
+    return _accumulate(blocks, count, count_nans=left.kind in ("float", "complex"))
 
 
 def _measure_packed(element: ElementType, before: Data, after: Data, count: int) -> WeightChange:
@@ -272,7 +272,7 @@ def _accumulate(
     blocks: Iterator[tuple[Array, Array]],
     count: int,
     *,
-    floats: str = "",
+    count_nans: bool = False,
     numeric: bool = True,
 ) -> WeightChange:
     """Compute how the elements of two tensors differ, block by block.
@@ -280,7 +280,7 @@ def _accumulate(
     Args:
         blocks: corresponding blocks of both tensors.
         count: number of elements.
-        floats: the kind of the element type; NaNs are counted for `float` and `complex`.
+        count_nans: whether to count NaNs; otherwise their numbers are None.
         numeric: whether numeric differences have a meaning.
     """
     changed = compared = 0
@@ -308,14 +308,12 @@ def _accumulate(
                 largest = max(largest, float(known.max()))
                 total += float(known.sum())
     known_any = numeric and compared > 0
-    have_nans = nans if floats in ("float", "complex") else [None, None]
     return WeightChange(
         count,
         changed,
         largest if known_any else None,
         total / compared if known_any else None,
-        have_nans[0],
-        have_nans[1],
+        *(nans if count_nans else (None, None)),
     )
 
 

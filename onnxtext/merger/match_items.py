@@ -76,7 +76,7 @@ def match(
     from_ours, by_position_ours = _pair(base, ours, rules)
     from_theirs, by_position_theirs = _pair(base, theirs, rules)
     replaced = by_position_ours | by_position_theirs
-    triples = [Triple(at, ABSENT, ABSENT, at in replaced) for at in range(len(base))]
+    triples = [Triple(at, replaced=at in replaced) for at in range(len(base))]
     for at, found in enumerate(from_ours):
         if found != ABSENT:
             triples[found].ours = at
@@ -93,7 +93,7 @@ def match(
     partner = {new_ours[found]: new_theirs[at] for at, found in enumerate(both) if found != ABSENT}
     taken = set(partner.values())
     triples += [Triple(ABSENT, at, partner.get(at, ABSENT)) for at in new_ours]
-    triples += [Triple(ABSENT, ABSENT, at) for at in new_theirs if at not in taken]
+    triples += [Triple(theirs=at) for at in new_theirs if at not in taken]
     return triples
 
 
