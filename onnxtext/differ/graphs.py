@@ -17,7 +17,7 @@ from onnxtext.differ.message_fields import compare_messages
 from onnxtext.differ.model_side import Side
 from onnxtext.differ.nodes import NodeComparer, title
 from onnxtext.differ.onnx_lists import Body
-from onnxtext.differ.result import FieldChange, Positions, Rename
+from onnxtext.differ.result import FieldChange, ItemPosition, Positions, Rename
 from onnxtext.differ.statement_text import node_statement, value_headline, value_statement
 from onnxtext.differ.tensors_and_attributes import ValueComparer
 from onnxtext.printer.strings import quoted
@@ -263,29 +263,26 @@ class GraphComparer:
     def _node_list(self, match: GraphMatch) -> None:
         old, new, names = match.old, match.new, match.names
         old_statements, new_statements = match.statements
+
+        def position(side: Side, body: Body, index: int) -> ItemPosition:
+            return side.position(f"{body.path}.node[{index}]", body.nodes[index].at)
+
         for one, other, was_moved in walk(len(old.nodes), len(new.nodes), match.nodes):
             if other is None:
                 assert one is not None
-                node = old.nodes[one]
-                position = self._old.position(f"{old.path}.node[{one}]", node.at)
-                self.out.removed("node", title(node), position, node_statement(node))
+                node, place = old.nodes[one], position(self._old, old, one)
+                self.out.removed("node", title(node), place, node_statement(node))
             elif one is None:
-                node = new.nodes[other]
-                position = self._new.position(f"{new.path}.node[{other}]", node.at)
-                self.out.added("node", title(node), position, node_statement(node))
-            else:
-                node, after = old.nodes[one], new.nodes[other]
-                if (
-                    not was_moved
-                    and old_statements[one] == new_statements[other]
-                    and (not names.any or _keeps_names(after, names))
-                ):
-                    continue
-                positions = (
-                    self._old.position(f"{old.path}.node[{one}]", node.at),
-                    self._new.position(f"{new.path}.node[{other}]", after.at),
-                )
-                self._nodes.compare(node, after, positions, names, new.path, moved=was_moved)
+                node, place = new.nodes[other], position(self._new, new, other)
+                self.out.added("node", title(node), place, node_statement(node))
+            elif (
+                was_moved
+                or old_statements[one] != new_statements[other]
+                or (names.any and not _keeps_names(new.nodes[other], names))
+            ):
+                nodes = old.nodes[one], new.nodes[other]
+                positions = position(self._old, old, one), position(self._new, new, other)
+                self._nodes.compare(*nodes, positions, names, new.path, moved=was_moved)
 
 
 def _keeps_names(node: Node, names: NameMap) -> bool:
