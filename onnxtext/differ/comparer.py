@@ -64,7 +64,7 @@ def _without_metadata(diff: ModelDiff) -> ModelDiff:
 
 
 def _unlowerable(old: Side, new: Side, error: LowerError) -> OnnxTextError:
-    """Convert a lowering error to one located in the text that caused it (old or new)."""
+    """Convert a lowering error to an error with its position in the old or the new text."""
     for side in (old, new):
         try:
             side.encoder.model(side.model)

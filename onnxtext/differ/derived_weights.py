@@ -39,9 +39,9 @@ def element_count(type: TensorType) -> int:
 
 
 def read_elements(value: ValueInfo, reader: DataReader) -> Array | None:
-    """Return the elements of an initializer as by `elements_of`.
+    """Read the elements of an initializer, and convert them with `elements_of`.
 
-    Return None if its data is missing or does not fit its type.
+    Return None if the data is missing or does not fit the type.
     """
     element = ELEMENTS.get(value.type.element) if isinstance(value.type, TensorType) else None
     if element is None:

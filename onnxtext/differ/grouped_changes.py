@@ -76,7 +76,7 @@ class _Operators:
         self._names: dict[ItemKey, tuple[str | None, str | None]] = {}
 
     def name(self, key: ItemKey) -> str:
-        """Return the new operator of a node, or its old one if it was removed.
+        """Return the new operator of a node; if the node was removed, its old operator.
 
         Return "" for items that are not nodes.
         """

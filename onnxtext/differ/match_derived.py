@@ -31,7 +31,7 @@ _FEWEST_ELEMENTS = 4
 def match_derived(
     old: Sequence[ValueInfo], new: Sequence[ValueInfo], pairs: Pairs, sides: tuple[Side, Side]
 ) -> Pairs:
-    """Match initializers that are in none of the pairs with new ones derived from them.
+    """Match old initializers with new initializers that were derived from them.
 
     An old `W` matches a new `W_quantized` of the same shape; a weight matches its transposed or
     cast copy. The time is linear in the size of the initializers.

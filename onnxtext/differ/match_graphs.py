@@ -137,10 +137,13 @@ def _match_initializers(old: Body, new: Body, sides: tuple[Side, Side]) -> Pairs
 def _content(
     value: ValueInfo, side: Side, types: Collection[object], budget: list[int]
 ) -> Hashable | None:
-    """Return a key of an initializer's content; None if the content is not hashed.
+    """Return the type and a digest of an initializer; None if it is not hashed.
 
-    The content is hashed if its type is in `types`, its data is available and `budget[0]`, the
-    number of bytes that may still be hashed, is not negative.
+    Args:
+        value: the initializer.
+        side: the model that has it.
+        types: the types of the initializers to hash.
+        budget: its only item is the number of bytes that may still be hashed; updated.
     """
     if value.type not in types or not isinstance(value.type, TensorType) or budget[0] < 0:
         return None

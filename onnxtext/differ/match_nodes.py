@@ -174,8 +174,8 @@ class Aligner:
     def _match_computations(self) -> None:
         """Match nodes with equal `Signatures`: first with both equal, then with either one.
 
-        The signature from above describes what a node computes; that from below, how its results
-        are used.
+        The signature from above describes what a node computes, the signature from below how its
+        results are used.
         """
         old, new = (
             Signatures(side.body, side.left, marks, side.kinds, side.leaf_key, self._numbers)

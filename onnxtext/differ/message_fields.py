@@ -89,8 +89,8 @@ def differences(
         new: the new message, from `lift_record`.
         path: path of the message, put before the paths of its fields.
         category: the category of the differences. If it is `model`, fields in `_CATEGORIES` get
-            their category from there. Except in types and shapes, a field that is absent in one
-            message and zero or empty in the other gets the category `encoding`.
+            their category from there. A field that is absent in one message and zero or empty in
+            the other gets the category `encoding`, except in types and shapes.
     """
     spec = message_spec(message)
     old_values, new_values = _by_key(old), _by_key(new)

@@ -150,7 +150,7 @@ class ValueComparer:
     ) -> list[FieldChange]:
         """Compare the elements of two tensors.
 
-        Return no change if `others`, the changes found so far, include one of the elements.
+        Return no change if `others`, the changes found so far, are about the elements already.
         """
         change = compare_data(old, new)
         stored = storage_fields(old.type, old.data), storage_fields(new.type, new.data)
@@ -263,7 +263,7 @@ def _comparable(value: Any, side: Side) -> Any:
 
 
 def _unnamed(found: Iterable[Difference]) -> Iterable[Difference]:
-    """Drop differences in the name, except in its encoding; renames are found elsewhere."""
+    """Drop differences of the field `name`, which are renames; keep those in its encoding."""
     return (item for item in found if item.path != "name" or item.category == "encoding")
 
 

@@ -81,11 +81,13 @@ class _MergedItems:
     def insert(self, items: Sequence[Triple], moved: set[int]) -> bool:
         """Insert the missing items of a side, each behind its predecessor.
 
+        If the other side has moved items, missing items at the end of the side are inserted at the
+        end, and a missing item whose predecessor has moved is inserted before its successor, unless
+        the successor has moved, too.
+
         Args:
             items: items of the side, in its order.
-            moved: the `id()`s of items that the other side has moved. If there are any, missing
-                items at the end of the side are inserted at the end, and a missing item is inserted
-                before its successor if its predecessor has moved and its successor has not.
+            moved: the `id()`s of the items that the other side has moved.
 
         Returns:
             Whether an item was inserted before the end.

@@ -51,8 +51,8 @@ def lazy_statements(
 ) -> Iterator[Unread]:
     """Yield the statements of a list without tokenizing them.
 
-    A statement is skipped if it is the last one, or if a comment may be in it or between it and the
-    next statement.
+    The last statement is skipped, and any statement with a `#` before the next statement, because
+    that may begin a comment.
     """
     for item, after in pairwise(items):
         start, following = item.at, after.at

@@ -108,8 +108,8 @@ def _pair(
         rules: functions that identify an item.
 
     Returns:
-        For each item of the side, its position in the base or `ABSENT`; and the base positions that
-        were matched by position and `replacement_key` only.
+        (for each item of the side, its index in the base or `ABSENT`; the base indices that were
+        matched by position and `replacement_key` only)
     """
     found = [ABSENT] * len(side)
     used = [False] * len(base)

@@ -2,7 +2,7 @@
 """Merge texts: as models if they are valid, otherwise line by line.
 
 The models and the texts are merged separately. The merged text keeps comments, layout and
-spelling. It is the result if it parses to the merged model; otherwise the merged model is printed.
+spelling. If it parses to the merged model, it is the result; otherwise the merged model is printed.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def merge_texts(
     named = zip((base, ours, theirs), markers.labels, strict=True)
     try:
         models = [parse_model(Source(text, name)) for text, name in named if text.strip()]
-        if len(models) + (not base.strip()) == 3:
+        if ours.strip() and theirs.strip():
             return _merge_statements((base, ours, theirs), models, markers, resources)
         reason = "a version is empty"
     except OnnxTextError as error:
@@ -232,11 +232,9 @@ class _Merge:
             proposal is not None
             and not proposal.conflicts
             and not merger.ambiguous
-            and (
-                proposal.plain.fits
-                and resolved[0] == resolved[1] == self._lowered(proposal)
-                and not both_defined(resolved[0], ours, theirs)
-            )
+            and proposal.plain.fits
+            and resolved[0] == resolved[1] == self._lowered(proposal)
+            and not both_defined(resolved[0], ours, theirs)
         ):
             self.notes += notes
             return proposal.text, 0

@@ -187,7 +187,7 @@ def read_list(part: Part) -> Items | None:
 
 
 def _read_numbers(part: Part) -> Items:
-    """Split a list of operator set versions that is one token, such as `[21]`."""
+    """Split a token that is a list of operator set versions, such as `[21]`."""
     found = Items(opening="[", closing="]")
     numbers = list(_NUMBER.finditer(part.body))
     trees: list[tuple[Tree | Token, Token | None]] = []

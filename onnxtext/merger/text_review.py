@@ -126,7 +126,10 @@ class _ChunkSpans:
 
 
 def _mark(finding: Finding, places: _ChunkSpans, notes: list[str]) -> None:
-    """Mark the changed statements of a finding as conflicts; if none is changed, mark them all."""
+    """Mark the statements of a finding as conflicts.
+
+    If some of them differ between the versions, mark only these.
+    """
     found: dict[int, Chunk] = {}
     for place in finding.places:
         at = getattr(place.item, "at", -1)
