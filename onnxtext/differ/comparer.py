@@ -149,10 +149,7 @@ class Comparer:
                 before, after = (None if g is None else graph_statement(g) for g in (one, other))
                 changes.append(FieldChange(step, "model", before, after))
         parts = []
-        for side, training, get in (
-            (self._old, old, names.get),
-            (self._new, new, str),
-        ):
+        for side, training, get in ((self._old, old, names.get), (self._new, new, str)):
             head_only = Training(
                 None,
                 None,

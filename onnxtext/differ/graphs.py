@@ -61,10 +61,7 @@ class GraphComparer:
         bodies = Body.of(old, old_path), Body.of(new, new_path)
         match = match_graphs(*bodies, outer, self._sides, nested=nested)
         parts = []
-        for side, graph, get in (
-            (self._old, old, match.names.get),
-            (self._new, new, str),
-        ):
+        for side, graph, get in ((self._old, old, match.names.get), (self._new, new, str)):
             head_only = Graph(
                 graph.name,
                 decorators=tuple([d for d in graph.decorators if d.name not in ORDERS]),
@@ -94,22 +91,18 @@ class GraphComparer:
         """
         self.out.matches.append(match)
         old, new, names = match.old, match.new, match.names
-        main = new.path == "graph"
-        for kind, pairs, one, other in (
-            ("input", match.inputs, old.inputs, new.inputs),
-            ("output", match.outputs, old.outputs, new.outputs),
-        ):
-            self._declarations(match, kind, one, other, pairs, main)
+        self._declarations(match, "input", old.inputs, new.inputs, match.inputs)
+        self._declarations(match, "output", old.outputs, new.outputs, match.outputs)
         self._initializers(match)
         self._sparse(match)
         pairs = match_keys([names.get(v.name) for v in old.infos], [v.name for v in new.infos])
-        self._declarations(match, "value_info", old.infos, new.infos, pairs, False)
+        self._declarations(match, "value_info", old.infos, new.infos, pairs)
         self._rename_values(match)
         self._node_list(match)
 
     def _declarations(
         self, match: GraphMatch, kind: str, old: Sequence[ValueInfo], new: Sequence[ValueInfo],
-        pairs: Pairs, main: bool,
+        pairs: Pairs,
     ) -> None:  # fmt: skip
         """Compare inputs, outputs or `value_info` entries.
 
@@ -119,7 +112,6 @@ class GraphComparer:
             old: the old list.
             new: the new list.
             pairs: (old, new) indices of matching entries, in the order of the new list.
-            main: whether the graphs are main graphs, whose names belong to the model's interface.
         """
         values = self._values
         if len(old) == len(new) == len(pairs) and all(
@@ -131,29 +123,27 @@ class GraphComparer:
             return
         for one, other, was_moved in self._matched(match, kind, old, new, pairs):
             before, after = old[one], new[other]
-            self._record_rename(match, kind, before, after, main)
+            self._record_rename(match, kind, before, after)
             positions = self._positions(match, kind, before, after)
             self.out.changed(
                 kind, after.name, *positions, values.declaration(before, after),
                 texts=(value_headline(before), value_headline(after)), moved=was_moved,
             )  # fmt: skip
 
-    def _record_rename(
-        self, match: GraphMatch, kind: str, old: ValueInfo, new: ValueInfo, main: bool
-    ) -> None:
+    def _record_rename(self, match: GraphMatch, kind: str, old: ValueInfo, new: ValueInfo) -> None:
         """Record a renamed input or output, or an output that now returns a different value."""
         if kind == "value_info":
             return
-        held = match.names.get(old.name)
-        if kind == "output" and held != new.name:
+        new_name = match.names.get(old.name)
+        if kind == "output" and new_name != new.name:
             # The new output is a different value, not the old value renamed.
             positions = self._positions(match, kind, old, new)
-            change = FieldChange("name", "model", quoted(held), quoted(new.name))
+            change = FieldChange("name", "model", quoted(new_name), quoted(new.name))
             texts = value_headline(old), value_headline(new)
             self.out.changed(kind, new.name, *positions, [change], texts=texts)
         elif old.name == new.name:
             return
-        elif main:
+        elif match.new.path == "graph":  # the names belong to the interface of the model
             self.out.renamed(Rename(kind, match.new.path, old.name, new.name, "model"))
         elif kind == "input":
             self.out.renamed(Rename("value", match.new.path, old.name, new.name))
