@@ -284,22 +284,16 @@ def _groups(kind: MessageKind, versions: Sequence[Fields]) -> list[frozenset[int
 def _excluded(kind: MessageKind, versions: Sequence[Fields]) -> bool:
     """Whether the sides changed fields that exclude each other.
 
-    `kind.exclusive` has two sets of fields; one side changed the first set, the other the second.
+    `kind.exclusive` has two sets of fields; one side changed the first set, the other the second. A
+    set that both sides changed equally does not count.
     """
-    base, *sides = versions
-    changed = [
-        [
-            any(base.get(n << 3 | LENGTH) != side.get(n << 3 | LENGTH) for n in group)
-            for side in sides
-        ]
-        for group in kind.exclusive
+    (base, ours, theirs), (base_2, ours_2, theirs_2) = [
+        [[fields.get(number << 3 | LENGTH) for number in numbers] for fields in versions]
+        for numbers in kind.exclusive
     ]
-    one, other = changed
-    same = [
-        all(sides[0].get(n << 3 | LENGTH) == sides[1].get(n << 3 | LENGTH) for n in group)
-        for group in kind.exclusive
-    ]
-    return not any(same) and ((one[0] and other[1]) or (one[1] and other[0]))
+    if ours == theirs or ours_2 == theirs_2:
+        return False
+    return (base != ours and base_2 != theirs_2) or (base != theirs and base_2 != ours_2)
 
 
 def _positions(base: list[bytes], ours: list[bytes], theirs: list[bytes]) -> list[bytes] | None:

@@ -86,11 +86,11 @@ class Merger:
         heads = [items.head for items in (base, ours, theirs)]
         if not any(heads):
             return ""
-        texts = [construct_rules.token_texts(head) if head else None for head in heads]
-        chosen = heads[1] or heads[2]
-        if texts[0] == texts[1] and texts[2] is not None:
-            chosen = heads[2]
-        elif None not in texts[1:] and texts[2] not in texts[:2]:
+        before, mine, others = [construct_rules.token_texts(head) for head in heads]
+        chosen = ours.head or theirs.head
+        if before == mine and others:
+            chosen = theirs.head
+        elif mine and others and others not in (before, mine):
             raise MergeConflict
         return Joined([("", f"{_source_text(chosen)} ")])
 
@@ -149,23 +149,23 @@ class Merger:
         Raises:
             MergeConflict: both sides changed the construct in different ways.
         """
-        bodies = [None if part is None else part.body for part in (base, ours, theirs)]
+        before, mine, others = [None if p is None else p.body for p in (base, ours, theirs)]
         known = [part for part in (base, ours, theirs) if part is not None]
         if not known:
             return None
         origin = known[0].origin
         if origin == "resource" and construct_rules.is_blob(known[0]):
-            return bodies[1] or bodies[2]  # identified by content; `text_review` drops unused blobs
+            return mine or others  # identified by content; `text_review` drops unused blobs
         if (
             not self.split_all
             or len(known) < 3
-            or len(set(bodies)) == 1
+            or before == mine == others
             or not construct_rules.holds_statements(ours)
         ):
-            if bodies[1] == bodies[2] or bodies[0] == bodies[2]:
-                return bodies[1]
-            if bodies[0] == bodies[1]:
-                return bodies[2]
+            if others in (mine, before):
+                return mine
+            if before == mine:
+                return others
         if any(construct_rules.punctuation(part) == "" and part.origin != origin for part in known):
             raise MergeConflict
         if ours is None or theirs is None or base is None:
@@ -212,10 +212,10 @@ class Merger:
                 return body
             if ours.origin in ("names", "outputs", "elements", "element", "attribute_value"):
                 return self._positional(children, versions)
-        texts = [part.token_texts() for part in versions]
-        if texts[1] == texts[2] or texts[0] == texts[2]:
+        before, mine, others = [part.token_texts() for part in versions]
+        if others in (mine, before):
             return ours.body
-        if texts[0] == texts[1]:
+        if before == mine:
             return theirs.body
         raise MergeConflict
 
