@@ -126,8 +126,8 @@ def compare_types(
     changed = _count_changed(one, other) if left.bits >= 8 and right.bits >= 8 else None
     if changed == 0:
         return WeightChange(count, how=f"cast {names}")
-    values = [_values(held, part) for held, part in ((old, one), (new, other))]
-    quantized = [held.reader.quantizations.get(held.name) for held in (old, new)]
+    values = [_values(tensor, part) for tensor, part in ((old, one), (new, other))]
+    quantized = [tensor.reader.quantizations.get(tensor.name) for tensor in (old, new)]
     if not any(quantized) or None in values:
         alike = (left.kind == "float") == (right.kind == "float")
         note = f"differences between {old.type.element} and {new.type.element} are not computed"
@@ -153,22 +153,22 @@ def _count_changed(old: Array, new: Array) -> int:
     return changed
 
 
-def _values(held: TensorRef, array: Array) -> _Values | None:
+def _values(tensor: TensorRef, array: Array) -> _Values | None:
     """Return the values of a tensor, dequantized if it was quantized; None if not computable."""
-    quantization = held.reader.quantizations.get(held.name)
+    quantization = tensor.reader.quantizations.get(tensor.name)
     if quantization is None:
-        return _Values(array) if held.type.element not in _NOT_NUMERIC else None
+        return _Values(array) if tensor.type.element not in _NOT_NUMERIC else None
     parts = []
     for value in (quantization.scale, quantization.zero_point):
         if value is None:
             parts.append(np.zeros(1))
             continue
-        found = read_elements(value, held.reader)
+        found = read_elements(value, tensor.reader)
         if found is None:
             return None
         parts.append(found.astype(np.float64))
     scale, zero = parts
-    shape = held.type.integer_dims
+    shape = tensor.type.integer_dims
     if scale.size == 1 and zero.size == 1:
         return _Values(array, scale, zero)
     axis = _axis(shape, scale.size, quantization.axis)

@@ -94,19 +94,19 @@ def _derived(
     own = value.type.element  # type: ignore[union-attr]
     shape = _shape(value)
     keys: list[Hashable] = []
-    held = array.reshape(shape)
+    shaped = array.reshape(shape)
     for element, wanted in sorted(targets):
         if element == own:
             if 2 <= len(shape) <= 4:
                 for order in permutations(range(len(shape))):
-                    turned = held.transpose(order)
+                    turned = shaped.transpose(order)
                     if turned.shape == wanted and order != tuple(range(len(shape))):
                         keys.append((element, wanted, _digest(turned)))
         elif wanted == shape:
             dtype = dtype_of(element)
             if dtype is not None:
                 with np.errstate(all="ignore"):
-                    keys.append((element, wanted, _digest(held.astype(dtype))))
+                    keys.append((element, wanted, _digest(shaped.astype(dtype))))
     return keys
 
 

@@ -248,7 +248,7 @@ class Aligner:
     def _frontier(self, used: Uses) -> set[int]:
         """Return the matched old nodes that are adjacent to unmatched nodes."""
         body, partner = self.old.body, self.old.partner
-        found = {held[0] for name in used if (held := body.producers.get(name)) is not None}
+        found = {producer[0] for name in used if (producer := body.producers.get(name)) is not None}
         made = {name for index in self.old.left for name in body.nodes[index].outputs if name}
         for index, node in enumerate(body.nodes):
             if not made.isdisjoint(node.inputs):

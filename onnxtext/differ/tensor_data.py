@@ -123,6 +123,10 @@ class TensorRef:
     name: str
     reader: DataReader
 
+    def raw(self) -> Data | None:
+        """Return the elements in the encoding of `raw_data`, as `DataReader.raw` does."""
+        return self.reader.raw(self.type, self.data, self.name)
+
 
 def storage_fields(type: ast.TensorType, data: ast.TensorData) -> str:
     """Return the names of the fields of `TensorProto` that hold a tensor's data, for display."""
@@ -152,8 +156,7 @@ def compare_data(old: TensorRef, new: TensorRef) -> WeightChange | None:
         return None
     count = element_count(new.type)
     try:
-        before = old.reader.raw(old.type, old.data, old.name)
-        after = new.reader.raw(new.type, new.data, new.name)
+        before, after = old.raw(), new.raw()
     except BlobError as error:
         if isinstance(old.data, ast.ExternalData) and old.data == new.data:
             return None
@@ -171,23 +174,23 @@ def why_not_compared(old: TensorRef, new: TensorRef) -> str | None:
     Return None if the data can be read, or if the tensors have other data.
     """
     if isinstance(old.data, ast.ExternalData) and old.data == new.data:
-        for held in (old, new):
-            try:
-                held.reader.raw(held.type, held.data, held.name)
-            except BlobError as error:
-                return str(error)
+        try:
+            old.raw()
+            new.raw()
+        except BlobError as error:
+            return str(error)
     return None
 
 
-def digest_of(held: TensorRef) -> str | None:
+def digest_of(tensor: TensorRef) -> str | None:
     """Return the first `PRINTED_DIGITS` hex digits of the SHA-256 of a tensor's raw data.
 
     Return None if the raw data is not available.
     """
-    if isinstance(held.data, ast.Blob):
-        return held.data.digest[:PRINTED_DIGITS]
+    if isinstance(tensor.data, ast.Blob):
+        return tensor.data.digest[:PRINTED_DIGITS]
     try:
-        raw = held.reader.raw(held.type, held.data, held.name)
+        raw = tensor.raw()
     except BlobError:
         return None
     return None if raw is None else hashlib.sha256(raw).hexdigest()[:PRINTED_DIGITS]

@@ -108,11 +108,11 @@ class ValueComparer:
             ]  # fmt: skip
             found = _unnamed(compare_messages("TensorProto", *parts))
             changes += _tensor_changes(found, old, new)
-        held = (
+        tensors = (
             TensorRef(old.type, old.data, old.name, self.old.reader),  # type: ignore[arg-type]
             TensorRef(new.type, new.data, new.name, self.new.reader),  # type: ignore[arg-type]
         )
-        return changes + self._data(*held, changes)
+        return changes + self._data(*tensors, changes)
 
     def tensor(self, old: ast.Tensor, new: ast.Tensor, path: str) -> list[FieldChange]:
         """Return the changes between two tensors of attributes; their paths begin with `path`."""
@@ -122,11 +122,11 @@ class ValueComparer:
         ]
         found = compare_messages("TensorProto", *parts)
         changes = _tensor_changes(found, old, new)
-        held = (
+        tensors = (
             TensorRef(old.type, old.data, old.name or path, self.old.reader),
             TensorRef(new.type, new.data, new.name or path, self.new.reader),
         )
-        changes += self._data(*held, changes)
+        changes += self._data(*tensors, changes)
         return [_below(change, path) for change in changes]
 
     def sparse(
