@@ -114,7 +114,7 @@ class Collector:
         """Add a sentence about a part of the models that was not compared."""
         self.notes[text] = None
 
-    def made(self, old_label: str, new_label: str) -> ModelDiff:
+    def result(self, old_label: str, new_label: str) -> ModelDiff:
         """Return the collected differences as a `ModelDiff`."""
         stored = [Stored(*key, *found) for key, found in self._stored.items()]
         return ModelDiff(

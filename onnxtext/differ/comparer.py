@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import zip_longest
 
 from onnxtext.api_errors import lowering_error
 from onnxtext.ast.model import Function, Graph, Model, Training
@@ -14,7 +15,7 @@ from onnxtext.differ.collected_changes import Collector, NameMap, field_changes
 from onnxtext.differ.encoding_diff import collect_encoding_differences
 from onnxtext.differ.graphs import GraphComparer
 from onnxtext.differ.grouped_changes import find_groups
-from onnxtext.differ.lists import match_keys, unmatched, walk
+from onnxtext.differ.lists import by_new_index, match_keys, unmatched, walk
 from onnxtext.differ.match_graphs import match_graphs
 from onnxtext.differ.message_fields import compare_messages
 from onnxtext.differ.model_side import Side
@@ -42,17 +43,14 @@ def compare(old: Side, new: Side) -> ModelDiff:
     except RecursionError:
         message = "graphs or types are nested too deeply to be compared"
         raise OnnxTextError(Diagnostic("too-deep", message, file=new.label)) from None
-    made = replace(
-        comparer.out.made(old.label, new.label),
+    diff = replace(
+        comparer.out.result(old.label, new.label),
         operators=count_operators(old.model, new.model),
         groups=find_groups(comparer.out.items, comparer.out.matches),
     )
     if old.model.metadata_left_out or new.model.metadata_left_out:
-        return _without_metadata(made)
-    return made
-
-
-_METADATA: tuple[Category, ...] = ("metadata",)
+        return _without_metadata(diff)
+    return diff
 
 
 def _without_metadata(diff: ModelDiff) -> ModelDiff:
@@ -60,16 +58,13 @@ def _without_metadata(diff: ModelDiff) -> ModelDiff:
 
     Used if one of the texts was printed without the metadata of its graphs, nodes and values.
     """
-    items = []
-    for item in diff.items:
-        kept = item if item.kind == "model" else item.without(_METADATA)
-        if kept is not None:
-            items.append(kept)
-    return replace(diff, items=tuple(items))
+    ignored: tuple[Category, ...] = ("metadata",)
+    items = [item if item.kind == "model" else item.without(ignored) for item in diff.items]
+    return replace(diff, items=tuple([item for item in items if item is not None]))
 
 
 def _unlowerable(old: Side, new: Side, error: LowerError) -> OnnxTextError:
-    """Convert a lowering error to one located in the text that caused it (old or new)."""
+    """Convert a lowering error to an error with its position in the old or the new text."""
     for side in (old, new):
         try:
             side.encoder.model(side.model)
@@ -131,33 +126,30 @@ class Comparer:
         self.out.changed("model", "", *positions, changes)
 
     def _trainings(self, old: Sequence[Training], new: Sequence[Training], names: NameMap) -> None:
-        for index in range(max(len(old), len(new))):
+        for index, (one, other) in enumerate(zip_longest(old, new)):
             path = f"training_info[{index}]"
-            positions = self._old.position(path), self._new.position(path)
-            if index >= len(new):
-                self.out.removed("training_info", str(index), positions[0], _training(old[index]))
-            elif index >= len(old):
-                self.out.added("training_info", str(index), positions[1], _training(new[index]))
+            if other is None:
+                position = self._old.position(path)
+                self.out.removed("training_info", str(index), position, _training_text(one))
+            elif one is None:
+                position = self._new.position(path)
+                self.out.added("training_info", str(index), position, _training_text(other))
             else:
-                self._training(old[index], new[index], path, names)
+                self._training(one, other, path, names)
 
     def _training(self, old: Training, new: Training, path: str, names: NameMap) -> None:
         positions = self._old.position(path), self._new.position(path)
-        inner = names
         changes: list[FieldChange] = []
         for step in ("initialization", "algorithm"):
             one, other = getattr(old, step), getattr(new, step)
             graph_path = f"{path}.{step}"
             if one is not None and other is not None:
-                inner = self._graphs.graphs(one, other, graph_path, graph_path, inner)
+                names = self._graphs.graphs(one, other, graph_path, graph_path, names)
             elif one is not other:
                 before, after = (None if g is None else graph_statement(g) for g in (one, other))
                 changes.append(FieldChange(step, "model", before, after))
         parts = []
-        for side, training, get in (
-            (self._old, old, inner.get),
-            (self._new, new, str),
-        ):
+        for side, training, get in ((self._old, old, names.get), (self._new, new, str)):
             head_only = Training(
                 None,
                 None,
@@ -171,15 +163,13 @@ class Comparer:
     def _functions(self, old: Sequence[Function], new: Sequence[Function]) -> None:
         keys = [list(map(_function_name, part)) for part in (old, new)]
         pairs = match_keys(*keys)
-        left = unmatched(len(old), [one for one, _ in pairs])
-        right = unmatched(len(new), [other for _, other in pairs])
+        left, right = unmatched(pairs, len(old), len(new))
         if left and right:  # match renamed functions by content
             same = match_keys(
                 [_function_content(old[i], self._old) for i in left],
                 [_function_content(new[i], self._new) for i in right],
             )
-            pairs += [(left[one], right[other]) for one, other in same]
-        pairs.sort(key=lambda pair: pair[1])
+            pairs = by_new_index([*pairs, *[(left[one], right[other]) for one, other in same]])
         for one, other, was_moved in walk(len(old), len(new), pairs):
             paths = [
                 "" if index is None else f"functions[{quoted(keys[side][index])}]"
@@ -217,12 +207,12 @@ def _function_name(function: Function) -> str:
 
 
 def _function_content(function: Function, side: Side) -> tuple[object, ...]:
-    """Return a key that matches renamed functions: the interface and nodes, without the name."""
+    """Return the interface and nodes of a function: a key by which a renamed function matches."""
     interface = [value.name for value in (*function.inputs, *function.outputs)]
     return (len(function.inputs), *interface, *map(side.encoder.node, function.nodes))
 
 
-def _training(training: Training) -> str:
+def _training_text(training: Training) -> str:
     graphs = [("initialization", training.initialization), ("algorithm", training.algorithm)]
     lines = [f"{name}: {graph_statement(graph)}" for name, graph in graphs if graph is not None]
     return "\n".join(["training {", *map(indented, lines), "}"])

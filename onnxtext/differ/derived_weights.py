@@ -7,14 +7,14 @@ quantized; quantized tensors are dequantized first.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import permutations
 from math import prod
 from typing import TYPE_CHECKING, Any
 
+from onnxtext.ast.model import ValueInfo
 from onnxtext.ast.types import TensorType
 from onnxtext.differ.result import WeightChange
-from onnxtext.tensor.elements import ELEMENTS, ElementType
+from onnxtext.tensor.elements import ELEMENTS, ElementType, raw_size
 from onnxtext.tensor.lazy_numpy import np
 from onnxtext.tensor.text_resources import BlobError
 from onnxtext.weights.statistics import dtype_of
@@ -22,7 +22,7 @@ from onnxtext.weights.statistics import dtype_of
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from onnxtext.differ.tensor_data import TensorRef
+    from onnxtext.differ.tensor_data import DataReader, TensorRef
 
     Array = NDArray[Any]
 
@@ -31,6 +31,29 @@ BLOCK = 1 << 18
 
 _MOST_RANK = 4
 """Maximum rank of tensors that are searched for transpositions."""
+
+
+def element_count(type: TensorType) -> int:
+    """Return the number of elements of a tensor; 0 if a dimension is negative."""
+    return prod([max(dim, 0) for dim in type.integer_dims])
+
+
+def read_elements(value: ValueInfo, reader: DataReader) -> Array | None:
+    """Read the elements of an initializer, and convert them with `elements_of`.
+
+    Return None if the data is missing or does not fit the type.
+    """
+    element = ELEMENTS.get(value.type.element) if isinstance(value.type, TensorType) else None
+    if element is None:
+        return None
+    try:
+        data = reader.raw(value.type, value.data, value.name)  # type: ignore[arg-type]
+    except BlobError:
+        return None
+    count = element_count(value.type)  # type: ignore[arg-type]
+    if data is None or len(data) != raw_size(element, count):
+        return None
+    return elements_of(element, data, count)
 
 
 def elements_of(element: ElementType, data: bytes | memoryview, count: int) -> Array | None:
@@ -103,8 +126,8 @@ def compare_types(
     changed = _count_changed(one, other) if left.bits >= 8 and right.bits >= 8 else None
     if changed == 0:
         return WeightChange(count, how=f"cast {names}")
-    values = [_values(held, part) for held, part in ((old, one), (new, other))]
-    quantized = [held.reader.quantizations.get(held.name) for held in (old, new)]
+    values = [_values(tensor, part) for tensor, part in ((old, one), (new, other))]
+    quantized = [tensor.reader.quantizations.get(tensor.name) for tensor in (old, new)]
     if not any(quantized) or None in values:
         alike = (left.kind == "float") == (right.kind == "float")
         note = f"differences between {old.type.element} and {new.type.element} are not computed"
@@ -130,33 +153,22 @@ def _count_changed(old: Array, new: Array) -> int:
     return changed
 
 
-def _values(held: TensorRef, array: Array) -> _Values | None:
+def _values(tensor: TensorRef, array: Array) -> _Values | None:
     """Return the values of a tensor, dequantized if it was quantized; None if not computable."""
-    quantization = held.reader.quantizations.get(held.name)
+    quantization = tensor.reader.quantizations.get(tensor.name)
     if quantization is None:
-        return _Values(array) if held.type.element not in _NOT_NUMERIC else None
+        return _Values(array) if tensor.type.element not in _NOT_NUMERIC else None
     parts = []
     for value in (quantization.scale, quantization.zero_point):
         if value is None:
             parts.append(np.zeros(1))
             continue
-        if not isinstance(value.type, TensorType):
-            return None
-        element = ELEMENTS.get(value.type.element)
-        try:
-            data = held.reader.raw(value.type, value.data, value.name)  # type: ignore[arg-type]
-        except BlobError:
-            return None
-        found = (
-            None
-            if element is None or data is None
-            else elements_of(element, data, prod(value.type.integer_dims))
-        )
+        found = read_elements(value, tensor.reader)
         if found is None:
             return None
         parts.append(found.astype(np.float64))
     scale, zero = parts
-    shape = held.type.integer_dims
+    shape = tensor.type.integer_dims
     if scale.size == 1 and zero.size == 1:
         return _Values(array, scale, zero)
     axis = _axis(shape, scale.size, quantization.axis)
@@ -208,10 +220,12 @@ class _Values:
 
 
 def _measured(old: _Values, new: _Values, count: int, how: str) -> WeightChange:
+    """Return the largest and the mean difference of values, block by block, without NaNs."""
     largest = total = 0.0
     compared = 0
     with np.errstate(all="ignore"):
-        for distance in _distances(old, new, count):
+        for at in range(0, count, BLOCK):
+            distance = np.abs(old.block(at) - new.block(at))
             known = distance[~np.isnan(distance)]
             compared += known.size
             if known.size:
@@ -220,8 +234,3 @@ def _measured(old: _Values, new: _Values, count: int, how: str) -> WeightChange:
     if not compared:
         return WeightChange(count, how=how)
     return WeightChange(count, max_abs=largest, mean_abs=total / compared, how=how)
-
-
-def _distances(old: _Values, new: _Values, count: int) -> Iterator[Array]:
-    for at in range(0, count, BLOCK):
-        yield np.abs(old.block(at) - new.block(at))

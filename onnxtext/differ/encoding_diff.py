@@ -29,17 +29,17 @@ def collect_encoding_differences(old: Side, new: Side, out: Collector) -> None:
         return
     if old.model.metadata_left_out or new.model.metadata_left_out:
         return
-    plain = [b"".join(side.encoder.model(_canonical(side.model))) for side in (old, new)]
-    if plain[0] == plain[1]:
+    digested = [b"".join(side.encoder.model(_canonical(side.model))) for side in (old, new)]
+    if digested[0] == digested[1]:
         return
     try:
-        whole = [
+        complete = [
             lower_model(_canonical(side.model), Reader(side.base, side.model.places))
             for side in (old, new)
         ]
     except LowerError:
         return  # missing weights were compared by their digests
-    if whole[0] != whole[1]:
+    if complete[0] != complete[1]:
         change = FieldChange(
             "",
             "model",

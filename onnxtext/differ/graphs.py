@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from onnxtext.ast.list_order import ORDERS
 from onnxtext.ast.model import Annotation, Graph, Node, ValueInfo
 from onnxtext.ast.tensors_and_attributes import SparseTensor
+from onnxtext.ast.visit import attribute_graphs
 from onnxtext.differ.collected_changes import Collector, NameMap, field_changes
 from onnxtext.differ.lists import Pairs, match_keys, walk
 from onnxtext.differ.match_graphs import GraphMatch, match_graphs
@@ -16,9 +17,9 @@ from onnxtext.differ.message_fields import compare_messages
 from onnxtext.differ.model_side import Side
 from onnxtext.differ.nodes import NodeComparer, title
 from onnxtext.differ.onnx_lists import Body
-from onnxtext.differ.result import FieldChange, Positions, Rename
+from onnxtext.differ.result import FieldChange, ItemPosition, Positions, Rename
 from onnxtext.differ.statement_text import node_statement, value_headline, value_statement
-from onnxtext.differ.tensors_and_attributes import ValueComparer, graphs_of
+from onnxtext.differ.tensors_and_attributes import ValueComparer
 from onnxtext.printer.strings import quoted
 
 
@@ -60,10 +61,7 @@ class GraphComparer:
         bodies = Body.of(old, old_path), Body.of(new, new_path)
         match = match_graphs(*bodies, outer, self._sides, nested=nested)
         parts = []
-        for side, graph, get in (
-            (self._old, old, match.names.get),
-            (self._new, new, str),
-        ):
+        for side, graph, get in ((self._old, old, match.names.get), (self._new, new, str)):
             head_only = Graph(
                 graph.name,
                 decorators=tuple([d for d in graph.decorators if d.name not in ORDERS]),
@@ -80,8 +78,7 @@ class GraphComparer:
             parts.append(b"".join(side.encoder.graph(head_only)))
         changes = []
         for change in field_changes(compare_messages("GraphProto", *parts)):
-            about = "names" if change.path == "name" else change.category
-            changes.append(replace(change, category=about))
+            changes.append(replace(change, category="names") if change.path == "name" else change)
         positions = self._old.position(old_path, old.at), self._new.position(new_path, new.at)
         self.out.changed("graph", new.name, *positions, changes)
         self.bodies(match)
@@ -94,22 +91,18 @@ class GraphComparer:
         """
         self.out.matches.append(match)
         old, new, names = match.old, match.new, match.names
-        main = new.path == "graph"
-        for kind, pairs, one, other in (
-            ("input", match.inputs, old.inputs, new.inputs),
-            ("output", match.outputs, old.outputs, new.outputs),
-        ):
-            self._declarations(match, kind, one, other, pairs, main)
+        self._declarations(match, "input", old.inputs, new.inputs, match.inputs)
+        self._declarations(match, "output", old.outputs, new.outputs, match.outputs)
         self._initializers(match)
         self._sparse(match)
         pairs = match_keys([names.get(v.name) for v in old.infos], [v.name for v in new.infos])
-        self._declarations(match, "value_info", old.infos, new.infos, pairs, False)
+        self._declarations(match, "value_info", old.infos, new.infos, pairs)
         self._rename_values(match)
         self._node_list(match)
 
     def _declarations(
         self, match: GraphMatch, kind: str, old: Sequence[ValueInfo], new: Sequence[ValueInfo],
-        pairs: Pairs, main: bool,
+        pairs: Pairs,
     ) -> None:  # fmt: skip
         """Compare inputs, outputs or `value_info` entries.
 
@@ -119,7 +112,6 @@ class GraphComparer:
             old: the old list.
             new: the new list.
             pairs: (old, new) indices of matching entries, in the order of the new list.
-            main: whether the graphs are main graphs, whose names belong to the model's interface.
         """
         values = self._values
         if len(old) == len(new) == len(pairs) and all(
@@ -129,49 +121,52 @@ class GraphComparer:
             for one, other in pairs
         ):  # fmt: skip
             return
-        for one, other, was_moved in walk(len(old), len(new), pairs):
-            if other is None:
-                assert one is not None
-                self._removed(match, kind, old[one])
-            elif one is None:
-                self._added(match, kind, new[other])
-            else:
-                self._record_rename(match, kind, old[one], new[other], main)
-                changes = values.declaration(old[one], new[other])
-                positions = self._positions(match, kind, old[one], new[other])
-                self.out.changed(
-                    kind, new[other].name, *positions, changes,
-                    texts=(value_headline(old[one]), value_headline(new[other])),
-                    moved=was_moved,
-                )  # fmt: skip
+        for one, other, was_moved in self._matched(match, kind, old, new, pairs):
+            before, after = old[one], new[other]
+            self._record_rename(match, kind, before, after)
+            positions = self._positions(match, kind, before, after)
+            self.out.changed(
+                kind, after.name, *positions, values.declaration(before, after),
+                texts=(value_headline(before), value_headline(after)), moved=was_moved,
+            )  # fmt: skip
 
-    def _record_rename(
-        self, match: GraphMatch, kind: str, old: ValueInfo, new: ValueInfo, main: bool
-    ) -> None:
+    def _record_rename(self, match: GraphMatch, kind: str, old: ValueInfo, new: ValueInfo) -> None:
         """Record a renamed input or output, or an output that now returns a different value."""
         if kind == "value_info":
             return
-        held = match.names.get(old.name)
-        if kind == "output" and held != new.name:
+        new_name = match.names.get(old.name)
+        if kind == "output" and new_name != new.name:
             # The new output is a different value, not the old value renamed.
             positions = self._positions(match, kind, old, new)
-            change = FieldChange("name", "model", quoted(held), quoted(new.name))
+            change = FieldChange("name", "model", quoted(new_name), quoted(new.name))
             texts = value_headline(old), value_headline(new)
             self.out.changed(kind, new.name, *positions, [change], texts=texts)
         elif old.name == new.name:
             return
-        elif main:
+        elif match.new.path == "graph":  # the names belong to the interface of the model
             self.out.renamed(Rename(kind, match.new.path, old.name, new.name, "model"))
         elif kind == "input":
             self.out.renamed(Rename("value", match.new.path, old.name, new.name))
 
-    def _removed(self, match: GraphMatch, kind: str, value: ValueInfo) -> None:
-        position = self._old.position(_path(match.old, kind, value.name), value.at)
-        self.out.removed(kind, value.name, position, value_statement(value))
+    def _matched(
+        self, match: GraphMatch, kind: str, old: Sequence[ValueInfo], new: Sequence[ValueInfo],
+        pairs: Pairs,
+    ) -> Iterator[tuple[int, int, bool]]:  # fmt: skip
+        """Yield (old index, new index, whether the entry was moved) of each matching pair.
 
-    def _added(self, match: GraphMatch, kind: str, value: ValueInfo) -> None:
-        position = self._new.position(_path(match.new, kind, value.name), value.at)
-        self.out.added(kind, value.name, position, value_statement(value))
+        Collect the removed and added entries. The arguments are as for `_declarations`.
+        """
+        for one, other, was_moved in walk(len(old), len(new), pairs):
+            if one is not None and other is not None:
+                yield one, other, was_moved
+            elif one is not None:
+                position = self._old.position(_path(match.old, kind, old[one].name), old[one].at)
+                self.out.removed(kind, old[one].name, position, value_statement(old[one]))
+            elif other is not None:
+                position = self._new.position(
+                    _path(match.new, kind, new[other].name), new[other].at
+                )
+                self.out.added(kind, new[other].name, position, value_statement(new[other]))
 
     def _positions(self, match: GraphMatch, kind: str, old: ValueInfo, new: ValueInfo) -> Positions:
         return (
@@ -227,32 +222,25 @@ class GraphComparer:
     ) -> None:
         """Compare lists of initializers; `differences` compares the pair at two indices."""
         old, new = lists
-        for one, other, was_moved in walk(len(old), len(new), pairs):
-            if other is None:
-                assert one is not None
-                self._removed(match, kind, old[one])
-            elif one is None:
-                self._added(match, kind, new[other])
-            else:
-                before, after = old[one], new[other]
-                if before.name != after.name:
-                    rename = Rename("initializer", match.new.path, before.name, after.name)
-                    self.out.renamed(rename)
-                changes = differences(one, other)
-                if was_moved:
-                    changes.append(
-                        FieldChange("", "order", f"at position {one}", f"at position {other}")
-                    )
-                if changes:
-                    texts = value_headline(before), value_headline(after)
-                    positions = self._positions(match, kind, before, after)
-                    self.out.changed(kind, after.name, *positions, changes, texts=texts)
+        for one, other, was_moved in self._matched(match, kind, old, new, pairs):
+            before, after = old[one], new[other]
+            if before.name != after.name:
+                rename = Rename("initializer", match.new.path, before.name, after.name)
+                self.out.renamed(rename)
+            changes = differences(one, other)
+            if was_moved:
+                texts = f"at position {one}", f"at position {other}"
+                changes.append(FieldChange("", "order", *texts))
+            if changes:
+                headlines = value_headline(before), value_headline(after)
+                positions = self._positions(match, kind, before, after)
+                self.out.changed(kind, after.name, *positions, changes, texts=headlines)
 
     def _rename_values(self, match: GraphMatch) -> None:
         """Collect the renamed outputs of nodes."""
         if not match.names.any:
             return
-        reported = set()  # (old, new) names of graph outputs, recorded by `_record_rename`
+        reported = set()  # (old, new) names of graph outputs, which `_record_rename` records
         if match.new.path == "graph":
             olds, news = match.old.outputs, match.new.outputs
             reported = {(olds[one].name, news[other].name) for one, other in match.outputs}
@@ -264,30 +252,27 @@ class GraphComparer:
 
     def _node_list(self, match: GraphMatch) -> None:
         old, new, names = match.old, match.new, match.names
-        statements, stated = match.statements
+        old_statements, new_statements = match.statements
+
+        def position(side: Side, body: Body, index: int) -> ItemPosition:
+            return side.position(f"{body.path}.node[{index}]", body.nodes[index].at)
+
         for one, other, was_moved in walk(len(old.nodes), len(new.nodes), match.nodes):
             if other is None:
                 assert one is not None
-                node = old.nodes[one]
-                position = self._old.position(f"{old.path}.node[{one}]", node.at)
-                self.out.removed("node", title(node), position, node_statement(node))
+                node, place = old.nodes[one], position(self._old, old, one)
+                self.out.removed("node", title(node), place, node_statement(node))
             elif one is None:
-                node = new.nodes[other]
-                position = self._new.position(f"{new.path}.node[{other}]", node.at)
-                self.out.added("node", title(node), position, node_statement(node))
-            else:
-                node, after = old.nodes[one], new.nodes[other]
-                if (
-                    not was_moved
-                    and statements[one] == stated[other]
-                    and (not names.any or _keeps_names(after, names))
-                ):
-                    continue
-                positions = (
-                    self._old.position(f"{old.path}.node[{one}]", node.at),
-                    self._new.position(f"{new.path}.node[{other}]", after.at),
-                )
-                self._nodes.compare(node, after, positions, names, new.path, moved=was_moved)
+                node, place = new.nodes[other], position(self._new, new, other)
+                self.out.added("node", title(node), place, node_statement(node))
+            elif (
+                was_moved
+                or old_statements[one] != new_statements[other]
+                or (names.any and not _keeps_names(new.nodes[other], names))
+            ):
+                nodes = old.nodes[one], new.nodes[other]
+                positions = position(self._old, old, one), position(self._new, new, other)
+                self._nodes.compare(*nodes, positions, names, new.path, moved=was_moved)
 
 
 def _keeps_names(node: Node, names: NameMap) -> bool:
@@ -295,7 +280,7 @@ def _keeps_names(node: Node, names: NameMap) -> bool:
     return (
         names.keeps(node.inputs)
         and names.keeps(node.outputs)
-        and not any(graphs_of(attribute) for attribute in node.attributes)
+        and not any(attribute_graphs(node.attributes))
     )
 
 

@@ -13,6 +13,7 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 
 from onnxtext.ast.model import Node
 from onnxtext.differ.match_graphs import GraphMatch
+from onnxtext.differ.onnx_lists import Body
 from onnxtext.differ.operators import operator_name
 from onnxtext.differ.result import FieldChange, Group, ItemChange, ItemKey
 
@@ -75,7 +76,7 @@ class _Operators:
         self._names: dict[ItemKey, tuple[str | None, str | None]] = {}
 
     def name(self, key: ItemKey) -> str:
-        """Return the new operator of a node, or its old one if it was removed.
+        """Return the new operator of a node; if the node was removed, its old operator.
 
         Return "" for items that are not nodes.
         """
@@ -84,8 +85,7 @@ class _Operators:
 
     def rewritings(self, match: GraphMatch) -> Iterator[list[ItemKey]]:
         """Yield each rewriting: connected nodes that were removed, added or replaced."""
-        old = self._nodes(match.old.path, match.old.nodes, self._old)
-        new = self._nodes(match.new.path, match.new.nodes, self._new)
+        old, new = _differing(match.old, self._old), _differing(match.new, self._new)
         before = {key: operator_name(node) for key, node in old}
         after = {key: operator_name(node) for key, node in new}
         for key in (*before, *after):
@@ -118,16 +118,6 @@ class _Operators:
             inside = set(component)
             yield from _connected(component, [pair for pair in replaced if pair[0] in inside])
 
-    def _nodes(
-        self, path: str, nodes: Sequence[Node], keys: dict[str, ItemKey]
-    ) -> list[tuple[ItemKey, Node]]:
-        found = []
-        for index, node in enumerate(nodes):
-            key = keys.get(f"{path}.node[{index}]")
-            if key is not None:
-                found.append((key, node))
-        return found
-
     def signature(self, component: Sequence[ItemKey]) -> tuple[Hashable, str]:
         """Return a key that is equal for similar rewritings, and the title of the rewriting."""
         before: Counter[str] = Counter()
@@ -138,13 +128,21 @@ class _Operators:
             after.update([new] if new is not None else ())
         signature = "rewriting", frozenset(before.items()), frozenset(after.items())
         if not after:
-            return signature, f"{_sum(before)} removed"
+            return signature, f"{_joined(before)} removed"
         if not before:
-            return signature, f"{_sum(after)} added"
-        return signature, f"{_sum(before)} became {_sum(after)}"
+            return signature, f"{_joined(after)} added"
+        return signature, f"{_joined(before)} became {_joined(after)}"
 
 
-def _sum(operators: Counter[str]) -> str:
+def _differing(body: Body, keys: dict[str, ItemKey]) -> list[tuple[ItemKey, Node]]:
+    """Return the nodes that differ, with their keys, which `keys` has by path."""
+    paths = [f"{body.path}.node[{index}]" for index in range(len(body.nodes))]
+    return [
+        (keys[path], node) for path, node in zip(paths, body.nodes, strict=True) if path in keys
+    ]
+
+
+def _joined(operators: Counter[str]) -> str:
     """Format counts of operators: `MatMul + Add × 2`, in the order of the graph."""
     parts = [name if count == 1 else f"{name} × {count}" for name, count in operators.items()]
     if len(parts) > _MOST_OPERATORS:
@@ -187,8 +185,8 @@ def _description(item: ItemChange, operator: str) -> tuple[Hashable | None, str]
         fields = tuple([text for text in fields if text != "at another position"])
     # Nodes that only moved form one group, whatever their operators are.
     subject = subject if fields or item.kind != "node" else "node"
-    said = [text for text in fields if text] + ["moved"] * ("moved" in item.actions)
-    return (item.kind, subject, tuple(said)), f"{subject}: {', '.join(said)}"
+    changes = [text for text in fields if text] + ["moved"] * ("moved" in item.actions)
+    return (item.kind, subject, tuple(changes)), f"{subject}: {', '.join(changes)}"
 
 
 def _field(change: FieldChange) -> str:

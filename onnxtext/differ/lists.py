@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from itertools import islice
-from operator import lt
+from operator import itemgetter, lt
 
 from onnxtext.increasing_subsequence import rising
 
@@ -20,19 +20,10 @@ def match_keys(old: Iterable[Hashable], new: Iterable[Hashable]) -> Pairs:
     old, new = list(old), list(new)
     if old == new:
         return [(index, index) for index in range(len(old))]
-    places: dict[Hashable, list[int]] = {}
-    for index, key in enumerate(old):
-        places.setdefault(key, []).append(index)
-    used: dict[Hashable, int] = {}
-    pairs = []
-    for index, key in enumerate(new):
-        held = places.get(key)
-        if held is not None:
-            count = used.get(key, 0)
-            if count < len(held):
-                used[key] = count + 1
-                pairs.append((held[count], index))
-    return pairs
+    places: dict[Hashable, list[int]] = {}  # the old indices of each key, descending
+    for index in range(len(old) - 1, -1, -1):
+        places.setdefault(old[index], []).append(index)
+    return [(places[key].pop(), index) for index, key in enumerate(new) if places.get(key)]
 
 
 def moved(order: Sequence[int]) -> set[int]:
@@ -49,10 +40,34 @@ def moved(order: Sequence[int]) -> set[int]:
     return {at for at, kept in enumerate(rising(order)) if not kept}
 
 
-def unmatched(count: int, taken: Iterable[int]) -> list[int]:
-    """Return the indices below `count` that are not in `taken`."""
-    held = set(taken)
-    return [index for index in range(count) if index not in held]
+def unmatched(pairs: Pairs, old_count: int, new_count: int) -> tuple[list[int], list[int]]:
+    """Return the old indices and the new indices that are in none of the pairs, ascending."""
+    olds, news = {one for one, _ in pairs}, {other for _, other in pairs}
+    return (
+        [index for index in range(old_count) if index not in olds],
+        [index for index in range(new_count) if index not in news],
+    )
+
+
+def by_new_index(pairs: Iterable[tuple[int, int]]) -> Pairs:
+    """Return (old, new) pairs of indices in the order of the new indices."""
+    return sorted(pairs, key=itemgetter(1))
+
+
+def match_rest(pairs: Pairs, old: Sequence[Hashable], new: Sequence[Hashable]) -> Pairs:
+    """Match the entries that are in none of the pairs by further keys, as `match_keys` does.
+
+    Args:
+        pairs: the (old, new) indices of the entries that are matched already.
+        old: a key of each old entry.
+        new: a key of each new entry.
+
+    Returns:
+        All pairs, in the order of the new list.
+    """
+    left, right = unmatched(pairs, len(old), len(new))
+    more = match_keys([old[index] for index in left], [new[index] for index in right])
+    return by_new_index([*pairs, *[(left[one], right[other]) for one, other in more]])
 
 
 def walk(
@@ -71,21 +86,17 @@ def walk(
         (old index, new index, whether the entry was moved) for each entry. A removed entry has the
         new index None; an added entry has the old index None.
     """
-    removed = unmatched(old_count, [one for one, _ in pairs])
     out_of_order = {pairs[at][1] for at in moved([one for one, _ in pairs])}
     partner = {new: old for old, new in pairs}
-    behind: dict[int, list[int]] = {}  # removed entries by the new index of their predecessor
     image = dict(pairs)
+    removed: dict[int, list[int]] = {}  # by the new index of the matching entry before them
     last = -1
-    at = 0
-    limit = max([*image, *removed], default=-1) + 1
-    for old in range(limit):
+    for old in range(old_count):
         if old in image:
             last = image[old]
-        elif at < len(removed) and removed[at] == old:
-            behind.setdefault(last, []).append(old)
-            at += 1
-    yield from ((old, None, False) for old in behind.get(-1, ()))
+        else:
+            removed.setdefault(last, []).append(old)
+    yield from ((old, None, False) for old in removed.get(-1, ()))
     for new in range(new_count):
         yield partner.get(new), new, new in out_of_order
-        yield from ((old, None, False) for old in behind.get(new, ()))
+        yield from ((old, None, False) for old in removed.get(new, ()))

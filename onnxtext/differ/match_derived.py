@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING
 
 from onnxtext.ast.model import ValueInfo
 from onnxtext.ast.types import TensorType
-from onnxtext.differ.derived_weights import elements_of
+from onnxtext.differ.derived_weights import element_count, read_elements
 from onnxtext.differ.lists import Pairs, unmatched
 from onnxtext.differ.model_side import Side
 from onnxtext.differ.quantization import QUANTIZED
 from onnxtext.tensor.elements import ELEMENTS, raw_size
 from onnxtext.tensor.lazy_numpy import np
-from onnxtext.tensor.text_resources import BlobError
 from onnxtext.weights.statistics import dtype_of
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ _FEWEST_ELEMENTS = 4
 def match_derived(
     old: Sequence[ValueInfo], new: Sequence[ValueInfo], pairs: Pairs, sides: tuple[Side, Side]
 ) -> Pairs:
-    """Return the (old, new) indices of matching initializers, except those in `pairs`.
+    """Match old initializers with new initializers that were derived from them.
 
     An old `W` matches a new `W_quantized` of the same shape; a weight matches its transposed or
     cast copy. The time is linear in the size of the initializers.
@@ -42,9 +41,11 @@ def match_derived(
         new: the new initializers.
         pairs: the (old, new) indices of initializers that are matched already.
         sides: the old and the new model.
+
+    Returns:
+        The (old, new) indices of the further matches.
     """
-    left = unmatched(len(old), [one for one, _ in pairs])
-    right = unmatched(len(new), [other for _, other in pairs])
+    left, right = unmatched(pairs, len(old), len(new))
     if not left or not right:
         return []
     found = []
@@ -93,19 +94,19 @@ def _derived(
     own = value.type.element  # type: ignore[union-attr]
     shape = _shape(value)
     keys: list[Hashable] = []
-    held = array.reshape(shape)
+    shaped = array.reshape(shape)
     for element, wanted in sorted(targets):
         if element == own:
             if 2 <= len(shape) <= 4:
                 for order in permutations(range(len(shape))):
-                    turned = held.transpose(order)
+                    turned = shaped.transpose(order)
                     if turned.shape == wanted and order != tuple(range(len(shape))):
                         keys.append((element, wanted, _digest(turned)))
         elif wanted == shape:
             dtype = dtype_of(element)
             if dtype is not None:
                 with np.errstate(all="ignore"):
-                    keys.append((element, wanted, _digest(held.astype(dtype))))
+                    keys.append((element, wanted, _digest(shaped.astype(dtype))))
     return keys
 
 
@@ -119,27 +120,11 @@ def _shape(value: ValueInfo) -> tuple[int, ...]:
 
 def _size(value: ValueInfo) -> int:
     element = ELEMENTS.get(value.type.element) if isinstance(value.type, TensorType) else None
-    return 0 if element is None else raw_size(element, _count(value))
-
-
-def _count(value: ValueInfo) -> int:
-    made = 1
-    for dim in _shape(value):
-        made *= max(dim, 0)
-    return made
+    return 0 if element is None else raw_size(element, element_count(value.type))  # type: ignore[arg-type]
 
 
 def _array(value: ValueInfo, side: Side) -> Array | None:
     """Return the elements of an initializer; None if too few, missing or of no numpy type."""
-    if not isinstance(value.type, TensorType) or _count(value) < _FEWEST_ELEMENTS:
+    if not isinstance(value.type, TensorType) or element_count(value.type) < _FEWEST_ELEMENTS:
         return None
-    element = ELEMENTS.get(value.type.element)
-    if element is None or dtype_of(element.name) is None:
-        return None
-    try:
-        data = side.reader.raw(value.type, value.data, value.name)  # type: ignore[arg-type]
-    except BlobError:
-        return None
-    if data is None or len(data) != raw_size(element, _count(value)):
-        return None
-    return elements_of(element, data, _count(value))
+    return None if dtype_of(value.type.element) is None else read_elements(value, side.reader)

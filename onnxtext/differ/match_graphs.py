@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import dataclass, field
 
 from onnxtext.ast.model import ValueInfo
 from onnxtext.ast.types import TensorType
 from onnxtext.differ.collected_changes import NameMap
-from onnxtext.differ.lists import Pairs, match_keys, unmatched
+from onnxtext.differ.lists import Pairs, by_new_index, match_keys, match_rest, unmatched
 from onnxtext.differ.match_derived import match_derived
 from onnxtext.differ.match_nodes import Aligner
 from onnxtext.differ.model_side import Side
@@ -66,7 +66,7 @@ def match_graphs(
         LowerError: a statement cannot be lowered.
     """
     match = GraphMatch(old, new, NameMap(outer))
-    match.inputs = match_values(old.inputs, new.inputs, by_position=nested)
+    match.inputs = _match_values(old.inputs, new.inputs, str, by_position=nested)
     match.initializers = _match_initializers(old, new, sides)
     for one, other in match.inputs:
         match.names.add(old.inputs[one].name, new.inputs[other].name)
@@ -81,38 +81,35 @@ def match_graphs(
                     match.names.add(name, other_name)
     _match_by_use(match)
     more = match_derived(old.initializers, new.initializers, match.initializers, sides)
-    match.initializers = sorted([*match.initializers, *more], key=lambda pair: pair[1])
-    match.outputs = _match_outputs(match, nested)
+    match.initializers = by_new_index([*match.initializers, *more])
+    match.outputs = _match_values(old.outputs, new.outputs, match.names.get, by_position=nested)
     return match
 
 
-def match_values(old: Sequence[ValueInfo], new: Sequence[ValueInfo], *, by_position: bool) -> Pairs:
-    """Match inputs or outputs by name, then by type, then by position.
+def _match_values(
+    old: Sequence[ValueInfo],
+    new: Sequence[ValueInfo],
+    new_name: Callable[[str], str],
+    *,
+    by_position: bool,
+) -> Pairs:
+    """Match inputs or outputs by name, then by `new_name`, then by type, then by position.
 
-    Values match by position if `by_position` is true, or if both lists have the same number of
-    unmatched values.
+    Args:
+        old: the old inputs or outputs.
+        new: the new inputs or outputs.
+        new_name: maps an old name to the new name of the value.
+        by_position: whether to match by position even if the numbers of values that are unmatched
+            until then differ.
     """
-    pairs = match_keys([value.name for value in old], [value.name for value in new])
-    for key in (_type_of, _no_key):
-        left = unmatched(len(old), [one for one, _ in pairs])
-        right = unmatched(len(new), [other for _, other in pairs])
-        if (
-            not left
-            or not right
-            or (key is _no_key and not by_position and len(left) != len(right))
-        ):
-            break
-        more = match_keys([key(old[i]) for i in left], [key(new[i]) for i in right])
-        pairs += [(left[one], right[other]) for one, other in more]
-    return sorted(pairs, key=lambda pair: pair[1])
-
-
-def _type_of(value: ValueInfo) -> Hashable:
-    return value.type
-
-
-def _no_key(value: ValueInfo) -> Hashable:
-    return None
+    names = [value.name for value in new]
+    pairs = match_keys([value.name for value in old], names)
+    pairs = match_rest(pairs, [new_name(value.name) for value in old], names)
+    pairs = match_rest(pairs, [value.type for value in old], [value.type for value in new])
+    left, right = unmatched(pairs, len(old), len(new))
+    if by_position or len(left) == len(right):
+        pairs += zip(left, right, strict=False)
+    return by_new_index(pairs)
 
 
 # ---- Initializers ---------------------------------------------------------------------------
@@ -123,8 +120,7 @@ def _match_initializers(old: Body, new: Body, sides: tuple[Side, Side]) -> Pairs
     pairs = match_keys(
         [value.name for value in old.initializers], [value.name for value in new.initializers]
     )
-    left = unmatched(len(old.initializers), [one for one, _ in pairs])
-    right = unmatched(len(new.initializers), [other for _, other in pairs])
+    left, right = unmatched(pairs, len(old.initializers), len(new.initializers))
     if left and right:
         types = {old.initializers[i].type for i in left} & {new.initializers[i].type for i in right}
         budget = [_MOST_DIGESTS]
@@ -135,16 +131,19 @@ def _match_initializers(old: Body, new: Body, sides: tuple[Side, Side]) -> Pairs
             )
         ]
         pairs += [(left[one], right[other]) for one, other in match_keys(*keys)]
-    return sorted(pairs, key=lambda pair: pair[1])
+    return by_new_index(pairs)
 
 
 def _content(
     value: ValueInfo, side: Side, types: Collection[object], budget: list[int]
 ) -> Hashable | None:
-    """Return a key of an initializer's content; None if the content is not hashed.
+    """Return the type and a digest of an initializer; None if it is not hashed.
 
-    The content is hashed if its type is in `types`, its data is available and `budget[0]`, the
-    number of bytes that may still be hashed, is not negative.
+    Args:
+        value: the initializer.
+        side: the model that has it.
+        types: the types of the initializers to hash.
+        budget: its only item is the number of bytes that may still be hashed; updated.
     """
     if value.type not in types or not isinstance(value.type, TensorType) or budget[0] < 0:
         return None
@@ -157,8 +156,7 @@ def _content(
 def _match_by_use(match: GraphMatch) -> None:
     """Match unmatched initializers that matching nodes use as the same input."""
     old, new = match.old, match.new
-    left = unmatched(len(old.initializers), [one for one, _ in match.initializers])
-    right = unmatched(len(new.initializers), [other for _, other in match.initializers])
+    left, right = unmatched(match.initializers, len(old.initializers), len(new.initializers))
     if not left or not right:
         return
     olds = {old.initializers[i].name: i for i in reversed(left)}
@@ -169,10 +167,10 @@ def _match_by_use(match: GraphMatch) -> None:
             if name in olds and named in news:
                 match.initializers.append((olds.pop(name), news.pop(named)))
                 match.names.add(name, named)
-    match.initializers.sort(key=lambda pair: pair[1])
+    match.initializers = by_new_index(match.initializers)
 
 
-# ---- Nodes and outputs ----------------------------------------------------------------------
+# ---- Nodes ----------------------------------------------------------------------------------
 
 
 def _match_nodes(match: GraphMatch, sides: tuple[Side, Side]) -> Pairs:
@@ -204,20 +202,3 @@ class _LeafKeys:
         if name in self._types:
             return ("initializer", self._types[name])
         return ("free", name if self._names is None else self._names.get(name))
-
-
-def _match_outputs(match: GraphMatch, nested: bool) -> Pairs:
-    """Match outputs by name, then by matching values, then by type, then by position."""
-    old, new = match.old.outputs, match.new.outputs
-    get = match.names.get
-    named = match_keys([value.name for value in old], [value.name for value in new])
-    left = unmatched(len(old), [one for one, _ in named])
-    right = unmatched(len(new), [other for _, other in named])
-    same = match_keys([get(old[i].name) for i in left], [new[i].name for i in right])
-    pairs = named + [(left[one], right[other]) for one, other in same]
-    left = unmatched(len(old), [one for one, _ in pairs])
-    right = unmatched(len(new), [other for _, other in pairs])
-    if left and right:
-        rest = match_values([old[i] for i in left], [new[i] for i in right], by_position=nested)
-        pairs += [(left[one], right[other]) for one, other in rest]
-    return sorted(pairs, key=lambda pair: pair[1])

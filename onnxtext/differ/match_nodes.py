@@ -40,25 +40,27 @@ class Aligner:
 
     def run(self) -> list[tuple[int, int]]:
         """Return the pairs of indices of matching nodes, in the order of the new graph."""
-        self._match_equal_in_context()
-        if self._has_unmatched():
-            self._match_computations()
+        self._run(self._match_equal_in_context, self._match_computations)
         if self._has_unmatched() and self._names_were_reused():
-            self._propagate()
-            self._match_by_inputs()
-            self._propagate()
-        if self._has_unmatched():
-            self._match_by(lambda s, i, n: s.statements[i])
-            self._match_names()
-        if self._has_unmatched():
-            self._propagate()
-            self._match_outputs()
-            self._propagate()
-            self._match_by_consumers()
-            self._propagate()
-            self._match_between_neighbours()
-            self._match_by_consumers()
+            self._run(self._propagate, self._match_by_inputs, self._propagate)
+        self._run(
+            self._match_equal,
+            self._match_names,
+            self._propagate,
+            self._match_outputs,
+            self._propagate,
+            self._match_by_consumers,
+            self._propagate,
+            self._match_between_neighbours,
+            self._match_by_consumers,
+        )
         return [(partner, index) for index, partner in enumerate(self.new.partner) if partner >= 0]
+
+    def _run(self, *steps: Callable[[], None]) -> None:
+        """Run steps in order while both graphs have unmatched nodes."""
+        for step in steps:
+            if self._has_unmatched():
+                step()
 
     def _has_unmatched(self) -> bool:
         """Update the lists of unmatched nodes; return whether both graphs have unmatched nodes."""
@@ -100,7 +102,7 @@ class Aligner:
         """Match unmatched nodes whose keys are equal.
 
         Args:
-            key: returns the key of a node, given its side and its index.
+            key: returns the key of a node, given its graph, its index and the node.
             same_count: as for `_match`.
         """
         old, new = (
@@ -144,6 +146,10 @@ class Aligner:
             if other >= 0 and (above[index] or (used[index] and not bad_below[index])):
                 self._join(index, other)
 
+    def _match_equal(self) -> None:
+        """Match equal statements."""
+        self._match_by(lambda s, i, n: s.statements[i])
+
     def _candidates(self) -> list[int]:
         """For each old node, return the index of a new node with the same statement, or -1.
 
@@ -168,8 +174,8 @@ class Aligner:
     def _match_computations(self) -> None:
         """Match nodes with equal `Signatures`: first with both equal, then with either one.
 
-        The signature from above describes what a node computes; that from below, how its results
-        are used.
+        The signature from above describes what a node computes, the signature from below how its
+        results are used.
         """
         old, new = (
             Signatures(side.body, side.left, marks, side.kinds, side.leaf_key, self._numbers)
@@ -189,7 +195,7 @@ class Aligner:
         """Match nodes by signatures that occur exactly once in each graph.
 
         Skip a pair if another unmatched new node has the operator and the output name of the old
-        node: that node is probably the old node with a changed input.
+        node: that new node is probably the old node with a changed input.
         """
         if not self._has_unmatched():
             return
@@ -206,7 +212,7 @@ class Aligner:
     # ---- By names ---------------------------------------------------------------------------
 
     def _match_names(self) -> None:
-        """Match nodes of the same operator by name and outputs, then by outputs, then by name."""
+        """Match nodes of the same operator by label and outputs, then by outputs, then by label."""
         self._match_by(lambda s, i, n: (s.operator(i), n.name, n.outputs) if n.outputs else None)
         self._match_by(
             lambda s, i, n: (s.operator(i), n.outputs) if any(n.outputs) else None, same_count=True
@@ -231,8 +237,6 @@ class Aligner:
 
     def _propagate(self) -> None:
         """Match producers and consumers of matched nodes transitively, by operator and index."""
-        if not self._has_unmatched():
-            return
         used = uses(self.old), uses(self.new)
         queue = [(one, self.old.partner[one]) for one in sorted(self._frontier(used[0]))]
         for one, other in queue:  # grows during the loop
@@ -244,7 +248,7 @@ class Aligner:
     def _frontier(self, used: Uses) -> set[int]:
         """Return the matched old nodes that are adjacent to unmatched nodes."""
         body, partner = self.old.body, self.old.partner
-        found = {held[0] for name in used if (held := body.producers.get(name)) is not None}
+        found = {producer[0] for name in used if (producer := body.producers.get(name)) is not None}
         made = {name for index in self.old.left for name in body.nodes[index].outputs if name}
         for index, node in enumerate(body.nodes):
             if not made.isdisjoint(node.inputs):
@@ -291,8 +295,6 @@ class Aligner:
 
     def _match_by_inputs(self) -> None:
         """Match nodes of the same kind with matching inputs."""
-        if not self._has_unmatched():
-            return
         keys: list[Keys] = []
         for side, marks in self._with_marks():
             nodes = side.body.nodes
@@ -302,8 +304,6 @@ class Aligner:
 
     def _match_by_consumers(self) -> None:
         """Match nodes with matching consumers; nodes that also have matching inputs come first."""
-        if not self._has_unmatched():
-            return
         below = [consumers(side, marks) for side, marks in self._with_marks()]
         above = [sources(side, marks) for side, marks in self._with_marks()]
         both: list[Keys] = [
@@ -314,7 +314,10 @@ class Aligner:
         self._match(*below, same_count=True)
 
     def _with_marks(self) -> list[tuple[MatchSide, list[int]]]:
-        """Return each graph with a mark per node: the new index of its pair, -1 if unmatched."""
+        """Return each graph with a mark for each node, which is equal for matching nodes.
+
+        The mark is the index of the node or its match in the new graph; -1 for unmatched nodes.
+        """
         marks = [index if other >= 0 else -1 for index, other in enumerate(self.new.partner)]
         return [(self.old, self.old.partner), (self.new, marks)]
 
@@ -322,8 +325,6 @@ class Aligner:
 
     def _match_between_neighbours(self) -> None:
         """Match nodes that follow the same matched node, in order: by kind, then by operator."""
-        if not self._has_unmatched():
-            return
         sides = [(side, previous_matches(marks)) for side, marks in self._with_marks()]
         self._match(
             *[{i: (gap[i], h.kinds.of(n)) for i, n in unmatched_nodes(h)} for h, gap in sides]

@@ -9,10 +9,11 @@ from typing import NamedTuple
 from onnxtext.ast.records import FieldValue, Number, Record
 from onnxtext.differ.lists import match_keys, moved, unmatched
 from onnxtext.differ.result import Category
-from onnxtext.differ.statement_encoding import record_of
+from onnxtext.differ.statement_encoding import rename_tensors
 from onnxtext.printer.records import value_text
 from onnxtext.printer.strings import quoted
 from onnxtext.proto.descriptors import FieldSpec, MessageSpec, message_spec
+from onnxtext.proto.generic_records import lift_record
 
 KEYS = {
     "StringStringEntryProto": "key",
@@ -71,7 +72,10 @@ def compare_messages(
     """
     if old == new and names is None:  # avoid importing onnx for its schema
         return []
-    return list(differences(message, record_of(message, old, names), record_of(message, new)))
+    before, after = (lift_record(message_spec(message), data) for data in (old, new))
+    if names is not None:
+        before = rename_tensors(before, names)
+    return list(differences(message, before, after))
 
 
 def differences(
@@ -85,8 +89,8 @@ def differences(
         new: the new message, from `lift_record`.
         path: path of the message, put before the paths of its fields.
         category: the category of the differences. If it is `model`, fields in `_CATEGORIES` get
-            their category from there. Except in types and shapes, a field that is absent in one
-            message and zero or empty in the other gets the category `encoding`.
+            their category from there. A field that is absent in one message and zero or empty in
+            the other gets the category `encoding`, except in types and shapes.
     """
     spec = message_spec(message)
     old_values, new_values = _by_key(old), _by_key(new)
@@ -96,13 +100,13 @@ def differences(
             continue
         field = spec.by_name.get(key) if isinstance(key, str) else None
         place = f"{path}.{key}" if path else str(key)
-        about = category
+        own = category
         if isinstance(key, str) and category == "model":
-            about = _CATEGORIES.get(key, category)
+            own = _CATEGORIES.get(key, category)
         if field is None:
-            yield Difference(place, about, _values_text(before), _values_text(after))
+            yield Difference(place, own, _values_text(before), _values_text(after))
         else:
-            yield from _field(spec, field, before, after, place, about)
+            yield from _field(spec, field, before, after, place, own)
 
 
 def _field(
@@ -158,7 +162,8 @@ def _list(
     key = KEYS.get(field.message)
     names = [[_key(item, key, place) for place, item in enumerate(part)] for part in (old, new)]
     pairs = match_keys(*names)
-    for index in unmatched(len(old), [one for one, _ in pairs]):
+    removed, added = unmatched(pairs, len(old), len(new))
+    for index in removed:
         yield Difference(f"{path}[{names[0][index]}]", category, _value(old[index]), None)
     for one, other in pairs:
         before, after = old[one], new[other]
@@ -166,15 +171,13 @@ def _list(
             continue
         place = f"{path}[{names[1][other]}]"
         yield from differences(field.message, before, after, path=place, category=category)
-    for index in unmatched(len(new), [other for _, other in pairs]):
+    for index in added:
         yield Difference(f"{path}[{names[1][index]}]", category, None, _value(new[index]))
-    pairs.sort(key=lambda pair: pair[1])
     for position in sorted(moved([one for one, _ in pairs])):
         one, other = pairs[position]
-        about: Category = "order" if category == "model" else category
-        yield Difference(
-            f"{path}[{names[1][other]}]", about, f"at position {one}", f"at position {other}"
-        )
+        own: Category = "order" if category == "model" else category
+        texts = f"at position {one}", f"at position {other}"
+        yield Difference(f"{path}[{names[1][other]}]", own, *texts)
 
 
 def _key(item: FieldValue, key: str | None, place: int) -> str:

@@ -4,7 +4,7 @@
 The signature from above combines a node's kind with the signatures of its inputs. The signature
 from below combines its kind with the signatures of its consumers. Signatures are interned as small
 numbers that both models share: equal numbers mean equal computations, without hash collisions. A
-matched node enters a signature as the number of its match, so only unmatched nodes need signatures.
+matched node is represented by the index of the pair, so only unmatched nodes need signatures.
 """
 
 from __future__ import annotations
@@ -148,11 +148,11 @@ class Signatures:
             for name in node.inputs:
                 value = values.get(name)
                 if value is None:
-                    held = producers.get(name)
-                    if held is None:
+                    producer = producers.get(name)
+                    if producer is None:
                         value = number(leaf_key(name))
-                    elif marks[held[0]] >= 0:
-                        value = number(("matched", marks[held[0]], held[1]))
+                    elif marks[producer[0]] >= 0:
+                        value = number(("matched", marks[producer[0]], producer[1]))
                     else:  # in a cycle
                         value = number(("free", name))
                     values[name] = value
@@ -206,16 +206,14 @@ def in_order(body: Body, left: Sequence[int]) -> list[int]:
     consumers: dict[int, list[int]] = {}
     for index in left:
         for name in body.nodes[index].inputs:
-            held = body.producers.get(name)
-            if held is not None and held[0] in wanted:
+            producer = body.producers.get(name)
+            if producer is not None and producer[0] in wanted:
                 waits[index] += 1
-                consumers.setdefault(held[0], []).append(index)
+                consumers.setdefault(producer[0], []).append(index)
     order = [index for index, count in waits.items() if not count]
     for index in order:  # grows during the loop
         for consumer in consumers.get(index, ()):
             waits[consumer] -= 1
             if not waits[consumer]:
                 order.append(consumer)
-    if len(order) < len(left):
-        order += [index for index, count in waits.items() if count]
-    return order
+    return order + [index for index, count in waits.items() if count]

@@ -5,9 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import zip_longest
 
 from onnxtext.ast.model import Graph, Node
 from onnxtext.ast.tensors_and_attributes import Attribute
+from onnxtext.ast.visit import attribute_graphs
 from onnxtext.differ.collected_changes import NameMap, field_changes
 from onnxtext.differ.message_fields import compare_messages
 from onnxtext.differ.model_side import Side
@@ -18,7 +20,6 @@ from onnxtext.differ.statement_text import attribute_statement, node_headline
 from onnxtext.differ.tensors_and_attributes import (
     ValueComparer,
     attribute_path,
-    graphs_of,
     match_attributes,
 )
 from onnxtext.printer.strings import value_name
@@ -37,7 +38,7 @@ class NodeComparer:
         self._out = values.out
 
     def compare(
-        self, old: Node, new: Node, positions: Positions, names: NameMap, match: str, *,
+        self, old: Node, new: Node, positions: Positions, names: NameMap, graph_path: str, *,
         moved: bool,
     ) -> None:  # fmt: skip
         """Collect the differences of two matching nodes.
@@ -47,13 +48,13 @@ class NodeComparer:
             new: the new node.
             positions: the old and the new position of the node.
             names: maps old value names to new ones.
-            match: the path of the new graph or function that has the node.
+            graph_path: the path of the new graph or function that has the node.
             moved: whether the node was moved.
         """
-        settled = _normalized(old, self._values.old), _normalized(new, self._values.new)
-        old, new = settled[0][0], settled[1][0]
+        encoded = _with_encoder(old, self._values.old), _with_encoder(new, self._values.new)
+        (old, _), (new, _) = encoded
         nested: list[tuple[Graph, Graph, str, str]] = []
-        changes = self._head(*settled, names, match)
+        changes = self._head(*encoded, names, graph_path)
         changes += _values(old.inputs, new.inputs, "input", names)
         changes += _values(old.outputs, new.outputs, "output", names)
         changes += self._attributes(old, new, positions, nested)
@@ -63,7 +64,7 @@ class NodeComparer:
             self._graphs(one, other, old_path, new_path, names)
 
     def _head(
-        self, old: Normalized, new: Normalized, names: NameMap, match: str
+        self, old: EncodedNode, new: EncodedNode, names: NameMap, graph_path: str
     ) -> list[FieldChange]:
         """Compare the fields of nodes except inputs, outputs and attributes."""
         if self._same_head(old[0], new[0]):
@@ -72,14 +73,14 @@ class NodeComparer:
         for node, encoder in (old, new):
             head_only = replace(node, inputs=(), outputs=(), attributes=(), output_types=())
             parts.append(encoder.node(head_only))
-        referring = names.any and any(d.name == "device" for d in old[0].decorators)
-        found = compare_messages("NodeProto", *parts, names=names.get if referring else None)
+        has_tensor_names = names.any and any(d.name == "device" for d in old[0].decorators)
+        found = compare_messages("NodeProto", *parts, names=names.get if has_tensor_names else None)
         changes = field_changes(found)
         label = next((c for c in changes if c.path == "name" and c.category == "model"), None)
         if label is not None:
             changes.remove(label)
             if old[0].name and new[0].name:
-                self._out.renamed(Rename("node", match, old[0].name, new[0].name))
+                self._out.renamed(Rename("node", graph_path, old[0].name, new[0].name))
             else:
                 changes.append(replace(label, category="names"))
         return changes
@@ -133,7 +134,7 @@ class NodeComparer:
     ) -> list[FieldChange]:
         """Compare two attributes; add their graphs to `nested`, to be compared later."""
         path = attribute_path(new.name)
-        olds, news = graphs_of(old), graphs_of(new)
+        olds, news = list(attribute_graphs((old,))), list(attribute_graphs((new,)))
         if not olds and not news:
             return self._values.attribute(old, new, path)
         if len(olds) != len(news) or isinstance(old.value, tuple) != isinstance(new.value, tuple):
@@ -163,9 +164,7 @@ def _values(
     if old == new and not names.any:
         return []
     changes = []
-    for index in range(max(len(old), len(new))):
-        one = old[index] if index < len(old) else None
-        other = new[index] if index < len(new) else None
+    for index, (one, other) in enumerate(zip_longest(old, new)):
         if one is not None and names.get(one) == other:
             continue
         before, after = (None if name is None else value_name(name) for name in (one, other))
@@ -173,14 +172,15 @@ def _values(
     return changes
 
 
-Normalized = tuple[Node, StatementEncoder]
+EncodedNode = tuple[Node, StatementEncoder]
 """A node and its encoder."""
 
 
-def _normalized(node: Node, side: Side) -> Normalized:
+def _with_encoder(node: Node, side: Side) -> EncodedNode:
     """Return a node with its encoder.
 
-    If decorators replace its inputs, outputs or attributes, the node is encoded and decoded first.
+    If decorators replace the node's inputs, outputs or attributes, the node is encoded and decoded:
+    the fields are then in the node, not in the decorators.
     """
     if not node.decorators:
         return node, side.encoder

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Collect the lists of a graph or function as in the ONNX schema, from its syntax tree."""
+"""Collect the lists of a `GraphProto` or `FunctionProto` from the syntax tree."""
 
 from __future__ import annotations
 
@@ -9,33 +9,33 @@ from onnxtext.ast.list_order import is_dense, known_entries, known_with_data
 from onnxtext.ast.model import Function, Graph, Node, ValueInfo
 from onnxtext.ast.records import Decorator, Word
 
-NODE = "node"
-INPUT = "input"
-OUTPUT = "output"
-INITIALIZER = "initializer"
-SPARSE = "sparse_initializer"
-INFO = "value_info"
-LISTS = (NODE, INPUT, OUTPUT, INITIALIZER, SPARSE, INFO)
+_ATTRIBUTES = {
+    "node": "nodes",
+    "input": "inputs",
+    "output": "outputs",
+    "initializer": "initializers",
+    "sparse_initializer": "sparse",
+    "value_info": "infos",
+}
+"""The attribute of `Body` that holds each list, by the list's field name in the ONNX schema."""
 
 
 @dataclass(slots=True)
 class Body:
-    """The lists of a graph or function, as in the ONNX schema.
+    """The lists of a `GraphProto` or `FunctionProto`.
 
     Attributes:
-        owner: the graph or function.
-        path: its path in the model, such as `graph`.
+        path: the path of the graph or function in the model, such as `graph`.
         inputs: declarations of the inputs, without data.
         outputs: declarations of the outputs.
         infos: the `value_info` list, including entries for typed node outputs and initializers.
         initializers: the dense initializers, in order.
-        defaults: the `id()` of each initializer that is the default value of an input.
+        defaults: the `id()`s of the initializers that are default values of inputs.
         sparse: the sparse initializers.
         nodes: the nodes, in order.
         producers: the first definition of each value name: (node index, output index).
     """
 
-    owner: Graph | Function
     path: str
     inputs: list[ValueInfo]
     outputs: list[ValueInfo]
@@ -50,12 +50,11 @@ class Body:
     def of(cls, owner: Graph | Function, path: str) -> Body:
         """Collect the lists of a graph or function.
 
-        A list that the decorator `@set` or `@unset` replaces stays empty here; it is compared as a
-        field of the graph.
+        A list that the decorator `@set` or `@unset` replaces is empty; the decorator is compared as
+        a field of the graph.
         """
         with_data = known_with_data(owner) if isinstance(owner, Graph) else []
         body = cls(
-            owner,
             path,
             *_interface(owner),
             _infos(owner),
@@ -64,19 +63,8 @@ class Body:
             [value for value in with_data if not is_dense(value)],
             owner.nodes,
         )
-        replaced = replaced_fields(owner.decorators) if owner.decorators else set()
-        if NODE in replaced:
-            body.nodes = []
-        if INPUT in replaced:
-            body.inputs = []
-        if OUTPUT in replaced:
-            body.outputs = []
-        if INITIALIZER in replaced:
-            body.initializers, body.defaults = [], set()
-        if SPARSE in replaced:
-            body.sparse = []
-        if INFO in replaced:
-            body.infos = []
+        for name in replaced_fields(owner.decorators) & _ATTRIBUTES.keys():
+            setattr(body, _ATTRIBUTES[name], [])
         producers = body.producers
         for index, node in enumerate(body.nodes):
             for slot, name in enumerate(node.outputs):
@@ -86,7 +74,7 @@ class Body:
 
 
 def _interface(owner: Graph | Function) -> tuple[list[ValueInfo], list[ValueInfo]]:
-    """Return the inputs and outputs; a function's have no types, as these are `value_info`."""
+    """Return the inputs and outputs. Those of a function have no types (`_infos` has them)."""
     if isinstance(owner, Function):
         lists = (owner.inputs, owner.outputs)
         inputs, outputs = ([ValueInfo(v.name, at=v.at) for v in values] for values in lists)
@@ -114,8 +102,8 @@ def replaced_fields(decorators: tuple[Decorator, ...]) -> set[str]:
 
 
 def replaces_lists(owner: Graph | Function) -> bool:
-    """Whether `@set` or `@unset` replaces one of the `LISTS` of a graph or function."""
-    return bool(owner.decorators) and not replaced_fields(owner.decorators).isdisjoint(LISTS)
+    """Whether `@set` or `@unset` replaces one of the lists of a graph or function."""
+    return not replaced_fields(owner.decorators).isdisjoint(_ATTRIBUTES)
 
 
 def _infos(owner: Graph | Function) -> list[ValueInfo]:

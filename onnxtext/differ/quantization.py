@@ -48,16 +48,17 @@ def find_quantizations(model: Model) -> dict[str, Quantization]:
     }
     found: dict[str, Quantization] = {}
     for node in nodes:
-        for weight, scale, zero_point, axis in _uses(node):
-            held = initializers.get(scale)
-            if held is None:
-                continue
-            named, known = weight, axis
-            if weight not in initializers and weight in gathered:
-                named, known = gathered[weight], None  # the axis is that of Gather's output
-            if named in initializers and (not zero_point or zero_point in initializers):
-                made = Quantization(held, initializers.get(zero_point), known)
-                found.setdefault(named, made)
+        for used, scale, zero_point, axis in _uses(node):
+            weight, weight_axis = used, axis
+            if used not in initializers and used in gathered:
+                weight, weight_axis = gathered[used], None  # `axis` is that of Gather's output
+            if (
+                weight in initializers
+                and scale in initializers
+                and (not zero_point or zero_point in initializers)
+            ):
+                zero = initializers.get(zero_point)
+                found.setdefault(weight, Quantization(initializers[scale], zero, weight_axis))
     for name in initializers:
         if name.endswith(QUANTIZED) and name not in found:
             base = name.removesuffix(QUANTIZED)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 Category = Literal["model", "weights", "order", "names", "metadata", "doc", "encoding"]
@@ -220,23 +220,20 @@ class ModelDiff:
     items: tuple[ItemChange, ...] = ()
     renames: tuple[Rename, ...] = ()
     stored: tuple[Stored, ...] = ()
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
     operators: tuple[OperatorCount, ...] = ()
     groups: tuple[Group, ...] = ()
 
     @property
     def verdict(self) -> Verdict:
         """The overall result, such as `names-differ`; the most severe difference determines it."""
-        if self.items or any(rename.category != "names" for rename in self.renames):
-            only = all(
-                change.category in ("names", "encoding") and item.actions == ("changed",)
-                for item in self.items
-                for change in item.fields or (_STRUCTURAL,)
-            )
-            if not only or any(rename.category != "names" for rename in self.renames):
-                return "differ"
-            return "names-differ"
-        if self.renames:
+        names_only = all(rename.category == "names" for rename in self.renames) and all(
+            item.actions == ("changed",) and {c.category for c in item.fields} == {"names"}
+            for item in self.items
+        )
+        if not names_only:
+            return "differ"
+        if self.items or self.renames:
             return "names-differ"
         return "stored-differently" if self.stored else "same"
 
@@ -265,6 +262,3 @@ class ModelDiff:
             renames=tuple([r for r in self.renames if r.category not in ignored]),
             stored=() if "encoding" in ignored else self.stored,
         )
-
-
-_STRUCTURAL = FieldChange("", "model", None, None)

@@ -13,9 +13,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from onnxtext import ast
-from onnxtext.proto.descriptors import message_spec
 from onnxtext.proto.encode.messages import Lowering
-from onnxtext.proto.generic_records import lift_record
 from onnxtext.proto.presence_defaults import PresenceDefaults
 from onnxtext.wire.writer import delimited
 
@@ -68,22 +66,7 @@ def _name_of(blob: ast.TypedBlob) -> bytes:
     return f"onnxtext typed blob {blob.digest}".encode()
 
 
-def record_of(message: str, data: bytes, names: Callable[[str], str] | None = None) -> ast.Record:
-    """Decode a message to a record, which holds its fields by name.
-
-    Args:
-        message: the name of the message type, such as `NodeProto`.
-        data: the canonical bytes of the message.
-        names: maps an old tensor name to the new one, for `tensor_name` fields; None to keep names.
-
-    Raises:
-        WireError: the bytes are not a valid message.
-    """
-    record = lift_record(message_spec(message), data)
-    return renamed(record, names) if names else record
-
-
-def renamed(record: ast.Record, names: Callable[[str], str]) -> ast.Record:
+def rename_tensors(record: ast.Record, names: Callable[[str], str]) -> ast.Record:
     """Return a record with the tensor names in its `tensor_name` fields mapped by `names`."""
     fields = []
     for field in record.fields:
@@ -92,8 +75,10 @@ def renamed(record: ast.Record, names: Callable[[str], str]) -> ast.Record:
             name = value.decode("utf-8", "surrogateescape")
             value = names(name).encode("utf-8", "surrogateescape")
         elif isinstance(value, ast.Record):
-            value = renamed(value, names)
+            value = rename_tensors(value, names)
         elif isinstance(value, tuple):
-            value = tuple([renamed(v, names) if isinstance(v, ast.Record) else v for v in value])
+            value = tuple(
+                [rename_tensors(v, names) if isinstance(v, ast.Record) else v for v in value]
+            )
         fields.append(field if value is field.value else replace(field, value=value))
     return ast.Record(tuple(fields))

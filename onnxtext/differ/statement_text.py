@@ -90,8 +90,7 @@ def attribute_statement(attribute: Attribute) -> str:
 def data_statement(type: TensorType, data: TensorData) -> str:
     """Return the text of a tensor's data; `no data` if the tensor has none.
 
-    Instead of large data, the text has the name of the blob that holds it, or `{…}` if no blob can
-    hold it.
+    Large data is printed as the name of a blob, or as `{…}` if no blob can hold it.
     """
     light = _WithoutLargeData().data(type, data, None)
     if isinstance(light, TypedData) and len(light.entries) > _MOST_TYPED:

@@ -11,14 +11,19 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from math import isfinite, prod
 from operator import ne
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from onnxtext import ast
 from onnxtext.ast.typed_blobs import data_of_blob
-from onnxtext.differ.derived_weights import BLOCK, compare_types, is_transposed, unpacked
+from onnxtext.differ.derived_weights import (
+    BLOCK,
+    compare_types,
+    element_count,
+    is_transposed,
+    unpacked,
+)
 from onnxtext.differ.quantization import Quantization, find_quantizations
 from onnxtext.differ.result import WeightChange
 from onnxtext.tensor.elements import ELEMENTS, ElementType, raw_size
@@ -73,7 +78,7 @@ class DataReader:
             return self._blobs.find(digest)
         return self._reader.find(digest)
 
-    def spelled(self, type: ast.TensorType, data: ast.TensorData) -> ast.TensorData:
+    def resolved(self, type: ast.TensorType, data: ast.TensorData) -> ast.TensorData:
         """Return the data that a typed blob holds; return other data unchanged.
 
         Raises:
@@ -91,7 +96,7 @@ class DataReader:
         Raises:
             BlobError: the data is missing or damaged.
         """
-        match self.spelled(type, data):
+        match self.resolved(type, data):
             case ast.RawData() as data:
                 return data.data
             case ast.Blob(digest):
@@ -117,6 +122,10 @@ class TensorRef:
     data: ast.TensorData
     name: str
     reader: DataReader
+
+    def raw(self) -> Data | None:
+        """Return the elements in the encoding of `raw_data`, as `DataReader.raw` does."""
+        return self.reader.raw(self.type, self.data, self.name)
 
 
 def storage_fields(type: ast.TensorType, data: ast.TensorData) -> str:
@@ -145,10 +154,9 @@ def compare_data(old: TensorRef, new: TensorRef) -> WeightChange | None:
     """
     if _same_reference(old.data, new.data):
         return None
-    count = _count(new.type)
+    count = element_count(new.type)
     try:
-        before = old.reader.raw(old.type, old.data, old.name)
-        after = new.reader.raw(new.type, new.data, new.name)
+        before, after = old.raw(), new.raw()
     except BlobError as error:
         if isinstance(old.data, ast.ExternalData) and old.data == new.data:
             return None
@@ -160,29 +168,29 @@ def compare_data(old: TensorRef, new: TensorRef) -> WeightChange | None:
     return _measure(old, new, before, after, count)
 
 
-def doubtful_reference(old: TensorRef, new: TensorRef) -> str | None:
-    """Return the reason why the same external data of both tensors cannot be read, or None.
+def why_not_compared(old: TensorRef, new: TensorRef) -> str | None:
+    """Return why the data of two tensors with the same reference to external data is unreadable.
 
-    Return None if the data can be read, and if the tensors do not refer to the same external data.
+    Return None if the data can be read, or if the tensors have other data.
     """
     if isinstance(old.data, ast.ExternalData) and old.data == new.data:
-        for held in (old, new):
-            try:
-                held.reader.raw(held.type, held.data, held.name)
-            except BlobError as error:
-                return str(error)
+        try:
+            old.raw()
+            new.raw()
+        except BlobError as error:
+            return str(error)
     return None
 
 
-def digest_of(held: TensorRef) -> str | None:
+def digest_of(tensor: TensorRef) -> str | None:
     """Return the first `PRINTED_DIGITS` hex digits of the SHA-256 of a tensor's raw data.
 
     Return None if the raw data is not available.
     """
-    if isinstance(held.data, ast.Blob):
-        return held.data.digest[:PRINTED_DIGITS]
+    if isinstance(tensor.data, ast.Blob):
+        return tensor.data.digest[:PRINTED_DIGITS]
     try:
-        raw = held.reader.raw(held.type, held.data, held.name)
+        raw = tensor.raw()
     except BlobError:
         return None
     return None if raw is None else hashlib.sha256(raw).hexdigest()[:PRINTED_DIGITS]
@@ -198,18 +206,13 @@ def _same_reference(old: ast.TensorData, new: ast.TensorData) -> bool:
     return not isinstance(old, (ast.RawData, ast.ExternalData, ast.DataFile)) and old == new
 
 
-def _count(type: ast.TensorType) -> int:
-    dims = type.integer_dims
-    return prod(dims) if all(dim >= 0 for dim in dims) else 0
-
-
 def _compare_other(old: TensorRef, new: TensorRef, count: int) -> WeightChange | None:
     """Compare strings, and data that does not fit its type."""
-    held = [item.reader.spelled(item.type, item.data) for item in (old, new)]
-    if held[0] == held[1]:
+    one, other = (item.reader.resolved(item.type, item.data) for item in (old, new))
+    if one == other:
         return None
-    if isinstance(held[0], ast.StringData) and isinstance(held[1], ast.StringData):
-        before, after = held[0].values, held[1].values
+    if isinstance(one, ast.StringData) and isinstance(other, ast.StringData):
+        before, after = one.values, other.values
         changed = sum(map(ne, before, after)) + abs(len(before) - len(after))
         return WeightChange(max(len(before), len(after)), changed)
     return WeightChange(count, note="the data does not fit the type of the tensor")
@@ -235,7 +238,7 @@ def _equal(old: Data, new: Data) -> bool:
 
 
 def _measure(old: TensorRef, new: TensorRef, before: Data, after: Data, count: int) -> WeightChange:
-    if _count(old.type) != count:
+    if element_count(old.type) != count:
         return WeightChange(count, note="the number of elements differs")
     left, right = ELEMENTS.get(old.type.element), ELEMENTS.get(new.type.element)
     for element, data in ((left, before), (right, after)):
@@ -252,7 +255,7 @@ def _measure(old: TensorRef, new: TensorRef, before: Data, after: Data, count: i
     if is_transposed(one, other, old.type.integer_dims, new.type.integer_dims):
         return WeightChange(count, how="transposed")
     blocks = ((one[at : at + BLOCK], other[at : at + BLOCK]) for at in range(0, len(one), BLOCK))
-    return _accumulate(blocks, count, floats=left.kind)
+    return _accumulate(blocks, count, count_nans=left.kind in ("float", "complex"))
 
 
 def _measure_packed(element: ElementType, before: Data, after: Data, count: int) -> WeightChange:
@@ -272,7 +275,7 @@ def _accumulate(
     blocks: Iterator[tuple[Array, Array]],
     count: int,
     *,
-    floats: str = "",
+    count_nans: bool = False,
     numeric: bool = True,
 ) -> WeightChange:
     """Compute how the elements of two tensors differ, block by block.
@@ -280,7 +283,7 @@ def _accumulate(
     Args:
         blocks: corresponding blocks of both tensors.
         count: number of elements.
-        floats: the kind of the element type; NaNs are counted for `float` and `complex`.
+        count_nans: whether to count NaNs; otherwise their numbers are None.
         numeric: whether numeric differences have a meaning.
     """
     changed = compared = 0
@@ -308,14 +311,12 @@ def _accumulate(
                 largest = max(largest, float(known.max()))
                 total += float(known.sum())
     known_any = numeric and compared > 0
-    have_nans = nans if floats in ("float", "complex") else [None, None]
     return WeightChange(
         count,
         changed,
         largest if known_any else None,
-        total / compared if known_any and isfinite(total) else (total if known_any else None),
-        have_nans[0],
-        have_nans[1],
+        total / compared if known_any else None,
+        *(nans if count_nans else (None, None)),
     )
 
 

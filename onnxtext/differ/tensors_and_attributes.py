@@ -19,7 +19,7 @@ from onnxtext.differ.statement_text import (
     data_statement,
     type_statement,
 )
-from onnxtext.differ.tensor_data import TensorRef, compare_data, doubtful_reference, storage_fields
+from onnxtext.differ.tensor_data import TensorRef, compare_data, storage_fields, why_not_compared
 from onnxtext.printer.strings import quoted
 from onnxtext.tensor.text_resources import BlobError
 
@@ -108,11 +108,11 @@ class ValueComparer:
             ]  # fmt: skip
             found = _unnamed(compare_messages("TensorProto", *parts))
             changes += _tensor_changes(found, old, new)
-        held = (
+        tensors = (
             TensorRef(old.type, old.data, old.name, self.old.reader),  # type: ignore[arg-type]
             TensorRef(new.type, new.data, new.name, self.new.reader),  # type: ignore[arg-type]
         )
-        return changes + self._data(*held, changes)
+        return changes + self._data(*tensors, changes)
 
     def tensor(self, old: ast.Tensor, new: ast.Tensor, path: str) -> list[FieldChange]:
         """Return the changes between two tensors of attributes; their paths begin with `path`."""
@@ -122,11 +122,11 @@ class ValueComparer:
         ]
         found = compare_messages("TensorProto", *parts)
         changes = _tensor_changes(found, old, new)
-        held = (
+        tensors = (
             TensorRef(old.type, old.data, old.name or path, self.old.reader),
             TensorRef(new.type, new.data, new.name or path, self.new.reader),
         )
-        changes += self._data(*held, changes)
+        changes += self._data(*tensors, changes)
         return [_below(change, path) for change in changes]
 
     def sparse(
@@ -135,9 +135,8 @@ class ValueComparer:
         """Return the changes between two sparse tensors; their paths begin with `path`."""
         shells = []
         for side, item in ((self.old, old), (self.new, new)):
-            head_only = replace(
-                item, values=_without_data(item.values), indices=_without_data(item.indices)
-            )
+            tensors = [replace(part, data=ast.NoData()) for part in (item.values, item.indices)]
+            head_only = replace(item, values=tensors[0], indices=tensors[1])
             shells.append(side.encoder.sparse_tensor(head_only, None))
         found = compare_messages("SparseTensorProto", *shells)
         outside = [item for item in found if not item.path.startswith(("values", "indices"))]
@@ -151,14 +150,14 @@ class ValueComparer:
     ) -> list[FieldChange]:
         """Compare the elements of two tensors.
 
-        Return no change if `others`, the changes found so far, include one of the elements.
+        Return no change if `others`, the changes found so far, are about the elements already.
         """
         change = compare_data(old, new)
         stored = storage_fields(old.type, old.data), storage_fields(new.type, new.data)
         if change is None:
-            doubt = doubtful_reference(old, new)
-            if doubt is not None:
-                self.out.note(f"external data was not compared: {doubt}")
+            reason = why_not_compared(old, new)
+            if reason is not None:
+                self.out.note(f"external data was not compared: {reason}")
             if stored[0] != stored[1]:
                 return [FieldChange("data", "encoding", *stored)]
             return []
@@ -180,9 +179,7 @@ class ValueComparer:
 
     def attribute(self, old: ast.Attribute, new: ast.Attribute, path: str) -> list[FieldChange]:
         """Return the changes between two attributes of the same name that have no graphs."""
-        if self.same_attribute(old, new):
-            return []
-        if self._same_blobs(old, new):
+        if self.same_attribute(old, new) or self._same_blobs(old, new):
             return []
         shells = [_without_tensors(item) for item in (old, new)]
         inner = self._tensors(old, new, path)
@@ -221,7 +218,7 @@ class ValueComparer:
         """Whether two attributes are equal after blobs are replaced by their data."""
         if old.type is not new.type or old.decorators != new.decorators:
             return False
-        values = [_stored(item, side) for item, side in ((old, self.old), (new, self.new))]
+        values = [_without_blobs(item, side) for item, side in ((old, self.old), (new, self.new))]
         return values[0] is not None and values[0] == values[1]
 
 
@@ -229,13 +226,13 @@ _MOST_REPEATED = 1 << 20
 """Maximum length of a `RepeatedList` that is expanded for comparison."""
 
 
-def _stored(attribute: ast.Attribute, side: Side) -> Any:
+def _without_blobs(attribute: ast.Attribute, side: Side) -> Any:
     """Return an attribute's string or list, with data instead of blobs; None if unknown."""
     if isinstance(attribute.value, ast.RepeatedList):
         few = attribute.value.count <= _MOST_REPEATED
-        return _numbers(expanded(attribute.value), side) if few else None
+        return _comparable(expanded(attribute.value), side) if few else None
     if not isinstance(attribute.value, ast.TypedBlob):
-        return _numbers(attribute.value, side)
+        return _comparable(attribute.value, side)
     try:
         data = side.reader.blob(attribute.value.digest)
         return list_of_blob(attribute.type, attribute.value, data)
@@ -243,7 +240,7 @@ def _stored(attribute: ast.Attribute, side: Side) -> Any:
         return None
 
 
-def _numbers(value: Any, side: Side) -> Any:
+def _comparable(value: Any, side: Side) -> Any:
     """Return a string or list with data instead of blobs; None for other values.
 
     A list of numbers is returned as bytes.
@@ -259,14 +256,14 @@ def _numbers(value: Any, side: Side) -> Any:
             case tuple() if value and all(isinstance(item, int) for item in value):
                 return b"".join([item.to_bytes(8, "little", signed=True) for item in value])
             case tuple() if value and all(isinstance(item, (bytes, ast.Blob)) for item in value):
-                return tuple([_numbers(item, side) for item in value])
+                return tuple([_comparable(item, side) for item in value])
     except (BlobError, OverflowError):
         pass
     return None
 
 
 def _unnamed(found: Iterable[Difference]) -> Iterable[Difference]:
-    """Drop differences in the name, except in its encoding; renames are found elsewhere."""
+    """Drop differences of the field `name`, which are renames; keep those in its encoding."""
     return (item for item in found if item.path != "name" or item.category == "encoding")
 
 
@@ -279,10 +276,6 @@ def _without_elements(data: Any) -> ast.TensorData:
     return data if isinstance(data, ast.ExternalData) else ast.NoData()
 
 
-def _without_data(tensor: ast.Tensor) -> ast.Tensor:
-    return replace(tensor, data=ast.NoData())
-
-
 def _without_tensors(attribute: ast.Attribute) -> ast.Attribute:
     """Remove the tensors of an attribute; they are compared separately."""
     if isinstance(attribute.value, (ast.Tensor, ast.SparseTensor)):
@@ -290,16 +283,6 @@ def _without_tensors(attribute: ast.Attribute) -> ast.Attribute:
     if attribute.type in (ast.AttributeType.TENSORS, ast.AttributeType.SPARSE_TENSORS):
         return replace(attribute, value=None)
     return attribute
-
-
-def graphs_of(attribute: ast.Attribute) -> tuple[ast.Graph, ...]:
-    """Return the graphs in an attribute."""
-    value = attribute.value
-    if isinstance(value, ast.Graph):
-        return (value,)
-    if isinstance(value, tuple) and value and isinstance(value[0], ast.Graph):
-        return value
-    return ()
 
 
 def match_attributes(
@@ -312,8 +295,7 @@ def match_attributes(
         attributes, new indices of moved attributes)
     """
     pairs = match_keys([item.name for item in old], [item.name for item in new])
-    removed = unmatched(len(old), [one for one, _ in pairs])
-    added = unmatched(len(new), [other for _, other in pairs])
+    removed, added = unmatched(pairs, len(old), len(new))
     out_of_order = {pairs[position][1] for position in moved([one for one, _ in pairs])}
     return pairs, removed, added, out_of_order
 
@@ -354,17 +336,17 @@ def _tensor_changes(
     """Convert differences of tensors to changes: categorize names and data, print types."""
     changes = []
     for found in differences:
-        about: Category = found.category
+        category: Category = found.category
         texts = found.old, found.new
         field = found.path.partition("[")[0].partition(".")[0]
-        if field == "name" and about == "model":
-            about = "names"
+        if field == "name" and category == "model":
+            category = "names"
         elif field in ("data_type", "dims"):
-            shown = type_statement(old.type), type_statement(new.type)
-            texts = shown if shown[0] != shown[1] else texts
-        elif field in ("external_data", "data_location") and about == "model":
-            about = "encoding"
-        elif field in _DATA_FIELDS and about == "model":
-            about = "weights"
-        changes.append(FieldChange(found.path, about, *texts))
+            types = type_statement(old.type), type_statement(new.type)
+            texts = types if types[0] != types[1] else texts
+        elif field in ("external_data", "data_location") and category == "model":
+            category = "encoding"
+        elif field in _DATA_FIELDS and category == "model":
+            category = "weights"
+        changes.append(FieldChange(found.path, category, *texts))
     return changes

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 
 from onnxtext.ast.model import Node
 from onnxtext.differ.node_signatures import LeafKey, NodeKinds
@@ -67,7 +68,7 @@ def uses(side: MatchSide) -> Uses:
 def unique_uses(side: MatchSide, uses: Sequence[tuple[int, int]]) -> dict[Hashable, int]:
     """Map (input index, operator) of each use by an unmatched node to the index of that node.
 
-    If several uses have the same input index and operator, these are mapped to -1.
+    A key that several uses share is mapped to -1.
 
     Args:
         side: the graph.
@@ -126,21 +127,18 @@ def sources(side: MatchSide, marks: Sequence[int]) -> dict[int, Hashable]:
         marks: a number for each node, equal for matching nodes of both graphs; -1 for unmatched
             nodes.
     """
-    made: dict[int, Hashable] = {}
-    for index, node in unmatched_nodes(side):
-        sources: list[Hashable] = []
-        for name in node.inputs:
-            held = side.body.producers.get(name)
-            sources.append(side.leaf_key(name) if held is None else (marks[held[0]], held[1]))
-        made[index] = tuple(sources)
-    return made
+
+    def source(name: str) -> Hashable:
+        producer = side.body.producers.get(name)
+        return side.leaf_key(name) if producer is None else (marks[producer[0]], producer[1])
+
+    return {index: tuple(map(source, node.inputs)) for index, node in unmatched_nodes(side)}
 
 
 def previous_matches(marks: Sequence[int]) -> list[int]:
     """Return `marks` with each -1 replaced by the last number before it that is not -1, if any."""
-    made = []
-    reached = -1
-    for mark in marks:
-        reached = mark if mark >= 0 else reached
-        made.append(reached)
-    return made
+
+    def last_match(before: int, mark: int) -> int:
+        return mark if mark >= 0 else before
+
+    return list(accumulate(marks, last_match))

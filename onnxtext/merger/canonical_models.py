@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Convert models to canonical bytes with digests instead of data, and back.
 
-Data has the same digest whether a version holds it inline, in its resources or in a store, so a
-merge can compare models without reading weights.
+Equal data has the same digest inline, in resources and in a weight store, so a merge compares
+models without reading weights.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Known:
 
     Attributes:
         resources: the bytes of blobs that the versions do not contain, by digest.
-        data: the data of each mark, as one of the versions writes it.
+        data: the data of each mark, in the form of one of the versions: inline, a blob or a file.
         missing: the marks of blobs whose bytes are missing.
     """
 
@@ -112,7 +112,7 @@ class _Lowering(Lowering):
         return super().raw_initializer(type, name, mark)
 
     def sparse_tensor(self, sparse: ast.SparseTensor, name: str | None) -> bytes:
-        """Return a `SparseTensorProto` with its data; marks would make it lift to a record."""
+        """Return a `SparseTensorProto` with its data; with marks, it would lift to a record."""
         return self._whole.sparse_tensor(sparse, name)
 
     def blob(self, blob: ast.Blob, at: int) -> bytes | memoryview:
@@ -141,7 +141,7 @@ class _Lowering(Lowering):
         return self._blob_value(kind, mark, blob.digest)
 
     def attribute_value(self, attribute: ast.Attribute) -> bytes:
-        """Encode a value; as a mark if it equals a blob whose bytes are missing."""
+        """Encode a value; if it has the digest of a missing blob, encode the blob's mark."""
         if self._missing:
             data = _bytes_of(attribute.type, attribute.value)
             if data is not None and (mark := _digest(data)) in self._missing:
@@ -237,11 +237,11 @@ def lift(data: bytes, known: Known, versions: Iterable[ast.Model]) -> ast.Model:
     restorer.run(model)
     versions = list(versions)
     for digest in restorer.used:
-        add_resource(model, digest, versions)
+        _add_resource(model, digest, versions)
     return model
 
 
-def add_resource(model: ast.Model, digest: str, versions: Iterable[ast.Model]) -> None:
+def _add_resource(model: ast.Model, digest: str, versions: Iterable[ast.Model]) -> None:
     """Copy a blob from a version to a model.
 
     If no version has the bytes of the blob, add the weight stores of all versions to the model.

@@ -143,7 +143,7 @@ def roles_of(part: Part) -> dict[str, tuple[str, Part]]:
     return found
 
 
-def check_together(
+def check_dependent_parts(
     origin: str,
     base: dict[str, tuple[str, Part]],
     ours: dict[str, tuple[str, Part]],
@@ -164,13 +164,16 @@ def check_together(
     if origin not in _DEPENDENT_PARTS:
         return
     roles = [role for group in _DEPENDENT_PARTS[origin] for role in group]
-    texts = [{r: v[r][1].token_texts() for r in roles if r in v} for v in (base, ours, theirs)]
-    by_us = {role for role in roles if texts[1].get(role) != texts[0].get(role)}
-    by_them = {role for role in roles if texts[2].get(role) != texts[0].get(role)}
-    alike = {role for role in by_us & by_them if texts[1].get(role) == texts[2].get(role)}
-    one, other = _DEPENDENT_PARTS[origin]
-    for mine, others in ((by_us, by_them), (by_them, by_us)):
-        if (mine - alike) & one and (others - alike) & other:
+    before, mine, others = [
+        {role: v[role][1].token_texts() for role in roles if role in v}
+        for v in (base, ours, theirs)
+    ]
+    by_us = {role for role in roles if mine.get(role) != before.get(role)}
+    by_them = {role for role in roles if others.get(role) != before.get(role)}
+    alike = {role for role in by_us & by_them if mine.get(role) == others.get(role)}
+    first, second = _DEPENDENT_PARTS[origin]
+    for one, other in ((by_us, by_them), (by_them, by_us)):
+        if (one - alike) & first and (other - alike) & second:
             raise MergeConflict
 
 

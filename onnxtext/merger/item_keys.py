@@ -137,17 +137,15 @@ def outputs_of(part: Part) -> tuple[str, ...] | None:
 
 
 def _function(tree: Tree) -> tuple[str, str, str]:
-    domain = overload = ""
+    """Return the domain, name and overload of a function."""
+    words = {"domain": "", "overload": ""}
     header = tree.child("header")
     entries = None if header is None else header.child("header_entries")
     for entry in [] if entries is None else entries.trees():
         key, value = entry.trees()
-        word = only_token(key).text
-        if word in ("domain", "overload"):
-            tokens = list(value.tokens())
-            text = decoded(tokens[0]) if len(tokens) == 1 else ""
-            domain, overload = (text, overload) if word == "domain" else (domain, text)
-    return domain, str(_name(tree, "name")), overload
+        tokens = list(value.tokens())
+        words[only_token(key).text] = decoded(tokens[0]) if len(tokens) == 1 else ""
+    return words["domain"], str(_name(tree, "name")), words["overload"]
 
 
 def _header_item(tree: Tree) -> Hashable:

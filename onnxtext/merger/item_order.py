@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Sequence
 from functools import cmp_to_key
 from itertools import accumulate, compress
-from operator import and_, lt
+from operator import and_, attrgetter, lt
 
 from onnxtext.increasing_subsequence import rising
 from onnxtext.merger.match_items import ABSENT, Triple
@@ -32,17 +32,17 @@ class Orders:
         """Order the items of a merged list.
 
         Two items that both sides have are in the order of the side that changed their order. An
-        item that one side added follows its predecessor on that side. If both sides added items at
-        the same position, ours come first.
+        item that one side added follows its predecessor on that side. Where both sides added items
+        at the same position, ours come first.
 
         Args:
             triples: the items of the merge.
-            strict: whether the order has a meaning, so that the changes of both sides must be
-                compatible for every two items.
+            strict: whether the order has a meaning, as that of inputs. The changes of both sides
+                must then be compatible for every two items.
             theirs_first: whether the order of theirs wins if the sides contradict each other.
 
         Returns:
-            (items in order, whether the changes of the order by both sides are compatible)
+            (items in order, whether the two sides' changes of the order are compatible)
         """
         places = tuple([(triple.base, triple.ours, triple.theirs) for triple in triples])
         key = strict, theirs_first, places
@@ -81,11 +81,13 @@ class _MergedItems:
     def insert(self, items: Sequence[Triple], moved: set[int]) -> bool:
         """Insert the missing items of a side, each behind its predecessor.
 
+        If the other side has moved items, missing items at the end of the side are inserted at the
+        end, and a missing item whose predecessor has moved is inserted before its successor, unless
+        the successor has moved, too.
+
         Args:
             items: items of the side, in its order.
-            moved: the `id()`s of items that the other side has moved. If there are any, missing
-                items at the end of the side stay at the end; a missing item whose predecessor has
-                moved, but whose successor has not, is inserted before the successor.
+            moved: the `id()`s of the items that the other side has moved.
 
         Returns:
             Whether an item was inserted before the end.
@@ -124,22 +126,17 @@ class _MergedItems:
 
 
 Position = Callable[[Triple], int]
-
-
-def _ours(triple: Triple) -> int:
-    return triple.ours
-
-
-def _theirs(triple: Triple) -> int:
-    return triple.theirs
-
-
-def _base(triple: Triple) -> int:
-    return triple.base
+"""Returns the index of an item in one of the versions."""
+_base: Position = attrgetter("base")
+_ours: Position = attrgetter("ours")
+_theirs: Position = attrgetter("theirs")
 
 
 def _both_moved(shared: Sequence[Triple]) -> tuple[set[int], set[int]]:
-    """Return two sets of `id()`s: items that ours and that theirs moved; disjoint if possible."""
+    """Return the `id()`s of the items that ours moved, and of those that theirs moved.
+
+    If there is a choice, the sets are disjoint.
+    """
     ours, theirs = _moved(shared, _ours, set()), _moved(shared, _theirs, set())
     if ours & theirs and not (others := _moved(shared, _theirs, ours)) & ours:
         return ours, others
@@ -195,7 +192,7 @@ def rising_through(
 def _merged_order(
     shared: list[Triple], moved: tuple[set[int], set[int]], strict: bool, theirs_first: bool
 ) -> tuple[list[Triple], bool]:
-    """Order the items that both sides have; also return whether the sides are compatible."""
+    """Return the items that both sides have in order, and whether the sides are compatible."""
     by_us, by_them = sorted(shared, key=_ours), sorted(shared, key=_theirs)
     if by_us == by_them:
         return by_us, True
@@ -222,7 +219,7 @@ def _merged_order(
 def _pairwise(
     shared: list[Triple], by_us: list[Triple], by_them: list[Triple]
 ) -> list[Triple] | None:
-    """Order each pair of items as on the side that changed their order; None if impossible."""
+    """Order any two items as on the side that changed their order; None if that is impossible."""
     known = [[t for t in order if t.base != ABSENT] for order in (by_us, by_them)]
     apart = _inversions(by_us, _theirs)
     if len(known[0]) < len(by_us) and _inversions(known[0], _theirs) != apart:

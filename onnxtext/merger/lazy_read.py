@@ -51,8 +51,8 @@ def lazy_statements(
 ) -> Iterator[Unread]:
     """Yield the statements of a list without tokenizing them.
 
-    A statement is skipped if it is the last one, or if a comment may be in it or between it and the
-    next statement.
+    The last statement is skipped, and any statement with a `#` before the next statement, because
+    that may begin a comment.
     """
     for item, after in pairwise(items):
         start, following = item.at, after.at
@@ -74,9 +74,7 @@ def _read_tokens(source: str, unread: Sequence[Unread]) -> list[Token]:
     lexer = load_lexer()
     tokens: list[Token] = []
     at = 0
-    ends = [*[statement[0] for statement in unread], len(source)]
-    nexts = [*[statement[1] for statement in unread], len(source)]
-    for end, following in zip(ends, nexts, strict=True):
+    for end, following in [*[statement[:2] for statement in unread], (len(source), len(source))]:
         for terminal, token, start in lexer.read(source, at):
             if start >= end:
                 break

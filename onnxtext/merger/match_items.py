@@ -26,7 +26,7 @@ class Triple:
         ours: index in our version, or `ABSENT`.
         theirs: index in their version, or `ABSENT`.
         replaced: whether a side's item was matched only by its position and
-            `MatchRules.replacement_key`, and so may be another item than the base's.
+            `MatchRules.replacement_key`, so that it may be unrelated to the base's item.
     """
 
     base: int = ABSENT
@@ -45,14 +45,12 @@ class MatchRules:
         rename_keys: each returns a property that a renamed item keeps; the most reliable first.
         replacement_key: returns the property that an item shares with its replacement at the same
             position.
-        mark_replaced: whether to set `Triple.replaced` for items matched by position only.
     """
 
     content: Callable[[Any], Hashable]
     key: Callable[[Any], Hashable]
     rename_keys: tuple[Callable[[Any], Hashable], ...] = ()
     replacement_key: Callable[[Any], Hashable] | None = None
-    mark_replaced: bool = False
 
 
 def text_match_rules(items: Sequence[Item]) -> MatchRules:
@@ -61,12 +59,11 @@ def text_match_rules(items: Sequence[Item]) -> MatchRules:
     def of(key: Callable[[Part], Hashable]) -> Callable[[Item], Hashable]:
         return lambda item: key(item.part)
 
+    rules = MatchRules(of(lambda part: part.body), of(key_of))
     if not items or items[0].part.origin not in ("node", "value_info", "metadata_item"):
-        return MatchRules(of(lambda part: part.body), of(key_of))
-    rename_keys = (first_output_of, label_of, call_of)
-    return MatchRules(
-        of(lambda part: part.body), of(key_of), tuple([of(key) for key in rename_keys]), of(kind_of)
-    )
+        return rules
+    rename_keys = (of(first_output_of), of(label_of), of(call_of))
+    return replace(rules, rename_keys=rename_keys, replacement_key=of(kind_of))
 
 
 def match(
@@ -78,8 +75,8 @@ def match(
     """
     from_ours, by_position_ours = _pair(base, ours, rules)
     from_theirs, by_position_theirs = _pair(base, theirs, rules)
-    replaced = (by_position_ours | by_position_theirs) if rules.mark_replaced else ()
-    triples = [Triple(at, ABSENT, ABSENT, at in replaced) for at in range(len(base))]
+    replaced = by_position_ours | by_position_theirs
+    triples = [Triple(at, replaced=at in replaced) for at in range(len(base))]
     for at, found in enumerate(from_ours):
         if found != ABSENT:
             triples[found].ours = at
@@ -96,7 +93,7 @@ def match(
     partner = {new_ours[found]: new_theirs[at] for at, found in enumerate(both) if found != ABSENT}
     taken = set(partner.values())
     triples += [Triple(ABSENT, at, partner.get(at, ABSENT)) for at in new_ours]
-    triples += [Triple(ABSENT, ABSENT, at) for at in new_theirs if at not in taken]
+    triples += [Triple(theirs=at) for at in new_theirs if at not in taken]
     return triples
 
 
@@ -111,8 +108,8 @@ def _pair(
         rules: functions that identify an item.
 
     Returns:
-        For each item of the side, its position in the base or `ABSENT`; and the base positions that
-        were matched by position and `replacement_key` only.
+        (for each item of the side, its index in the base or `ABSENT`; the base indices that were
+        matched by position and `replacement_key` only)
     """
     found = [ABSENT] * len(side)
     used = [False] * len(base)
@@ -179,9 +176,10 @@ def _pair_neighbours(
 def _end_of_gap(
     base: Sequence[Any], side: Sequence[Any], found: list[int], used: list[bool], at: int, to: int
 ) -> bool:
-    """Whether the items after `at` and `to` match, or are both unmatched.
+    """Whether the items after `at` (in `side`) and `to` (in `base`) match or are both unmatched.
 
-    If only one of them is unmatched, it may be a new item instead of a replacement.
+    If only one of the next two items is unmatched, one version has more unmatched items here, and
+    the items at `at` and `to` may be unrelated.
     """
     if at + 1 >= len(side) or to + 1 >= len(base):
         return at + 1 >= len(side) and to + 1 >= len(base)

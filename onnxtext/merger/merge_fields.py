@@ -14,7 +14,15 @@ from typing import Any
 
 from onnxtext.merger.item_order import Orders
 from onnxtext.merger.match_items import ABSENT, MatchRules, Triple, match
-from onnxtext.merger.message_rules import MODEL, Fields, MessageKind, RepeatedField, join, split
+from onnxtext.merger.message_rules import (
+    MODEL,
+    Fields,
+    MessageKind,
+    RepeatedField,
+    by_position,
+    join,
+    split,
+)
 from onnxtext.wire.writer import LENGTH
 
 Resolved = tuple[Any, Any, Any]
@@ -30,7 +38,8 @@ class _Matched:
     Attributes:
         orders: its triples in merged order, resolved to ours, to theirs and to the base.
         found: the merged items, by the `id()` of their triples.
-        ambiguous: whether there is a conflict although the three results are equal.
+        ambiguous: whether the list is a conflict even if the three results are equal, because
+            items could be matched in several ways.
     """
 
     orders: Sequence[list[Triple]]
@@ -46,7 +55,8 @@ class ModelMerger:
         orders: orders merged lists.
         forced: items to turn into conflicts even if they merge cleanly: for each list, their
             indices in the merge resolved to ours.
-        ambiguous: whether there is a conflict although the three results are equal.
+        ambiguous: whether the merge is a conflict even if the three results are equal, because
+            items could be matched in several ways, or `forced` names an item that is equal in both.
     """
 
     orders: Orders
@@ -146,7 +156,8 @@ class ModelMerger:
         self, repeated: RepeatedField, items: Sequence[list[bytes]], where: FieldPath
     ) -> Resolved:
         """Merge the items of a list that both sides have changed."""
-        if repeated.kind is not None and repeated.key(b"") == "training":
+        if repeated.key is by_position:
+            assert repeated.kind is not None
             return self._by_position(repeated.kind, items)
         if where[0] < 0:
             matched = self._match(repeated, items)
@@ -173,7 +184,6 @@ class ModelMerger:
             key,
             tuple(map(_memoized, repeated.rename_keys)),
             repeated.replacement_key,
-            mark_replaced=True,
         )
         triples = match(items[0], items[1], items[2], rules)
         before, self.ambiguous = self.ambiguous, self._ambiguous(items, key)
@@ -274,22 +284,16 @@ def _groups(kind: MessageKind, versions: Sequence[Fields]) -> list[frozenset[int
 def _excluded(kind: MessageKind, versions: Sequence[Fields]) -> bool:
     """Whether the sides changed fields that exclude each other.
 
-    `kind.exclusive` has two sets of fields; one side changed the first set, the other the second.
+    `kind.exclusive` has two sets of fields; one side changed the first set, the other the second. A
+    set that both sides changed equally does not count.
     """
-    base, *sides = versions
-    changed = [
-        [
-            any(base.get(n << 3 | LENGTH) != side.get(n << 3 | LENGTH) for n in group)
-            for side in sides
-        ]
-        for group in kind.exclusive
+    (base, ours, theirs), (base_2, ours_2, theirs_2) = [
+        [[fields.get(number << 3 | LENGTH) for number in numbers] for fields in versions]
+        for numbers in kind.exclusive
     ]
-    one, other = changed
-    same = [
-        all(sides[0].get(n << 3 | LENGTH) == sides[1].get(n << 3 | LENGTH) for n in group)
-        for group in kind.exclusive
-    ]
-    return not any(same) and ((one[0] and other[1]) or (one[1] and other[0]))
+    if ours == theirs or ours_2 == theirs_2:
+        return False
+    return (base != ours and base_2 != theirs_2) or (base != theirs and base_2 != ours_2)
 
 
 def _positions(base: list[bytes], ours: list[bytes], theirs: list[bytes]) -> list[bytes] | None:

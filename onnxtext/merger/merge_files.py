@@ -95,7 +95,7 @@ def merge(
     with paused_collector(), warnings.catch_warnings():
         warnings.simplefilter("ignore", OnnxTextWarning)  # these concern the inputs, not the merge
         try:
-            if all(looks_binary(data) for data in files if data or data is not base):
+            if all(map(looks_binary, files if base else files[1:])):
                 return _merge_models(files, markers, path)
             versions = [_read(data, path) for data in files]
         except _Unreadable as error:
@@ -108,7 +108,7 @@ def merge(
 
 
 def _merge_files(versions: Sequence[_Version], markers: Markers) -> MergeResult:
-    """Merge versions at least one of which is a text.
+    """Merge texts, or texts and binary models, to a text.
 
     The byte order mark is ours; line ends are those of the side that changed them.
     """

@@ -108,8 +108,9 @@ def _only(*numbers: int) -> Key:
     )
 
 
-def _whole(data: bytes) -> Hashable:
-    return data
+def by_position(data: bytes) -> Hashable:
+    """Return the same key for all items: only the position identifies an item."""
+    return "position"
 
 
 def _outputs(data: bytes) -> Hashable:
@@ -122,22 +123,19 @@ def _outputs(data: bytes) -> Hashable:
     return tuple(found) or None
 
 
-def _label(data: bytes) -> Hashable:
-    return first(data, 3) or None
-
-
-def _first_output(data: bytes) -> Hashable:
-    return first(data, 2) or None
+def _nonempty(number: int) -> Key:
+    """Return a key function for a bytes field; an empty field has the key None."""
+    return lambda data: first(data, number) or None
 
 
 def _function(data: bytes) -> Hashable:
-    """Return domain, name and overload; the domain `ai.onnx` equals the empty domain."""
-    domain = first(data, 10) or b""
-    return b"" if domain == b"ai.onnx" else domain, first(data, 1), first(data, 13) or b""
+    """Return the domain, name and overload of a function."""
+    return _domain(data, 10), first(data, 1), first(data, 13) or b""
 
 
-def _domain(data: bytes) -> Hashable:
-    domain = first(data, 1) or b""
+def _domain(data: bytes, number: int = 1) -> Hashable:
+    """Return the domain in a field; `ai.onnx` equals the empty domain."""
+    domain = first(data, number) or b""
     return b"" if domain == b"ai.onnx" else domain
 
 
@@ -152,59 +150,59 @@ def _numbers(*numbers: int) -> frozenset[int]:
 
 _ENTRIES = RepeatedField(MessageKind(), _named(1))
 _DATA = _numbers(1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 13, 14)
-_TENSOR = MessageKind({16: _ENTRIES}, units=(_DATA,))
-_VALUE = MessageKind({4: _ENTRIES})
+_TENSOR = MessageKind({16: _ENTRIES}, units=(_DATA,))  # metadata_props
+_VALUE = MessageKind({4: _ENTRIES})  # metadata_props
 _VALUES = RepeatedField(_VALUE, _named(1), (_without(1),), _only(2))
 _ATTRIBUTE = MessageKind(
     positions=_numbers(9), units=(_numbers(2, 3, 4, 5, 7, 8, 10, 11, 14, 15, 20, 21, 22, 23),)
 )
 NODE = MessageKind(
     {
-        5: RepeatedField(_ATTRIBUTE, _named(1)),
-        9: _ENTRIES,
-        10: RepeatedField(None, _named(1)),
+        5: RepeatedField(_ATTRIBUTE, _named(1)),  # attribute
+        9: _ENTRIES,  # metadata_props
+        10: RepeatedField(None, _named(1)),  # device_configurations
     },
-    positions=_numbers(1, 2),
-    units=(_numbers(4, 7, 8),),
+    positions=_numbers(1, 2),  # input, output
+    units=(_numbers(4, 7, 8),),  # op_type, domain, overload
     exclusive=(_numbers(4, 7, 8), _numbers(1, 5)),
 )
-_NODES = RepeatedField(NODE, _outputs, (_first_output, _label, _without(2, 3)), _only(4, 7, 8))
+_NODES = RepeatedField(NODE, _outputs, (_nonempty(2), _nonempty(3), _without(2, 3)), _only(4, 7, 8))
 GRAPH = MessageKind(
     {
-        1: _NODES,
-        5: RepeatedField(_TENSOR, _named(8), (_without(8),), _only(1, 2)),
-        11: replace(_VALUES, ordered=True),
-        12: replace(_VALUES, ordered=True),
-        13: _VALUES,
-        14: RepeatedField(MessageKind({2: _ENTRIES}), _named(1), (_without(1),)),
-        15: RepeatedField(None, _sparse_name),
-        16: _ENTRIES,
+        1: _NODES,  # node
+        5: RepeatedField(_TENSOR, _named(8), (_without(8),), _only(1, 2)),  # initializer
+        11: replace(_VALUES, ordered=True),  # input
+        12: replace(_VALUES, ordered=True),  # output
+        13: _VALUES,  # value_info
+        14: RepeatedField(MessageKind({2: _ENTRIES}), _named(1), (_without(1),)),  # quantization
+        15: RepeatedField(None, _sparse_name),  # sparse_initializer
+        16: _ENTRIES,  # metadata_props
     },
     merge_if_both_add=True,
 )
 _OPSETS = RepeatedField(MessageKind(), _domain)
 FUNCTION = MessageKind(
     {
-        6: RepeatedField(None, _whole),
-        7: _NODES,
-        9: _OPSETS,
-        11: RepeatedField(_ATTRIBUTE, _named(1)),
-        12: _VALUES,
-        14: _ENTRIES,
+        6: RepeatedField(None, bytes),  # attribute, a list of names
+        7: _NODES,  # node
+        9: _OPSETS,  # opset_import
+        11: RepeatedField(_ATTRIBUTE, _named(1)),  # attribute_proto
+        12: _VALUES,  # value_info
+        14: _ENTRIES,  # metadata_props
     },
-    positions=_numbers(4, 5),
+    positions=_numbers(4, 5),  # input, output
     merge_if_both_add=True,
 )
 _TRAINING = MessageKind({3: _ENTRIES, 4: _ENTRIES}, {1: GRAPH, 2: GRAPH})
 MODEL = MessageKind(
     {
-        8: _OPSETS,
-        14: _ENTRIES,
-        20: RepeatedField(_TRAINING, lambda _: "training"),
-        25: RepeatedField(FUNCTION, _function, (_without(1, 13),)),
-        26: RepeatedField(MessageKind(), _named(1)),
+        8: _OPSETS,  # opset_import
+        14: _ENTRIES,  # metadata_props
+        20: RepeatedField(_TRAINING, by_position),  # training_info
+        25: RepeatedField(FUNCTION, _function, (_without(1, 13),)),  # functions
+        26: RepeatedField(MessageKind(), _named(1)),  # configuration
     },
-    {7: GRAPH},
+    {7: GRAPH},  # graph
     merge_if_both_add=True,
 )
 # Graphs hold nodes, which hold attributes, which hold graphs.

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from onnxtext.ast.list_order import is_dense, known_with_data
-from onnxtext.ast.model import Graph, Model
-from onnxtext.ast.visit import walk_graphs, walk_nodes
+from onnxtext.ast.model import Function, Graph, Model, Node
+from onnxtext.ast.visit import walk_graphs
 from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Finding
 from onnxtext.merger.canonical_models import Known, lift, lower_one
@@ -62,7 +62,7 @@ def review_models(
     names = both_defined(resolved[0], ours, theirs)
     if marked or names:
         notes += [f"{found.message} (only in the merge, not in ours or theirs)" for found in marked]
-        notes += [f"both sides define `{_text(name)}`" for name in names]
+        notes += [f"both sides define `{name.decode('utf-8', 'replace')}`" for name in names]
         merger.forced, placed = _places(owners, marked)
         for where, index in _named(resolved[0], names):
             merger.forced.setdefault(where, set()).add(index)
@@ -75,19 +75,12 @@ def review_models(
     return tuple([_sorted(one, sides, known, before) for one in resolved])  # type: ignore[return-value]
 
 
-def _text(name: bytes) -> str:
-    return name.decode("utf-8", "replace")
-
-
-def _name(value: bytes) -> str:
-    return (first(value, 1) or b"").decode("utf-8", "surrogateescape")
-
-
 # ---- Names ----------------------------------------------------------------------------------
 
 _NAMES: dict[int, Callable[[bytes], Any]] = {
     number: GRAPH.lists[number].key for number in (5, 11, 15)
 }
+"""Returns the name of an initializer, an input or a sparse initializer, by its field number."""
 
 
 def _defined_names(data: bytes) -> dict[bytes, set[int]]:
@@ -101,11 +94,11 @@ def _defined_names(data: bytes) -> dict[bytes, set[int]]:
 
 
 def both_defined(merged: bytes, ours: bytes, theirs: bytes) -> list[bytes]:
-    """Return the names that the merge has in a combination of lists that neither side has.
+    """Return the names whose definitions in the merge come from both sides.
 
-    For example, one side adds an input, and the other side adds an initializer of the same name:
-    the merge then has the name in both lists, and each side has it in one. The lists are the
-    inputs, the dense and the sparse initializers of the main graph.
+    For example, one side adds an input `x` and the other side an initializer `x`: the merge then
+    has `x` in both lists, which neither side has. The lists are the inputs, the dense and the
+    sparse initializers of the main graph.
     """
     if merged in (ours, theirs):
         return []
@@ -139,24 +132,23 @@ def _owners(model: Model, data: bytes) -> dict[int, tuple[FieldPath, int]]:
     """
     owners: dict[int, tuple[FieldPath, int]] = {}
     graph = model.graph
-    for index, node in enumerate(graph.nodes):
-        owners[id(node)] = (7, 1), index
-        for inner in walk_nodes(node):
-            owners[id(inner)] = (7, 1), index
-        for owner in walk_graphs(node):
-            _add_values(owners, owner, ((7, 1), index))
-    for index, function in enumerate(model.functions):
-        owners[id(function)] = (0, 25), index
-        for owner in walk_graphs(function):
-            _add_values(owners, owner, ((0, 25), index))
-            for inner in owner.nodes:
-                owners[id(inner)] = (0, 25), index
+    lists: list[tuple[FieldPath, Sequence[Node | Function]]] = [
+        ((7, 1), graph.nodes),
+        ((0, 25), model.functions),
+    ]
+    for where, items in lists:
+        for index, item in enumerate(items):
+            owners[id(item)] = where, index
+            for owner in walk_graphs(item):
+                for inner in (*owner.inputs, *owner.outputs, *owner.values, *owner.nodes):
+                    owners[id(inner)] = where, index
     for number, values in _values(graph).items():
         for index, value in enumerate(values):
             owners.setdefault(id(value), ((7, number), index))
     infos = {value.name: value for value in graph.values if value.data is None}
-    for index, item in enumerate(split(first(data, 7) or b"").get(13 << 3 | LENGTH, ())):
-        if (value := infos.get(_name(item))) is not None:
+    for index, info in enumerate(split(first(data, 7) or b"").get(13 << 3 | LENGTH, ())):
+        name = (first(info, 1) or b"").decode("utf-8", "surrogateescape")
+        if (value := infos.get(name)) is not None:
             owners.setdefault(id(value), ((7, 13), index))
     return owners
 
@@ -176,22 +168,15 @@ def _places(
     return found, complete
 
 
-def _add_values(
-    owners: dict[int, tuple[FieldPath, int]], graph: Any, place: tuple[FieldPath, int]
-) -> None:
-    for value in (*graph.inputs, *graph.outputs, *graph.values):
-        owners[id(value)] = place
-
-
 def _values(graph: Graph) -> dict[int, Sequence[Any]]:
     """Return the values of a graph by field number, in the order of the field's list."""
     data = known_with_data(graph)
     return {
         11: graph.inputs,
         12: graph.outputs,
-        5: [value for value in data if is_dense(value)],
+        5: [value for value in data if is_dense(value)],  # initializer
         14: graph.quantization,
-        15: [value for value in data if not is_dense(value)],
+        15: [value for value in data if not is_dense(value)],  # sparse_initializer
     }
 
 

@@ -9,10 +9,10 @@ from collections.abc import Hashable, Sequence
 
 from onnxtext.ast.model import Graph, Model
 from onnxtext.ast.visit import walk_graphs
-from onnxtext.diagnostics import OnnxTextError
 from onnxtext.format.tokens_with_comments import read_tokens
 from onnxtext.merger.text_parts import comments_in
 from onnxtext.merger.trivia_merge import kept_comments
+from onnxtext.merger.verify_merged_text import parse_or_none
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
 
@@ -49,8 +49,8 @@ def add_comments(text: str, base: str, ours: Version, theirs: Version) -> str:
 def restore_comments(text: str, before: Version, edited: Model) -> str:
     """Return an edited text with the comments that it has lost, each above its statement.
 
-    If the statement was removed, a comment behind it on its line is left out, and a comment above
-    it goes to the next statement.
+    If its statement was removed, a comment on the statement's line is left out, and a comment above
+    the statement goes to the next statement.
 
     Args:
         text: the text of the edited model.
@@ -106,7 +106,10 @@ def _statements(model: Model) -> list[tuple[int, Hashable]]:
 
 
 def _insert(text: str, placed: dict[Hashable, list[str]]) -> str:
-    """Insert comments above the statements with their keys; if the model changes, at the top."""
+    """Insert comments above the statements with their keys.
+
+    If the text then parses to another model, insert the comments at the top instead.
+    """
     model = parse_model(Source(text, "<merge>"))
     if not text.endswith("\n"):
         text += "\n"
@@ -124,14 +127,7 @@ def _insert(text: str, placed: dict[Hashable, list[str]]) -> str:
         made += [text[last:start], *[f"{indent}{comment}\n" for comment in lines[start]]]
         last = start
     result = "".join([*made, text[last:], *[f"{comment}\n" for comment in at_end]])
-    if _parses_to(result, model):
+    if parse_or_none(result) == model:
         return result
     everything: Sequence[str] = [c for comments in placed.values() for c in comments]
     return "".join([*[f"{comment}\n" for comment in everything], text])
-
-
-def _parses_to(text: str, model: Model) -> bool:
-    try:
-        return parse_model(Source(text, "<merge>")) == model
-    except OnnxTextError:
-        return False

@@ -20,6 +20,7 @@ from onnxtext.merger.reprint_comments import restore_comments
 from onnxtext.merger.splicing import splice
 from onnxtext.merger.text_merge import propose, resolve
 from onnxtext.merger.text_review import Unmergeable
+from onnxtext.merger.verify_merged_text import parse_or_none
 from onnxtext.printer import print_model
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
@@ -43,26 +44,19 @@ def rewrite_text(text: str, model: Model, *, name: str = "<string>") -> str:
         old = parse_model(Source(text, name))
         if old == model:
             return text
-        made = splice(Source(text, name), old, model)
-        partly = _parsed(made)
-        if partly is None:
-            made = splice(Source(text, name), old, model, in_tokens=False)
-            partly = _parsed(made)
-        if partly is None:
-            made, partly = text, old
-        plain, line_ends = plain_text(made)
-        if partly != model:
-            plain = _merged(plain, partly, model)
+        for in_tokens in (True, False):
+            spliced = splice(Source(text, name), old, model, in_tokens=in_tokens)
+            parsed = parse_or_none(spliced)
+            if parsed is not None:
+                break
+        else:
+            spliced, parsed = text, old
+        plain, line_ends = plain_text(spliced)
+        if parsed != model:
+            plain = _merged(plain, parsed, model)
         if "#" in text:
             plain = restore_comments(plain, (text, old), model)
         return line_ends.restore(plain)
-
-
-def _parsed(text: str) -> Model | None:
-    try:
-        return parse_model(Source(text, "<rewrite>"))
-    except OnnxTextError:
-        return None
 
 
 def _merged(text: str, old: Model, model: Model) -> str:
@@ -74,6 +68,6 @@ def _merged(text: str, old: Model, model: Model) -> str:
     try:
         proposal = propose(versions, trees, Markers(), [], Orders())
         made = resolve(proposal.marked)[1] if proposal.conflicts else proposal.text
-        return made if _parsed(made) == model else theirs
+        return made if parse_or_none(made) == model else theirs
     except (MergeConflict, Unmergeable, OnnxTextError):
         return theirs

@@ -66,12 +66,12 @@ def find(subject: Subject, sides: Sequence[Model]) -> Iterator[Finding]:
     for _, node in subject.nodes() if functions or domains else ():
         domain = plain_domain(node.domain)
         # The output tells calls apart: an error that a side already has must not hide a new one.
-        whose = f"the node of {quoted(node.outputs[0])}" if node.outputs else "a node"
+        caller = f"the node of {quoted(node.outputs[0])}" if node.outputs else "a node"
         if (domain, node.op_type, node.overload or "") in functions:
-            message = f"{whose} calls {quoted(node.op_type)}, a function that one side has deleted"
+            message = f"{caller} calls {quoted(node.op_type)}, a function that one side has deleted"
             yield Finding(_CALLS, message, (Place(node),), _HELP)
         elif domain in domains:
-            message = f"{whose} uses {quoted(domain)}, a domain that one side no longer imports"
+            message = f"{caller} uses {quoted(domain)}, a domain that one side no longer imports"
             yield Finding(_CALLS, message, (Place(node),), _HELP)
 
 

@@ -25,7 +25,7 @@ _REST_OF_LINE = re.compile(r"[ \t]*(?:#[^\r\n]*)?(?=\r?\n|\Z)")
 _COMMENT_LINE = re.compile(r"[ \t]*(?:#[^\n]*)?\n")
 
 
-def splice(source: Source, old: Model, new: Model, *, in_tokens: bool = True) -> str:
+def splice(source: Source, old: Model, new: Model, *, in_tokens: bool) -> str:
     """Return a text in which edited nodes and values are replaced, inserted or removed.
 
     Other edits have no effect.
@@ -39,9 +39,8 @@ def splice(source: Source, old: Model, new: Model, *, in_tokens: bool = True) ->
     """
     made = _Splice(source, in_tokens)
     befores: list[Graph | Function] = [old.graph, *old.functions]
-    afters: dict[int, Graph | Function] = {}
-    afters.update({owner.at: owner for owner in new.functions})
-    afters[new.graph.at] = new.graph
+    owners: list[Graph | Function] = [*new.functions, new.graph]
+    afters = {owner.at: owner for owner in owners}
     for before in befores:
         after = afters.get(before.at)
         if after is not None:

@@ -27,7 +27,7 @@ class Merger:
         about_comments: number of conflicts that concern comments only.
     """
 
-    def __init__(self, orders: Orders, *, split_all: bool = False) -> None:
+    def __init__(self, orders: Orders, *, split_all: bool) -> None:
         self.orders = orders
         self.split_all = split_all
         self.about_comments = 0
@@ -69,7 +69,7 @@ class Merger:
             suffix=_blanks("suffix", base, ours, theirs),
             closing=brackets.closing,
             commas=origin not in construct_rules.WITHOUT_COMMAS
-            and (origin != "record" or _has_commas(ours, theirs)),
+            and (origin != "record" or any(i.comma for i in (*ours.items, *theirs.items))),
             trailing=_trailing(base, ours, theirs),
         )
         _break_evenly(listed)
@@ -86,13 +86,13 @@ class Merger:
         heads = [items.head for items in (base, ours, theirs)]
         if not any(heads):
             return ""
-        texts = [construct_rules.token_texts(head) if head else None for head in heads]
-        chosen = heads[1] or heads[2]
-        if texts[0] == texts[1] and texts[2] is not None:
-            chosen = heads[2]
-        elif None not in (*texts[1:],) and texts[1] != texts[2] and texts[0] != texts[2]:
+        before, mine, others = [construct_rules.token_texts(head) for head in heads]
+        chosen = ours.head or theirs.head
+        if before == mine and others:
+            chosen = theirs.head
+        elif mine and others and others not in (before, mine):
             raise MergeConflict
-        return Joined([("", f"{_between(chosen)} ")])
+        return Joined([("", f"{_source_text(chosen)} ")])
 
     def _chunk(self, base: Item | None, ours: Item | None, theirs: Item | None) -> Chunk | None:
         """Merge the versions of an item; None if the merge does not have it."""
@@ -126,7 +126,10 @@ class Merger:
     def _is_outdated_encoding(
         self, base: Item | None, ours: Item | None, theirs: Item | None
     ) -> bool:
-        """Whether an item is an encoding section that does not apply to the merge; note it."""
+        """Whether an item is an encoding section that does not apply to the merge.
+
+        If so, add a note.
+        """
         item = ours or theirs
         assert item is not None
         if item.part.origin != "section" or not item.part.body.startswith("encoding"):
@@ -146,27 +149,27 @@ class Merger:
         Raises:
             MergeConflict: both sides changed the construct in different ways.
         """
-        bodies = [None if part is None else part.body for part in (base, ours, theirs)]
+        before, mine, others = [None if p is None else p.body for p in (base, ours, theirs)]
         known = [part for part in (base, ours, theirs) if part is not None]
         if not known:
             return None
         origin = known[0].origin
         if origin == "resource" and construct_rules.is_blob(known[0]):
-            return bodies[1] or bodies[2]  # identified by content; `text_review` drops unused blobs
+            return mine or others  # identified by content; `text_review` drops unused blobs
         if (
             not self.split_all
             or len(known) < 3
-            or len(set(bodies)) == 1
+            or before == mine == others
             or not construct_rules.holds_statements(ours)
         ):
-            if bodies[1] == bodies[2] or bodies[0] == bodies[2]:
-                return bodies[1]
-            if bodies[0] == bodies[1]:
-                return bodies[2]
+            if others in (mine, before):
+                return mine
+            if before == mine:
+                return others
         if any(construct_rules.punctuation(part) == "" and part.origin != origin for part in known):
             raise MergeConflict
         if ours is None or theirs is None or base is None:
-            return self._present(base, ours, theirs, origin)
+            return self._added_or_removed(base, ours, theirs, origin)
         if origin in construct_rules.PARTS and not (origin == "training_item" and read_list(ours)):
             return self._parts(base, ours, theirs, origin)
         lists = (
@@ -180,7 +183,7 @@ class Merger:
             return self._parts(base, ours, theirs, origin)
         return self._single_part(base, ours, theirs)
 
-    def _present(
+    def _added_or_removed(
         self, base: Part | None, ours: Part | None, theirs: Part | None, origin: str
     ) -> Body | None:
         """Merge a construct that at least one version lacks."""
@@ -209,10 +212,10 @@ class Merger:
                 return body
             if ours.origin in ("names", "outputs", "elements", "element", "attribute_value"):
                 return self._positional(children, versions)
-        texts = [part.token_texts() for part in versions]
-        if texts[1] == texts[2] or texts[0] == texts[2]:
+        before, mine, others = [part.token_texts() for part in versions]
+        if others in (mine, before):
             return ours.body
-        if texts[0] == texts[1]:
+        if before == mine:
             return theirs.body
         raise MergeConflict
 
@@ -257,7 +260,7 @@ class Merger:
         versions = [
             {} if part is None else construct_rules.roles_of(part) for part in (base, ours, theirs)
         ]
-        construct_rules.check_together(origin, *versions)
+        construct_rules.check_dependent_parts(origin, *versions)
         first, second = versions[1], versions[2]
         if list(versions[0]) == list(first):
             first, second = second, first
@@ -308,33 +311,22 @@ def _part(item: Item | None) -> Part | None:
     return None if item is None else item.part
 
 
-def _between(parts: Sequence[Part]) -> str:
+def _source_text(parts: Sequence[Part]) -> str:
     return parts[0].source[parts[0].start : parts[-1].end]
 
 
 def _blanks(which: str, base: Items, ours: Items, theirs: Items) -> str:
-    present = [
-        getattr(items, which) if items.opening or not _have_brackets(base, ours, theirs) else None
-        for items in (base, ours, theirs)
-    ]
-    return merge_blanks(*present)
-
-
-def _have_brackets(*versions: Items) -> bool:
-    """Whether a version of a list has brackets."""
-    return any(items.opening for items in versions)
-
-
-def _has_commas(*versions: Items) -> bool:
-    return any(item.comma for items in versions for item in items.items)
+    versions = (base, ours, theirs)
+    have_brackets = any(items.opening for items in versions)
+    return merge_blanks(
+        *[getattr(i, which) if i.opening or not have_brackets else None for i in versions]
+    )
 
 
 def _trailing(base: Items, ours: Items, theirs: Items) -> bool:
     """Whether a comma follows the last item of the merge."""
-    flags = [items.items[-1].comma if items.items else None for items in (base, ours, theirs)]
-    if flags[1] is None or flags[0] == flags[1]:
-        return bool(flags[1] if flags[2] is None else flags[2])
-    return bool(flags[1])
+    before, mine, others = [v.items[-1].comma if v.items else None for v in (base, ours, theirs)]
+    return bool(others if mine in (None, before) and others is not None else mine)
 
 
 def _break_evenly(listed: Listed) -> None:

@@ -2,7 +2,7 @@
 """Merge texts: as models if they are valid, otherwise line by line.
 
 The models and the texts are merged separately. The merged text keeps comments, layout and
-spelling. It is the result if it parses to the merged model; otherwise the merged model is printed.
+spelling. If it parses to the merged model, it is the result; otherwise the merged model is printed.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def merge_texts(
     named = zip((base, ours, theirs), markers.labels, strict=True)
     try:
         models = [parse_model(Source(text, name)) for text, name in named if text.strip()]
-        if len(models) + (not base.strip()) == 3:
+        if ours.strip() and theirs.strip():
             return _merge_statements((base, ours, theirs), models, markers, resources)
         reason = "a version is empty"
     except OnnxTextError as error:
@@ -123,7 +123,7 @@ class _Proposal:
         conflicts: number of conflicts.
         plain: the text with conflicts resolved to ours.
         about_comments: number of conflicts that concern comments only.
-        marked: the text with special markers that no valid text contains; "" without conflicts.
+        marked: the text with the markers that `resolve` reads; "" without conflicts.
     """
 
     text: str
@@ -133,8 +133,16 @@ class _Proposal:
     marked: str
 
 
-_SEPARATOR = "\x00"
-"""A character that no valid text contains."""
+# Lines around the versions of a conflict; no valid text contains the character NUL.
+_OURS, _THEIRS, _END = "\x00<", "\x00=", "\x00>"
+
+
+class _ResolvableMarkers(Markers):
+    """Conflict markers that differ from all lines of valid texts."""
+
+    def lines(self, base: str, ours: str, theirs: str) -> str:
+        """Return a conflict without the version of the base."""
+        return f"{_OURS}\n{ours}{_THEIRS}\n{theirs}{_END}"
 
 
 def propose(
@@ -166,25 +174,24 @@ def propose(
     writer = write(listed, markers)
     marked = ""
     if writer.conflicts:
-        marked = write(listed, Markers(1, (_SEPARATOR,) * 3)).text()
+        marked = write(listed, _ResolvableMarkers()).text()
     return _Proposal(writer.text(), writer.conflicts, plain, merger.about_comments, marked)
 
 
 def resolve(text: str) -> tuple[str, str]:
     """Return (text resolved to ours, text resolved to theirs) of a merge (`_Proposal.marked`)."""
-    sides: tuple[list[str], list[str]] = ([], [])
-    within = ""
+    ours: list[str] = []
+    theirs: list[str] = []
+    within = _END
     for line in text.split("\n"):
-        if line in (f"< {_SEPARATOR}", f"| {_SEPARATOR}", f"> {_SEPARATOR}"):
-            within = "" if line[0] == ">" else line[0]
-        elif line == "=" and within == "|":
-            within = "="
-        else:
-            if within in ("", "<"):
-                sides[0].append(line)
-            if within in ("", "="):
-                sides[1].append(line)
-    return "\n".join(sides[0]), "\n".join(sides[1])
+        if line in (_OURS, _THEIRS, _END):
+            within = line
+            continue
+        if within != _THEIRS:
+            ours.append(line)
+        if within != _OURS:
+            theirs.append(line)
+    return "\n".join(ours), "\n".join(theirs)
 
 
 # ---- Models ---------------------------------------------------------------------------------
@@ -225,11 +232,9 @@ class _Merge:
             proposal is not None
             and not proposal.conflicts
             and not merger.ambiguous
-            and (
-                proposal.plain.fits
-                and resolved[0] == resolved[1] == self._lowered(proposal)
-                and not both_defined(resolved[0], ours, theirs)
-            )
+            and proposal.plain.fits
+            and resolved[0] == resolved[1] == self._lowered(proposal)
+            and not both_defined(resolved[0], ours, theirs)
         ):
             self.notes += notes
             return proposal.text, 0
@@ -273,11 +278,10 @@ class _Merge:
         base, ours, theirs = self.texts
         if ambiguous and resolved[0] == resolved[1]:
             return whole_conflict(base, ours, theirs, self.markers), 1
-        texts = [self._print(model) for model in dict.fromkeys(resolved)]
+        texts = {model: self._print(model) for model in dict.fromkeys(resolved)}
+        mine, others, before = [texts[model] for model in resolved]
         if len(texts) == 1:
-            return texts[0], 0
-        by_model = dict(zip(dict.fromkeys(resolved), texts, strict=True))
-        mine, others, before = [by_model[model] for model in resolved]
+            return mine, 0
         return join_versions(before, mine, others, self.markers)
 
     def _print(self, data: bytes) -> str:
@@ -290,12 +294,8 @@ class _Merge:
         )
         model.metadata_left_out = mine.metadata_left_out or others.metadata_left_out
         model.resources_left_out = mine.resources_left_out or others.resources_left_out
-        versions = [
-            (text, tree)
-            for text, tree in zip(self.texts, self.trees, strict=True)
-            if tree is not None
-        ]
-        return add_comments(print_model(model), self.texts[0], versions[-2], versions[-1])
+        before, *texts = self.texts
+        return add_comments(print_model(model), before, (texts[0], mine), (texts[1], others))
 
 
 def _limit_notes(notes: list[str]) -> list[str]:

@@ -187,11 +187,10 @@ def read_list(part: Part) -> Items | None:
 
 
 def _read_numbers(part: Part) -> Items:
-    """Split a list of operator set versions that is one token, such as `[21]`."""
+    """Split a token that is a list of operator set versions, such as `[21]`."""
     found = Items(opening="[", closing="]")
-    numbers = list(_NUMBER.finditer(part.body))
     trees: list[tuple[Tree | Token, Token | None]] = []
-    for number in numbers:
+    for number in _NUMBER.finditer(part.body):
         token = Token(number.group(1), "INT", part.start + number.start(1))
         comma = Token(",", "COMMA", part.start + number.end() - 1) if number.group(2) else None
         trees.append((Tree("header_item", "bare_opset_item", [token]), comma))

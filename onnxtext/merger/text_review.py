@@ -50,7 +50,7 @@ class Reviewed:
 
 
 def review(
-    listed: Listed, ours: Model, theirs: Model, notes: list[str], *, split_all: bool = False
+    listed: Listed, ours: Model, theirs: Model, notes: list[str], *, split_all: bool
 ) -> Reviewed:
     """Mark semantic conflicts in a merge and sort its nodes.
 
@@ -126,7 +126,10 @@ class _ChunkSpans:
 
 
 def _mark(finding: Finding, places: _ChunkSpans, notes: list[str]) -> None:
-    """Mark the changed statements of a finding as conflicts; if none is changed, mark them all."""
+    """Mark the statements of a finding as conflicts.
+
+    If some of them differ between the versions, mark only these.
+    """
     found: dict[int, Chunk] = {}
     for place in finding.places:
         at = getattr(place.item, "at", -1)

@@ -22,6 +22,14 @@ Items = dict[Hashable, bytes]
 _GRAPH = 7 << 3 | LENGTH
 
 
+def parse_or_none(text: str) -> Model | None:
+    """Return the syntax tree of a text; None if the text has errors."""
+    try:
+        return parse_model(Source(text, "<merge>"))
+    except OnnxTextError:
+        return None
+
+
 def lower_text(text: str, known: Known, versions: Sequence[Model]) -> bytes | None:
     """Return the canonical bytes of a merged text, with marks instead of data.
 
@@ -32,11 +40,8 @@ def lower_text(text: str, known: Known, versions: Sequence[Model]) -> bytes | No
         known: the data that the marks replace.
         versions: the models that were merged.
     """
-    try:
-        model = parse_model(Source(text, "<merge>"))
-    except OnnxTextError:
-        return None
-    return lower_tree(model, text, known, versions)
+    model = parse_or_none(text)
+    return None if model is None else lower_tree(model, text, known, versions)
 
 
 def lower_tree(model: Model, text: str, known: Known, versions: Sequence[Model]) -> bytes | None:
@@ -57,13 +62,16 @@ def lower_tree(model: Model, text: str, known: Known, versions: Sequence[Model])
 
 
 def _has_all_blobs(model: Model, text: str, versions: Sequence[Model]) -> bool:
-    """Whether a model has each blob that its text mentions, unless no version has the blob."""
+    """Whether a model has each blob that its text mentions, inline or in a weight store.
+
+    A blob that no version has inline may be in any store: then the model needs all their stores.
+    """
+    stores = [place for version in versions for place in version.places]
+    has_all_stores = all(place in model.places for place in stores)
     for digest in set(BLOB.findall(text)):
-        if _holds(model, digest):
-            continue
-        holders = [version for version in versions if _holds(version, digest)]
-        places = [version.places for version in versions if version.places]
-        if holders or not all(place in model.places for found in places for place in found):
+        if not _holds(model, digest) and (
+            not has_all_stores or any(_holds(version, digest) for version in versions)
+        ):
             return False
     return True
 
@@ -77,8 +85,8 @@ def accepts(
 ) -> bool:
     """Whether a text with conflicts agrees with the merge of the models.
 
-    Each item must equal the same item in the merge of the models, or be a conflict between our and
-    their version of it.
+    Each item must be as in the merge of the models, or be a conflict between our version and their
+    version of the item.
 
     Args:
         found: the canonical bytes of the text with its conflicts resolved to ours, and to theirs.

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
-from onnxtext.differ import ModelDiff, WeightChange
+from onnxtext.differ import ModelDiff, Side, WeightChange, compare
 from onnxtext.differ.render import text
 from tests.differ.graphs import diff_of
 
@@ -167,3 +167,16 @@ def test_unrelated_weights_are_not_called_derived() -> None:
     """Other values of a fitting shape and type are neither transposed nor cast."""
     made = diff_of(made_of({"a": normal(4, 6)}), made_of({"b": normal(6, 4) + 1}))
     assert sorted(item.actions for item in made.items) == [("added",), ("removed",)]
+
+
+def test_a_scale_that_does_not_fit_its_type_is_not_used() -> None:
+    def side(weight: str) -> Side:
+        return Side.of_text(f"""\
+g () => () <{weight}, float s = blob"ba7816bf8f01cfea"> {{
+  o = DequantizeLinear (w, s)
+}}
+resources {{ "ba7816bf8f01cfea": base64 "YWJj" }}
+""")
+
+    made = compare(side("float[2] w = [1.5, 2]"), side("int8[2] w = [7, 2]"))
+    assert only(made).note == "differences between float and int8 are not computed"

@@ -294,6 +294,14 @@ def test_conflicts_have_markers_and_labels() -> None:
     ]
 
 
+def test_a_line_that_resembles_a_marker_keeps_its_layout() -> None:
+    def text(operator: str) -> str:
+        return f"g (float x) => (float y) {{\n  z   =   Neg (x)\n  y\n=\n{operator} (z)\n}}\n"
+
+    result = merged(text("Relu"), text("Tanh"), text("Exp"))
+    assert resolved(str(result), "theirs") == text("Exp")
+
+
 @pytest.mark.parametrize("mark", ["ours", "theirs", "base"])
 def test_texts_with_conflicts_are_merged_line_by_line(mark: str) -> None:
     broken = TEXT.replace("  y = ", "<<<<<<< a\n  y = Abs (x)\n=======\n  y = ")

@@ -12,7 +12,6 @@ from onnxtext.differ.result import (
     Group,
     ItemChange,
     ItemKey,
-    ItemPosition,
     ModelDiff,
     WeightChange,
 )
@@ -175,11 +174,7 @@ def _head(item: ItemChange) -> str:
         text += f" {'moved from' if 'moved' in item.actions else 'was'} {item.old.path}"
     elif "moved" in item.actions:
         text += " moved"
-    return text + _line(position)
-
-
-def _line(position: ItemPosition) -> str:
-    return "" if position.line is None else f", line {position.line}"
+    return text if position.line is None else f"{text}, line {position.line}"
 
 
 def _in_headline(item: ItemChange, change: FieldChange) -> bool:
@@ -197,7 +192,7 @@ def _field(change: FieldChange, indent: str) -> Iterator[Line]:
         if text is not None:
             yield from _with_marks(mark, f"{head}{text}", indent)
     if change.weights is not None:
-        yield Line("#", indent + weight_text(change.weights))
+        yield Line("#", indent + _weight_text(change.weights))
 
 
 def _with_marks(mark: str, text: str, indent: str = "") -> Iterator[Line]:
@@ -205,7 +200,7 @@ def _with_marks(mark: str, text: str, indent: str = "") -> Iterator[Line]:
         yield Line(mark, indent + line if line else line)
 
 
-def weight_text(weights: WeightChange) -> str:
+def _weight_text(weights: WeightChange) -> str:
     """Return one line that describes how the elements of a tensor differ."""
     parts = [] if weights.how is None else [weights.how]
     if weights.changed is not None and weights.elements:

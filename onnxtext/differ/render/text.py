@@ -18,7 +18,7 @@ def render(diff: ModelDiff, *, color: bool = False, every: bool = False) -> str:
         color: whether to color it for a terminal.
         every: whether to show every difference of a large diff; otherwise they are grouped.
     """
-    parts = [hunk for hunk in hunks(diff, every=every) if hunk]
+    parts = list(hunks(diff, every=every))
     if not parts:
         return ""
     lines = [
