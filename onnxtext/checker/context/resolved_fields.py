@@ -183,10 +183,6 @@ class ResolvedFields:
         except (LowerError, WireError):
             return graph
         made = _with_fields(graph, lifted, changed.keys())
-        if "input" in changed:
-            made.inputs = lifted.inputs
-        if "output" in changed:
-            made.outputs = lifted.outputs
         if changed.keys() & {"initializer", "sparse_initializer", "value_info"}:
             made.values = lifted.values
         sparse = changed.get("sparse_initializer")
@@ -205,8 +201,6 @@ class ResolvedFields:
         except (LowerError, WireError):
             return function
         made = _with_fields(function, lifted, changed)
-        made.inputs = lifted.inputs if "input" in changed else made.inputs
-        made.outputs = lifted.outputs if "output" in changed else made.outputs
         made.values = lifted.values if "value_info" in changed else made.values
         return self._record(function, made)
 
@@ -308,11 +302,7 @@ def _dims(record: ast.Record) -> tuple[int, ...]:
 
 def field_of(record: ast.Record, name: str) -> FieldValue | None:
     """Return the value of the last field called `name` in a record; None if there is none."""
-    found: FieldValue | None = None
-    for field in record.fields:
-        if field.key == name:
-            found = field.value
-    return found
+    return next((field.value for field in reversed(record.fields) if field.key == name), None)
 
 
 def number_of(value: FieldValue | None) -> int | None:
