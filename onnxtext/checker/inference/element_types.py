@@ -106,17 +106,14 @@ class TypeInference(ScopeWalk[Types]):
                     continue
                 found = made[number] if number < len(made) else None
                 own = text(typed[number]) if typed else None
+                declaration: ValueInfo | None = None
+                if own is None and name in declared:
+                    own, declaration = declared[name]
                 if own is not None:
                     if found is not None and found != own:
-                        place = Place(node, ("output_types", number))
-                        self._differs(node, number, found, own, place, resolved[index])
+                        target = resolved[index]
+                        self._differs(node, number, found, own, declaration, target)
                     # Either type may be wrong, so later nodes see an unknown type.
-                    found = own if found in (None, own) else None
-                elif name in declared:
-                    own, value = declared[name]
-                    if found is not None and found != own:
-                        place = Place(value, ("type",))
-                        self._differs(node, number, found, own, place, resolved[index])
                     found = own if found in (None, own) else None
                 types.setdefault(name, found)
         return environment
@@ -142,19 +139,27 @@ class TypeInference(ScopeWalk[Types]):
             )
 
     def _differs(
-        self, node: Node, number: int, found: str, declared: str, place: Place, target: Target
-    ) -> None:
-        name = node.outputs[number]
-        places = [Place(node, ("outputs", number), f"computed as `{shown(found)}`")]
-        if place.item is not node:
-            places.append(place._replace(label=f"declared as `{shown(declared)}`"))
+        self, node: Node, number: int, found: str, declared: str, declaration: ValueInfo | None,
+        target: Target,
+    ) -> None:  # fmt: skip
+        """Report an output whose computed type differs from its declared type.
+
+        `declaration` is None if the node itself declares the type, as in `float[N] y = …`.
+        """
+        places: tuple[Place, ...]
+        if declaration is None:
+            label = f"`{node.op_type}` gives `{shown(found)}`"
+            places = (Place(node, ("output_types", number), label),)
         else:
-            places = [place._replace(label=f"`{node.op_type}` gives `{shown(found)}`")]
+            places = (
+                Place(node, ("outputs", number), f"computed as `{shown(found)}`"),
+                Place(declaration, ("type",), f"declared as `{shown(declared)}`"),
+            )
         self._report(
             node,
-            f"{quoted(name)} is declared `{shown(declared)}`, but `{node.op_type}` computes "
-            f"`{shown(found)}`",
-            tuple(places),
+            f"{quoted(node.outputs[number])} is declared `{shown(declared)}`, but "
+            f"`{node.op_type}` computes `{shown(found)}`",
+            places,
             f"declare it `{shown(found)}`, or insert a `Cast`",
             number,
             target,

@@ -43,9 +43,10 @@ class Interface(NamedTuple):
             function declares only the name.
         inputs: the index and name of each input that a call must not omit, because the body passes
             it to an input that an operator requires or that a called function needs.
-        attributes: the names of the parameters without a default to which required attributes
-            refer. An attribute in the body is required by an operator, by a called function, or
-            because its alternatives are missing (`num_outputs` of `Split`).
+        attributes: the names of the attribute parameters that a call must set: they have no
+            default, and the body refers to them for an attribute that a node needs. An operator or
+            a called function may need it, or its alternatives are missing (`num_outputs` of
+            `Split`).
     """
 
     parameters: dict[str, Attribute | None]
@@ -66,8 +67,9 @@ class Needs:
         self._needed: set[Parameter] = set()
         self.conflicts: dict[Parameter, tuple[TypedUse, TypedUse]] = {}
         self._types: dict[Parameter, TypedUse] = {}
+        # By parameter of a called function: the parameters that callers pass for it.
         self._callers: dict[Parameter, list[Parameter]] = {}
-        self._untyped: dict[Parameter, list[Parameter]] = {}
+        self._untyped: dict[Parameter, list[Parameter]] = {}  # only references without a type
         resolved = targets(subject)
         names = {
             id(scope.function): {value.name for value in scope.inputs}

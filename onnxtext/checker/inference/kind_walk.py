@@ -28,7 +28,6 @@ from onnxtext.checker.inference.kind_facts import (
     Kind,
     Reads,
     Symbols,
-    Types,
     Values,
     keeps_type,
     key_maker,
@@ -36,7 +35,6 @@ from onnxtext.checker.inference.kind_facts import (
     reads,
     shapes_of,
     types_of,
-    value_of,
 )
 from onnxtext.checker.inference.node_inference import Answer, NodeInference
 from onnxtext.checker.inference.shape_environment import input_symbols
@@ -44,8 +42,8 @@ from onnxtext.checker.inference.symbolic.operator_call import SymbolicShape
 from onnxtext.checker.inference.symbolic.operators import depends_on_types_alone
 from onnxtext.checker.inference.symbolic.propagation import declares_types
 from onnxtext.checker.inference.symbolic.shape_merging import either
-from onnxtext.checker.inference.symbolic.small_tensors import Value, agreed
-from onnxtext.checker.inference.type_merging import TypeMerger
+from onnxtext.checker.inference.symbolic.small_tensors import Value, agreed, stored_value
+from onnxtext.checker.inference.type_merging import TypeMerger, Types
 from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.encode.types_and_tensors import lower_tensor
 from onnxtext.schemas.type_strings import type_text
@@ -53,8 +51,9 @@ from onnxtext.schemas.type_strings import type_text
 _LEAST_REPEATS = 4
 """Minimum average number of nodes per kind; with fewer, propagation stops (`_check_count`)."""
 _FEW_KINDS = 50
+"""Number of kinds that is allowed in every model."""
 _NODES_PER_FURTHER_KIND = 40
-"""Propagation goes on up to `_FEW_KINDS` kinds, plus one for each so many nodes of the model."""
+"""In large models, one further kind is allowed for each so many nodes."""
 
 Tensors = tuple[Tensor | None, ...]
 
@@ -163,7 +162,7 @@ class Kinds:
             fact, constant = self._types[value.name], LARGE
             if fact is not None and fact.is_small and value.name not in inputs:
                 constant = self._table.constant(fact, value.data)
-                known = self._table.value(value_of(constant))
+                known = self._table.value(stored_value(constant.type, constant.data))
                 if known is not None:
                     self._values[value.name] = known
             self._constants[value.name] = constant
@@ -257,7 +256,7 @@ class Kinds:
         self._constants |= {name: constant for name in node.outputs if name}
         if constant is LARGE:
             return made
-        value = self._table.value(value_of(constant))
+        value = self._table.value(stored_value(constant.type, constant.data))
         return made[0], (value if value is not None and value.is_useful() else None,)
 
     def _new(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Store what is known about the values of a scope: types, and elements of small tensors."""
+"""Store the known facts about the values of a scope: types, and elements of small tensors."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from math import prod
 from onnxtext.ast.tensors_and_attributes import (
     Attribute,
     RawData,
-    SparseTensor,
     TensorData,
     TypedData,
 )
@@ -65,11 +64,7 @@ class Shapes(Environment[Type]):
 def is_small(type: Type | None, data: object) -> bool:
     """Whether the data of a tensor can be passed to onnx: it is dense, loaded and small."""
     shape = getattr(type, "shape", None)
-    if (
-        shape is None
-        or isinstance(data, SparseTensor)
-        or not isinstance(data, (RawData, TypedData))
-    ):
+    if shape is None or not isinstance(data, (RawData, TypedData)):
         return False
     dims = [dim for dim in shape if isinstance(dim, int)]
     return len(dims) == len(shape) and prod(dims) <= _MOST_ELEMENTS

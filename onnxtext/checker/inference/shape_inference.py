@@ -23,13 +23,13 @@ from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.inference import bodies as inner
 from onnxtext.checker.inference.bodies import Outputs
-from onnxtext.checker.inference.explain_shape_errors import explain
+from onnxtext.checker.inference.explain_shape_errors import explain, written
 from onnxtext.checker.inference.function_attributes import (
     bound_node,
     call_attributes,
     has_references,
 )
-from onnxtext.checker.inference.node_inference import Answer, Made, NodeInference
+from onnxtext.checker.inference.node_inference import Answer, NodeInference
 from onnxtext.checker.inference.objections import (
     contradicted_outputs,
     failure_of,
@@ -42,7 +42,7 @@ from onnxtext.checker.inference.shape_rules import ShapeRules, with_shape_of
 from onnxtext.checker.inference.symbolic.operators import depends_on_types_alone
 from onnxtext.checker.inference.symbolic.small_tensors import stored_value
 from onnxtext.checker.inference.symbolic.symbolic_types import SymbolicStep, Values
-from onnxtext.checker.inference.type_merging import TypeMerger, given_types, plausible
+from onnxtext.checker.inference.type_merging import TypeMerger, Types, given_types, plausible
 from onnxtext.checker.isolation.worker_client import Failure
 from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.encode.types_and_tensors import lower_tensor
@@ -80,7 +80,7 @@ class ShapeInference(ScopeWalk[Shapes]):
     def _scope(
         self,
         scope: Scope,
-        given: tuple[Type | None, ...],
+        given: Types,
         outer: Shapes | None,
         parameters: Mapping[str, Attribute] | None = None,
         values: Values = (),
@@ -126,7 +126,7 @@ class ShapeInference(ScopeWalk[Shapes]):
     def _outputs(
         self,
         node: Node,
-        made: Made,
+        made: Types,
         declared: dict[str, tuple[Type, Place]],
         environment: Shapes,
     ) -> None:
@@ -153,21 +153,21 @@ class ShapeInference(ScopeWalk[Shapes]):
                 )
 
     def _differs(self, node: Node, number: int, found: Type, wanted: tuple[Type, Place]) -> None:
-        from onnxtext.checker.inference.explain_shape_errors import written
-
-        name = node.outputs[number]
-        here = Place(node, ("outputs", number), f"computed as `{written(found)}`")
-        there = wanted[1]._replace(label=f"declared as `{written(wanted[0])}`")
-        same = there.item is node
+        name, computed, declared = node.outputs[number], written(found), written(wanted[0])
+        places: tuple[Place, ...]
+        if wanted[1].item is node:
+            places = (wanted[1]._replace(label=f"`{node.op_type}` gives `{computed}`"),)
+        else:
+            places = (
+                Place(node, ("outputs", number), f"computed as `{computed}`"),
+                wanted[1]._replace(label=f"declared as `{declared}`"),
+            )
         self._report(
             node,
             number,
-            f"{quoted(name)} is declared `{written(wanted[0])}`, but `{node.op_type}` computes "
-            f"`{written(found)}`",
-            (there._replace(label=f"`{node.op_type}` gives `{written(found)}`"),)
-            if same
-            else (here, there),
-            f"declare it `{written(found)}`, or correct the inputs of `{node.op_type}`",
+            f"{quoted(name)} is declared `{declared}`, but `{node.op_type}` computes `{computed}`",
+            places,
+            f"declare it `{computed}`, or correct the inputs of `{node.op_type}`",
         )
 
     def _report(
@@ -188,7 +188,7 @@ class ShapeInference(ScopeWalk[Shapes]):
 
     def _node(
         self, scope: Scope, index: int, node: Node, target: Target, environment: Shapes
-    ) -> tuple[Made, Values]:
+    ) -> tuple[Types, Values]:
         inputs = [environment.find(name) if name else None for name in node.inputs]
         if type(target) is Scope:
             if id(node) in self._wrong:
@@ -207,7 +207,7 @@ class ShapeInference(ScopeWalk[Shapes]):
             return (), ()
         bound = bound_node(node, environment.parameters) if scope.function is not None else node
         if node.op_type == "Constant" and not target.domain:
-            self._remember(node, environment)
+            self._add_constant(node, environment)
         values = [environment.value(name) if name else None for name in node.inputs]
         if given is not None and values and inner.live_branch(node, values[0]) is not None:
             return given
@@ -224,7 +224,7 @@ class ShapeInference(ScopeWalk[Shapes]):
         """Visit the bodies of a node and return the outputs of the node."""
         values = [environment.value(name) if name else None for name in node.inputs]
 
-        def visit(body: Scope, given: inner.Types, quiet: bool = False) -> Outputs:
+        def visit(body: Scope, given: Types, quiet: bool = False) -> Outputs:
             before, self._quiet = self._quiet, self._quiet or quiet
             self._budget -= (1 + len(body.nodes)) if quiet else 0
             found = self._scope(body, given, environment, environment.parameters)
@@ -232,7 +232,7 @@ class ShapeInference(ScopeWalk[Shapes]):
             names = [value.name for value in body.outputs]
             return Outputs(tuple(map(found.find, names)), tuple(map(found.value, names)))
 
-        first, scans = bodies[0], inner.scanned(node)
+        first, scans = bodies[0], inner.scan_input_count(node)
         if node.op_type == "If" and values:
             live = inner.live_branch(node, values[0])
             made = []
@@ -252,11 +252,12 @@ class ShapeInference(ScopeWalk[Shapes]):
             given = inner.loop_inputs(inputs, lambda types: visit(first, types, True))
             found = visit(first, given)
             whole = inner.runs_all_trips(node, first, found, values[1])
-            types = inner.loop_outputs(inputs, given, found, values[0] if whole else None)
+            types = inner.loop_outputs(inputs, given, found.types, values[0] if whole else None)
             return Outputs(types, ())
         if node.op_type == "Scan" and scans is not None and len(first.inputs) == len(inputs):
             given = inner.scan_inputs(node, scans, inputs, lambda types: visit(first, types, True))
-            return Outputs(inner.scan_outputs(node, scans, inputs, given, visit(first, given)), ())
+            found = visit(first, given)
+            return Outputs(inner.scan_outputs(node, scans, inputs, given, found.types), ())
         return visit(first, ())
 
     def _is_wrong(self, body: Scope) -> bool:
@@ -295,7 +296,7 @@ class ShapeInference(ScopeWalk[Shapes]):
 
     def _accepted(
         self, node: Node, answer: Answer, inputs: list[Type | None], environment: Shapes
-    ) -> Made:
+    ) -> Types:
         """Return the types in onnx's answer; if it is an error, report the error and return ()."""
         if isinstance(answer, tuple):
             return answer
@@ -336,7 +337,7 @@ class ShapeInference(ScopeWalk[Shapes]):
 
     def _described(
         self, node: Node, signature: Signature, inputs: list[Type | None], environment: Shapes
-    ) -> tuple[Made, Values]:
+    ) -> tuple[Types, Values]:
         """Return the types of the outputs of a node whose operator is in a schema file."""
         if signature.deprecated or id(node) in self._wrong:
             return (), ()
@@ -353,11 +354,11 @@ class ShapeInference(ScopeWalk[Shapes]):
 
     def _call(
         self, node: Node, function: Scope, inputs: list[Type | None], outer: Shapes
-    ) -> tuple[Made, Values]:
+    ) -> tuple[Types, Values]:
         parameters = call_attributes(function.owner, node, outer.parameters)
         values = tuple([outer.value(name) if name else None for name in node.inputs])
         key = self._calls.key(function, (*inputs, *values, self._quiet), parameters)
-        known: tuple[Made, Values] | None = self._calls.known.get(key)
+        known: tuple[Types, Values] | None = self._calls.known.get(key)
         if known is None:
             if not self._calls.enter(function):
                 return (), ()
@@ -380,7 +381,8 @@ class ShapeInference(ScopeWalk[Shapes]):
                 self._encoded[key] = None
         return self._encoded[key]
 
-    def _remember(self, node: Node, environment: Shapes) -> None:
+    def _add_constant(self, node: Node, environment: Shapes) -> None:
+        """Store the output of a `Constant` among the small constants."""
         for attribute in node.attributes:
             value = attribute.value
             if isinstance(value, Tensor) and is_small(value.type, value.data) and node.outputs:
