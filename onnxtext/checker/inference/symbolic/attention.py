@@ -57,9 +57,8 @@ def quantized_attention(call: OperatorCall) -> Shapes:
 def scaled_attention(call: OperatorCall) -> Shapes:
     """Infer the output shapes of `Attention` in the standard domain.
 
-    B is the batch size, S the number of tokens of the query, N its number of heads and H the size
-    of a head. The query has the shape (B, S, N*H) or (B, N, S, H). The key and the value have L
-    tokens and K heads.
+    The query has the shape (B, S, N*H) or (B, N, S, H). The key and the value have L tokens and K
+    heads.
     """
     for index, rank in ((4, 4), (5, 4), (6, 1)):
         call.has_rank(index, rank)
@@ -172,16 +171,13 @@ def grouped_attention(call: OperatorCall) -> Shapes:
     shape is (B, S, (N + 2*K)*H).
     The number of tokens in the key/value cache is unknown, because it depends on input data.
     """
-    query, heads, groups = call.shape(0), call.integer("num_heads", 0), _groups(call)
+    query, heads = call.shape(0), call.integer("num_heads", 0)
+    groups = call.integer("kv_num_heads", 0)
     if query is None or len(query) != 3 or heads <= 0 or groups <= 0:
         return ()
     size = exact(query[2], heads if call.has_input(1) else heads + 2 * groups)
     width = query[2] if call.has_input(1) else times(heads, size)
     return (*query[:2], width), *[_cache(call, query[0], groups, size)] * 2
-
-
-def _groups(call: OperatorCall) -> int:
-    return call.integer("kv_num_heads", 0)
 
 
 def _cache(call: OperatorCall, batch: Extent, groups: int, size: Extent) -> Extents | None:

@@ -135,7 +135,7 @@ def require_image(call: OperatorCall) -> None:
         call.reject(f"{have}, but onnxruntime needs at least 3", certain=False)
 
 
-def transposed_conv(call: OperatorCall) -> SymbolicShape:
+def conv_transpose(call: OperatorCall) -> SymbolicShape:
     """Infer the output shape of `ConvTranspose`."""
     shape, weights = call.shape(0), call.shape(1)
     if shape is None or weights is None or not call.has_rank(0, len(weights)):
@@ -191,7 +191,7 @@ def _require_output(
         )
 
 
-def to_depth(call: OperatorCall) -> SymbolicShape:
+def space_to_depth(call: OperatorCall) -> SymbolicShape:
     """Infer the output shape of `SpaceToDepth`: blocks of height and width become channels."""
     shape, block = call.shape(0), call.integer("blocksize", 0)
     if shape is None or not call.has_rank(0, 4) or block < 1:
@@ -203,7 +203,7 @@ def to_depth(call: OperatorCall) -> SymbolicShape:
     return shape[0], times(shape[1], area), height, width
 
 
-def to_space(call: OperatorCall) -> SymbolicShape:
+def depth_to_space(call: OperatorCall) -> SymbolicShape:
     """Infer the output shape of `DepthToSpace`: channels become blocks of height and width."""
     shape, block = call.shape(0), call.integer("blocksize", 0)
     if shape is None or not call.has_rank(0, 4) or block < 1:

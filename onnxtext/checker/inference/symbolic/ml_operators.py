@@ -175,10 +175,9 @@ def _one_hot(call: OperatorCall) -> Shapes:
 
 def _feature_vectorizer(call: OperatorCall) -> Shapes:
     """Infer the output shape of `FeatureVectorizer`: it concatenates the columns of all inputs."""
-    sizes = call.attribute("inputdimensions")
-    numbers = [size for size in sizes if isinstance(size, int)] if isinstance(sizes, tuple) else []
+    columns = sum(call.listed("inputdimensions", ())) or None
     shape = call.shape(0)
-    return (None if shape is None else (shape[0] if shape else 1, sum(numbers) or None),)
+    return (None if shape is None else (shape[0] if shape else 1, columns),)
 
 
 def _feature_extractor(call: OperatorCall) -> Shapes:

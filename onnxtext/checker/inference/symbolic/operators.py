@@ -70,7 +70,10 @@ def _require_broadcast_to(call: OperatorCall, index: int, target: Extents) -> No
 
 
 def _broadcast_dim(call: OperatorCall, extents: list[Extent]) -> Extent:
-    """Return the result of broadcasting aligned dimensions; restrict symbols accordingly."""
+    """Return the result of broadcasting aligned dimensions.
+
+    If the result must be a number, restrict each symbolic dimension to 1 or this number.
+    """
     number = call.sizes.number
     known = [extent for extent in extents if number(extent) not in (None, 1)]
     size = next((extent for extent in known if isinstance(extent, int)), None)
@@ -231,7 +234,7 @@ def _along_axis(call: OperatorCall) -> SymbolicShape:
     return shape
 
 
-def _reversed(call: OperatorCall) -> SymbolicShape:
+def _reverse_sequence(call: OperatorCall) -> SymbolicShape:
     """Return the input's shape; check the axes of `ReverseSequence`."""
     batch, time = call.integer("batch_axis", 1), call.integer("time_axis", 0)
     if {batch, time} != {0, 1}:
@@ -251,29 +254,36 @@ _BROADCAST = """
     Add And BitwiseAnd BitwiseOr BitwiseXor Div Equal Greater GreaterOrEqual Less LessOrEqual Max
     Mean Min Mod Mul Or Pow Sub Sum Where Xor
 """
-_REDUCTIONS = "L1 L2 LogSum LogSumExp Max Mean Min Prod Sum SumSquare"
+_REDUCTIONS = """
+    ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd
+    ReduceSum ReduceSumSquare
+"""
+_WITH_CONSTANTS = """
+    ConstantOfShape Expand OneHot Pad Range Reshape Resize Slice Split Squeeze Tile TopK Unsqueeze
+    Upsample
+"""
 
 _SINGLE: dict[str, Callable[[OperatorCall], SymbolicShape]] = {
     **dict.fromkeys(_SAME.split(), _same),
     **dict.fromkeys(_BROADCAST.split(), _elementwise),
-    **dict.fromkeys([f"Reduce{name}" for name in _REDUCTIONS.split()], _reduce),
+    **dict.fromkeys(_REDUCTIONS.split(), _reduce),
     "ArgMax": _arg_reduce,
     "ArgMin": _arg_reduce,
     "AveragePool": convolution_and_pooling.pool,
     "BatchNormalization": _normalized,
     "Concat": reshape_and_slice.concat,
-    "Constant": data_dependent_shapes.constant_shape,
-    "ConstantOfShape": data_dependent_shapes.filled,
+    "Constant": data_dependent_shapes.constant,
+    "ConstantOfShape": data_dependent_shapes.constant_of_shape,
     "Conv": convolution_and_pooling.conv,
     "ConvInteger": quantized.conv_integer,
     "DequantizeLinear": quantized.linear,
-    "ConvTranspose": convolution_and_pooling.transposed_conv,
-    "DepthToSpace": convolution_and_pooling.to_space,
-    "Expand": data_dependent_shapes.expanded,
+    "ConvTranspose": convolution_and_pooling.conv_transpose,
+    "DepthToSpace": convolution_and_pooling.depth_to_space,
+    "Expand": data_dependent_shapes.expand,
     "Flatten": reshape_and_slice.flatten,
     "Gather": reshape_and_slice.gather,
-    "GatherElements": data_dependent_shapes.indices_shape,
-    "GatherND": data_dependent_shapes.gathered,
+    "GatherElements": data_dependent_shapes.gather_elements,
+    "GatherND": data_dependent_shapes.gather_nd,
     "Gemm": _gemm,
     "GlobalAveragePool": convolution_and_pooling.global_pool,
     "GlobalLpPool": convolution_and_pooling.global_pool,
@@ -286,29 +296,29 @@ _SINGLE: dict[str, Callable[[OperatorCall], SymbolicShape]] = {
     "MatMul": _matmul,
     "MatMulInteger": _integer_matmul,
     "MaxPool": convolution_and_pooling.pool,
-    "NonZero": data_dependent_shapes.found_places,
+    "NonZero": data_dependent_shapes.non_zero,
     "OneHot": data_dependent_shapes.one_hot,
-    "Pad": reshape_and_slice.padded,
+    "Pad": reshape_and_slice.pad,
     "PRelu": _prelu,
     "QLinearConv": quantized.conv,
     "QLinearMatMul": _quantized_matmul,
     "QuantizeLinear": quantized.linear,
-    "Range": data_dependent_shapes.ranged,
+    "Range": data_dependent_shapes.range_,
     "Reshape": reshape_and_slice.reshape,
-    "Resize": data_dependent_shapes.resized,
-    "ReverseSequence": _reversed,
-    "ScatterElements": data_dependent_shapes.scattered,
-    "ScatterND": data_dependent_shapes.scattered_slices,
+    "Resize": data_dependent_shapes.resize,
+    "ReverseSequence": _reverse_sequence,
+    "ScatterElements": data_dependent_shapes.scatter_elements,
+    "ScatterND": data_dependent_shapes.scatter_nd,
     "Shape": reshape_and_slice.shape_of,
     "Size": lambda call: (),
-    "Slice": reshape_and_slice.sliced,
+    "Slice": reshape_and_slice.slice_,
     "Softmax": _along_axis,
-    "SpaceToDepth": convolution_and_pooling.to_depth,
+    "SpaceToDepth": convolution_and_pooling.space_to_depth,
     "Squeeze": reshape_and_slice.squeeze,
-    "Tile": data_dependent_shapes.tiled,
+    "Tile": data_dependent_shapes.tile,
     "Transpose": reshape_and_slice.transpose,
     "Unsqueeze": reshape_and_slice.unsqueeze,
-    "Upsample": data_dependent_shapes.resized,
+    "Upsample": data_dependent_shapes.resize,
 }
 """By operator, the inference function for the shape of the first output."""
 
@@ -328,30 +338,13 @@ OPERATORS: dict[str, Callable[[OperatorCall], tuple[SymbolicShape, ...]]] = {
     "Attention": scaled_attention,
     "DynamicQuantizeLinear": lambda call: (call.shape(0), (), ()),
     "Split": reshape_and_slice.split,
-    "TopK": data_dependent_shapes.top,
+    "TopK": data_dependent_shapes.top_k,
     **LEARNING,
 }
 """By operator of the standard domain or of `ai.onnx.ml`, the inference function for all outputs."""
 SHAPES_ALONE = frozenset((_SAME + _BROADCAST).split())
 """Operators whose attributes do not affect shapes."""
-CONSTANT_INPUTS = frozenset(
-    (
-        "ConstantOfShape",
-        "Expand",
-        "OneHot",
-        "Pad",
-        "Range",
-        "Reshape",
-        "Resize",
-        "Slice",
-        "Split",
-        "Squeeze",
-        "Tile",
-        "TopK",
-        "Unsqueeze",
-        "Upsample",
-    )
-) | {f"Reduce{name}" for name in _REDUCTIONS.split()}
+CONSTANT_INPUTS = frozenset((_WITH_CONSTANTS + _REDUCTIONS).split())
 """Operators whose output shapes depend on the values of their inputs."""
 _INDEXED = frozenset(("GatherElements", "GatherND", "ScatterElements", "ScatterND"))
 FOLLOWING_VALUES = CONSTANT_INPUTS | FOLLOWING | _INDEXED

@@ -18,7 +18,6 @@ from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.operator_resolution import Target, targets
 from onnxtext.checker.context.scopes import Scope
-from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.inference.bodies import live_branch
 from onnxtext.checker.inference.environment import Environment
 from onnxtext.checker.inference.objections import wrong_items
@@ -67,13 +66,11 @@ class SymbolicShapes:
     """Propagates symbolic shapes in one walk over a model.
 
     Attributes:
-        learned: whether the model restricts a symbol to some numbers, or equates two symbols.
         sizes: the equations between the symbols of the main graph.
         main: the shapes and values of the main graph.
     """
 
     def __init__(self, subject: Subject) -> None:
-        self.learned = False
         self.sizes = Sizes()
         self.main: Known | None = None
         self._scopes = subject.scopes
@@ -101,7 +98,6 @@ class SymbolicShapes:
             return environment
 
         visit_graphs(self._scopes, visit)
-        self.learned = self.sizes.knows
         return self.sizes.conflicts
 
     def _shape(self, type: Type | None, instance: str) -> SymbolicShape:
@@ -198,7 +194,7 @@ class SymbolicShapes:
                     if sizes.learned != before:
                         results = self._results(sizes, instance)
                     elif (
-                        _is_plain(target)
+                        type(target) is not Scope  # calls have a cache of their own
                         and id(node) not in wrong
                         and rejected == len(sizes.mismatches)  # each node reports its own
                     ):
@@ -308,11 +304,6 @@ class SymbolicShapes:
         (one, first), (other, second) = made
         shapes = tuple([either(left, right) for left, right in zip(one, other, strict=False)])
         return shapes, tuple([agreed(a, b) for a, b in zip(first, second, strict=False)])
-
-
-def _is_plain(target: Target) -> bool:
-    """Whether a node calls no function, so that results depend only on the node and its inputs."""
-    return target is None or type(target) is Signature
 
 
 def declares_types(function: Scope) -> bool:

@@ -231,7 +231,7 @@ def require_indices(call: OperatorCall, sizes: Extents) -> None:
             return
 
 
-def sliced(call: OperatorCall) -> SymbolicShape:
+def slice_(call: OperatorCall) -> SymbolicShape:
     """Infer the output shape of `Slice`: starts and ends are clamped to the dimension's size."""
     shape = call.shape(0)
     for index in range(1, len(call.shapes)):
@@ -334,15 +334,18 @@ def split(call: OperatorCall) -> tuple[SymbolicShape, ...]:
 
 def shape_of(call: OperatorCall) -> SymbolicShape:
     """Infer the output shape of `Shape`: one element for each dimension in `start:end`."""
-    shape = call.shape(0)
-    if shape is None:
-        return (None,)
-    start, end = call.attribute("start"), call.attribute("end")
+    kept = kept_dims(call)
+    return (None if kept is None else len(kept),)
+
+
+def kept_dims(call: OperatorCall) -> Extents | None:
+    """Return the dimensions in `start:end` of the input of `Shape`; None if unknown."""
+    shape, start, end = call.shape(0), call.attribute("start"), call.attribute("end")
     first = start if isinstance(start, int) else 0
-    return (len(shape[first : end if isinstance(end, int) else None]),)
+    return None if shape is None else shape[first : end if isinstance(end, int) else None]
 
 
-def padded(call: OperatorCall) -> SymbolicShape:
+def pad(call: OperatorCall) -> SymbolicShape:
     """Infer the output shape of `Pad`: the pads at both ends are added to each size."""
     shape, pads = call.shape(0), call.symbolic("pads", 1)
     if shape is None:

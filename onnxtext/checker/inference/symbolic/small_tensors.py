@@ -15,15 +15,15 @@ from typing import NamedTuple
 from onnxtext.ast.tensors_and_attributes import RawData, TypedData
 from onnxtext.ast.types import TensorType, Type
 from onnxtext.checker.inference.symbolic.expressions import Extent
-from onnxtext.tensor.elements import ELEMENTS
 
 MOST_ELEMENTS = 64
 """Maximum number of elements of a tensor whose elements are tracked."""
 
 _MOST_REAL = 8
 """Maximum number of elements of a tracked float tensor: scales are tracked, weights are not."""
-_CODES = {"int64": "q", "int32": "i", "float": "f", "double": "d", "bool": "?"}
-_REAL = frozenset(("float", "double"))
+TRACKED = {"int64": "q", "int32": "i", "float": "f", "double": "d", "bool": "?"}
+"""The element types of tracked tensors, with their codes of the module `struct`."""
+REAL = frozenset(("float", "double"))
 EXACT = 1 << 24
 """32-bit floats represent all integers up to this number exactly."""
 
@@ -116,13 +116,13 @@ def stored_value(type: Type | None, data: object) -> Value | None:
     Return None if the tensor is too large, if its element type is not tracked, or if its data is
     not loaded. Also return None if the tensor has elements, but none of them is an integer.
     """
-    if not isinstance(type, TensorType) or type.shape is None or type.element not in _CODES:
+    if not isinstance(type, TensorType) or type.shape is None or type.element not in TRACKED:
         return None
-    most = _MOST_REAL if type.element in _REAL else MOST_ELEMENTS
+    most = _MOST_REAL if type.element in REAL else MOST_ELEMENTS
     shape = tuple([dim for dim in type.shape if isinstance(dim, int)])
     if len(shape) != len(type.shape) or not 0 <= prod(shape) <= most or min(shape, default=0) < 0:
         return None
-    code = _CODES[type.element]
+    code = TRACKED[type.element]
     if isinstance(data, RawData):
         stored: bytes | memoryview = data.data
     elif isinstance(data, TypedData):
@@ -132,7 +132,7 @@ def stored_value(type: Type | None, data: object) -> Value | None:
     if len(stored) != struct.calcsize(f"<{code}") * prod(shape):
         return None
     numbers = struct.unpack(f"<{prod(shape)}{code}", stored)
-    return made_value(shape, numbers, type.element in _REAL)
+    return made_value(shape, numbers, type.element in REAL)
 
 
 def made_value(shape: tuple[int, ...], numbers: Sequence[float], real: bool) -> Value | None:
@@ -149,22 +149,6 @@ def _integer(number: float) -> int | None:
     if isinstance(number, int):
         return int(number)
     return int(number) if abs(number) <= EXACT and number == int(number) else None
-
-
-def is_real(number: object) -> bool | None:
-    """Whether an element type (`TensorProto.DataType`) is a float type; None if not tracked."""
-    element = _NUMBERED.get(number) if isinstance(number, int) else None
-    if element is None:
-        return None
-    return element in _REAL
-
-
-_NUMBERED = {ELEMENTS[name].number: name for name in ("int64", "int32", "bool", "float", "double")}
-
-
-def is_boolean(number: object) -> bool:
-    """Whether an element type (`TensorProto.DataType`) is `bool`."""
-    return number == ELEMENTS["bool"].number
 
 
 def agreed(one: Value | None, other: Value | None) -> Value | None:

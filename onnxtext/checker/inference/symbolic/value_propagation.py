@@ -8,6 +8,7 @@ they are unknown or too many.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import reduce
 from math import prod
 
 from onnxtext.ast.tensors_and_attributes import Tensor
@@ -15,14 +16,14 @@ from onnxtext.checker.inference.symbolic.arithmetic import ARITHMETIC, where
 from onnxtext.checker.inference.symbolic.expressions import Extent, minus, plus, product_of, times
 from onnxtext.checker.inference.symbolic.operator_call import OperatorCall
 from onnxtext.checker.inference.symbolic.quotients import greatest_of, least_of
-from onnxtext.checker.inference.symbolic.reshape_and_slice import slice_range
+from onnxtext.checker.inference.symbolic.reshape_and_slice import kept_dims, slice_range
 from onnxtext.checker.inference.symbolic.small_tensors import (
     EXACT,
     MOST_ELEMENTS,
+    REAL,
+    TRACKED,
     Value,
     indices,
-    is_boolean,
-    is_real,
     joint_shape,
     made_value,
     picked,
@@ -30,11 +31,12 @@ from onnxtext.checker.inference.symbolic.small_tensors import (
     spread,
     stored_value,
 )
-from onnxtext.tensor.elements import ELEMENTS
+from onnxtext.tensor.elements import ELEMENT_NUMBERS
+
+Follow = Callable[[OperatorCall], Value | None]
 
 
-def constant(call: OperatorCall) -> Value | None:
-    """Return the elements of a `Constant`'s output."""
+def _constant(call: OperatorCall) -> Value | None:
     for attribute in call.node.attributes:
         value = attribute.read()
         if isinstance(value, Tensor):
@@ -50,12 +52,8 @@ def constant(call: OperatorCall) -> Value | None:
 
 
 def _shape(call: OperatorCall) -> Value | None:
-    shape = call.shape(0)
-    if shape is None:
-        return None
-    start, end = call.attribute("start"), call.attribute("end")
-    kept = shape[start if isinstance(start, int) else 0 : end if isinstance(end, int) else None]
-    return Value((len(kept),), kept)
+    kept = kept_dims(call)
+    return None if kept is None else Value((len(kept),), kept)
 
 
 def _size(call: OperatorCall) -> Value | None:
@@ -68,20 +66,19 @@ def _same(call: OperatorCall) -> Value | None:
 
 
 def _cast(call: OperatorCall) -> Value | None:
-    value, to = call.value(0), call.attribute("to")
-    real = is_real(to)
-    if value is None or real is None:
+    value, to = call.value(0), ELEMENT_NUMBERS.get(call.integer("to", 0))
+    if value is None or to is None or to.name not in TRACKED:
         return None
-    if is_boolean(to):
+    if to.name == "bool":
         return Value(value.shape, tuple([_truth(item) for item in value.items]))
-    largest = _LARGEST.get(to)  # type: ignore[call-overload]
+    largest = _LARGEST.get(to.name)
     items = tuple([None if isinstance(item, int) and largest and abs(item) > largest else item
                    for item in value.items])  # fmt: skip
-    return Value(value.shape, items, real)
+    return Value(value.shape, items, to.name in REAL)
 
 
 _LARGEST_INTEGER = (1 << 31) - 1
-_LARGEST = {ELEMENTS["float"].number: EXACT, ELEMENTS["int32"].number: _LARGEST_INTEGER}
+_LARGEST = {"float": EXACT, "int32": _LARGEST_INTEGER}
 """By element type, the largest integer that a `Cast` to this type keeps exactly."""
 
 
@@ -270,8 +267,8 @@ def _filled(call: OperatorCall) -> Value | None:
     return Value(shape, one.items * prod(shape), one.real)
 
 
-def _reduced(fold: Callable[[list[Extent]], Extent]) -> Callable[[OperatorCall], Value | None]:
-    def reduce(call: OperatorCall) -> Value | None:
+def _reduced(step: Callable[[Extent, Extent], Extent]) -> Follow:
+    def follow(call: OperatorCall) -> Value | None:
         value, axes = call.value(0), call.integers("axes", 1)
         if value is None or (axes is None and call.has_input(1)):
             return None
@@ -285,24 +282,14 @@ def _reduced(fold: Callable[[list[Extent]], Extent]) -> Callable[[OperatorCall],
             groups.setdefault(key, []).append(item)
         if not value.items or None in found:
             return None
-        kept = call.keeps_dims()
-        shape = [1 if axis in found else size for axis, size in enumerate(value.shape)]
-        if not kept:
-            shape = [size for axis, size in enumerate(value.shape) if axis not in found]
-        items = tuple([fold(group) for group in groups.values()])
+        rest = [1] if call.keeps_dims() else []
+        shape: list[int] = []
+        for axis, size in enumerate(value.shape):
+            shape += rest if axis in found else [size]
+        items = tuple([reduce(step, group) for group in groups.values()])
         return Value(tuple(shape), items, value.real)
 
-    return reduce
-
-
-def _folded(step: Callable[[Extent, Extent], Extent]) -> Callable[[list[Extent]], Extent]:
-    def fold(items: list[Extent]) -> Extent:
-        found, *rest = items
-        for item in rest:
-            found = step(found, item)
-        return found
-
-    return fold
+    return follow
 
 
 def _pad(call: OperatorCall) -> Value | None:
@@ -318,14 +305,12 @@ def _pad(call: OperatorCall) -> Value | None:
     return Value((len(items),), items, value.real) if len(items) <= MOST_ELEMENTS else None
 
 
-Follow = Callable[[OperatorCall], Value | None]
-
 FOLLOWED: dict[str, Follow] = {
     **ARITHMETIC,
     "Cast": _cast,
     "Ceil": _same,
     "Concat": _concat,
-    "Constant": constant,
+    "Constant": _constant,
     "ConstantOfShape": _filled,
     "Expand": _expand,
     "Floor": _same,
@@ -333,10 +318,10 @@ FOLLOWED: dict[str, Follow] = {
     "Identity": _same,
     "Pad": _pad,
     "Range": _range,
-    "ReduceMax": _reduced(_folded(greatest_of)),
-    "ReduceMin": _reduced(_folded(least_of)),
-    "ReduceProd": _reduced(_folded(times)),
-    "ReduceSum": _reduced(_folded(plus)),
+    "ReduceMax": _reduced(greatest_of),
+    "ReduceMin": _reduced(least_of),
+    "ReduceProd": _reduced(times),
+    "ReduceSum": _reduced(plus),
     "Round": _same,
     "Shape": _shape,
     "Size": _size,
@@ -373,7 +358,7 @@ def followed(name: str, call: OperatorCall, made: tuple[object, ...]) -> tuple[V
     """Return the elements of a node's small outputs; entries that are None or missing are unknown.
 
     Args:
-        name: the node's operator, of the standard domain.
+        name: the node's operator, one of `FOLLOWING`.
         call: the node and the facts about its inputs.
         made: the shapes of the node's outputs.
     """
@@ -381,8 +366,7 @@ def followed(name: str, call: OperatorCall, made: tuple[object, ...]) -> tuple[V
         return _in_shape(call, made)
     if name == "Split":
         return _split(call, made)
-    follow = FOLLOWED.get(name)
-    found = follow(call) if follow is not None else None
+    found = FOLLOWED[name](call)
     if found is not None and name in _CALCULATING:
         found = _without_overflow(call, found)
     return (found,) if found is not None and found.is_useful() else ()
