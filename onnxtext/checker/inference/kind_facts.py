@@ -29,8 +29,8 @@ from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.inference.symbolic.operator_call import SymbolicShape
 from onnxtext.checker.inference.symbolic.operators import (
     CONSTANT_INPUTS,
-    FOLLOWING_VALUES,
     OPERATORS,
+    READING_VALUES,
     SHAPES_ALONE,
 )
 from onnxtext.checker.inference.symbolic.shape_merging import (
@@ -133,7 +133,7 @@ def reads(target: Target) -> Reads:
     if name in CONSTANT_INPUTS:
         # Shapes, axes and pads are never the first input.
         return Reads(values=True, constants=0 if name in ("ConstantOfShape", "Range") else 1)
-    if name not in FOLLOWING_VALUES:
+    if name not in READING_VALUES:
         return NOTHING
     return Reads(values=True, all_values=name in SHAPES_ALONE)
 

@@ -71,13 +71,13 @@ class Kinds:
     Attributes:
         kinds: the kinds found so far, each with its first node.
         symbols: infers the symbolic shapes of these nodes.
-        follow_values: whether an output type may depend on the elements of an input.
+        depends_on_values: whether an output type may depend on the elements of an input.
     """
 
     def __init__(self, subject: Subject) -> None:
         self.kinds: list[Kind] = []
         self.symbols = Symbols()
-        self.follow_values = False
+        self.depends_on_values = False
         self._inference = NodeInference.of(subject)
         self._opsets = subject.main.opsets if subject.main is not None else None
         self._main = subject.main
@@ -206,7 +206,7 @@ class Kinds:
 
     # ---- Kinds ------------------------------------------------------------------------------
 
-    def _node(self, node: Node, target: Target, typed: Facts, before: int) -> tuple[Facts, Values]:
+    def _node(self, node: Node, target: Target, typed: Facts, visited: int) -> tuple[Facts, Values]:
         """Return the types and values of the outputs of a node that has no nested graphs."""
         own = self._reads.get(id(target))
         if own is None:
@@ -229,14 +229,14 @@ class Kinds:
             key += (*map(id, passed), *map(id, read))
         known = self._made.get(key)
         if known is None:
-            self._check_count(before)
+            self._check_count(visited)
             found, made = self._new(node, target, key[2], typed, passed, read)
             known = self._made[key] = found, made if any(made) else ()
         return known
 
-    def _check_count(self, before: int) -> None:
-        """Raise `Inconclusive` if `before` visited nodes have too many kinds to save time."""
-        if len(self.kinds) > max(self._most_kinds, before // _LEAST_REPEATS):
+    def _check_count(self, visited: int) -> None:
+        """Raise `Inconclusive` if `visited` nodes have too many kinds to save time."""
+        if len(self.kinds) > max(self._most_kinds, visited // _LEAST_REPEATS):
             raise Inconclusive
 
     def _constant(self, node: Node, target: Target, typed: Facts) -> tuple[Facts, Values]:
@@ -271,7 +271,7 @@ class Kinds:
         if any(fact is None for fact, name in zip(given, node.inputs, strict=True) if name):
             raise Inconclusive
         if not depends_on_types_alone(target.name, len(given)):
-            self.follow_values = True
+            self.depends_on_values = True
         names = [f"i{index}" if name else "" for index, name in enumerate(node.inputs)]
         results = [f"o{index}" if name else "" for index, name in enumerate(node.outputs)]
         attributes = bound_node(node, self._parameters).attributes

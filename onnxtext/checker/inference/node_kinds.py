@@ -56,7 +56,7 @@ def types_by_kind(subject: Subject) -> dict[int, dict[str, Type]] | None:
     Return None if `fits_by_kind` is False, or if types may depend on the elements of tensors.
     """
     kinds = _propagated(subject)
-    if kinds is None or kinds.follow_values:
+    if kinds is None or kinds.depends_on_values:
         return None  # `ShapeInference` infers more where types depend on values
     return {id(scope): kinds.types_in(scope) for scope in subject.scopes}
 
@@ -89,14 +89,15 @@ def _may_fit(subject: Subject) -> bool:
         return False
     for scope in subject.scopes:
         called = {id(target): target for target in targets(subject)[id(scope)]}
-        if not all(map(_is_followed, called.values())):
+        if not all(map(_is_supported, called.values())):
             return False
         if any(scope.nodes[index].op_type != "If" for index in scope.children):
             return False
     return True
 
 
-def _is_followed(target: Target) -> bool:
+def _is_supported(target: Target) -> bool:
+    """Whether a node has an operator of the standard domain, or calls a function."""
     if type(target) is Signature:
         return not target.domain and not target.origin
     return type(target) is Scope

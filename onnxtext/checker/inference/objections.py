@@ -16,7 +16,7 @@ from onnxtext.checker.isolation.worker_client import Failure
 
 _LARGEST = 1 << 31
 _MOST_EXPANDED = 10_000
-"""Maximum number of nodes after expansion of all calls, beyond ten times the nodes of the model."""
+"""Maximum number of nodes after expansion of calls, in addition to ten per node of the model."""
 _DEEPEST = 100
 """Maximum depth of calls, because onnx recurses."""
 
@@ -28,7 +28,10 @@ def errors_of(subject: Subject) -> list[Finding]:
 
 
 def wrong_items(subject: Subject) -> set[int]:
-    """Return the `id()` of the first statement of each error; inference skips these statements."""
+    """Return the `id()` of the statement at the primary place of each error.
+
+    Inference skips these statements.
+    """
     return {id(finding.places[0].item) for finding in errors_of(subject)}
 
 

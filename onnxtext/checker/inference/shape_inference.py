@@ -116,8 +116,8 @@ class ShapeInference(ScopeWalk[Shapes]):
                 environment.values[value.name] = passed
         resolved = self._targets[id(scope)]
         for index, node in enumerate(scope.nodes):
-            made, followed = self._node(scope, index, node, resolved[index], environment)
-            for name, known in zip(node.outputs, followed, strict=False):
+            made, elements = self._node(scope, index, node, resolved[index], environment)
+            for name, known in zip(node.outputs, elements, strict=False):
                 if name and known is not None:
                     environment.values.setdefault(name, known)
             self._outputs(node, made, declared, environment)

@@ -121,8 +121,7 @@ def _is_list(call: OperatorCall, index: int) -> bool:
 
 def top_k(call: OperatorCall) -> tuple[SymbolicShape, ...]:
     """Infer the output shapes of `TopK`: the size of one dimension becomes `k`."""
-    shape = call.shape(0)
-    axis = call.axis("axis", -1, len(shape)) if shape is not None else None
+    shape, axis = call.shape(0), call.axis("axis", -1)
     if shape is None or axis is None:
         return ()
     given = call.attribute("k")
@@ -198,8 +197,7 @@ def _is_given(call: OperatorCall, index: int) -> bool | None:
 
 def gather_elements(call: OperatorCall) -> SymbolicShape:
     """Infer the output shape of `GatherElements`: the shape of the indices."""
-    shape, chosen = call.shape(0), call.shape(1)
-    axis = call.axis("axis", 0, len(shape)) if shape is not None else None
+    shape, chosen, axis = call.shape(0), call.shape(1), call.axis("axis", 0)
     if shape is None or axis is None or not call.has_rank(1, len(shape)):
         return chosen
     _require_within(call, shape, axis)
@@ -222,7 +220,7 @@ def scatter_elements(call: OperatorCall) -> SymbolicShape:
     Indices and updates must have equal shapes, and as many dimensions as the data.
     """
     shape, chosen, updates = call.shape(0), call.shape(1), call.shape(2)
-    axis = call.axis("axis", 0, len(shape)) if shape is not None else None
+    axis = call.axis("axis", 0)
     if shape is None or axis is None:
         return shape
     require_indices(call, (shape[axis],))

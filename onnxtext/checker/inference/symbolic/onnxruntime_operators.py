@@ -15,7 +15,7 @@ from onnxtext.checker.inference.symbolic.attention import (
     quantized_attention,
 )
 from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, SymbolicShape
-from onnxtext.checker.inference.symbolic.operators import OPERATORS, broadcast, multiplied
+from onnxtext.checker.inference.symbolic.operators import OPERATORS, multiplied
 from onnxtext.checker.inference.symbolic.quotients import exact
 from onnxtext.checker.inference.symbolic.recurrent import recurrent
 from onnxtext.checker.inference.symbolic.sizes import Extents, Sizes
@@ -41,30 +41,25 @@ def _same(call: OperatorCall) -> SymbolicShape:
     return call.shape(0)
 
 
-def _standard(name: str) -> Shape:
-    """Return the function that infers the first output of a standard operator."""
+def _standard(name: str, *indices: int) -> Shape:
+    """Return the function that infers the first output of a standard operator.
+
+    Args:
+        name: the standard operator.
+        indices: the inputs to pass to its function, such as those that are no scales; if there are
+            no `indices`, all inputs.
+    """
 
     def infer(call: OperatorCall) -> SymbolicShape:
-        made = OPERATORS[name](call)
+        made = OPERATORS[name](call.with_inputs(indices) if indices else call)
         return made[0] if made else None
 
     return infer
 
 
-def _broadcast(*indices: int) -> Shape:
-    """Return the inference function of an operator that broadcasts the inputs at `indices`."""
-
-    def infer(call: OperatorCall) -> SymbolicShape:
-        shapes = list(map(call.shape, indices))
-        known = [shape for shape in shapes if shape is not None]
-        return broadcast(call, known) if len(known) == len(shapes) else None
-
-    return infer
-
-
 def _quantized_operands(call: OperatorCall) -> SymbolicShape:
-    quantized.require_numbers(call, 1, 2, 4, 5, 6, 7)
-    return _broadcast(0, 3)(call)
+    quantized.require_scalars(call, 1, 2, 4, 5, 6, 7)
+    return _standard("Add", 0, 3)(call)
 
 
 def _product(call: OperatorCall) -> SymbolicShape:
@@ -87,12 +82,7 @@ def _packed_product(call: OperatorCall) -> SymbolicShape:
     return (*shape[:-1], columns) if shape and columns > 0 else None
 
 
-def _quantized_gemm(call: OperatorCall) -> SymbolicShape:
-    """Infer the output shape of `QGemm`: each input has a scale and a zero point."""
-    return _standard("Gemm")(call.with_inputs((0, 3)))
-
-
-def _concat(call: OperatorCall) -> SymbolicShape:
+def _quantized_concat(call: OperatorCall) -> SymbolicShape:
     """Infer the output shape of `QLinearConcat`: each input has a scale and a zero point."""
     return _standard("Concat")(call.with_inputs(range(2, len(call.shapes), 3)))
 
@@ -193,14 +183,14 @@ SHAPES: dict[str, Shape] = {
     "NhwcConv": _nhwc_conv,
     "NhwcFusedConv": _channels_last(_standard("Conv"), always=True),
     "NhwcMaxPool": _channels_last(_standard("MaxPool"), always=True),
-    "QGemm": _quantized_gemm,
+    "QGemm": _standard("Gemm", 0, 3),
     "QLinearAdd": _quantized_operands,
     "QLinearAveragePool": _channels_last(_standard("AveragePool")),
-    "QLinearConcat": _concat,
+    "QLinearConcat": _quantized_concat,
     "QLinearConv": _channels_last(_standard("QLinearConv")),
     "QLinearGlobalAveragePool": _channels_last(_standard("GlobalAveragePool")),
     "QLinearMul": _quantized_operands,
-    "QLinearWhere": _broadcast(0, 1, 4),
+    "QLinearWhere": _standard("Where", 0, 1, 4),
     "TransposeMatMul": _product,
 }  # fmt: skip
 """By operator, the inference function for the shape of the first output."""

@@ -24,7 +24,7 @@ from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, Symb
 from onnxtext.checker.inference.symbolic.recurrent import recurrent
 from onnxtext.checker.inference.symbolic.sizes import Extents
 from onnxtext.checker.inference.symbolic.small_tensors import Value
-from onnxtext.checker.inference.symbolic.value_propagation import FOLLOWING, SOURCES, followed
+from onnxtext.checker.inference.symbolic.value_propagation import COMPUTABLE, SOURCES, output_values
 
 
 def broadcast(call: OperatorCall, shapes: list[Extents]) -> Extents:
@@ -98,9 +98,8 @@ def _same(call: OperatorCall) -> SymbolicShape:
 
 
 def _elementwise(call: OperatorCall) -> SymbolicShape:
-    if call.since < 7 or any(shape is None for shape in call.shapes):
-        return None
-    return broadcast(call, [shape for shape in call.shapes if shape is not None])
+    shapes = [shape for shape in call.shapes if shape is not None]
+    return broadcast(call, shapes) if call.since >= 7 and len(shapes) == len(call.shapes) else None
 
 
 def _prelu(call: OperatorCall) -> SymbolicShape:
@@ -121,18 +120,19 @@ def _prelu(call: OperatorCall) -> SymbolicShape:
 
 
 def _matmul(call: OperatorCall) -> SymbolicShape:
-    left, right = call.shape(0), call.shape(1)
-    return None if left is None or right is None else multiplied(call, left, right)
+    return multiplied(call, call.shape(0), call.shape(1))
 
 
-def multiplied(call: OperatorCall, left: Extents, right: Extents) -> SymbolicShape:
+def multiplied(call: OperatorCall, left: SymbolicShape, right: SymbolicShape) -> SymbolicShape:
     """Return the shape of a matrix product (`MatMul`); None if an input has rank 0.
 
     Args:
         call: the node, which is rejected if the shapes cannot be multiplied.
-        left: the shape of the left input.
-        right: the shape of the right input.
+        left: the shape of the left input; None if unknown.
+        right: the shape of the right input; None if unknown.
     """
+    if left is None or right is None:
+        return None
     if not left or not right:
         call.reject("an input of the matrix product has rank 0, but needs 1 or more dimensions")
         return None
@@ -146,14 +146,13 @@ def multiplied(call: OperatorCall, left: Extents, right: Extents) -> SymbolicSha
 
 
 def _integer_matmul(call: OperatorCall) -> SymbolicShape:
-    quantized.require_factors(call, (2,), 1, (3,))
+    quantized.require_matmul_scales(call, (2,), 1, (3,))
     return _matmul(call)
 
 
 def _quantized_matmul(call: OperatorCall) -> SymbolicShape:
-    quantized.require_factors(call, (1, 2, 6, 7), 3, (4, 5))
-    left, right = call.shape(0), call.shape(3)
-    return None if left is None or right is None else multiplied(call, left, right)
+    quantized.require_matmul_scales(call, (1, 2, 6, 7), 3, (4, 5))
+    return multiplied(call, call.shape(0), call.shape(3))
 
 
 def _gemm(call: OperatorCall) -> SymbolicShape:
@@ -220,7 +219,7 @@ def _instance_normalized(call: OperatorCall) -> SymbolicShape:
 def _layer_normalized(call: OperatorCall) -> SymbolicShape:
     """Infer the output shape of `LayerNormalization`: scale and bias are broadcast to the input."""
     shape = call.shape(0)
-    if shape is not None and call.axis("axis", -1, len(shape)) is not None:
+    if shape is not None and call.axis("axis", -1) is not None:
         for index in (1, 2):
             _require_broadcast_to(call, index, shape)
     return shape
@@ -228,10 +227,8 @@ def _layer_normalized(call: OperatorCall) -> SymbolicShape:
 
 def _along_axis(call: OperatorCall) -> SymbolicShape:
     """Return the input's shape, for operators such as `Softmax`; check the axis."""
-    shape = call.shape(0)
-    if shape is not None:
-        call.axis("axis", -1 if call.since >= 13 else 1, len(shape))
-    return shape
+    call.axis("axis", -1 if call.since >= 13 else 1)
+    return call.shape(0)
 
 
 def _reverse_sequence(call: OperatorCall) -> SymbolicShape:
@@ -343,11 +340,11 @@ OPERATORS: dict[str, Callable[[OperatorCall], tuple[SymbolicShape, ...]]] = {
 }
 """By operator of the standard domain or of `ai.onnx.ml`, the inference function for all outputs."""
 SHAPES_ALONE = frozenset((_SAME + _BROADCAST).split())
-"""Operators whose attributes do not affect shapes."""
+"""Operators whose output shapes depend on input shapes alone, not on attributes."""
 CONSTANT_INPUTS = frozenset((_WITH_CONSTANTS + _REDUCTIONS).split())
 """Operators whose output shapes depend on the values of their inputs."""
 _INDEXED = frozenset(("GatherElements", "GatherND", "ScatterElements", "ScatterND"))
-FOLLOWING_VALUES = CONSTANT_INPUTS | FOLLOWING | _INDEXED
+READING_VALUES = CONSTANT_INPUTS | COMPUTABLE | _INDEXED
 """Operators whose output shapes, values or errors depend on the values of their inputs."""
 
 
@@ -364,8 +361,8 @@ def infer(
     """
     operator = OPERATORS.get(name)
     made = tuple(map(_without_negative, operator(call))) if operator is not None else ()
-    values = name in FOLLOWING and (name in SOURCES or any(v is not None for v in call.values))
-    return made, followed(name, call, made) if values else ()
+    values = name in COMPUTABLE and (name in SOURCES or any(v is not None for v in call.values))
+    return made, output_values(name, call, made) if values else ()
 
 
 def _without_negative(shape: SymbolicShape) -> SymbolicShape:

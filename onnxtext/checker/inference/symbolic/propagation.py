@@ -25,7 +25,7 @@ from onnxtext.checker.inference.scope_walk import visit_graphs
 from onnxtext.checker.inference.symbolic.expressions import symbols
 from onnxtext.checker.inference.symbolic.operator_call import SymbolicShape
 from onnxtext.checker.inference.symbolic.operators import (
-    FOLLOWING_VALUES,
+    READING_VALUES,
     SHAPES_ALONE,
 )
 from onnxtext.checker.inference.symbolic.shape_merging import (
@@ -175,7 +175,7 @@ class SymbolicShapes:
                 attributes = node.attributes
                 values: list[Value | None] = []
                 name = target.name if target is not None else ""
-                if name in FOLLOWING_VALUES or type(target) is Scope:
+                if name in READING_VALUES or type(target) is Scope:
                     values = [value(name) for name in node.inputs]
                 if name in SHAPES_ALONE and not (values and all(values)):
                     attributes, values = (), []  # output values need all input values

@@ -49,11 +49,8 @@ def transpose(call: OperatorCall) -> SymbolicShape:
 
 def flatten(call: OperatorCall) -> SymbolicShape:
     """Infer the output shape of `Flatten`: the products of the sizes before and after the axis."""
-    shape = call.shape(0)
-    if shape is None:
-        return None
-    axis = call.axis("axis", 1, len(shape), beyond=1)
-    if axis is None:
+    shape, axis = call.shape(0), call.axis("axis", 1, beyond=1)
+    if shape is None or axis is None:
         return None
     return product_of(shape[:axis]), product_of(shape[axis:])
 
@@ -109,12 +106,11 @@ def concat(call: OperatorCall) -> SymbolicShape:
         call.reject(f"the inputs have different numbers of dimensions: {ranks[0]} and {ranks[1]}")
     if len(shapes) != len(call.shapes) or len(ranks) != 1:
         return None
-    rank = ranks[0]
-    axis = call.axis("axis", 1, rank)
+    axis = call.axis("axis", 1)
     if axis is None:
         return None
     made: list[Extent] = []
-    for index in range(rank):
+    for index in range(ranks[0]):
         extents = [shape[index] for shape in shapes]
         if index == axis:
             made.append(total(extents))
@@ -208,7 +204,7 @@ def gather(call: OperatorCall) -> SymbolicShape:
     shape, indices = call.shape(0), call.shape(1)
     if shape is None or indices is None:
         return None
-    axis = call.axis("axis", 0, len(shape))
+    axis = call.axis("axis", 0)
     if axis is None:
         return None
     require_indices(call, (shape[axis],))
@@ -303,10 +299,9 @@ def slice_range(size: int, start: int, end: int, step: int) -> range | None:
 
 def split(call: OperatorCall) -> tuple[SymbolicShape, ...]:
     """Infer the output shapes of `Split`; the parts must add up to the size of the dimension."""
-    shape = call.shape(0)
+    shape, axis = call.shape(0), call.axis("axis", 0)
     parts = call.integers("split", 1)
     count = len(call.node.outputs)
-    axis = call.axis("axis", 0, len(shape)) if shape is not None else None
     if shape is None or axis is None:
         return ()
     if parts is not None:

@@ -93,11 +93,11 @@ class SymbolicStep:
         if known is None:
             shapes = [self.shape(type) for type in inputs]
             call = OperatorCall(node, shapes, list(values), self._sizes, signature.since)
-            made, followed = infer(signature.name, call)
+            made, computed = infer(signature.name, call)
             if signature.domain and None in found:
                 by_schema = _bound(signature, node, inputs)
                 found = tuple([a or b for a, b in zip(found, by_schema, strict=False)])
-            known = self._known[key] = _all_refined(found, made), followed
+            known = self._known[key] = _all_refined(found, made), computed
             self._kept += (signature, *inputs, *found, *node.attributes)
         return known
 

@@ -54,7 +54,7 @@ def require_trees(call: OperatorCall, prefix: str, classes: int) -> None:
 
 
 def _is_complete(call: OperatorCall, names: tuple[str, ...], needed: tuple[str, ...]) -> bool:
-    """Whether all needed lists exist and have one length; report missing and unequal lists."""
+    """Whether all needed lists exist and have the same length; reject missing and unequal lists."""
     counts = {name: count_of(call, name) for name in names}
     first = next((name for name in names if counts[name]), None)
     if first is None:

@@ -14,7 +14,7 @@ from math import prod
 from onnxtext.ast.tensors_and_attributes import Tensor
 from onnxtext.checker.inference.symbolic.arithmetic import ARITHMETIC, where
 from onnxtext.checker.inference.symbolic.expressions import Extent, minus, plus, product_of, times
-from onnxtext.checker.inference.symbolic.operator_call import OperatorCall
+from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, SymbolicShape
 from onnxtext.checker.inference.symbolic.quotients import greatest_of, least_of
 from onnxtext.checker.inference.symbolic.reshape_and_slice import kept_dims, slice_range
 from onnxtext.checker.inference.symbolic.small_tensors import (
@@ -33,7 +33,7 @@ from onnxtext.checker.inference.symbolic.small_tensors import (
 )
 from onnxtext.tensor.elements import ELEMENT_NUMBERS
 
-Follow = Callable[[OperatorCall], Value | None]
+ValueFunction = Callable[[OperatorCall], Value | None]
 
 
 def _constant(call: OperatorCall) -> Value | None:
@@ -173,15 +173,15 @@ def _concat_partly(call: OperatorCall, real: bool) -> Value | None:
     return Value((len(found),), tuple(found), real) if len(found) <= MOST_ELEMENTS else None
 
 
-def _split(call: OperatorCall, made: tuple[object, ...]) -> tuple[Value | None, ...]:
+def _split(call: OperatorCall, shapes: tuple[SymbolicShape, ...]) -> tuple[Value | None, ...]:
     value = call.value(0)
     axis = _axis(call.integer("axis", 0), len(value.shape)) if value is not None else None
     if value is None or axis is None:
         return ()
     found: list[Value | None] = []
     start = 0
-    for shape in made:
-        size = shape[axis] if isinstance(shape, tuple) else None
+    for shape in shapes:
+        size = shape[axis] if shape is not None else None
         if not isinstance(size, int) or start + size > value.shape[axis]:
             return ()
         kept = (*value.shape[:axis], size, *value.shape[axis + 1 :])
@@ -210,10 +210,10 @@ def _transpose(call: OperatorCall) -> Value | None:
     )
 
 
-def _in_shape(call: OperatorCall, made: tuple[object, ...]) -> tuple[Value | None, ...]:
+def _in_shape(call: OperatorCall, shapes: tuple[SymbolicShape, ...]) -> tuple[Value | None, ...]:
     """Return the elements of the first input, with the shape of the operator's output."""
-    value, shape = call.value(0), made[0] if made else None
-    if value is None or not isinstance(shape, tuple):
+    value, shape = call.value(0), shapes[0] if shapes else None
+    if value is None or shape is None:
         return ()
     sizes = tuple([size for size in shape if isinstance(size, int)])
     if len(sizes) != len(shape) or prod(sizes) != len(value.items):
@@ -267,8 +267,8 @@ def _filled(call: OperatorCall) -> Value | None:
     return Value(shape, one.items * prod(shape), one.real)
 
 
-def _reduced(step: Callable[[Extent, Extent], Extent]) -> Follow:
-    def follow(call: OperatorCall) -> Value | None:
+def _reduced(step: Callable[[Extent, Extent], Extent]) -> ValueFunction:
+    def compute(call: OperatorCall) -> Value | None:
         value, axes = call.value(0), call.integers("axes", 1)
         if value is None or (axes is None and call.has_input(1)):
             return None
@@ -289,7 +289,7 @@ def _reduced(step: Callable[[Extent, Extent], Extent]) -> Follow:
         items = tuple([reduce(step, group) for group in groups.values()])
         return Value(tuple(shape), items, value.real)
 
-    return follow
+    return compute
 
 
 def _pad(call: OperatorCall) -> Value | None:
@@ -305,7 +305,7 @@ def _pad(call: OperatorCall) -> Value | None:
     return Value((len(items),), items, value.real) if len(items) <= MOST_ELEMENTS else None
 
 
-FOLLOWED: dict[str, Follow] = {
+_FUNCTIONS: dict[str, ValueFunction] = {
     **ARITHMETIC,
     "Cast": _cast,
     "Ceil": _same,
@@ -330,12 +330,12 @@ FOLLOWED: dict[str, Follow] = {
     "Transpose": _transpose,
     "Where": where,
 }
-"""The function that computes the value of each supported operator's output."""
+"""By operator, the function that computes the value of the output."""
 _CALCULATING = ARITHMETIC.keys() | {"Range", "ReduceProd", "ReduceSum"}
 _RESHAPING = frozenset(("Flatten", "Reshape", "Squeeze", "Unsqueeze"))
 SOURCES = frozenset(("Constant", "ConstantOfShape", "Shape", "Size"))
 """Operators whose output values depend on attributes or input shapes, not on input values."""
-FOLLOWING = FOLLOWED.keys() | _RESHAPING | {"Split"}
+COMPUTABLE = _FUNCTIONS.keys() | _RESHAPING | {"Split"}
 """All operators whose output values can be computed."""
 
 
@@ -354,19 +354,21 @@ def _without_overflow(call: OperatorCall, made: Value) -> Value:
     return made._replace(items=tuple(items))
 
 
-def followed(name: str, call: OperatorCall, made: tuple[object, ...]) -> tuple[Value | None, ...]:
+def output_values(
+    name: str, call: OperatorCall, shapes: tuple[SymbolicShape, ...]
+) -> tuple[Value | None, ...]:
     """Return the elements of a node's small outputs; entries that are None or missing are unknown.
 
     Args:
-        name: the node's operator, one of `FOLLOWING`.
+        name: the node's operator, one of `COMPUTABLE`.
         call: the node and the facts about its inputs.
-        made: the shapes of the node's outputs.
+        shapes: the shapes of the node's outputs.
     """
     if name in _RESHAPING:
-        return _in_shape(call, made)
+        return _in_shape(call, shapes)
     if name == "Split":
-        return _split(call, made)
-    found = FOLLOWED[name](call)
+        return _split(call, shapes)
+    found = _FUNCTIONS[name](call)
     if found is not None and name in _CALCULATING:
         found = _without_overflow(call, found)
     return (found,) if found is not None and found.is_useful() else ()
