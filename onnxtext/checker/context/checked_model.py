@@ -127,7 +127,7 @@ class Subject:
 
         After `_MOST_SEARCHES` calls, return None without a search.
         """
-        if self._searches >= _MOST_SEARCHES:
+        if not self.may_suggest:
             return None
         self._searches += 1
         return nearest(name, candidates)

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from onnxtext.ast.types import Type
 from onnxtext.checker.context.checked_model import Subject, cached
 from onnxtext.checker.inference.element_types import TypeInference
@@ -44,7 +46,7 @@ def inferred_type_texts(subject: Subject) -> dict[int, dict[str, str]]:
     """
     if subject.is_recursive:
         return {}
-    spelled = _Spelled()
+    spelled = cache(written)  # most values share a few types
     whole = inferred_types(subject)
     elements = {} if _full_types_by_kind(subject) else TypeInference.of(subject).environments
     found: dict[int, dict[str, str]] = {}
@@ -57,7 +59,7 @@ def inferred_type_texts(subject: Subject) -> dict[int, dict[str, str]]:
             if text is not None:
                 types[name] = _without_shape(text)
         for name, type in whole.get(id(scope), {}).items():
-            types[name] = spelled[type]
+            types[name] = spelled(type)
         found[scope.original.at] = types
     return found
 
@@ -93,11 +95,3 @@ def _full_types_by_kind(subject: Subject) -> dict[int, dict[str, Type]] | None:
 def _without_shape(text: str) -> str:
     element = shown(text)
     return f"{element}[]" if element != text else element
-
-
-class _Spelled(dict[Type, str]):
-    """Caches the onnxtext syntax of types, because most values share a few types."""
-
-    def __missing__(self, type: Type) -> str:
-        text = self[type] = written(type)
-        return text

@@ -37,7 +37,7 @@ from onnxtext.checker.inference.kind_facts import (
     types_of,
 )
 from onnxtext.checker.inference.node_inference import Answer, NodeInference
-from onnxtext.checker.inference.shape_environment import input_symbols
+from onnxtext.checker.inference.shape_environment import input_symbols, replaceable
 from onnxtext.checker.inference.symbolic.operator_call import SymbolicShape
 from onnxtext.checker.inference.symbolic.operators import depends_on_types_alone
 from onnxtext.checker.inference.symbolic.propagation import declares_types
@@ -85,7 +85,7 @@ class Kinds:
         self._merger = TypeMerger(input_symbols(subject))
         self._parameters: Mapping[str, Attribute] = {}
         self._targets = targets(subject)
-        self._defaults = not 0 < subject.ir_version < 4
+        self._ir_version = subject.ir_version
         self._key = key_maker()
         self._table = FactTable()
         # One dict for all scopes: redefined names are errors, and the model has no errors.
@@ -156,11 +156,10 @@ class Kinds:
         self._fitting.add((id(declared), id(found)))
 
     def _add_constants(self, scope: Scope) -> None:
-        # From IR version 4 on, callers can replace an initializer that is also an input.
-        inputs = {value.name for value in scope.inputs} if self._defaults else set()
+        variable = replaceable(scope, self._ir_version)
         for value in scope.initializers:
             fact, constant = self._types[value.name], LARGE
-            if fact is not None and fact.is_small and value.name not in inputs:
+            if fact is not None and fact.is_small and value.name not in variable:
                 constant = self._table.constant(fact, value.data)
                 known = self._table.value(stored_value(constant.type, constant.data))
                 if known is not None:

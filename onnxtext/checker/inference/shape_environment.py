@@ -17,6 +17,7 @@ from onnxtext.ast.types import TensorType, Type
 from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.context.finding import Place
+from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.inference.environment import Environment
 from onnxtext.checker.inference.symbolic.small_tensors import Value
 
@@ -68,6 +69,11 @@ def is_small(type: Type | None, data: object) -> bool:
         return False
     dims = [dim for dim in shape if isinstance(dim, int)]
     return len(dims) == len(shape) and prod(dims) <= _MOST_ELEMENTS
+
+
+def replaceable(scope: Scope, ir_version: int) -> set[str]:
+    """Return the names of inputs, whose initializers callers can replace from IR version 4 on."""
+    return set() if 0 < ir_version < 4 else {value.name for value in scope.inputs}
 
 
 def input_symbols(subject: Subject) -> frozenset[str]:

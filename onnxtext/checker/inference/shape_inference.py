@@ -10,11 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from onnxtext.ast.model import Node
-from onnxtext.ast.tensors_and_attributes import (
-    Attribute,
-    Tensor,
-    TensorData,
-)
+from onnxtext.ast.tensors_and_attributes import Attribute, Tensor, TensorData
 from onnxtext.ast.types import TensorType, Type
 from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Finding, Place, quoted
@@ -37,7 +33,12 @@ from onnxtext.checker.inference.objections import (
     wrong_items,
 )
 from onnxtext.checker.inference.scope_walk import ScopeWalk
-from onnxtext.checker.inference.shape_environment import Shapes, input_symbols, is_small
+from onnxtext.checker.inference.shape_environment import (
+    Shapes,
+    input_symbols,
+    is_small,
+    replaceable,
+)
 from onnxtext.checker.inference.shape_rules import ShapeRules, with_shape_of
 from onnxtext.checker.inference.symbolic.operators import depends_on_types_alone
 from onnxtext.checker.inference.symbolic.small_tensors import stored_value
@@ -60,7 +61,7 @@ class ShapeInference(ScopeWalk[Shapes]):
         super().__init__(subject)
         self._inference = NodeInference.of(subject)
         self._merger = TypeMerger(input_symbols(subject))
-        self._defaults = not 0 < subject.ir_version < 4
+        self._ir_version = subject.ir_version
         self._step = SymbolicStep()
         self._targets = dict(self._targets)
         self._rules = ShapeRules(subject)
@@ -97,16 +98,13 @@ class ShapeInference(ScopeWalk[Shapes]):
             if value.name in declared:
                 types[value.name], places[value.name] = declared[value.name]
         for value, type in zip(scope.inputs, given, strict=False):
-            own = types.get(value.name)
-            if own is None and type is not None:
-                types[value.name] = type
-            elif own is not None and type is not None:
-                types[value.name] = self._merger.merge(own, type)[1]
-        # From IR version 4 on, callers can replace an initializer that is also an input.
-        inputs = {value.name for value in scope.inputs} if self._defaults else set()
+            if type is not None:
+                own = types.get(value.name)
+                types[value.name] = type if own is None else self._merger.merge(own, type)[1]
+        variable = replaceable(scope, self._ir_version)
         for value in scope.initializers:
             small = isinstance(value.type, TensorType) and is_small(value.type, value.data)
-            if small and value.name not in inputs:
+            if small and value.name not in variable:
                 environment.constants[value.name] = value.type, value.data  # type: ignore[assignment]
                 stored = stored_value(value.type, value.data)
                 if stored is not None:
@@ -321,19 +319,15 @@ class ShapeInference(ScopeWalk[Shapes]):
     def _objection(
         self, node: Node, message: str, inputs: list[Type | None], environment: Shapes
     ) -> None:
-        explained = explain(node, message, inputs, environment.place)
+        """Report an error message of onnx, except for consequences of other errors."""
         slug = slug_of(message)
         if slug == "attribute-type" and has_references(node):
             return  # the error is in the call, and `function_needs` finds it
         if slug == "type-mismatch" and "expected to have type but instead is null" in message:
             return
-        self._report(
-            node,
-            -1,
-            *explained,
-            "correct a declaration, or reshape, transpose or slice one of the inputs",
-            slug,
-        )
+        explained = explain(node, message, inputs, environment.place)
+        help = "correct a declaration, or reshape, transpose or slice one of the inputs"
+        self._report(node, -1, *explained, help, slug)
 
     def _described(
         self, node: Node, signature: Signature, inputs: list[Type | None], environment: Shapes

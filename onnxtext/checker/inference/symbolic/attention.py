@@ -28,8 +28,11 @@ def _width(call: OperatorCall) -> Extent:
     return exact(whole, 3)
 
 
-def _attention(call: OperatorCall, past: int) -> Shapes:
-    """Return (B, S, width) and (2, B, N, P + S, H); `past` is the index of an input."""
+def attention(call: OperatorCall, *, past: int) -> Shapes:
+    """Infer the output shapes of `Attention` or `QAttention` of onnxruntime.
+
+    They are (B, S, width) and (2, B, N, P + S, H). `past` is the index of the input with the cache.
+    """
     shape, heads = call.shape(0), call.integer("num_heads", 0)
     if shape is None or len(shape) != 3 or heads <= 0:
         return ()
@@ -42,16 +45,6 @@ def _attention(call: OperatorCall, past: int) -> Shapes:
     if call.integer("past_present_share_buffer", 0):
         total = None
     return (*shape[:2], width), (2, shape[0], heads, total, size)
-
-
-def attention(call: OperatorCall) -> Shapes:
-    """Infer the output shapes of `Attention`."""
-    return _attention(call, 4)
-
-
-def quantized_attention(call: OperatorCall) -> Shapes:
-    """Infer the output shapes of `QAttention`."""
-    return _attention(call, 8)
 
 
 def scaled_attention(call: OperatorCall) -> Shapes:

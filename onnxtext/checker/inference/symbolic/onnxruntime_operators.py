@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from onnxtext.checker.inference.symbolic import quantized
 from onnxtext.checker.inference.symbolic.attention import (
@@ -12,7 +13,6 @@ from onnxtext.checker.inference.symbolic.attention import (
     grouped_attention,
     multi_head_attention,
     packed_attention,
-    quantized_attention,
 )
 from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, SymbolicShape
 from onnxtext.checker.inference.symbolic.operators import OPERATORS, multiplied
@@ -196,13 +196,13 @@ SHAPES: dict[str, Shape] = {
 """By operator, the inference function for the shape of the first output."""
 
 ALL_SHAPES: dict[str, Callable[[OperatorCall], Shapes]] = {
-    "Attention": attention,
+    "Attention": partial(attention, past=4),
     "DynamicQuantizeLSTM": recurrent,
     "EmbedLayerNormalization": _embedded,
     "GroupQueryAttention": grouped_attention,
     "MultiHeadAttention": multi_head_attention,
     "PackedAttention": packed_attention,
-    "QAttention": quantized_attention,
+    "QAttention": partial(attention, past=8),
     "QEmbedLayerNormalization": _embedded,
     "SkipGroupNorm": _same_twice,
     "SkipLayerNormalization": _skip_normalized,

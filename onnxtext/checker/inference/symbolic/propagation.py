@@ -22,6 +22,7 @@ from onnxtext.checker.inference.bodies import live_branch
 from onnxtext.checker.inference.environment import Environment
 from onnxtext.checker.inference.objections import wrong_items
 from onnxtext.checker.inference.scope_walk import visit_graphs
+from onnxtext.checker.inference.shape_environment import replaceable
 from onnxtext.checker.inference.symbolic.expressions import symbols
 from onnxtext.checker.inference.symbolic.operator_call import SymbolicShape
 from onnxtext.checker.inference.symbolic.operators import (
@@ -74,7 +75,7 @@ class SymbolicShapes:
         self.sizes = Sizes()
         self.main: Known | None = None
         self._scopes = subject.scopes
-        self._defaults = not 0 < subject.ir_version < 4
+        self._ir_version = subject.ir_version
         self._targets = targets(subject)
         self._extents: dict[tuple[int, str], tuple[Type, SymbolicShape]] = {}
         self._memo: dict[object, dict[tuple[object, ...], tuple[Any, ...]]] = {}
@@ -136,10 +137,9 @@ class SymbolicShapes:
             own = shapes[value.name]
             shapes[value.name] = shape if own is None else own
             equate(sizes, own, shape, Place(value, ("name",)))
-        # From IR version 4 on, callers can replace an initializer that is also an input.
-        inputs = {value.name for value in scope.inputs} if self._defaults else set()
+        variable = replaceable(scope, self._ir_version)
         for value in scope.initializers:
-            stored = stored_value(value.type, value.data) if value.name not in inputs else None
+            stored = stored_value(value.type, value.data) if value.name not in variable else None
             if stored is not None:
                 environment.values[value.name] = self._intern(stored)
         self._nodes(scope, declared, environment, instance)
