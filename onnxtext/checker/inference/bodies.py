@@ -63,18 +63,16 @@ def common_type(one: Type | None, other: Type | None) -> Type | None:
     return replace(one, shape=tuple(dims))
 
 
-def completed(found: Type | None, own: Type | None) -> Type | None:
+def completed(inferred: Type | None, from_bodies: Type | None) -> Type | None:
     """Add the dimensions that follow from the bodies to the output type that onnx inferred.
 
     Args:
-        found: the type that onnx inferred; None if unknown.
-        own: the type that follows from the bodies; None if unknown.
+        inferred: the type that onnx inferred; None if unknown.
+        from_bodies: the type that follows from the bodies; None if unknown.
     """
-    if found is None or own is None or found == own:
-        return own if found is None else found
-    if isinstance(found, TensorType) and isinstance(own, TensorType) and found.shape is None:
-        return replace(found, shape=own.shape)
-    return merged(found, own)
+    if inferred is None or from_bodies is None or inferred == from_bodies:
+        return from_bodies if inferred is None else inferred
+    return merged(inferred, from_bodies)
 
 
 def live_branch(node: Node, condition: Value | None) -> str | None:

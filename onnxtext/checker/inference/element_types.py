@@ -112,7 +112,7 @@ class TypeInference(ScopeWalk[Types]):
                 if own is not None:
                     if found is not None and found != own:
                         target = resolved[index]
-                        self._differs(node, number, found, own, declaration, target)
+                        self._report_difference(node, number, found, own, declaration, target)
                     # Either type may be wrong, so later nodes see an unknown type.
                     found = own if found in (None, own) else None
                 types.setdefault(name, found)
@@ -138,7 +138,7 @@ class TypeInference(ScopeWalk[Types]):
                 f"declare it `{shown(given)}`",
             )
 
-    def _differs(
+    def _report_difference(
         self, node: Node, number: int, found: str, declared: str, declaration: ValueInfo | None,
         target: Target,
     ) -> None:  # fmt: skip

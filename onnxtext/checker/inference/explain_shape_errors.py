@@ -57,7 +57,7 @@ def _dim(dim: int | str | None) -> str:
 
 def explain(
     node: Node,
-    objection: str,
+    error: str,
     inputs: list[Type | None],
     place: Callable[[str], Place | None],
 ) -> Explanation:
@@ -65,7 +65,7 @@ def explain(
 
     Args:
         node: the node.
-        objection: onnx's error message.
+        error: onnx's error message.
         inputs: the types of the node's inputs; None where unknown.
         place: a function that returns the place in the model that determines the type of a value,
             such as its declaration, given the value's name; None if unknown.
@@ -79,7 +79,7 @@ def explain(
         found = _product(node, list(map(_plain_shape, inputs[:2])), place, *transposed)
         if found is not None:
             return found
-    message = _NOISE.sub(" ", objection).strip().removesuffix(".")
+    message = _NOISE.sub(" ", error).strip().removesuffix(".")
     places = [Place(node, ("op_type",))]
     for index, type in enumerate(inputs):
         if type is not None:

@@ -37,7 +37,7 @@ from onnxtext.checker.inference.kind_facts import (
     types_of,
 )
 from onnxtext.checker.inference.node_inference import Answer, NodeInference
-from onnxtext.checker.inference.shape_environment import input_symbols, replaceable
+from onnxtext.checker.inference.shape_environment import input_symbols, replaceable_inputs
 from onnxtext.checker.inference.symbolic.operator_call import SymbolicShape
 from onnxtext.checker.inference.symbolic.operators import depends_on_types_alone
 from onnxtext.checker.inference.symbolic.propagation import declares_types
@@ -51,9 +51,9 @@ from onnxtext.schemas.type_strings import type_text
 _LEAST_REPEATS = 4
 """Minimum average number of nodes per kind; with fewer, propagation stops (`_check_count`)."""
 _FEW_KINDS = 50
-"""Number of kinds that is allowed in every model."""
+"""Number of kinds that are allowed in every model."""
 _NODES_PER_FURTHER_KIND = 40
-"""In large models, one further kind is allowed for each so many nodes."""
+"""One further kind is allowed for each group of this many nodes."""
 
 Tensors = tuple[Tensor | None, ...]
 
@@ -156,7 +156,7 @@ class Kinds:
         self._fitting.add((id(declared), id(found)))
 
     def _add_constants(self, scope: Scope) -> None:
-        variable = replaceable(scope, self._ir_version)
+        variable = replaceable_inputs(scope, self._ir_version)
         for value in scope.initializers:
             fact, constant = self._types[value.name], LARGE
             if fact is not None and fact.is_small and value.name not in variable:

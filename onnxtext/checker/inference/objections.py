@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Map error messages (objections) and failures of onnx's inference to rules and findings.
+"""Map error messages and failures of onnx's inference to rules and findings.
 
 A failure is, for example, a crash or a timeout of the process that runs onnx.
 """
@@ -104,11 +104,11 @@ def is_expandable(subject: Subject) -> bool:
     return True
 
 
-def slug_of(objection: str) -> str:
+def slug_of(error: str) -> str:
     """Return the slug of the rule that reports an error message of onnx."""
-    if "Mismatched attribute type" in objection:
+    if "Mismatched attribute type" in error:
         return "attribute-type"
-    return "type-mismatch" if "[TypeInferenceError]" in objection else "shape-mismatch"
+    return "type-mismatch" if "[TypeInferenceError]" in error else "shape-mismatch"
 
 
 _VERBS = {

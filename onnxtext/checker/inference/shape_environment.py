@@ -71,8 +71,11 @@ def is_small(type: Type | None, data: object) -> bool:
     return len(dims) == len(shape) and prod(dims) <= _MOST_ELEMENTS
 
 
-def replaceable(scope: Scope, ir_version: int) -> set[str]:
-    """Return the names of inputs, whose initializers callers can replace from IR version 4 on."""
+def replaceable_inputs(scope: Scope, ir_version: int) -> set[str]:
+    """Return the names of the inputs whose initializers are defaults that callers can replace.
+
+    These are all inputs; before IR version 4 there are none.
+    """
     return set() if 0 < ir_version < 4 else {value.name for value in scope.inputs}
 
 

@@ -37,7 +37,7 @@ from onnxtext.checker.inference.shape_environment import (
     Shapes,
     input_symbols,
     is_small,
-    replaceable,
+    replaceable_inputs,
 )
 from onnxtext.checker.inference.shape_rules import ShapeRules, with_shape_of
 from onnxtext.checker.inference.symbolic.operators import depends_on_types_alone
@@ -65,7 +65,7 @@ class ShapeInference(ScopeWalk[Shapes]):
         self._step = SymbolicStep()
         self._targets = dict(self._targets)
         self._rules = ShapeRules(subject)
-        self._active: list[Scope] = []
+        self._active: list[Scope] = []  # the shape rules that are being applied
         self._reported: set[tuple[int, int]] = set()
         self._quiet = False  # whether visits report no findings
         # Each visit of a loop visits inner loops repeatedly: exponentially often without a limit.
@@ -101,7 +101,7 @@ class ShapeInference(ScopeWalk[Shapes]):
             if type is not None:
                 own = types.get(value.name)
                 types[value.name] = type if own is None else self._merger.merge(own, type)[1]
-        variable = replaceable(scope, self._ir_version)
+        variable = replaceable_inputs(scope, self._ir_version)
         for value in scope.initializers:
             small = isinstance(value.type, TensorType) and is_small(value.type, value.data)
             if small and value.name not in variable:
@@ -118,16 +118,17 @@ class ShapeInference(ScopeWalk[Shapes]):
             for name, known in zip(node.outputs, elements, strict=False):
                 if name and known is not None:
                     environment.values.setdefault(name, known)
-            self._outputs(node, made, declared, environment)
+            self._add_outputs(node, made, declared, environment)
         return environment
 
-    def _outputs(
+    def _add_outputs(
         self,
         node: Node,
         made: Types,
         declared: dict[str, tuple[Type, Place]],
         environment: Shapes,
     ) -> None:
+        """Add the types of a node's outputs to the environment: declared and computed, merged."""
         for number, name in enumerate(node.outputs):
             if not name or name in environment.known or (id(node), number) in self._contradicted:
                 continue
@@ -139,7 +140,7 @@ class ShapeInference(ScopeWalk[Shapes]):
                 conflict, both = self._merger.merge(wanted[0], found)
                 if conflict is not None:
                     if "elements are" not in conflict:
-                        self._differs(node, number, found, wanted)
+                        self._report_difference(node, number, found, wanted)
                     continue  # either may be wrong, so the type is unknown to later nodes
                 found = both
             elif wanted is not None:
@@ -150,7 +151,9 @@ class ShapeInference(ScopeWalk[Shapes]):
                     wanted[1] if wanted is not None else Place(node, ("outputs", number))
                 )
 
-    def _differs(self, node: Node, number: int, found: Type, wanted: tuple[Type, Place]) -> None:
+    def _report_difference(
+        self, node: Node, number: int, found: Type, wanted: tuple[Type, Place]
+    ) -> None:
         name, computed, declared = node.outputs[number], written(found), written(wanted[0])
         places: tuple[Place, ...]
         if wanted[1].item is node:
@@ -194,11 +197,11 @@ class ShapeInference(ScopeWalk[Shapes]):
             return self._call(node, target, inputs, environment)
         before = len(self.findings)
         bodies = scope.children.get(index, [])
-        if any(map(self._is_wrong, bodies)):
+        if any(map(self._has_error, bodies)):
             return (), ()
         given = self._bodies(node, bodies, inputs, environment) if bodies else None
         if type(target) is Signature and target.origin:
-            return self._described(node, target, inputs, environment)
+            return self._from_schema_file(node, target, inputs, environment)
         if type(target) is not Signature or target.deprecated or id(node) in self._wrong:
             return (), ()
         if len(self.findings) > before:
@@ -258,13 +261,13 @@ class ShapeInference(ScopeWalk[Shapes]):
             return Outputs(inner.scan_outputs(node, scans, inputs, given, found.types), ())
         return visit(first, ())
 
-    def _is_wrong(self, body: Scope) -> bool:
+    def _has_error(self, body: Scope) -> bool:
         """Whether a body has an error, which inference would report again."""
         values = (*body.inputs, *body.outputs, *body.initializers, *body.infos)
         items = (body.original, *values, *body.nodes)
         wrong = self._wrong
         return any(id(item) in wrong for item in items) or any(
-            self._is_wrong(child) for children in body.children.values() for child in children
+            self._has_error(child) for children in body.children.values() for child in children
         )
 
     def _answer(
@@ -302,12 +305,12 @@ class ShapeInference(ScopeWalk[Shapes]):
             return ()  # onnx's error may be due to the unknown type
         if isinstance(answer, str):
             if _UNPARSED not in answer:
-                self._objection(node, answer, inputs, environment)
+                self._report_error(node, answer, inputs, environment)
         else:
-            self._failed(node, answer)
+            self._report_failure(node, answer)
         return ()
 
-    def _failed(self, node: Node, failure: Failure) -> None:
+    def _report_failure(self, node: Node, failure: Failure) -> None:
         """Report that onnx gave no answer; only once per model if onnx cannot be run at all."""
         single = failure.kind not in ("unavailable", "stopped")
         key = (id(node), -1) if single else (0, -1)
@@ -316,7 +319,7 @@ class ShapeInference(ScopeWalk[Shapes]):
             place = Place(node, ("op_type",))
             self.findings.append(failure_of(failure, place, node=True))
 
-    def _objection(
+    def _report_error(
         self, node: Node, message: str, inputs: list[Type | None], environment: Shapes
     ) -> None:
         """Report an error message of onnx, except for consequences of other errors."""
@@ -329,13 +332,13 @@ class ShapeInference(ScopeWalk[Shapes]):
         help = "correct a declaration, or reshape, transpose or slice one of the inputs"
         self._report(node, -1, *explained, help, slug)
 
-    def _described(
+    def _from_schema_file(
         self, node: Node, signature: Signature, inputs: list[Type | None], environment: Shapes
     ) -> tuple[Types, Values]:
         """Return the types of the outputs of a node whose operator is in a schema file."""
         if signature.deprecated or id(node) in self._wrong:
             return (), ()
-        types = self._step.described(signature, node, inputs)
+        types = self._step.from_schema_file(signature, node, inputs)
         rule = self._rules.scope(signature, self._targets)
         if rule is None or rule in self._active:
             return types, ()

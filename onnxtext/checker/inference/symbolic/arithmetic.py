@@ -104,6 +104,7 @@ def _remainder(call: OperatorCall) -> Value | None:
 
 
 def _compared(judge: Operation) -> Callable[[OperatorCall], Value | None]:
+    """Return the inference function of an operator with two inputs and a boolean output."""
     compute = _folded(judge)
 
     def compare(call: OperatorCall) -> Value | None:
@@ -167,6 +168,8 @@ def where(call: OperatorCall) -> Value | None:
 
 
 def _mapped(step: Callable[[Extent], Extent]) -> Callable[[OperatorCall], Value | None]:
+    """Return the inference function of an operator that changes each element of its input."""
+
     def compute(call: OperatorCall) -> Value | None:
         value = call.value(0)
         if value is None:

@@ -47,7 +47,7 @@ def attention(call: OperatorCall, *, past: int) -> Shapes:
     return (*shape[:2], width), (2, shape[0], heads, total, size)
 
 
-def scaled_attention(call: OperatorCall) -> Shapes:
+def standard_attention(call: OperatorCall) -> Shapes:
     """Infer the output shapes of `Attention` in the standard domain.
 
     The query has the shape (B, S, N*H) or (B, N, S, H). The key and the value have L tokens and K
@@ -157,7 +157,7 @@ def multi_head_attention(call: OperatorCall) -> Shapes:
     return ((*query[:2], width), *present)
 
 
-def grouped_attention(call: OperatorCall) -> Shapes:
+def group_query_attention(call: OperatorCall) -> Shapes:
     """Infer the output shapes of `GroupQueryAttention`.
 
     The query has the shape (B, S, N*H). If it also contains the keys and values of K heads, its

@@ -112,9 +112,9 @@ def constant_of_shape(call: OperatorCall) -> SymbolicShape:
 
 
 def _is_list(call: OperatorCall, index: int) -> bool:
-    """Require that an input whose elements are a shape has rank 1.
+    """Require that an input has rank 1, because its elements are a shape.
 
-    onnx and onnxruntime accept constants of another rank: these are doubtful, not rejected.
+    If a constant has another rank, the error is not certain: onnx and onnxruntime accept it.
     """
     return call.has_rank(index, 1, certain=call.value(index) is None)
 

@@ -10,7 +10,7 @@ from functools import partial
 from onnxtext.checker.inference.symbolic import quantized
 from onnxtext.checker.inference.symbolic.attention import (
     attention,
-    grouped_attention,
+    group_query_attention,
     multi_head_attention,
     packed_attention,
 )
@@ -46,8 +46,8 @@ def _standard(name: str, *indices: int) -> Shape:
 
     Args:
         name: the standard operator.
-        indices: the inputs to pass to its function, such as those that are no scales; if there are
-            no `indices`, all inputs.
+        indices: the inputs that the standard operator also has: all but scales and zero points. If
+            there are no `indices`, all inputs are passed on.
     """
 
     def infer(call: OperatorCall) -> SymbolicShape:
@@ -199,7 +199,7 @@ ALL_SHAPES: dict[str, Callable[[OperatorCall], Shapes]] = {
     "Attention": partial(attention, past=4),
     "DynamicQuantizeLSTM": recurrent,
     "EmbedLayerNormalization": _embedded,
-    "GroupQueryAttention": grouped_attention,
+    "GroupQueryAttention": group_query_attention,
     "MultiHeadAttention": multi_head_attention,
     "PackedAttention": packed_attention,
     "QAttention": partial(attention, past=8),

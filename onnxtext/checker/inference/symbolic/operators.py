@@ -15,7 +15,7 @@ from onnxtext.checker.inference.symbolic import (
     quantized,
     reshape_and_slice,
 )
-from onnxtext.checker.inference.symbolic.attention import scaled_attention
+from onnxtext.checker.inference.symbolic.attention import standard_attention
 from onnxtext.checker.inference.symbolic.data_dependent_shapes import broadcast_pair
 from onnxtext.checker.inference.symbolic.expressions import Extent, Size
 from onnxtext.checker.inference.symbolic.ml_operators import DOMAIN as LEARNING_DOMAIN
@@ -273,7 +273,7 @@ _SINGLE: dict[str, Callable[[OperatorCall], SymbolicShape]] = {
     "ConstantOfShape": data_dependent_shapes.constant_of_shape,
     "Conv": convolution_and_pooling.conv,
     "ConvInteger": quantized.conv_integer,
-    "DequantizeLinear": quantized.linear,
+    "DequantizeLinear": quantized.quantize_linear,
     "ConvTranspose": convolution_and_pooling.conv_transpose,
     "DepthToSpace": convolution_and_pooling.depth_to_space,
     "Expand": data_dependent_shapes.expand,
@@ -297,9 +297,9 @@ _SINGLE: dict[str, Callable[[OperatorCall], SymbolicShape]] = {
     "OneHot": data_dependent_shapes.one_hot,
     "Pad": reshape_and_slice.pad,
     "PRelu": _prelu,
-    "QLinearConv": quantized.conv,
+    "QLinearConv": quantized.qlinear_conv,
     "QLinearMatMul": _quantized_matmul,
-    "QuantizeLinear": quantized.linear,
+    "QuantizeLinear": quantized.quantize_linear,
     "Range": data_dependent_shapes.range_,
     "Reshape": reshape_and_slice.reshape,
     "Resize": data_dependent_shapes.resize,
@@ -332,7 +332,7 @@ DOMAINS = frozenset(("", LEARNING_DOMAIN))
 OPERATORS: dict[str, Callable[[OperatorCall], tuple[SymbolicShape, ...]]] = {
     **{name: _first(shape) for name, shape in _SINGLE.items()},
     **dict.fromkeys(("GRU", "LSTM", "RNN"), recurrent),
-    "Attention": scaled_attention,
+    "Attention": standard_attention,
     "DynamicQuantizeLinear": lambda call: (call.shape(0), (), ()),
     "Split": reshape_and_slice.split,
     "TopK": data_dependent_shapes.top_k,

@@ -22,7 +22,7 @@ from onnxtext.checker.inference.bodies import live_branch
 from onnxtext.checker.inference.environment import Environment
 from onnxtext.checker.inference.objections import wrong_items
 from onnxtext.checker.inference.scope_walk import visit_graphs
-from onnxtext.checker.inference.shape_environment import replaceable
+from onnxtext.checker.inference.shape_environment import replaceable_inputs
 from onnxtext.checker.inference.symbolic.expressions import symbols
 from onnxtext.checker.inference.symbolic.operator_call import SymbolicShape
 from onnxtext.checker.inference.symbolic.operators import (
@@ -120,6 +120,7 @@ class SymbolicShapes:
         environment: Known,
         instance: str,
     ) -> None:
+        """Visit a graph or function body; `given` has the shapes and values of its inputs."""
         sizes, shapes = environment.sizes, environment.known
         declared: dict[str, SymbolicShape] = {}
         for value in (*scope.initializers, *scope.inputs, *scope.infos, *scope.outputs):
@@ -137,7 +138,7 @@ class SymbolicShapes:
             own = shapes[value.name]
             shapes[value.name] = shape if own is None else own
             equate(sizes, own, shape, Place(value, ("name",)))
-        variable = replaceable(scope, self._ir_version)
+        variable = replaceable_inputs(scope, self._ir_version)
         for value in scope.initializers:
             stored = stored_value(value.type, value.data) if value.name not in variable else None
             if stored is not None:

@@ -10,7 +10,7 @@ from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, Symb
 _ONE: SymbolicShape = (1,)
 
 
-def linear(call: OperatorCall) -> SymbolicShape:
+def quantize_linear(call: OperatorCall) -> SymbolicShape:
     """Infer the output shape of `QuantizeLinear` or `DequantizeLinear`: the shape of the data.
 
     There must be one scale, or one for each index of the axis. If `block_size` is set, each block
@@ -29,7 +29,7 @@ def linear(call: OperatorCall) -> SymbolicShape:
     return shape
 
 
-def conv(call: OperatorCall) -> SymbolicShape:
+def qlinear_conv(call: OperatorCall) -> SymbolicShape:
     """Infer the output shape of `QLinearConv`; check the shapes of scales and zero points.
 
     The weights must have one scale and zero point, or one of each for each output channel.

@@ -101,7 +101,9 @@ class SymbolicStep:
             self._kept += (signature, *inputs, *found, *node.attributes)
         return known
 
-    def described(self, signature: Signature, node: Node, inputs: Sequence[Type | None]) -> Types:
+    def from_schema_file(
+        self, signature: Signature, node: Node, inputs: Sequence[Type | None]
+    ) -> Types:
         """Infer the output types of a node from the schema file that describes its operator.
 
         Args:

@@ -210,7 +210,7 @@ def _transpose(call: OperatorCall) -> Value | None:
     )
 
 
-def _in_shape(call: OperatorCall, shapes: tuple[SymbolicShape, ...]) -> tuple[Value | None, ...]:
+def _reshaped(call: OperatorCall, shapes: tuple[SymbolicShape, ...]) -> tuple[Value | None, ...]:
     """Return the elements of the first input, with the shape of the operator's output."""
     value, shape = call.value(0), shapes[0] if shapes else None
     if value is None or shape is None:
@@ -365,7 +365,7 @@ def output_values(
         shapes: the shapes of the node's outputs.
     """
     if name in _RESHAPING:
-        return _in_shape(call, shapes)
+        return _reshaped(call, shapes)
     if name == "Split":
         return _split(call, shapes)
     found = _FUNCTIONS[name](call)
