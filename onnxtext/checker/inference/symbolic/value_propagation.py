@@ -294,7 +294,9 @@ def _reduced(step: Callable[[Extent, Extent], Extent]) -> ValueFunction:
 
 def _pad(call: OperatorCall) -> Value | None:
     value, pads = call.value(0), call.integers("pads", 1)
-    fill = call.scalar(2) if call.has_input(2) else 0
+    # Before version 11, the attribute `value` is the added element.
+    default = 0 if call.attribute("value") is None else None
+    fill = call.scalar(2) if call.has_input(2) else default
     if value is None or pads is None or len(value.shape) != 1 or len(pads) != 2:
         return None
     if min(pads) < 0 or sum(pads) > MOST_ELEMENTS or call.has_input(3):
