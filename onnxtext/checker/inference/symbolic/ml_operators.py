@@ -17,10 +17,6 @@ DOMAIN = "ai.onnx.ml"
 Shapes = tuple[SymbolicShape, ...]
 
 
-def _same(call: OperatorCall) -> Shapes:
-    return (call.shape(0),)
-
-
 def _matrix(call: OperatorCall, columns: Extent, *ranks: int) -> SymbolicShape:
     """Return a matrix shape with the rows of the first input; a 1-D input is one row."""
     shape = call.shape(0)
@@ -191,7 +187,9 @@ def _feature_extractor(call: OperatorCall) -> Shapes:
 
 
 LEARNING: dict[str, Callable[[OperatorCall], Shapes]] = {
-    **dict.fromkeys(("Binarizer", "CategoryMapper", "Imputer", "Normalizer"), _same),
+    **dict.fromkeys(
+        ("Binarizer", "CategoryMapper", "Imputer", "Normalizer"), lambda call: (call.shape(0),)
+    ),
     "ArrayFeatureExtractor": _feature_extractor,
     "FeatureVectorizer": _feature_vectorizer,
     "LabelEncoder": _label_encoder,

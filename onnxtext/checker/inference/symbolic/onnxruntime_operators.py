@@ -37,10 +37,6 @@ def has_rule(domain: str | None, name: str) -> bool:
     return name in _AMONG_STANDARD and domain in (None, "", "ai.onnx")
 
 
-def _same(call: OperatorCall) -> SymbolicShape:
-    return call.shape(0)
-
-
 def _standard(name: str, *indices: int) -> Shape:
     """Return the function that infers the first output of a standard operator.
 
@@ -146,10 +142,6 @@ def _skip_normalized(call: OperatorCall) -> Shapes:
     return call.shape(0), None, None, call.shape(0)
 
 
-def _same_twice(call: OperatorCall) -> Shapes:
-    return call.shape(0), call.shape(0)
-
-
 def _embedded(call: OperatorCall) -> Shapes:
     """Infer an embedding with layer normalization."""
     tokens, vectors = call.shape(0), call.shape(2)
@@ -166,7 +158,7 @@ SHAPES: dict[str, Shape] = {
          "LongformerAttention", "MoE", "QLinearLeakyRelu", "QLinearSigmoid", "QLinearSoftmax",
          "QMoE", "QuantizeLinear", "QuickGelu", "RotaryEmbedding", "SimplifiedLayerNormalization",
          "Trilu"),
-        _same,
+        lambda call: call.shape(0),
     ),
     "BiasSplitGelu": _halved,
     "CDist": _distances,
@@ -204,7 +196,7 @@ ALL_SHAPES: dict[str, Callable[[OperatorCall], Shapes]] = {
     "PackedAttention": packed_attention,
     "QAttention": partial(attention, past=8),
     "QEmbedLayerNormalization": _embedded,
-    "SkipGroupNorm": _same_twice,
+    "SkipGroupNorm": lambda call: (call.shape(0), call.shape(0)),
     "SkipLayerNormalization": _skip_normalized,
     "SkipSimplifiedLayerNormalization": _skip_normalized,
 }

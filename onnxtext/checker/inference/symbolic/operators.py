@@ -93,10 +93,6 @@ def _broadcast_dim(call: OperatorCall, extents: list[Extent]) -> Extent:
     return found
 
 
-def _same(call: OperatorCall) -> SymbolicShape:
-    return call.shape(0)
-
-
 def _elementwise(call: OperatorCall) -> SymbolicShape:
     shapes = [shape for shape in call.shapes if shape is not None]
     return broadcast(call, shapes) if call.since >= 7 and len(shapes) == len(call.shapes) else None
@@ -261,7 +257,7 @@ _WITH_CONSTANTS = """
 """
 
 _SINGLE: dict[str, Callable[[OperatorCall], SymbolicShape]] = {
-    **dict.fromkeys(_SAME.split(), _same),
+    **dict.fromkeys(_SAME.split(), lambda call: call.shape(0)),
     **dict.fromkeys(_BROADCAST.split(), _elementwise),
     **dict.fromkeys(_REDUCTIONS.split(), _reduce),
     "ArgMax": _arg_reduce,

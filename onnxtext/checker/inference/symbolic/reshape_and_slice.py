@@ -133,7 +133,8 @@ def reshape(call: OperatorCall) -> SymbolicShape:
     below = any(isinstance(size, int) and size < -1 for size in wanted)
     if below or wanted.count(-1) > 1:
         rule = "sizes must be at least -1" if below else "only one size may be -1"
-        call.reject(f"the shape is [{', '.join(map(_shown, wanted))}]; {rule}")
+        shown = ", ".join(["?" if size is None else text(size) for size in wanted])
+        call.reject(f"the shape is [{shown}]; {rule}")
         return None
     if call.integer("allowzero", 0) and 0 in wanted:
         return None
@@ -165,10 +166,6 @@ def reshape(call: OperatorCall) -> SymbolicShape:
         else:
             _equal_products(call, known, tuple(made))
     return tuple([_unnamed(size) for size in made])
-
-
-def _shown(size: Extent) -> str:
-    return "?" if size is None else text(size)
 
 
 _UNKNOWN = "\0?"
@@ -304,27 +301,24 @@ def split(call: OperatorCall) -> tuple[SymbolicShape, ...]:
     count = len(call.node.outputs)
     if shape is None or axis is None:
         return ()
+    whole = shape[axis]
     if parts is not None:
         call.equal(len(parts), count, "the number of parts", "the number of outputs")
     if parts is not None and len(parts) == count:
-        call.equal(shape[axis], sum(parts), f"dimension {axis} of {{0}}", "the sum of the parts")
-        return tuple([(*shape[:axis], part, *shape[axis + 1 :]) for part in parts])
-    parts_left = call.integer("num_outputs", 0)
-    if call.has_input(1) or parts is not None:
-        size: Extent = None
-    elif parts_left and parts_left == count:
+        call.equal(whole, sum(parts), f"dimension {axis} of {{0}}", "the sum of the parts")
+        sizes: Extents = parts
+    elif call.has_input(1) or parts is not None:
+        sizes = (None,) * count
+    elif count and call.integer("num_outputs", 0) == count:
         # The last part is smaller if the dimension is no multiple of the number of parts.
-        size = rounded_up(shape[axis], count)
-        last = minus(shape[axis], times(size, count - 1))
-        whole = (*shape[:axis], size, *shape[axis + 1 :])
-        return (*(whole,) * (count - 1), (*shape[:axis], last, *shape[axis + 1 :]))
+        size = rounded_up(whole, count)
+        sizes = (*(size,) * (count - 1), minus(whole, times(size, count - 1)))
     else:
-        size = quotient(shape[axis], count)
-        whole_size = shape[axis]
-        if isinstance(whole_size, int) and whole_size % count:
-            wrong = f"dimension {axis} of {{0}} is {whole_size}, which is not a multiple of the"
+        sizes = (quotient(whole, count),) * count
+        if isinstance(whole, int) and whole % count:
+            wrong = f"dimension {axis} of {{0}} is {whole}, which is not a multiple of the"
             call.reject(f"{wrong} {count} outputs")
-    return ((*shape[:axis], size, *shape[axis + 1 :]),) * count
+    return tuple([(*shape[:axis], size, *shape[axis + 1 :]) for size in sizes])
 
 
 def shape_of(call: OperatorCall) -> SymbolicShape:

@@ -140,15 +140,12 @@ def made_value(shape: tuple[int, ...], numbers: Sequence[float], real: bool) -> 
 
     Returns None if there are elements, but all are unknown.
     """
-    items: list[Extent] = [_integer(number) for number in numbers]
+    items = [
+        int(n) if isinstance(n, int) or (abs(n) <= EXACT and n.is_integer()) else None
+        for n in numbers
+    ]
     value = Value(shape, tuple(items), real)
     return value if value.is_useful() or not items else None
-
-
-def _integer(number: float) -> int | None:
-    if isinstance(number, int):
-        return int(number)
-    return int(number) if abs(number) <= EXACT and number == int(number) else None
 
 
 def agreed(one: Value | None, other: Value | None) -> Value | None:

@@ -70,7 +70,8 @@ def _cast(call: OperatorCall) -> Value | None:
     if value is None or to is None or to.name not in TRACKED:
         return None
     if to.name == "bool":
-        return Value(value.shape, tuple([_truth(item) for item in value.items]))
+        truths = [int(item != 0) if isinstance(item, int) else None for item in value.items]
+        return Value(value.shape, tuple(truths))
     largest = _LARGEST.get(to.name)
     items = tuple([None if isinstance(item, int) and largest and abs(item) > largest else item
                    for item in value.items])  # fmt: skip
@@ -80,10 +81,6 @@ def _cast(call: OperatorCall) -> Value | None:
 _LARGEST_INTEGER = (1 << 31) - 1
 _LARGEST = {"float": EXACT, "int32": _LARGEST_INTEGER}
 """By element type, the largest integer that a `Cast` to this type keeps exactly."""
-
-
-def _truth(item: Extent) -> Extent:
-    return int(item != 0) if isinstance(item, int) else None
 
 
 def _axis(axis: int, rank: int) -> int | None:
