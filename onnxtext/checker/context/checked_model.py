@@ -276,13 +276,9 @@ def _copied_infos(graph: Graph, initializers: list[ValueInfo]) -> list[ValueInfo
         copied = [e for e in entries(graph, order) if e.part not in ("values", "nodes")]
     except ValueInfoError:  # the encoder reports the error
         return []
-    known = {value.name: value for value in initializers}
-    return [
-        _declaration(known.get(entry.name, ValueInfo(entry.name, entry.type, at=entry.at)))
-        if entry.part == "initializers"
-        else ValueInfo(entry.name, entry.type, at=entry.at)
-        for entry in copied
-    ]
+    known = {("initializers", value.name): value for value in initializers}
+    values = [known.get((e.part, e.name), ValueInfo(e.name, e.type, at=e.at)) for e in copied]
+    return list(map(_declaration, values))
 
 
 def _declaration(value: ValueInfo) -> ValueInfo:

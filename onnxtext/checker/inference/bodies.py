@@ -19,7 +19,7 @@ from onnxtext.ast.types import Dim, TensorType, Type
 from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.inference.symbolic.quotients import greatest_of
-from onnxtext.checker.inference.symbolic.small_tensors import Value, agreed
+from onnxtext.checker.inference.symbolic.small_tensors import Value, Values, agreed
 from onnxtext.checker.inference.symbolic.symbolic_types import dim_of
 from onnxtext.checker.inference.type_merging import Types, merged, without_shape
 
@@ -37,7 +37,7 @@ class Outputs(NamedTuple):
     """
 
     types: Types
-    values: tuple[Value | None, ...]
+    values: Values
 
 
 Visit = Callable[[Types], Outputs]

@@ -41,7 +41,7 @@ from onnxtext.checker.inference.symbolic.shape_merging import (
     unified,
 )
 from onnxtext.checker.inference.symbolic.sizes import Sizes
-from onnxtext.checker.inference.symbolic.small_tensors import Value
+from onnxtext.checker.inference.symbolic.small_tensors import Value, Values
 from onnxtext.checker.inference.type_merging import Types
 from onnxtext.core import core, core_module
 
@@ -74,7 +74,6 @@ class Fact:
 
 
 Facts = tuple[Fact | None, ...]
-Values = tuple[Value | None, ...]
 KeyMaker = Callable[
     [Node, Target, Mapping[str, Fact | None], Facts, Mapping[str, Attribute], int], tuple[Any, ...]
 ]
@@ -309,7 +308,7 @@ class FactTable:
 def _is_small(type: Type) -> bool:
     if not isinstance(type, TensorType) or type.shape is None:
         return False
-    dims = [dim for dim in type.shape if isinstance(dim, int)]
+    dims = type.integer_dims
     most = _MOST_WHOLE if type.element in ("int64", "int32") else _MOST_OTHERS
     return len(dims) == len(type.shape) and 0 <= prod(dims) <= most and min(dims, default=0) >= 0
 

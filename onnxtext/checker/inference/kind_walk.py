@@ -28,7 +28,6 @@ from onnxtext.checker.inference.kind_facts import (
     Kind,
     Reads,
     Symbols,
-    Values,
     keeps_type,
     key_maker,
     named,
@@ -42,7 +41,7 @@ from onnxtext.checker.inference.symbolic.operator_call import SymbolicShape
 from onnxtext.checker.inference.symbolic.operators import depends_on_types_alone
 from onnxtext.checker.inference.symbolic.propagation import declares_types
 from onnxtext.checker.inference.symbolic.shape_merging import either
-from onnxtext.checker.inference.symbolic.small_tensors import Value, agreed, stored_value
+from onnxtext.checker.inference.symbolic.small_tensors import Value, Values, agreed, stored_value
 from onnxtext.checker.inference.type_merging import TypeMerger, Types
 from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.encode.types_and_tensors import lower_tensor

@@ -15,7 +15,7 @@ from onnxtext.checker.context.operator_resolution import Target
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.inference.shape_environment import Shapes
 from onnxtext.checker.inference.shape_inference import ShapeInference
-from onnxtext.checker.inference.symbolic.symbolic_types import Values
+from onnxtext.checker.inference.symbolic.small_tensors import Values
 from onnxtext.checker.inference.type_merging import Types
 
 

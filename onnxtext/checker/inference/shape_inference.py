@@ -41,8 +41,8 @@ from onnxtext.checker.inference.shape_environment import (
 )
 from onnxtext.checker.inference.shape_rules import ShapeRules, with_shape_of
 from onnxtext.checker.inference.symbolic.operators import depends_on_types_alone
-from onnxtext.checker.inference.symbolic.small_tensors import stored_value
-from onnxtext.checker.inference.symbolic.symbolic_types import SymbolicStep, Values
+from onnxtext.checker.inference.symbolic.small_tensors import Values, stored_value
+from onnxtext.checker.inference.symbolic.symbolic_types import SymbolicStep
 from onnxtext.checker.inference.type_merging import TypeMerger, Types, given_types, plausible
 from onnxtext.checker.isolation.worker_client import Failure
 from onnxtext.proto.encode.lower_error import LowerError

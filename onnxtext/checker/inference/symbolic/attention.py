@@ -8,11 +8,9 @@ Dimensions: B batch size, S number of query tokens, L number of key tokens, P nu
 from __future__ import annotations
 
 from onnxtext.checker.inference.symbolic.expressions import Extent, plus, times
-from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, SymbolicShape
+from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, Shapes, SymbolicShape
 from onnxtext.checker.inference.symbolic.quotients import exact
 from onnxtext.checker.inference.symbolic.sizes import Extents
-
-Shapes = tuple[SymbolicShape, ...]
 
 
 def _width(call: OperatorCall) -> Extent:

@@ -4,24 +4,15 @@
 from __future__ import annotations
 
 from onnxtext.ast.tensors_and_attributes import Tensor
-from onnxtext.checker.inference.symbolic.expressions import (
-    Extent,
-    Size,
-    Term,
-    minus,
-    times,
-)
+from onnxtext.checker.inference.symbolic.expressions import Extent, Size, Term, minus, times
 from onnxtext.checker.inference.symbolic.operator_call import (
     OperatorCall,
+    Shapes,
     SymbolicShape,
     dimensions,
     entries,
 )
-from onnxtext.checker.inference.symbolic.quotients import (
-    greatest_of,
-    rounded_up,
-    sole_factor,
-)
+from onnxtext.checker.inference.symbolic.quotients import greatest_of, rounded_up, sole_factor
 from onnxtext.checker.inference.symbolic.reshape_and_slice import require_indices
 from onnxtext.checker.inference.symbolic.sizes import Extents
 from onnxtext.plurals import counted
@@ -96,9 +87,8 @@ def constant(call: OperatorCall) -> SymbolicShape:
     for attribute in call.node.attributes:
         value = attribute.read()
         if isinstance(value, Tensor):
-            shape = value.type.shape
-            plain = tuple([dim for dim in shape or () if isinstance(dim, int)])
-            return plain if shape is not None and len(plain) == len(shape) else None
+            shape, dims = value.type.shape, value.type.integer_dims
+            return dims if shape is not None and len(dims) == len(shape) else None
         if attribute.name in ("value_ints", "value_floats", "value_strings"):
             return (len(value),) if isinstance(value, tuple) else None
         if attribute.name in ("value_int", "value_float", "value_string"):
@@ -119,7 +109,7 @@ def _is_list(call: OperatorCall, index: int) -> bool:
     return call.has_rank(index, 1, certain=call.value(index) is None)
 
 
-def top_k(call: OperatorCall) -> tuple[SymbolicShape, ...]:
+def top_k(call: OperatorCall) -> Shapes:
     """Infer the output shapes of `TopK`: the size of one dimension becomes `k`."""
     shape, axis = call.shape(0), call.axis("axis", -1)
     if shape is None or axis is None:

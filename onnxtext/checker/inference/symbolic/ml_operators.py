@@ -7,14 +7,17 @@ from collections.abc import Callable
 
 from onnxtext.ast.tensors_and_attributes import Floats
 from onnxtext.checker.inference.symbolic.expressions import Extent, product_of
-from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, SymbolicShape, entries
+from onnxtext.checker.inference.symbolic.operator_call import (
+    OperatorCall,
+    Shapes,
+    SymbolicShape,
+    entries,
+)
 from onnxtext.checker.inference.symbolic.sizes import Extents
 from onnxtext.checker.inference.symbolic.tree_ensembles import count_of, require_trees
 from onnxtext.plurals import counted
 
 DOMAIN = "ai.onnx.ml"
-
-Shapes = tuple[SymbolicShape, ...]
 
 
 def _matrix(call: OperatorCall, columns: Extent, *ranks: int) -> SymbolicShape:

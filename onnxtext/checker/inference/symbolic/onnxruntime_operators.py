@@ -14,7 +14,7 @@ from onnxtext.checker.inference.symbolic.attention import (
     multi_head_attention,
     packed_attention,
 )
-from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, SymbolicShape
+from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, Shapes, SymbolicShape
 from onnxtext.checker.inference.symbolic.operators import OPERATORS, multiplied
 from onnxtext.checker.inference.symbolic.quotients import exact
 from onnxtext.checker.inference.symbolic.recurrent import recurrent
@@ -26,8 +26,7 @@ SINCE = 13
 _AMONG_STANDARD = ("SimplifiedLayerNormalization",)
 """Operators of onnxruntime in the standard domain."""
 
-Shapes = tuple[SymbolicShape, ...]
-Shape = Callable[[OperatorCall], SymbolicShape]
+ShapeFunction = Callable[[OperatorCall], SymbolicShape]
 
 
 def has_rule(domain: str | None, name: str) -> bool:
@@ -37,7 +36,7 @@ def has_rule(domain: str | None, name: str) -> bool:
     return name in _AMONG_STANDARD and domain in (None, "", "ai.onnx")
 
 
-def _standard(name: str, *indices: int) -> Shape:
+def _standard(name: str, *indices: int) -> ShapeFunction:
     """Return the function that infers the first output of a standard operator.
 
     Args:
@@ -98,7 +97,7 @@ def _distances(call: OperatorCall) -> SymbolicShape:
 # ---- Channels last ------------------------------------------------------------------------------
 
 
-def _channels_last(infer: Shape, *, always: bool = False) -> Shape:
+def _channels_last(infer: ShapeFunction, *, always: bool = False) -> ShapeFunction:
     """Convert an inference function to images of (batch, height, width, channels).
 
     Args:
@@ -151,7 +150,7 @@ def _embedded(call: OperatorCall) -> Shapes:
     return made, (tokens[0],), made
 
 
-SHAPES: dict[str, Shape] = {
+SHAPES: dict[str, ShapeFunction] = {
     **dict.fromkeys(
         ("BiasAdd", "BiasDropout", "BiasGelu", "BiasSoftmax", "BitmaskBiasDropout",
          "BitmaskDropout", "FastGelu", "Gelu", "GroupNorm", "Inverse",

@@ -15,6 +15,8 @@ from onnxtext.checker.inference.symbolic.small_tensors import Value
 from onnxtext.plurals import counted
 
 SymbolicShape = Extents | None
+Shapes = tuple[SymbolicShape, ...]
+"""The shapes of a node's outputs; None where unknown."""
 
 
 @dataclass(slots=True)

@@ -20,10 +20,10 @@ from onnxtext.checker.inference.symbolic.data_dependent_shapes import broadcast_
 from onnxtext.checker.inference.symbolic.expressions import Extent, Size
 from onnxtext.checker.inference.symbolic.ml_operators import DOMAIN as LEARNING_DOMAIN
 from onnxtext.checker.inference.symbolic.ml_operators import LEARNING
-from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, SymbolicShape
+from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, Shapes, SymbolicShape
 from onnxtext.checker.inference.symbolic.recurrent import recurrent
 from onnxtext.checker.inference.symbolic.sizes import Extents
-from onnxtext.checker.inference.symbolic.small_tensors import Value
+from onnxtext.checker.inference.symbolic.small_tensors import Values
 from onnxtext.checker.inference.symbolic.value_propagation import COMPUTABLE, SOURCES, output_values
 
 
@@ -318,14 +318,14 @@ _SINGLE: dict[str, Callable[[OperatorCall], SymbolicShape]] = {
 
 def _first(
     shape: Callable[[OperatorCall], SymbolicShape],
-) -> Callable[[OperatorCall], tuple[SymbolicShape, ...]]:
+) -> Callable[[OperatorCall], Shapes]:
     return lambda call: (shape(call),)
 
 
 DOMAINS = frozenset(("", LEARNING_DOMAIN))
 """The domains of `OPERATORS`: the standard one and `ai.onnx.ml`."""
 
-OPERATORS: dict[str, Callable[[OperatorCall], tuple[SymbolicShape, ...]]] = {
+OPERATORS: dict[str, Callable[[OperatorCall], Shapes]] = {
     **{name: _first(shape) for name, shape in _SINGLE.items()},
     **dict.fromkeys(("GRU", "LSTM", "RNN"), recurrent),
     "Attention": standard_attention,
@@ -344,9 +344,7 @@ READING_VALUES = CONSTANT_INPUTS | COMPUTABLE | _INDEXED
 """Operators whose output shapes, values or errors depend on the values of their inputs."""
 
 
-def infer(
-    name: str, call: OperatorCall
-) -> tuple[tuple[SymbolicShape, ...], tuple[Value | None, ...]]:
+def infer(name: str, call: OperatorCall) -> tuple[Shapes, Values]:
     """Return the shapes of a node's outputs, and the elements of those that are small tensors.
 
     Shapes and elements that are None or missing are unknown.

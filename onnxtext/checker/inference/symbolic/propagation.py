@@ -25,10 +25,7 @@ from onnxtext.checker.inference.scope_walk import visit_graphs
 from onnxtext.checker.inference.shape_environment import replaceable_inputs
 from onnxtext.checker.inference.symbolic.expressions import symbols
 from onnxtext.checker.inference.symbolic.operator_call import SymbolicShape
-from onnxtext.checker.inference.symbolic.operators import (
-    READING_VALUES,
-    SHAPES_ALONE,
-)
+from onnxtext.checker.inference.symbolic.operators import READING_VALUES, SHAPES_ALONE
 from onnxtext.checker.inference.symbolic.shape_merging import (
     Results,
     declared_shape,
@@ -38,7 +35,7 @@ from onnxtext.checker.inference.symbolic.shape_merging import (
     unified,
 )
 from onnxtext.checker.inference.symbolic.sizes import Conflict, Sizes
-from onnxtext.checker.inference.symbolic.small_tensors import Value, agreed, stored_value
+from onnxtext.checker.inference.symbolic.small_tensors import Value, Values, agreed, stored_value
 
 _MOST_CALLED = 10_000
 """Maximum number of node visits in called functions, in addition to one per node of the model."""
@@ -162,7 +159,7 @@ class SymbolicShapes:
             zip(scope.nodes, self._targets[id(scope)], strict=True)
         ):
             outputs = node.outputs
-            made: tuple[Value | None, ...] = ()
+            made: Values = ()
             if index in children:
                 bodies, made = self._bodies(scope, index, node, environment, instance)
                 wanted = self._declared(node, declared, environment, instance)

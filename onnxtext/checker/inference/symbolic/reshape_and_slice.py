@@ -17,6 +17,7 @@ from onnxtext.checker.inference.symbolic.expressions import (
 )
 from onnxtext.checker.inference.symbolic.operator_call import (
     OperatorCall,
+    Shapes,
     SymbolicShape,
     dimensions,
 )
@@ -294,7 +295,7 @@ def slice_range(size: int, start: int, end: int, step: int) -> range | None:
     return range(*slice(start, last, step).indices(size)) if step else None
 
 
-def split(call: OperatorCall) -> tuple[SymbolicShape, ...]:
+def split(call: OperatorCall) -> Shapes:
     """Infer the output shapes of `Split`; the parts must add up to the size of the dimension."""
     shape, axis = call.shape(0), call.axis("axis", 0)
     parts = call.integers("split", 1)

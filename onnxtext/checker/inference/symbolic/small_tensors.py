@@ -55,6 +55,8 @@ class Value(NamedTuple):
         return any(item is not None for item in self.items)
 
 
+Values = tuple[Value | None, ...]
+"""The elements of the inputs or outputs of a node; None where unknown."""
 Index = tuple[int, ...]
 
 
@@ -119,7 +121,7 @@ def stored_value(type: Type | None, data: object) -> Value | None:
     if not isinstance(type, TensorType) or type.shape is None or type.element not in TRACKED:
         return None
     most = _MOST_REAL if type.element in REAL else MOST_ELEMENTS
-    shape = tuple([dim for dim in type.shape if isinstance(dim, int)])
+    shape = type.integer_dims
     if len(shape) != len(type.shape) or not 0 <= prod(shape) <= most or min(shape, default=0) < 0:
         return None
     code = TRACKED[type.element]

@@ -19,11 +19,10 @@ from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, Symb
 from onnxtext.checker.inference.symbolic.operators import DOMAINS, infer
 from onnxtext.checker.inference.symbolic.shape_merging import declared_shape
 from onnxtext.checker.inference.symbolic.sizes import Sizes
-from onnxtext.checker.inference.symbolic.small_tensors import Value
+from onnxtext.checker.inference.symbolic.small_tensors import Value, Values
 from onnxtext.checker.inference.type_merging import Types
 from onnxtext.schemas.type_strings import type_of, type_text
 
-Values = tuple[Value | None, ...]
 _MOST_CHARACTERS = 120
 """Maximum length of an expression that is used as a dimension."""
 

@@ -14,7 +14,7 @@ from math import prod
 from onnxtext.ast.tensors_and_attributes import Tensor
 from onnxtext.checker.inference.symbolic.arithmetic import ARITHMETIC, where
 from onnxtext.checker.inference.symbolic.expressions import Extent, minus, plus, product_of, times
-from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, SymbolicShape
+from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, Shapes
 from onnxtext.checker.inference.symbolic.quotients import greatest_of, least_of
 from onnxtext.checker.inference.symbolic.reshape_and_slice import kept_dims, slice_range
 from onnxtext.checker.inference.symbolic.small_tensors import (
@@ -23,6 +23,7 @@ from onnxtext.checker.inference.symbolic.small_tensors import (
     REAL,
     TRACKED,
     Value,
+    Values,
     indices,
     joint_shape,
     made_value,
@@ -170,7 +171,7 @@ def _concat_partly(call: OperatorCall, real: bool) -> Value | None:
     return Value((len(found),), tuple(found), real) if len(found) <= MOST_ELEMENTS else None
 
 
-def _split(call: OperatorCall, shapes: tuple[SymbolicShape, ...]) -> tuple[Value | None, ...]:
+def _split(call: OperatorCall, shapes: Shapes) -> Values:
     value = call.value(0)
     axis = _axis(call.integer("axis", 0), len(value.shape)) if value is not None else None
     if value is None or axis is None:
@@ -207,7 +208,7 @@ def _transpose(call: OperatorCall) -> Value | None:
     )
 
 
-def _reshaped(call: OperatorCall, shapes: tuple[SymbolicShape, ...]) -> tuple[Value | None, ...]:
+def _reshaped(call: OperatorCall, shapes: Shapes) -> Values:
     """Return the elements of the first input, with the shape of the operator's output."""
     value, shape = call.value(0), shapes[0] if shapes else None
     if value is None or shape is None:
@@ -353,9 +354,7 @@ def _without_overflow(call: OperatorCall, made: Value) -> Value:
     return made._replace(items=tuple(items))
 
 
-def output_values(
-    name: str, call: OperatorCall, shapes: tuple[SymbolicShape, ...]
-) -> tuple[Value | None, ...]:
+def output_values(name: str, call: OperatorCall, shapes: Shapes) -> Values:
     """Return the elements of a node's small outputs; entries that are None or missing are unknown.
 
     Args:
