@@ -39,11 +39,11 @@ class Mismatch(NamedTuple):
     help: str
 
 
-Types = Environment[str | None]
+TypeEnvironment = Environment[str | None]
 """The type of each value of a scope, with a link to the types of the outer scope."""
 
 
-class TypeInference(ScopeWalk[Types]):
+class TypeInference(ScopeWalk[TypeEnvironment]):
     """Infers types without shapes in one walk over a model."""
 
     def __init__(self, subject: Subject) -> None:
@@ -52,7 +52,7 @@ class TypeInference(ScopeWalk[Types]):
         self._texts: dict[int, str | None] = {}
         self._bound: dict[tuple[Any, ...], tuple[Texts, Mismatch | None]] = {}
         self._reported: set[tuple[int, str, int]] = set()
-        self._visits: dict[int, list[Types]] = {}
+        self._visits: dict[int, list[TypeEnvironment]] = {}
 
     def run(self) -> list[Finding]:
         """Visit all graphs and functions, including uncalled functions; return the findings."""
@@ -81,7 +81,7 @@ class TypeInference(ScopeWalk[Types]):
 
     # ---- Scopes -----------------------------------------------------------------------------
 
-    def _scope(self, scope: Scope, given: Texts, outer: Types | None) -> Types:
+    def _scope(self, scope: Scope, given: Texts, outer: TypeEnvironment | None) -> TypeEnvironment:
         text = self._text
         types: dict[str, str | None] = {}
         declared: dict[str, tuple[str, ValueInfo]] = {}
@@ -94,7 +94,7 @@ class TypeInference(ScopeWalk[Types]):
             types[value.name] = known[0] if known is not None else None
         for index, value in enumerate(scope.inputs[: len(given)]):
             self._set_input_type(scope, value, given[index], types)
-        environment: Types = Environment(types, outer)
+        environment: TypeEnvironment = Environment(types, outer)
         self.environments.setdefault(id(scope), environment)
         self._visits.setdefault(id(scope), []).append(environment)
         resolved = self._targets[id(scope)]
@@ -186,7 +186,7 @@ class TypeInference(ScopeWalk[Types]):
     # ---- Nodes ------------------------------------------------------------------------------
 
     def _node(
-        self, scope: Scope, index: int, node: Node, target: Target, environment: Types
+        self, scope: Scope, index: int, node: Node, target: Target, environment: TypeEnvironment
     ) -> Texts:
         """Return the types of a node's outputs."""
         types = environment.known
@@ -226,7 +226,9 @@ class TypeInference(ScopeWalk[Types]):
             self._calls.known[key] = known
         return known
 
-    def _bodies(self, node: Node, inputs: Texts, bodies: list[Scope], environment: Types) -> Texts:
+    def _bodies(
+        self, node: Node, inputs: Texts, bodies: list[Scope], environment: TypeEnvironment
+    ) -> Texts:
         """Infer types in the bodies of a node; return the types of the node's outputs."""
         made: list[Texts] = []
         for body in bodies:

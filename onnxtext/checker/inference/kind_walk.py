@@ -338,7 +338,7 @@ class Kinds:
         return tuple(found)
 
     def _merged(self, declared: Type, found: Type) -> Type:
-        """Merge types like `ShapeInference`; raise `Inconclusive` if they contradict each other."""
+        """Merge types as `ShapeInference` does; raise `Inconclusive` if they are contradictory."""
         conflict, both = self._merger.merge(declared, found)
         if conflict is not None:
             raise Inconclusive

@@ -74,7 +74,7 @@ def is_small(type: Type | None, data: object) -> bool:
 def replaceable_inputs(scope: Scope, ir_version: int) -> set[str]:
     """Return the names of the inputs whose initializers are defaults that callers can replace.
 
-    These are all inputs; before IR version 4 there are none.
+    From IR version 4 on, these are all inputs; before, there are none.
     """
     return set() if 0 < ir_version < 4 else {value.name for value in scope.inputs}
 

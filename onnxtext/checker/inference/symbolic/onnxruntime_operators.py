@@ -120,9 +120,9 @@ def _channels_last(infer: ShapeFunction, *, always: bool = False) -> ShapeFuncti
 
 
 def _nhwc_conv(call: OperatorCall) -> SymbolicShape:
-    """Infer the output shape of `NhwcConv`, without the spatial dimensions.
+    """Infer the output shape of `NhwcConv`; its spatial dimensions are unknown.
 
-    The layout of its weights depends on the execution provider.
+    They depend on the layout of the weights, which depends on the execution provider.
     """
     shape, weights = call.shape(0), call.shape(1)
     if shape is None or weights is None or len(shape) < 3 or len(shape) != len(weights):

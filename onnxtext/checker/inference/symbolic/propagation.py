@@ -46,7 +46,7 @@ F = TypeVar("F")
 
 
 @dataclass(slots=True)
-class Known(Environment[SymbolicShape]):
+class SymbolicEnvironment(Environment[SymbolicShape]):
     """The shapes and small values in a graph or function body, and the equations between sizes."""
 
     sizes: Sizes = field(default_factory=Sizes)
@@ -57,7 +57,7 @@ class Known(Environment[SymbolicShape]):
         if self.outer is None:
             return self.values.get(name)
         holder = self.holder(name)
-        return holder.values.get(name) if isinstance(holder, Known) else None
+        return holder.values.get(name) if isinstance(holder, SymbolicEnvironment) else None
 
 
 class SymbolicShapes:
@@ -70,7 +70,7 @@ class SymbolicShapes:
 
     def __init__(self, subject: Subject) -> None:
         self.sizes = Sizes()
-        self.main: Known | None = None
+        self.main: SymbolicEnvironment | None = None
         self._scopes = subject.scopes
         self._ir_version = subject.ir_version
         self._targets = targets(subject)
@@ -88,8 +88,8 @@ class SymbolicShapes:
     def run(self) -> list[Conflict]:
         """Visit all graphs, and the functions that they call; return the conflicts."""
 
-        def visit(scope: Scope, outer: Known | None) -> Known:
-            environment = Known({}, outer, self.sizes)
+        def visit(scope: Scope, outer: SymbolicEnvironment | None) -> SymbolicEnvironment:
+            environment = SymbolicEnvironment({}, outer, self.sizes)
             if scope.kind == "main":
                 self.main = environment
             self._scope(scope, ((), ()), environment, "")
@@ -114,7 +114,7 @@ class SymbolicShapes:
         self,
         scope: Scope,
         given: Results,
-        environment: Known,
+        environment: SymbolicEnvironment,
         instance: str,
     ) -> None:
         """Visit a graph or function body; `given` has the shapes and values of its inputs."""
@@ -146,7 +146,7 @@ class SymbolicShapes:
         self,
         scope: Scope,
         declared: dict[str, SymbolicShape],
-        environment: Known,
+        environment: SymbolicEnvironment,
         instance: str,
     ) -> None:
         sizes, shapes = environment.sizes, environment.known
@@ -223,7 +223,7 @@ class SymbolicShapes:
         self,
         node: Node,
         declared: dict[str, SymbolicShape],
-        environment: Known,
+        environment: SymbolicEnvironment,
         instance: str,
     ) -> list[SymbolicShape]:
         """Return the declared shapes of a node's outputs."""
@@ -240,8 +240,8 @@ class SymbolicShapes:
     # ---- Nodes ------------------------------------------------------------------------------
 
     def _node(
-        self, node: Node, target: Target, environment: Known, wanted: list[SymbolicShape],
-        inputs: list[SymbolicShape], values: list[Value | None],
+        self, node: Node, target: Target, environment: SymbolicEnvironment,
+        wanted: list[SymbolicShape], inputs: list[SymbolicShape], values: list[Value | None],
     ) -> Results:  # fmt: skip
         """Return the shapes and values of the outputs of a node without bodies."""
         sizes = environment.sizes
@@ -252,7 +252,7 @@ class SymbolicShapes:
             return tuple(wanted), ()
         return operator_step(node, target, wanted, inputs, values, sizes)
 
-    def _call(self, function: Scope, given: Results, environment: Known) -> Results:
+    def _call(self, function: Scope, given: Results, environment: SymbolicEnvironment) -> Results:
         sizes = environment.sizes
         key = id(function), given, sizes.state
         known = self._called.get(key)
@@ -262,7 +262,7 @@ class SymbolicShapes:
         if self._budget < 0 or self._depth >= _DEEPEST:
             return (), ()
         before = sizes.learned
-        inner = Known({}, None, sizes)
+        inner = SymbolicEnvironment({}, None, sizes)
         self._depth += 1
         self._scope(
             function, given, inner, self._new_instance() if declares_types(function) else ""
@@ -282,7 +282,7 @@ class SymbolicShapes:
         return f"\0{self._instances}"
 
     def _bodies(
-        self, scope: Scope, index: int, node: Node, environment: Known, instance: str
+        self, scope: Scope, index: int, node: Node, environment: SymbolicEnvironment, instance: str
     ) -> Results:
         made: list[Results] = []
         branches = node.op_type == "If"
@@ -291,7 +291,7 @@ class SymbolicShapes:
             if live not in (None, body.attribute):
                 continue  # this branch never runs
             own = self._new_instance()
-            inner = Known({}, environment, Sizes(environment.sizes))
+            inner = SymbolicEnvironment({}, environment, Sizes(environment.sizes))
             self._scope(body, ((), ()), inner, instance if branches else own)
             names = [output.name for output in body.outputs]
             made.append((tuple(map(inner.find, names)), tuple(map(inner.value, names))))

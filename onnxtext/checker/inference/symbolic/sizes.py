@@ -180,7 +180,7 @@ class Sizes:
         return Forced(numbers, choice.place, joined)
 
     def joined(self, name: str) -> tuple[str, int, tuple[Place, ...]]:
-        """Find the representative of a symbol's group: the symbols that equations connect to it.
+        """Find the representative of a symbol's group; equations connect the symbols of a group.
 
         Returns:
             A triple (representative, difference, places). The symbol equals `representative +
