@@ -73,13 +73,13 @@ class Kinds:
         depends_on_values: whether an output type may depend on the elements of an input.
     """
 
-    def __init__(self, subject: Subject) -> None:
+    def __init__(self, subject: Subject, main: Scope) -> None:
         self.kinds: list[Kind] = []
         self.symbols = Symbols()
         self.depends_on_values = False
         self._inference = NodeInference.of(subject)
-        self._opsets = subject.main.opsets if subject.main is not None else None
-        self._main = subject.main
+        self._opsets = main.opsets
+        self._main = main
         self._calls = CallMemo(subject)
         self._merger = TypeMerger(input_symbols(subject))
         self._parameters: Mapping[str, Attribute] = {}

@@ -68,7 +68,7 @@ def _propagated(subject: Subject) -> Kinds | None:
         return None
     if subject.node_count < _LEAST_NODES or not _may_fit(subject):
         return None
-    kinds = Kinds(subject)
+    kinds = Kinds(subject, subject.main)
     try:
         kinds.scope(subject.main)
         if not all(map(kinds.has_visited, subject.scopes)):
