@@ -175,3 +175,14 @@ def test_a_name_that_a_nested_graph_defines_is_not_a_cycle() -> None:
     )
     source = text(f"b = Neg (k)\n{branch}\nk = Abs (x)", inputs="float[4] x, bool c")
     assert "graph-cycle" not in codes(source)
+
+
+def test_pads_of_old_versions_have_the_value_of_an_attribute() -> None:
+    """Before version 11, the attribute `value` of `Pad` is the added element, 3 here."""
+    source = """<ir_version: 5, opset_import: [9]>
+    g (float[1, 1, 3, 3] x, float[3, 3, 6, 6] w) => (float[3, 3, 6, 6] z) <float[2] two = [2, 2]> {
+      scales = Pad <pads = [2, 0], value = 3.0> (two)
+      y = Upsample (x, scales)
+      z = Add (y, w)
+    }"""
+    assert codes(source) == set()

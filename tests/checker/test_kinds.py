@@ -129,7 +129,8 @@ def test_omitted_outputs_have_no_value(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_fast_path_is_used() -> None:
     subject, found = find_in(lift_model(layered(COUNT)))
     assert not found
-    assert subject.memo["fits"] == (True, True)
+    assert kinds.fits_by_kind(subject)
+    assert kinds.sizes_fit_by_kind(subject)
     assert len(OPERATORS) * kind_walk._LEAST_REPEATS < COUNT
 
 
@@ -311,7 +312,7 @@ def test_only_suitable_models_use_the_fast_path(
     monkeypatch.setattr(kind_walk, "_FEW_KINDS", COUNT)
     subject, found = find_in(lift_model(VARIANTS[variant](COUNT)))
     assert not found
-    assert subject.memo["fits"] == fits
+    assert (kinds.fits_by_kind(subject), kinds.sizes_fit_by_kind(subject)) == fits
 
 
 RENAMED = """\

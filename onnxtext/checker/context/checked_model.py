@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from onnxtext.ast.list_order import DECORATOR, ValueInfoError, entries, order_of
 from onnxtext.ast.model import Fragment, Function, Graph, Model, Node, ValueInfo
@@ -68,8 +68,8 @@ class Subject:
         main: the scope of the main graph; None if there is none.
         functions: maps the (domain, name, overload) of each function to the scope of its body. If
             several functions have the same (domain, name, overload), the first one counts.
-        memo: a cache of results that several families of rules use. The keys are names such as
-            `"targets"`.
+        memo: a cache of results that several families of rules use (see `cached`). The keys are
+            functions, or names such as `"function-domains"`.
         found: the findings of the families of rules that have already run.
         cascades: the findings that are not reported because they follow from other findings.
     """
@@ -83,13 +83,13 @@ class Subject:
         self.scopes: list[Scope] = []
         self.main: Scope | None = None
         self.functions: dict[FunctionKey, Scope] = {}
-        self.memo: dict[str, Any] = {}
+        self.memo: dict[object, Any] = {}
         self.found: list[Finding] = []
         self.cascades: list[Finding] = []
         self._searches = 0
-        if self.model is not None:
-            self._add_model(self.model)
-        elif isinstance(root, Fragment):
+        if isinstance(root, Model):
+            self._add_model(root)
+        else:
             self._add_fragment(root)
 
     @cached_property
@@ -104,12 +104,12 @@ class Subject:
 
     @property
     def is_recursive(self) -> bool:
-        """Whether a function was found to call itself, so that inference would not end."""
+        """Whether an earlier rule has found a recursive function; inference would not end then."""
         return any(finding.slug == "function-recursive" for finding in self.found)
 
     @property
     def has_graph(self) -> bool:
-        """Whether the main graph is checked, because no `@unset` or `@set` overrides it."""
+        """Whether the main graph is checked. False if `@set` or `@unset` overrides it."""
         return self.model is None or "graph" not in changed_fields(self.model.decorators)
 
     def nodes(self) -> Iterator[tuple[Scope, Node]]:
@@ -127,7 +127,7 @@ class Subject:
 
         After `_MOST_SEARCHES` calls, return None without a search.
         """
-        if self._searches >= _MOST_SEARCHES:
+        if not self.may_suggest:
             return None
         self._searches += 1
         return nearest(name, candidates)
@@ -172,8 +172,6 @@ class Subject:
                 self._add_nodes([node])
             case list() as nodes:
                 self._add_nodes(nodes)
-            case _:
-                pass
 
     def _add_nodes(self, nodes: list[Node]) -> None:
         """Add a graph for a list of nodes; names that no node defines become its inputs."""
@@ -193,10 +191,8 @@ class Subject:
         scope.quantization = graph.quantization
         if parent is not None:
             scope.function = parent.function
-            scope.depth = parent.depth + 1
         for value in graph.inputs:
-            made = self._value(value)
-            scope.inputs.append(made)
+            scope.inputs.append(self._value(value))
             if value.data is not None:
                 scope.initializers.append(self._initializer(value, is_input=True))
         scope.outputs = [self._value(value) for value in graph.outputs]
@@ -233,6 +229,7 @@ class Subject:
         return value
 
     def _finish(self, scope: Scope, nodes: list[Node]) -> None:
+        """Set the nodes of a scope, find its definitions, and add the scopes of nested graphs."""
         if any(node.decorators for node in nodes):
             make = self.resolved.node
             nodes = [make(node) if node.decorators else node for node in nodes]
@@ -253,6 +250,22 @@ class Subject:
                     scope.children.setdefault(index, []).append(child)
 
 
+R = TypeVar("R")
+
+
+def cached(compute: Callable[[Subject], R]) -> Callable[[Subject], R]:
+    """Decorate a function of a subject: cache its result in `Subject.memo`."""
+
+    @wraps(compute)
+    def lookup(subject: Subject) -> R:
+        if compute not in subject.memo:
+            subject.memo[compute] = compute(subject)
+        result: R = subject.memo[compute]
+        return result
+
+    return lookup
+
+
 def _copied_infos(graph: Graph, initializers: list[ValueInfo]) -> list[ValueInfo]:
     """Return the entries that `@value_info(…)` adds for initializers, inputs and outputs.
 
@@ -263,13 +276,9 @@ def _copied_infos(graph: Graph, initializers: list[ValueInfo]) -> list[ValueInfo
         copied = [e for e in entries(graph, order) if e.part not in ("values", "nodes")]
     except ValueInfoError:  # the encoder reports the error
         return []
-    known = {value.name: value for value in initializers}
-    return [
-        _declaration(known.get(entry.name, ValueInfo(entry.name, entry.type, at=entry.at)))
-        if entry.part == "initializers"
-        else ValueInfo(entry.name, entry.type, at=entry.at)
-        for entry in copied
-    ]
+    known = {("initializers", value.name): value for value in initializers}
+    values = [known.get((e.part, e.name), ValueInfo(e.name, e.type, at=e.at)) for e in copied]
+    return list(map(_declaration, values))
 
 
 def _declaration(value: ValueInfo) -> ValueInfo:

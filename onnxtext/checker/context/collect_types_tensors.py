@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Collect the types, tensors and attributes that several families of rules check.
 
-The results are cached in `Subject.memo`, so that the families share one walk over the model.
+The results are cached, so that the families share one walk over the model.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from onnxtext import ast
 from onnxtext.ast.visit import odd_lists
-from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.checked_model import Subject, cached
 from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.scopes import Scope
 
@@ -33,14 +33,12 @@ class TypeUse(NamedTuple):
     names: list[str]
 
 
+@cached
 def type_uses(subject: Subject) -> list[TypeUse]:
     """Return every distinct type in declarations and attributes, in the order of first use.
 
     Equal types that are different objects count as distinct.
     """
-    known: list[TypeUse] | None = subject.memo.get("types")
-    if known is not None:
-        return known
     found: dict[int, TypeUse] = {}
     full: set[int] = set()  # types with `MOST_PLACES` places
 
@@ -66,8 +64,7 @@ def type_uses(subject: Subject) -> list[TypeUse]:
     for item, name, place in _attribute_items(subject):
         if isinstance(item, TYPES) and id(item) not in full:
             add(item, name, place.item, place.part)
-    subject.memo["types"] = list(found.values())
-    return subject.memo["types"]  # type: ignore[no-any-return]
+    return list(found.values())
 
 
 TYPES = (ast.TensorType, ast.SparseTensorType, ast.SequenceType, ast.OptionalType, ast.MapType)
@@ -98,6 +95,7 @@ NUMERIC = frozenset((_A.FLOAT, _A.INT, _A.FLOATS, _A.INTS))
 _SIMPLE = NUMERIC | {_A.STRING, _A.STRINGS}
 
 
+@cached
 def odd_attributes(subject: Subject) -> list[tuple[ast.Node, int, ast.Attribute]]:
     """Return all attributes of each node that has at least one odd attribute.
 
@@ -109,28 +107,23 @@ def odd_attributes(subject: Subject) -> list[tuple[ast.Node, int, ast.Attribute]
         Triples (node, index, attribute), one for each attribute object. If several nodes share the
         object, `node` is the first of them. `index` is the 0-based index in `node.attributes`.
     """
-    known: list[tuple[ast.Node, int, ast.Attribute]] | None = subject.memo.get("odd-attributes")
-    if known is None:
-        seen: set[int] = set()
-        known = subject.memo["odd-attributes"] = []
-        for scope in subject.scopes:
-            odd = {id(held) for held in odd_lists(scope.nodes)}
-            for node in scope.nodes if odd else ():
-                if id(node.attributes) in odd:
-                    for index, attribute in enumerate(node.attributes):
-                        if id(attribute) not in seen:
-                            seen.add(id(attribute))
-                            known.append((node, index, attribute))
-    return known
+    found: list[tuple[ast.Node, int, ast.Attribute]] = []
+    seen: set[int] = set()
+    for scope in subject.scopes:
+        odd = {id(attributes) for attributes in odd_lists(scope.nodes)}
+        for node in scope.nodes if odd else ():
+            if id(node.attributes) in odd:
+                for index, attribute in enumerate(node.attributes):
+                    if id(attribute) not in seen:
+                        seen.add(id(attribute))
+                        found.append((node, index, attribute))
+    return found
 
 
+@cached
 def rich_attributes(subject: Subject) -> list[tuple[ast.Node, int, ast.Attribute]]:
     """Return the `odd_attributes`, except for numbers, strings, and lists of numbers or strings."""
-    known: list[tuple[ast.Node, int, ast.Attribute]] | None = subject.memo.get("rich-attributes")
-    if known is None:
-        known = [item for item in odd_attributes(subject) if item[2].type not in _SIMPLE]
-        subject.memo["rich-attributes"] = known
-    return known
+    return [item for item in odd_attributes(subject) if item[2].type not in _SIMPLE]
 
 
 def _attribute_items(subject: Subject) -> Iterator[tuple[object, str, Place]]:
@@ -146,17 +139,16 @@ Decorated = ast.Graph | ast.Function | ast.Node | ast.ValueInfo
 """Statements that can have decorators and metadata."""
 
 
+@cached
 def decorated(subject: Subject) -> list[Decorated]:
     """Return every graph, function, node and value that has decorators or metadata."""
-    found: list[Decorated] | None = subject.memo.get("decorated")
-    if found is None:
-        found = subject.memo["decorated"] = []
-        for scope in subject.scopes:
-            for values in (
-                (scope.original,), scope.inputs, scope.outputs, scope.infos, scope.initializers,
-                scope.nodes,
-            ):  # fmt: skip
-                found += [item for item in values if item.decorators or item.metadata]
+    found: list[Decorated] = []
+    for scope in subject.scopes:
+        for items in (
+            (scope.original,), scope.inputs, scope.outputs, scope.infos, scope.initializers,
+            scope.nodes,
+        ):  # fmt: skip
+            found += [item for item in items if item.decorators or item.metadata]
     return found
 
 
@@ -197,16 +189,14 @@ _ORDINARY = frozenset(
 """Element types that exist in every IR version and for which every bit pattern is valid."""
 
 
+@cached
 def tensors(subject: Subject) -> list[TensorUse]:
     """Return the dense tensors in initializers and attributes, and in their sparse tensors.
 
     An initializer that has raw data is left out if it has no decorators and its element type is in
     `_ORDINARY`: the size of its data is already checked, and no other rule applies to it.
     """
-    known: list[TensorUse] | None = subject.memo.get("tensors")
-    if known is None:
-        known = subject.memo["tensors"] = list(_tensors(subject))
-    return known
+    return list(_tensors(subject))
 
 
 def _tensors(subject: Subject) -> Iterator[TensorUse]:

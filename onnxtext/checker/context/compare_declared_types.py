@@ -21,11 +21,9 @@ from onnxtext.ast.types import (
 def contradiction(left: Type, right: Type) -> str | None:
     """Describe how two declared types of one value contradict each other; None if they do not."""
     match left, right:
-        case (TensorType(), TensorType()) | (SparseTensorType(), SparseTensorType()):
-            return _tensors(left, right)  # type: ignore[arg-type]
-        case (TensorType(), SparseTensorType()) | (SparseTensorType(), TensorType()):
+        case TensorType() | SparseTensorType(), TensorType() | SparseTensorType():
             # Real models declare the dense type of a sparse initializer.
-            return _tensors(left, right)  # type: ignore[arg-type]
+            return _tensors(left, right)
         case (SequenceType(a), SequenceType(b)) | (OptionalType(a), OptionalType(b)):
             return contradiction(a, b)
         case MapType(key_a, a), MapType(key_b, b):

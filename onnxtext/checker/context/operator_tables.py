@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache, cached_property
@@ -95,7 +95,7 @@ class BundledTable:
 
     @cached_property
     def _places(self) -> dict[tuple[str, str], list[tuple[int, int, int]]]:
-        """Maps (domain, name) to the (version, start offset, end offset) of each schema, sorted."""
+        """Maps (domain, name) to the sorted (version, start offset, end offset) of its schemas."""
         found: dict[tuple[str, str], list[tuple[int, int, int]]] = {}
         for match in _BLOCK.finditer(self._text):
             domain, _, name = match["name"].rpartition(".")
@@ -209,7 +209,7 @@ def signature_of(
         for item in schema.attributes
     }
     variables = {
-        name: frozenset(("any",) if types is None else _texts(types))
+        name: frozenset(["any"] if types is None else [type_text(type) or "any" for type in types])
         for name, types in schema.constraints.items()
     }
     return Signature(
@@ -235,16 +235,12 @@ def signature_of(
 
 def rule_of(schema: OperatorSchema, imports: tuple[OpsetImport, ...]) -> Function:
     """Convert a schema that has a body to a function with this body, for `Signature.rule`."""
+    attributes = [item.attribute for item in schema.attributes]
     made = Function(
         schema.name,
         [ValueInfo(formal.name, at=formal.at) for formal in schema.inputs],
         [ValueInfo(formal.name, at=formal.at) for formal in schema.outputs],
-        tuple(
-            [
-                item.attribute.name if item.attribute.value is None else item.attribute
-                for item in schema.attributes
-            ]
-        ),
+        tuple([a.name if a.value is None else a for a in attributes]),
         nodes=schema.body or [],
         domain=schema.domain,
         opset_imports=list(imports),
@@ -253,22 +249,12 @@ def rule_of(schema: OperatorSchema, imports: tuple[OpsetImport, ...]) -> Functio
     return made
 
 
-def _texts(types: Iterable[object]) -> Sequence[str]:
-    return [type_text(type) or "any" for type in types]  # type: ignore[arg-type]
-
-
 def _parameters(formals: Sequence[FormalValue]) -> tuple[Parameter, ...]:
-    return tuple(
-        [
-            Parameter(
-                formal.name,
-                formal.type if isinstance(formal.type, str) else type_text(formal.type) or "any",
-                formal.option,
-                formal.homogeneous,
-            )
-            for formal in formals
-        ]
-    )
+    made = []
+    for formal in formals:
+        type = formal.type if isinstance(formal.type, str) else type_text(formal.type) or "any"
+        made.append(Parameter(formal.name, type, formal.option, formal.homogeneous))
+    return tuple(made)
 
 
 def _counts(formals: Sequence[FormalValue]) -> tuple[int, int]:

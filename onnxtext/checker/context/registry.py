@@ -123,12 +123,8 @@ MODULES = (
 @cache
 def families() -> tuple[Family, ...]:
     """Return all families of rules, in the order of `MODULES`."""
-    found = []
-    for name in MODULES:
-        module = importlib.import_module(f"onnxtext.checker.rules.{name}")
-        family: Family = module.FAMILY
-        found.append(family)
-    return tuple(found)
+    modules = [importlib.import_module(f"onnxtext.checker.rules.{name}") for name in MODULES]
+    return tuple([module.FAMILY for module in modules])
 
 
 @cache

@@ -8,7 +8,7 @@ the binary model.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
@@ -36,6 +36,9 @@ _FIELDS = {
     "attribute": "attributes",
     "attribute_proto": "attributes",
     "opset_import": "opset_imports",
+    "value_info": "values",
+    "initializer": "values",
+    "sparse_initializer": "values",
     "quantization_annotation": "quantization",
     "type": "type",
     "data_type": "type",
@@ -114,14 +117,17 @@ class ResolvedFields:
 
     def node(self, node: ast.Node) -> ast.Node:
         """Return a node with the changes of its `@set` and `@unset` applied."""
-        changed = changed_fields(node.decorators).keys() & _FIELDS.keys()
+        return self._copy(node, lambda: self._lifter.node(memoryview(self._lowering.node(node))))
+
+    def _copy(self, item: S, decoded: Callable[[], S]) -> S:
+        """Copy a statement with its changed fields; `decoded` encodes it and decodes the result."""
+        changed = changed_fields(item.decorators).keys() & _FIELDS.keys()
         if not changed:
-            return node
+            return item
         try:
-            lifted = self._lifter.node(memoryview(self._lowering.node(node)))
+            return self._record(item, _with_fields(item, decoded(), changed))
         except (LowerError, WireError):
-            return node
-        return self._record(node, _with_fields(node, lifted, changed))
+            return item
 
     def whole_lists(
         self, nodes: list[ast.Node], rich: Sequence[tuple[ast.Attribute, ...]]
@@ -183,12 +189,6 @@ class ResolvedFields:
         except (LowerError, WireError):
             return graph
         made = _with_fields(graph, lifted, changed.keys())
-        if "input" in changed:
-            made.inputs = lifted.inputs
-        if "output" in changed:
-            made.outputs = lifted.outputs
-        if changed.keys() & {"initializer", "sparse_initializer", "value_info"}:
-            made.values = lifted.values
         sparse = changed.get("sparse_initializer")
         if isinstance(sparse, tuple):
             plain = [v for v in made.values if not isinstance(v.data, ast.SparseTensor)]
@@ -197,29 +197,15 @@ class ResolvedFields:
 
     def function(self, function: ast.Function) -> ast.Function:
         """Return a function with the changes of its `@set` and `@unset` applied."""
-        changed = changed_fields(function.decorators).keys()
-        if not changed:
-            return function
-        try:
-            lifted = self._lifter.function(memoryview(self._lowering.function(function)))
-        except (LowerError, WireError):
-            return function
-        made = _with_fields(function, lifted, changed)
-        made.inputs = lifted.inputs if "input" in changed else made.inputs
-        made.outputs = lifted.outputs if "output" in changed else made.outputs
-        made.values = lifted.values if "value_info" in changed else made.values
-        return self._record(function, made)
+        lower = self._lowering.function
+        return self._copy(function, lambda: self._lifter.function(memoryview(lower(function))))
 
     def value(self, value: ast.ValueInfo) -> ast.ValueInfo:
         """Return an input, output or value info with its `@set` and `@unset` applied."""
-        changed = changed_fields(value.decorators).keys() & _FIELDS.keys()
-        if not changed or value.data is not None:
+        if value.data is not None:
             return value
-        try:
-            lifted = self._lifter.value_info(memoryview(self._lowering.value_info(value)))
-        except (LowerError, WireError):
-            return value
-        return self._record(value, _with_fields(value, lifted, changed))
+        lower = self._lowering.value_info
+        return self._copy(value, lambda: self._lifter.value_info(memoryview(lower(value))))
 
     def type_record(self, value: ast.ValueInfo) -> ast.Record | None:
         """Return the type of a value info as a `TypeProto` record; None if it has no valid type."""
@@ -308,11 +294,7 @@ def _dims(record: ast.Record) -> tuple[int, ...]:
 
 def field_of(record: ast.Record, name: str) -> FieldValue | None:
     """Return the value of the last field called `name` in a record; None if there is none."""
-    found: FieldValue | None = None
-    for field in record.fields:
-        if field.key == name:
-            found = field.value
-    return found
+    return next((field.value for field in reversed(record.fields) if field.key == name), None)
 
 
 def number_of(value: FieldValue | None) -> int | None:

@@ -52,7 +52,6 @@ class Scope:
         holder_index: the 0-based index of `holder` in the nodes of `parent`.
         attribute: the name of the attribute of `holder` that contains this graph.
         function: the enclosing function; None outside of functions.
-        depth: the number of enclosing scopes.
         opsets: the imported operator sets; None if unknown, because a fragment has no imports.
         tree: the function as it is before its decorators are applied; None for a graph.
         inputs: the formal inputs.
@@ -86,7 +85,6 @@ class Scope:
     holder_index: int = 0
     attribute: str = ""
     function: Function | None = None
-    depth: int = 0
     opsets: Opsets | None = None
     tree: Graph | Function | None = None
     inputs: list[ValueInfo] = field(default_factory=list)
@@ -212,8 +210,6 @@ class Scope:
         """Describe the scope in messages: ``the function `f` ``."""
         name = f" `{self.name}`" if self.name else ""
         match self.kind:
-            case "main":
-                return f"the graph{name}"
             case "function":
                 return f"the function{name}"
             case "initialization" | "algorithm":

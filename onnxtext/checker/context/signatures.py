@@ -204,7 +204,7 @@ class Schemas:
     def tables(self, domain: str) -> Iterator[Table]:
         """Yield the schema files that have operators of a domain."""
         for table in self._tables:
-            if any(place == domain for place, _ in table.operators()):
+            if any(other == domain for other, _ in table.operators()):
                 yield table
 
     def newest(self, domain: str) -> int | None:
@@ -215,15 +215,15 @@ class Schemas:
         versions = [
             since
             for table in self._tables
-            for (place, _), history in table.operators().items()
-            if place == domain
+            for (other, _), history in table.operators().items()
+            if other == domain
             for since in history
         ]
         return max(versions, default=None)
 
     def domains(self) -> list[str]:
         """Return the domains of all operators of the installed onnx and of the schema files."""
-        others = [place for table in self._tables for place, _ in table.operators()]
+        others = [domain for table in self._tables for domain, _ in table.operators()]
         return list(dict.fromkeys([*newest_versions(), *others]))
 
     def history(self, domain: str, name: str) -> list[int]:
@@ -235,9 +235,9 @@ class Schemas:
 
     def names(self, domain: str) -> list[str]:
         """Return the names of all operators of a domain."""
-        found = [name for place, name in _operators() if place == domain]
+        found = [name for other, name in _operators() if other == domain]
         for table in self._tables:
-            found += [name for place, name in table.operators() if place == domain]
+            found += [name for other, name in table.operators() if other == domain]
         return list(dict.fromkeys(found))
 
 

@@ -3,15 +3,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from onnxtext.ast.model import Function, ValueInfo
-from onnxtext.ast.records import Decorator, FieldValue, Record
+from onnxtext.ast.records import FieldValue, Record
 from onnxtext.ast.tensors_and_attributes import Attribute
-from onnxtext.ast.types import DecoratedDim, MapType, OptionalType, SequenceType, Type
-from onnxtext.checker.context.checked_model import Subject
-from onnxtext.checker.context.collect_types_tensors import TYPES, rich_attributes, type_uses
+from onnxtext.ast.types import DecoratedDim, Type
+from onnxtext.checker.context.checked_model import Subject, cached
+from onnxtext.checker.context.collect_types_tensors import (
+    TYPES,
+    inner_types,
+    rich_attributes,
+    type_uses,
+)
 from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.resolved_fields import field_of
 
@@ -32,13 +37,10 @@ class TypeRecord(NamedTuple):
     required: bool
 
 
+@cached
 def type_records(subject: Subject) -> list[TypeRecord]:
     """Return every type that is written as a record, or that `@set` or `@unset` changes."""
-    known: list[TypeRecord] | None = subject.memo.get("type-records")
-    if known is None:
-        known = [*_of_values(subject), *_of_attributes(subject)]
-        subject.memo["type-records"] = known
-    return known
+    return [*_of_values(subject), *_of_attributes(subject)]
 
 
 def has_record(value: ValueInfo) -> bool:
@@ -113,22 +115,9 @@ def _is_decorated(type: Type | None) -> bool:
 
 def _is_changed(type: Type) -> bool:
     """Whether `@set` or `@unset` changes a type or a type nested in it."""
-    while True:
-        if _changes(type.decorators):
-            return True
-        if any(
-            _changes(dim.decorators)
-            for dim in getattr(type, "shape", None) or ()
-            if isinstance(dim, DecoratedDim)
-        ):
-            return True
-        if isinstance(type, (SequenceType, OptionalType)):
-            type = type.element
-        elif isinstance(type, MapType):
-            type = type.value
-        else:
-            return False
-
-
-def _changes(decorators: Iterable[Decorator]) -> bool:
-    return any(decorator.name in ("set", "unset") for decorator in decorators)
+    return any(
+        decorator.name in ("set", "unset")
+        for inner in inner_types(type)
+        for item in (inner, *(getattr(inner, "shape", None) or ()))
+        for decorator in getattr(item, "decorators", ())
+    )

@@ -19,14 +19,12 @@ from onnxtext.ast.types import Dim, TensorType, Type
 from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.inference.symbolic.quotients import greatest_of
-from onnxtext.checker.inference.symbolic.small_tensors import Value, agreed
+from onnxtext.checker.inference.symbolic.small_tensors import Value, Values, agreed
 from onnxtext.checker.inference.symbolic.symbolic_types import dim_of
-from onnxtext.checker.inference.type_merging import merged, without_shape
+from onnxtext.checker.inference.type_merging import Types, merged, without_shape
 
 _MOST_VISITS = 6
 """Maximum number of visits of a body; if types still change, all carried shapes become unknown."""
-
-Types = tuple[Type | None, ...]
 
 
 class Outputs(NamedTuple):
@@ -39,7 +37,7 @@ class Outputs(NamedTuple):
     """
 
     types: Types
-    values: tuple[Value | None, ...]
+    values: Values
 
 
 Visit = Callable[[Types], Outputs]
@@ -52,8 +50,8 @@ def common_type(one: Type | None, other: Type | None) -> Type | None:
     Dimensions that differ become unknown; the shape becomes unknown if the ranks differ. Return
     None if one of the types is unknown, or if the types differ in more than the shape of a tensor.
     """
-    if one is None or other is None or one == other:
-        return one if one == other else None
+    if one == other:
+        return one
     if not isinstance(one, TensorType) or not isinstance(other, TensorType):
         return None
     if one.element != other.element:
@@ -65,18 +63,16 @@ def common_type(one: Type | None, other: Type | None) -> Type | None:
     return replace(one, shape=tuple(dims))
 
 
-def completed(found: Type | None, own: Type | None) -> Type | None:
+def completed(inferred: Type | None, from_bodies: Type | None) -> Type | None:
     """Add the dimensions that follow from the bodies to the output type that onnx inferred.
 
     Args:
-        found: the type that onnx inferred; None if unknown.
-        own: the type that follows from the bodies; None if unknown.
+        inferred: the type that onnx inferred; None if unknown.
+        from_bodies: the type that follows from the bodies; None if unknown.
     """
-    if found is None or own is None or found == own:
-        return own if found is None else found
-    if isinstance(found, TensorType) and isinstance(own, TensorType) and found.shape is None:
-        return replace(found, shape=own.shape)
-    return merged(found, own)
+    if inferred is None or from_bodies is None or inferred == from_bodies:
+        return from_bodies if inferred is None else inferred
+    return merged(inferred, from_bodies)
 
 
 def live_branch(node: Node, condition: Value | None) -> str | None:
@@ -102,12 +98,12 @@ def joined(branches: Sequence[Outputs]) -> Outputs:
     first, *rest = branches
     types, values = list(first.types), list(first.values)
     for other in rest:
-        types = [common_type(a, b) for a, b in zip(types, other.types, strict=False)]
-        values = [agreed(a, b) for a, b in zip(values, other.values, strict=False)]
+        types = list(map(common_type, types, other.types))
+        values = list(map(agreed, values, other.values))
     return Outputs(tuple(types), tuple(values))
 
 
-def carried_types(visit: Visit, given: Types, carried: slice, passed: slice) -> Types:
+def _carried_types(visit: Visit, given: Types, carried: slice, passed: slice) -> Types:
     """Return types for a body's inputs that are valid in every iteration.
 
     Args:
@@ -122,7 +118,7 @@ def carried_types(visit: Visit, given: Types, carried: slice, passed: slice) -> 
         after = visit(given).types[passed]
         if len(after) != len(before):
             break
-        common = tuple([common_type(a, b) for a, b in zip(before, after, strict=True)])
+        common = tuple(map(common_type, before, after))
         if common == before:
             return given
         given = (*given[: carried.start], *common, *given[carried.stop :])
@@ -142,41 +138,41 @@ def loop_inputs(inputs: Sequence[Type | None], visit: Visit) -> Types:
     """
     count = len(inputs)
     given = (TensorType("int64", ()), TensorType("bool", ()), *inputs[2:])
-    return carried_types(visit, given, slice(2, count), slice(1, count - 1))
+    return _carried_types(visit, given, slice(2, count), slice(1, count - 1))
 
 
 def loop_outputs(
-    inputs: Sequence[Type | None], given: Types, made: Outputs, trips: Value | None
+    inputs: Sequence[Type | None], body_inputs: Types, body_outputs: Types, trips: Value | None
 ) -> Types:
     """Return the types of the outputs of a `Loop`.
 
     Args:
         inputs: the types of the node's inputs.
-        given: the types of the body's inputs, valid in every iteration (`loop_inputs`).
-        made: the types and known elements of the body's outputs.
+        body_inputs: the types of the body's inputs, valid in every iteration (`loop_inputs`).
+        body_outputs: the types of the body's outputs.
         trips: the number of iterations; None if unknown, or if a condition may end the loop.
     """
-    count = len(inputs) - 2
+    end = len(inputs) - 1
     # After zero iterations, the outputs are the initial values.
-    states = [common_type(a, b) for a, b in zip(given[2:], made.types[1 : count + 1], strict=False)]
+    states = map(common_type, body_inputs[2:], body_outputs[1:end])
     size = None
     if trips is not None and len(trips.items) == 1:
         size = dim_of(greatest_of(trips.items[0], 0))
-    return (*states, *[_stacked(type, 0, size) for type in made.types[count + 1 :]])
+    return (*states, *[_stacked(type, 0, size) for type in body_outputs[end:]])
 
 
-def runs_all_trips(node: Node, body: Scope, made: Outputs, condition: Value | None) -> bool:
+def runs_all_trips(node: Node, body: Scope, body_outputs: Outputs, condition: Value | None) -> bool:
     """Whether a `Loop` certainly runs its maximum number of iterations: no condition ends it.
 
     Args:
         node: the `Loop` node.
         body: the body of the node.
-        made: the types and known elements of the body's outputs.
+        body_outputs: the types and known elements of the body's outputs.
         condition: the value of the node's second input, the initial condition; None if unknown.
     """
     if len(node.inputs) > 1 and node.inputs[1] and (condition is None or condition.items != (1,)):
         return False
-    passed = made.values[0] if made.values else None
+    passed = body_outputs.values[0] if body_outputs.values else None
     if passed is not None and passed.items == (1,):
         return True
     inputs, outputs = body.inputs, body.outputs
@@ -203,13 +199,14 @@ def _stacked(type: Type | None, axis: int, size: Dim) -> Type | None:
 
 
 def _numbers(node: Node, name: str, count: int) -> tuple[int, ...]:
+    """Return a list attribute with `count` integers; zeros if the node has no such list."""
     found = attribute_value(node.attributes, name)
     if isinstance(found, tuple) and len(found) == count:
         return tuple([item if isinstance(item, int) else 0 for item in found])
     return (0,) * count
 
 
-def scanned(node: Node) -> int | None:
+def scan_input_count(node: Node) -> int | None:
     """Return `num_scan_inputs` of a `Scan` node; None if the attribute is missing or invalid."""
     found = attribute_value(node.attributes, "num_scan_inputs")
     return found if isinstance(found, int) and 0 < found <= len(node.inputs) else None
@@ -228,7 +225,7 @@ def scan_inputs(node: Node, count: int, inputs: Sequence[Type | None], visit: Vi
     axes = _numbers(node, "scan_input_axes", count)
     slices = [_without_axis(type, axis) for type, axis in zip(inputs[states:], axes, strict=True)]
     given = (*inputs[:states], *slices)
-    return carried_types(visit, given, slice(0, states), slice(0, states))
+    return _carried_types(visit, given, slice(0, states), slice(0, states))
 
 
 def _without_axis(type: Type | None, axis: int) -> Type | None:
@@ -242,7 +239,7 @@ def _without_axis(type: Type | None, axis: int) -> Type | None:
 
 
 def scan_outputs(
-    node: Node, count: int, inputs: Sequence[Type | None], given: Types, made: Outputs
+    node: Node, count: int, inputs: Sequence[Type | None], body_inputs: Types, body_outputs: Types
 ) -> Types:
     """Return the types of the outputs of a `Scan`.
 
@@ -250,8 +247,8 @@ def scan_outputs(
         node: a `Scan` node of operator version 9 or later.
         count: the number of scanned inputs.
         inputs: the types of the node's inputs.
-        given: the types of the body's inputs, valid in every iteration (`scan_inputs`).
-        made: the types and known elements of the body's outputs.
+        body_inputs: the types of the body's inputs, valid in every iteration (`scan_inputs`).
+        body_outputs: the types of the body's outputs.
     """
     states = len(inputs) - count
     size: Dim = None
@@ -260,7 +257,7 @@ def scan_outputs(
         shape = type.shape if isinstance(type, TensorType) else None
         if shape is not None and -len(shape) <= axis < len(shape) and size is None:
             size = plain_dim(shape[axis])
-    results = made.types[states:]
+    results = body_outputs[states:]
     where = _numbers(node, "scan_output_axes", len(results))
-    carried = [common_type(a, b) for a, b in zip(given[:states], made.types, strict=False)]
+    carried = map(common_type, body_inputs[:states], body_outputs)
     return (*carried, *[_stacked(t, axis, size) for t, axis in zip(results, where, strict=True)])

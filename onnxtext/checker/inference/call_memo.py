@@ -69,8 +69,8 @@ class CallMemo:
         """Request a visit of a function's body; if allowed, `leave` must end the visit.
 
         Returns:
-            Whether the visit is allowed. It is not if calls are nested too deeply, or if too many
-            nodes have been visited.
+            Whether the visit is allowed: calls are not nested too deeply, and not too many nodes
+            have been visited.
         """
         self._budget -= 1 + len(function.nodes)
         if self._budget < 0 or self._depth >= _DEEPEST:

@@ -39,11 +39,11 @@ class Mismatch(NamedTuple):
     help: str
 
 
-Types = Environment[str | None]
+TypeEnvironment = Environment[str | None]
 """The type of each value of a scope, with a link to the types of the outer scope."""
 
 
-class TypeInference(ScopeWalk[Types]):
+class TypeInference(ScopeWalk[TypeEnvironment]):
     """Infers types without shapes in one walk over a model."""
 
     def __init__(self, subject: Subject) -> None:
@@ -52,7 +52,7 @@ class TypeInference(ScopeWalk[Types]):
         self._texts: dict[int, str | None] = {}
         self._bound: dict[tuple[Any, ...], tuple[Texts, Mismatch | None]] = {}
         self._reported: set[tuple[int, str, int]] = set()
-        self._visits: dict[int, list[Types]] = {}
+        self._visits: dict[int, list[TypeEnvironment]] = {}
 
     def run(self) -> list[Finding]:
         """Visit all graphs and functions, including uncalled functions; return the findings."""
@@ -81,7 +81,7 @@ class TypeInference(ScopeWalk[Types]):
 
     # ---- Scopes -----------------------------------------------------------------------------
 
-    def _scope(self, scope: Scope, given: Texts, outer: Types | None) -> Types:
+    def _scope(self, scope: Scope, given: Texts, outer: TypeEnvironment | None) -> TypeEnvironment:
         text = self._text
         types: dict[str, str | None] = {}
         declared: dict[str, tuple[str, ValueInfo]] = {}
@@ -94,7 +94,7 @@ class TypeInference(ScopeWalk[Types]):
             types[value.name] = known[0] if known is not None else None
         for index, value in enumerate(scope.inputs[: len(given)]):
             self._set_input_type(scope, value, given[index], types)
-        environment: Types = Environment(types, outer)
+        environment: TypeEnvironment = Environment(types, outer)
         self.environments.setdefault(id(scope), environment)
         self._visits.setdefault(id(scope), []).append(environment)
         resolved = self._targets[id(scope)]
@@ -106,17 +106,14 @@ class TypeInference(ScopeWalk[Types]):
                     continue
                 found = made[number] if number < len(made) else None
                 own = text(typed[number]) if typed else None
+                declaration: ValueInfo | None = None
+                if own is None and name in declared:
+                    own, declaration = declared[name]
                 if own is not None:
                     if found is not None and found != own:
-                        place = Place(node, ("output_types", number))
-                        self._differs(node, number, found, own, place, resolved[index])
+                        target = resolved[index]
+                        self._report_difference(node, number, found, own, declaration, target)
                     # Either type may be wrong, so later nodes see an unknown type.
-                    found = own if found in (None, own) else None
-                elif name in declared:
-                    own, value = declared[name]
-                    if found is not None and found != own:
-                        place = Place(value, ("type",))
-                        self._differs(node, number, found, own, place, resolved[index])
                     found = own if found in (None, own) else None
                 types.setdefault(name, found)
         return environment
@@ -141,20 +138,28 @@ class TypeInference(ScopeWalk[Types]):
                 f"declare it `{shown(given)}`",
             )
 
-    def _differs(
-        self, node: Node, number: int, found: str, declared: str, place: Place, target: Target
-    ) -> None:
-        name = node.outputs[number]
-        places = [Place(node, ("outputs", number), f"computed as `{shown(found)}`")]
-        if place.item is not node:
-            places.append(place._replace(label=f"declared as `{shown(declared)}`"))
+    def _report_difference(
+        self, node: Node, number: int, found: str, declared: str, declaration: ValueInfo | None,
+        target: Target,
+    ) -> None:  # fmt: skip
+        """Report an output whose computed type differs from its declared type.
+
+        `declaration` is None if the node itself declares the type, as in `float[N] y = …`.
+        """
+        places: tuple[Place, ...]
+        if declaration is None:
+            label = f"`{node.op_type}` gives `{shown(found)}`"
+            places = (Place(node, ("output_types", number), label),)
         else:
-            places = [place._replace(label=f"`{node.op_type}` gives `{shown(found)}`")]
+            places = (
+                Place(node, ("outputs", number), f"computed as `{shown(found)}`"),
+                Place(declaration, ("type",), f"declared as `{shown(declared)}`"),
+            )
         self._report(
             node,
-            f"{quoted(name)} is declared `{shown(declared)}`, but `{node.op_type}` computes "
-            f"`{shown(found)}`",
-            tuple(places),
+            f"{quoted(node.outputs[number])} is declared `{shown(declared)}`, but "
+            f"`{node.op_type}` computes `{shown(found)}`",
+            places,
             f"declare it `{shown(found)}`, or insert a `Cast`",
             number,
             target,
@@ -181,7 +186,7 @@ class TypeInference(ScopeWalk[Types]):
     # ---- Nodes ------------------------------------------------------------------------------
 
     def _node(
-        self, scope: Scope, index: int, node: Node, target: Target, environment: Types
+        self, scope: Scope, index: int, node: Node, target: Target, environment: TypeEnvironment
     ) -> Texts:
         """Return the types of a node's outputs."""
         types = environment.known
@@ -221,7 +226,9 @@ class TypeInference(ScopeWalk[Types]):
             self._calls.known[key] = known
         return known
 
-    def _bodies(self, node: Node, inputs: Texts, bodies: list[Scope], environment: Types) -> Texts:
+    def _bodies(
+        self, node: Node, inputs: Texts, bodies: list[Scope], environment: TypeEnvironment
+    ) -> Texts:
         """Infer types in the bodies of a node; return the types of the node's outputs."""
         made: list[Texts] = []
         for body in bodies:

@@ -57,7 +57,7 @@ def _dim(dim: int | str | None) -> str:
 
 def explain(
     node: Node,
-    objection: str,
+    error: str,
     inputs: list[Type | None],
     place: Callable[[str], Place | None],
 ) -> Explanation:
@@ -65,25 +65,21 @@ def explain(
 
     Args:
         node: the node.
-        objection: onnx's error message.
+        error: onnx's error message.
         inputs: the types of the node's inputs; None where unknown.
         place: a function that returns the place in the model that determines the type of a value,
             such as its declaration, given the value's name; None if unknown.
     """
-    shapes = [_plain_shape(type) for type in inputs]
-    if node.op_type == "MatMul" and len(shapes) == 2:
-        found = _product(node, shapes, place, False, False)
-        if found is not None:
-            return found
-    if node.op_type == "Gemm" and len(shapes) >= 2:
+    is_gemm = node.op_type == "Gemm" and len(inputs) >= 2
+    if is_gemm or (node.op_type == "MatMul" and len(inputs) == 2):
         transposed = [
-            any(a.name == name and a.value == 1 for a in node.attributes)
+            is_gemm and any(a.name == name and a.value == 1 for a in node.attributes)
             for name in ("transA", "transB")
         ]
-        found = _product(node, shapes[:2], place, *transposed)
+        found = _product(node, list(map(_plain_shape, inputs[:2])), place, *transposed)
         if found is not None:
             return found
-    message = _NOISE.sub(" ", objection).strip().removesuffix(".")
+    message = _NOISE.sub(" ", error).strip().removesuffix(".")
     places = [Place(node, ("op_type",))]
     for index, type in enumerate(inputs):
         if type is not None:

@@ -36,16 +36,17 @@ class TypedUse(NamedTuple):
 
 
 class Interface(NamedTuple):
-    """What calls of a function may and must pass.
+    """The attributes that calls of a function may set, and the inputs and attributes they must set.
 
     Attributes:
         parameters: maps the name of each attribute parameter to its declaration; None if the
             function declares only the name.
-        inputs: the index and name of each input that a call must not omit, because the body passes
-            it to an input that an operator requires or that a called function needs.
-        attributes: the names of the parameters without a default to which required attributes
-            refer. An attribute in the body is required by an operator, by a called function, or
-            because its alternatives are missing (`num_outputs` of `Split`).
+        inputs: the index and name of each input that a call must not omit: the body passes it to a
+            required input of an operator, or to a called function that needs it.
+        attributes: the names of the attribute parameters that a call must set: they have no
+            default, and the body refers to them for an attribute that a node needs. An operator or
+            a called function may need it, or its alternatives are missing (`num_outputs` of
+            `Split`).
     """
 
     parameters: dict[str, Attribute | None]
@@ -66,8 +67,9 @@ class Needs:
         self._needed: set[Parameter] = set()
         self.conflicts: dict[Parameter, tuple[TypedUse, TypedUse]] = {}
         self._types: dict[Parameter, TypedUse] = {}
+        # By parameter of a called function: the parameters that callers pass for it.
         self._callers: dict[Parameter, list[Parameter]] = {}
-        self._untyped: dict[Parameter, list[Parameter]] = {}
+        self._untyped: dict[Parameter, list[Parameter]] = {}  # only references without a type
         resolved = targets(subject)
         names = {
             id(scope.function): {value.name for value in scope.inputs}
@@ -85,7 +87,7 @@ class Needs:
         self._propagate()
 
     def interface(self, function: Scope) -> Interface:
-        """Return what calls of a function may and must pass."""
+        """Return the inputs and attributes that calls of a function may or must set."""
         known = self._interfaces.get(id(function))
         if known is None:
             parameters = _parameters(function)

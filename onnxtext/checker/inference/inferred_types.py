@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from onnxtext.ast.types import Type
-from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.checked_model import Subject, cached
 from onnxtext.checker.inference.element_types import TypeInference
 from onnxtext.checker.inference.explain_shape_errors import written
 from onnxtext.checker.inference.node_kinds import is_full, types_by_kind
@@ -28,10 +30,8 @@ def inferred_types(subject: Subject) -> dict[int, dict[str, Type]]:
     by_kind = _full_types_by_kind(subject)
     if by_kind is not None:
         return by_kind
-    return {
-        scope: environment.known
-        for scope, environment in ShapeInference.of(subject).environments.items()
-    }
+    environments = ShapeInference.of(subject).environments
+    return {scope: environment.known for scope, environment in environments.items()}
 
 
 def inferred_type_texts(subject: Subject) -> dict[int, dict[str, str]]:
@@ -46,7 +46,7 @@ def inferred_type_texts(subject: Subject) -> dict[int, dict[str, str]]:
     """
     if subject.is_recursive:
         return {}
-    spelled = _Spelled()
+    spelled = cache(written)  # most values share a few types
     whole = inferred_types(subject)
     elements = {} if _full_types_by_kind(subject) else TypeInference.of(subject).environments
     found: dict[int, dict[str, str]] = {}
@@ -59,7 +59,7 @@ def inferred_type_texts(subject: Subject) -> dict[int, dict[str, str]]:
             if text is not None:
                 types[name] = _without_shape(text)
         for name, type in whole.get(id(scope), {}).items():
-            types[name] = spelled[type]
+            types[name] = spelled(type)
         found[scope.original.at] = types
     return found
 
@@ -84,25 +84,14 @@ def small_values(subject: Subject) -> dict[int, dict[str, Value]]:
     }
 
 
+@cached
 def _full_types_by_kind(subject: Subject) -> dict[int, dict[str, Type]] | None:
     """Return the types that `node_kinds` infers; None if any of them is unknown or incomplete."""
-    found: dict[int, dict[str, Type]] | None
-    if "full-types" not in subject.memo:
-        found = types_by_kind(subject)
-        kinds = {id(type): type for types in (found or {}).values() for type in types.values()}
-        subject.memo["full-types"] = found if all(map(is_full, kinds.values())) else None
-    found = subject.memo["full-types"]
-    return found
+    found = types_by_kind(subject)
+    distinct = {id(type): type for types in (found or {}).values() for type in types.values()}
+    return found if all(map(is_full, distinct.values())) else None
 
 
 def _without_shape(text: str) -> str:
     element = shown(text)
     return f"{element}[]" if element != text else element
-
-
-class _Spelled(dict[Type, str]):
-    """Caches the onnxtext syntax of types, because most values share a few types."""
-
-    def __missing__(self, type: Type) -> str:
-        text = self[type] = written(type)
-        return text

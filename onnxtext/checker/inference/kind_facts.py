@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Store the known facts about values while types are propagated by kind (`node_kinds`).
+"""Define kinds of nodes, and the facts about values that decide the kind of a node (`node_kinds`).
 
 Nodes of one kind have equal operators, attributes, input types and declared output types.
 """
@@ -29,8 +29,8 @@ from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.inference.symbolic.operator_call import SymbolicShape
 from onnxtext.checker.inference.symbolic.operators import (
     CONSTANT_INPUTS,
-    FOLLOWING_VALUES,
     OPERATORS,
+    READING_VALUES,
     SHAPES_ALONE,
 )
 from onnxtext.checker.inference.symbolic.shape_merging import (
@@ -41,7 +41,8 @@ from onnxtext.checker.inference.symbolic.shape_merging import (
     unified,
 )
 from onnxtext.checker.inference.symbolic.sizes import Sizes
-from onnxtext.checker.inference.symbolic.small_tensors import Value, stored_value
+from onnxtext.checker.inference.symbolic.small_tensors import Value, Values
+from onnxtext.checker.inference.type_merging import Types
 from onnxtext.core import core, core_module
 
 _MOST_WHOLE, _MOST_OTHERS = 1024, 16
@@ -72,9 +73,7 @@ class Fact:
     is_small: bool
 
 
-Types = tuple[Type | None, ...]
 Facts = tuple[Fact | None, ...]
-Values = tuple[Value | None, ...]
 KeyMaker = Callable[
     [Node, Target, Mapping[str, Fact | None], Facts, Mapping[str, Attribute], int], tuple[Any, ...]
 ]
@@ -104,8 +103,8 @@ class Reads(NamedTuple):
     Attributes:
         values: whether the elements of small inputs (`Value`) have an effect.
         all_values: whether they have an effect only if the elements of all inputs are known.
-        constants: the 0-based index of the first input whose elements onnx gets if the input is
-            constant; it also gets those of later inputs. None if it gets no elements.
+        constants: onnx gets the elements of constant inputs from this 0-based index on; None if it
+            gets no elements.
     """
 
     values: bool
@@ -133,7 +132,7 @@ def reads(target: Target) -> Reads:
     if name in CONSTANT_INPUTS:
         # Shapes, axes and pads are never the first input.
         return Reads(values=True, constants=0 if name in ("ConstantOfShape", "Range") else 1)
-    if name not in FOLLOWING_VALUES:
+    if name not in READING_VALUES:
         return NOTHING
     return Reads(values=True, all_values=name in SHAPES_ALONE)
 
@@ -175,9 +174,9 @@ class Symbols:
     """Infers symbolic shapes for one node of each `Kind`; `SymbolicShapes` does it for all nodes.
 
     Attributes:
-        fits: whether all shapes agree so far, without an equation of two symbols (`N = M`) or a
-            limit on one (`N` is 4, or is 1 or 8). Once it is False, all methods return unknown
-            shapes and values.
+        fits: False as soon as two shapes disagree, or a node equates two symbols (`N = M`) or
+            restricts one (`N` is 4; `N` is 1 or 8). All methods then return unknown shapes and
+            values.
     """
 
     def __init__(self) -> None:
@@ -309,14 +308,9 @@ class FactTable:
 def _is_small(type: Type) -> bool:
     if not isinstance(type, TensorType) or type.shape is None:
         return False
-    dims = [dim for dim in type.shape if isinstance(dim, int)]
+    dims = type.integer_dims
     most = _MOST_WHOLE if type.element in ("int64", "int32") else _MOST_OTHERS
     return len(dims) == len(type.shape) and 0 <= prod(dims) <= most and min(dims, default=0) >= 0
-
-
-def value_of(tensor: Tensor) -> Value | None:
-    """Return the elements of a small constant; None if `stored_value` does not track them."""
-    return stored_value(tensor.type, tensor.data)
 
 
 def key_maker() -> KeyMaker:

@@ -28,24 +28,21 @@ from onnxtext.checker.inference.kind_facts import (
     Kind,
     Reads,
     Symbols,
-    Types,
-    Values,
     keeps_type,
     key_maker,
     named,
     reads,
     shapes_of,
     types_of,
-    value_of,
 )
 from onnxtext.checker.inference.node_inference import Answer, NodeInference
-from onnxtext.checker.inference.shape_environment import input_symbols
+from onnxtext.checker.inference.shape_environment import input_symbols, replaceable_inputs
 from onnxtext.checker.inference.symbolic.operator_call import SymbolicShape
 from onnxtext.checker.inference.symbolic.operators import depends_on_types_alone
 from onnxtext.checker.inference.symbolic.propagation import declares_types
 from onnxtext.checker.inference.symbolic.shape_merging import either
-from onnxtext.checker.inference.symbolic.small_tensors import Value, agreed
-from onnxtext.checker.inference.type_merging import TypeMerger
+from onnxtext.checker.inference.symbolic.small_tensors import Value, Values, agreed, stored_value
+from onnxtext.checker.inference.type_merging import TypeMerger, Types
 from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.encode.types_and_tensors import lower_tensor
 from onnxtext.schemas.type_strings import type_text
@@ -53,8 +50,9 @@ from onnxtext.schemas.type_strings import type_text
 _LEAST_REPEATS = 4
 """Minimum average number of nodes per kind; with fewer, propagation stops (`_check_count`)."""
 _FEW_KINDS = 50
+"""Number of kinds that are allowed in every model."""
 _NODES_PER_FURTHER_KIND = 40
-"""Propagation goes on up to `_FEW_KINDS` kinds, plus one for each so many nodes of the model."""
+"""One further kind is allowed for each group of this many nodes."""
 
 Tensors = tuple[Tensor | None, ...]
 
@@ -72,21 +70,21 @@ class Kinds:
     Attributes:
         kinds: the kinds found so far, each with its first node.
         symbols: infers the symbolic shapes of these nodes.
-        follow_values: whether an output type may depend on the elements of an input.
+        depends_on_values: whether an output type may depend on the elements of an input.
     """
 
-    def __init__(self, subject: Subject) -> None:
+    def __init__(self, subject: Subject, main: Scope) -> None:
         self.kinds: list[Kind] = []
         self.symbols = Symbols()
-        self.follow_values = False
+        self.depends_on_values = False
         self._inference = NodeInference.of(subject)
-        self._opsets = subject.main.opsets if subject.main is not None else None
-        self._main = subject.main
+        self._opsets = main.opsets
+        self._main = main
         self._calls = CallMemo(subject)
         self._merger = TypeMerger(input_symbols(subject))
         self._parameters: Mapping[str, Attribute] = {}
         self._targets = targets(subject)
-        self._defaults = not 0 < subject.ir_version < 4
+        self._ir_version = subject.ir_version
         self._key = key_maker()
         self._table = FactTable()
         # One dict for all scopes: redefined names are errors, and the model has no errors.
@@ -157,13 +155,12 @@ class Kinds:
         self._fitting.add((id(declared), id(found)))
 
     def _add_constants(self, scope: Scope) -> None:
-        # From IR version 4 on, callers can replace an initializer that is also an input.
-        inputs = {value.name for value in scope.inputs} if self._defaults else set()
+        variable = replaceable_inputs(scope, self._ir_version)
         for value in scope.initializers:
             fact, constant = self._types[value.name], LARGE
-            if fact is not None and fact.is_small and value.name not in inputs:
+            if fact is not None and fact.is_small and value.name not in variable:
                 constant = self._table.constant(fact, value.data)
-                known = self._table.value(value_of(constant))
+                known = self._table.value(stored_value(constant.type, constant.data))
                 if known is not None:
                     self._values[value.name] = known
             self._constants[value.name] = constant
@@ -207,7 +204,7 @@ class Kinds:
 
     # ---- Kinds ------------------------------------------------------------------------------
 
-    def _node(self, node: Node, target: Target, typed: Facts, before: int) -> tuple[Facts, Values]:
+    def _node(self, node: Node, target: Target, typed: Facts, visited: int) -> tuple[Facts, Values]:
         """Return the types and values of the outputs of a node that has no nested graphs."""
         own = self._reads.get(id(target))
         if own is None:
@@ -230,14 +227,14 @@ class Kinds:
             key += (*map(id, passed), *map(id, read))
         known = self._made.get(key)
         if known is None:
-            self._check_count(before)
+            self._check_count(visited)
             found, made = self._new(node, target, key[2], typed, passed, read)
             known = self._made[key] = found, made if any(made) else ()
         return known
 
-    def _check_count(self, before: int) -> None:
-        """Raise `Inconclusive` if `before` visited nodes have too many kinds to save time."""
-        if len(self.kinds) > max(self._most_kinds, before // _LEAST_REPEATS):
+    def _check_count(self, visited: int) -> None:
+        """Raise `Inconclusive` if `visited` nodes have too many kinds to save time."""
+        if len(self.kinds) > max(self._most_kinds, visited // _LEAST_REPEATS):
             raise Inconclusive
 
     def _constant(self, node: Node, target: Target, typed: Facts) -> tuple[Facts, Values]:
@@ -257,7 +254,7 @@ class Kinds:
         self._constants |= {name: constant for name in node.outputs if name}
         if constant is LARGE:
             return made
-        value = self._table.value(value_of(constant))
+        value = self._table.value(stored_value(constant.type, constant.data))
         return made[0], (value if value is not None and value.is_useful() else None,)
 
     def _new(
@@ -272,7 +269,7 @@ class Kinds:
         if any(fact is None for fact, name in zip(given, node.inputs, strict=True) if name):
             raise Inconclusive
         if not depends_on_types_alone(target.name, len(given)):
-            self.follow_values = True
+            self.depends_on_values = True
         names = [f"i{index}" if name else "" for index, name in enumerate(node.inputs)]
         results = [f"o{index}" if name else "" for index, name in enumerate(node.outputs)]
         attributes = bound_node(node, self._parameters).attributes
@@ -341,7 +338,7 @@ class Kinds:
         return tuple(found)
 
     def _merged(self, declared: Type, found: Type) -> Type:
-        """Merge types like `ShapeInference`; raise `Inconclusive` if they contradict each other."""
+        """Merge types as `ShapeInference` does; raise `Inconclusive` if they are contradictory."""
         conflict, both = self._merger.merge(declared, found)
         if conflict is not None:
             raise Inconclusive

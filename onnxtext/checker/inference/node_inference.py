@@ -15,7 +15,7 @@ from onnxtext.ast.types import Type
 from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.scopes import Opsets
 from onnxtext.checker.context.signatures import Signature
-from onnxtext.checker.inference.type_merging import without_shape, without_sizes
+from onnxtext.checker.inference.type_merging import Types, without_shape, without_sizes
 from onnxtext.checker.isolation.worker_client import Failure
 from onnxtext.proto.decode.types_and_tensors import lift_type
 from onnxtext.proto.encode.lower_error import LowerError
@@ -28,9 +28,7 @@ from onnxtext.wire.reader import WireError
 _LEAST, _MOST = -(1 << 31), (1 << 31) - 1
 """The least and greatest version that onnx accepts: it stores versions in 32 bits."""
 
-Made = tuple[Type | None, ...]
-"""The types of a node's outputs; None where unknown."""
-Answer = Made | str | Failure
+Answer = Types | str | Failure
 """The types of a node's outputs, onnx's error message, or the failure of its process."""
 
 
@@ -75,39 +73,29 @@ class NodeInference:
             constants: the constant inputs that onnx may read, as bytes of a `TensorProto`, by name.
             opsets: the imported operator sets; None if unknown.
         """
-        numbers: dict[str, int] = {"": -1}
-        names = [numbers.setdefault(name, len(numbers)) for name in node.inputs]
-        results = [numbers.setdefault(name, len(numbers)) for name in node.outputs]
+        numbers: dict[str, str] = {"": ""}
+        names = tuple([numbers.setdefault(name, str(len(numbers))) for name in node.inputs])
+        results = tuple([numbers.setdefault(name, str(len(numbers))) for name in node.outputs])
         types = [type if type is None else self._interned(type) for type in inputs]
         given = tuple([constants.get(name) for name in node.inputs]) if constants else ()
         key = (
-            id(signature), id(opsets), tuple(names), tuple(results), tuple(map(id, types)),
+            id(signature), id(opsets), names, results, tuple(map(id, types)),
             tuple(map(id, node.attributes)), given,
         )  # fmt: skip
         known = self._answers.get(key)
         if known is None:
             self._kept += (signature, opsets, node.attributes)
-            known = self._answers[key] = self._ask_plain(
-                signature, node, names, results, types, given, opsets
+            sample = Node(node.op_type, names, results, node.attributes, None, node.domain,
+                          node.overload)  # fmt: skip
+            tensors = {
+                name: data
+                for name, data in zip(names, given, strict=False)
+                if name and data is not None
+            }
+            known = self._answers[key] = self.whole(
+                signature, sample, dict(zip(names, types, strict=True)), tensors, opsets
             )
         return known
-
-    def _ask_plain(
-        self, signature: Signature, node: Node, names: list[int], results: list[int],
-        types: list[Type | None], given: tuple[bytes | None, ...], opsets: Opsets | None,
-    ) -> Answer:  # fmt: skip
-        def spelled(number: int) -> str:
-            return str(number) if number >= 0 else ""
-
-        sample = Node(node.op_type, tuple(map(spelled, names)), tuple(map(spelled, results)),
-                      node.attributes, None, node.domain, node.overload)  # fmt: skip
-        known = dict(zip(sample.inputs, types, strict=True))
-        tensors = {
-            name: data
-            for name, data in zip(sample.inputs, given, strict=False)
-            if name and data is not None
-        }
-        return self.whole(signature, sample, known, tensors, opsets)
 
     def whole(
         self,
@@ -146,12 +134,9 @@ class NodeInference:
         )
         if not isinstance(answer, list):
             return answer
-        made = dict(zip(answer[::2], answer[1::2], strict=False))
-        return _corrected(
-            signature.name,
-            node,
-            tuple([self._lifted(made.get(text_bytes(name))) for name in node.outputs]),
-        )
+        encoded = dict(zip(answer[::2], answer[1::2], strict=False))
+        found = tuple([self._lifted(encoded.get(text_bytes(name))) for name in node.outputs])
+        return _corrected(signature.name, node, found)
 
     def _interned(self, type: Type) -> Type:
         """Return one object for all equal types."""
@@ -168,18 +153,12 @@ class NodeInference:
         return known
 
     def _lifted(self, data: bytes | None) -> Type | None:
-        if data is None:
-            return None
-        try:
-            return self._lifted_types[data]
-        except KeyError:
-            pass
-        try:
-            known = lift_type(data)
-        except WireError:
-            known = None
-        self._lifted_types[data] = known
-        return known
+        if data is not None and data not in self._lifted_types:
+            try:
+                self._lifted_types[data] = lift_type(data)
+            except WireError:
+                self._lifted_types[data] = None
+        return None if data is None else self._lifted_types[data]
 
     def _versions(self, opsets: Opsets | None) -> dict[str, int]:
         """Return the imported version of each domain, limited to the range that onnx accepts."""
@@ -193,7 +172,7 @@ class NodeInference:
         return known
 
 
-def _corrected(name: str, node: Node, types: Made) -> Made:
+def _corrected(name: str, node: Node, types: Types) -> Types:
     """Remove the shapes and sizes that onnx infers wrongly from the output types of a node."""
     if name == "ConvTranspose" and attribute_value(node.attributes, "output_shape") is not None:
         # onnx infers too low a rank if an output size is smaller than the input size.

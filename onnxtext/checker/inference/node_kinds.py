@@ -16,12 +16,13 @@ from dataclasses import replace
 from onnxtext.ast.model import Graph, Model, Node, ValueInfo
 from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType
 from onnxtext.ast.types import TensorType, Type
-from onnxtext.checker.context.checked_model import Options, Subject
+from onnxtext.checker.context.checked_model import Options, Subject, cached
 from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.context.operator_resolution import Target, targets
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.inference.element_types import TypeInference
+from onnxtext.checker.inference.kind_facts import is_plain_dim
 from onnxtext.checker.inference.kind_walk import Inconclusive, Kinds
 from onnxtext.checker.inference.objections import errors_of, whole_model
 from onnxtext.proto.encode.lower import lower_pieces
@@ -37,7 +38,7 @@ def fits_by_kind(subject: Subject) -> bool:
 
     False does not mean that there are errors.
     """
-    return _verdict(subject)[0]
+    return _propagated(subject) is not None
 
 
 def sizes_fit_by_kind(subject: Subject) -> bool:
@@ -45,7 +46,8 @@ def sizes_fit_by_kind(subject: Subject) -> bool:
 
     Also False if a node limits a symbol, for example to one number, or equates two symbols.
     """
-    return _verdict(subject)[1]
+    kinds = _propagated(subject)
+    return kinds is not None and kinds.symbols.fits
 
 
 def types_by_kind(subject: Subject) -> dict[int, dict[str, Type]] | None:
@@ -53,44 +55,32 @@ def types_by_kind(subject: Subject) -> dict[int, dict[str, Type]] | None:
 
     Return None if `fits_by_kind` is False, or if types may depend on the elements of tensors.
     """
-    if not fits_by_kind(subject):
-        return None
-    kinds: Kinds = subject.memo["kinds"]
-    if kinds.follow_values:
+    kinds = _propagated(subject)
+    if kinds is None or kinds.depends_on_values:
         return None  # `ShapeInference` infers more where types depend on values
     return {id(scope): kinds.types_in(scope) for scope in subject.scopes}
 
 
-def _verdict(subject: Subject) -> tuple[bool, bool]:
-    """Return the answers of `fits_by_kind` and `sizes_fit_by_kind`, cached."""
-    known: tuple[bool, bool] | None = subject.memo.get("fits")
-    if known is None:
-        known = (False, False) if errors_of(subject) else _judge(subject)
-        subject.memo["fits"] = known
-    return known
-
-
-def _judge(subject: Subject) -> tuple[bool, bool]:
-    if subject.main is None or subject.model is None:
-        return False, False
-    if subject.node_count < _LEAST_NODES:
-        return False, False
-    if not _may_fit(subject):
-        return False, False
-    kinds = Kinds(subject)
+@cached
+def _propagated(subject: Subject) -> Kinds | None:
+    """Propagate types by kind through a model; return None unless this proves it free of errors."""
+    if errors_of(subject) or subject.main is None or subject.model is None:
+        return None
+    if subject.node_count < _LEAST_NODES or not _may_fit(subject):
+        return None
+    kinds = Kinds(subject, subject.main)
     try:
         kinds.scope(subject.main)
         if not all(map(kinds.has_visited, subject.scopes)):
-            return False, False  # a function is never called
+            return None  # a function is never called
         small = _small_model(subject.model, kinds)
         data = b"".join(lower_pieces(small))
     except (Inconclusive, LowerError, RecordError):
-        return False, False
+        return None
     made = Subject(small, Options(encoded=lambda: data, inference=subject.options.inference))
     if TypeInference(made).run() or whole_model(made) is not None:
-        return False, False
-    subject.memo["kinds"] = kinds
-    return True, kinds.symbols.fits
+        return None
+    return kinds
 
 
 def _may_fit(subject: Subject) -> bool:
@@ -99,14 +89,15 @@ def _may_fit(subject: Subject) -> bool:
         return False
     for scope in subject.scopes:
         called = {id(target): target for target in targets(subject)[id(scope)]}
-        if not all(map(_is_followed, called.values())):
+        if not all(map(_is_supported, called.values())):
             return False
         if any(scope.nodes[index].op_type != "If" for index in scope.children):
             return False
     return True
 
 
-def _is_followed(target: Target) -> bool:
+def _is_supported(target: Target) -> bool:
+    """Whether a node has an operator of the standard domain, or calls a function."""
     if type(target) is Signature:
         return not target.domain and not target.origin
     return type(target) is Scope
@@ -119,10 +110,7 @@ def is_full(type: Type) -> bool:
     """
     if not isinstance(type, TensorType) or type.shape is None or type.element == "undefined":
         return False
-    return all(
-        (isinstance(dim, str) and dim) or (isinstance(dim, int) and dim >= 0)
-        for dim in map(plain_dim, type.shape)
-    )
+    return all(map(is_plain_dim, map(plain_dim, type.shape)))
 
 
 def _small_model(model: Model, kinds: Kinds) -> Model:

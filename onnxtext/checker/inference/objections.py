@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Map error messages (objections) and failures of onnx's inference to rules and findings.
+"""Map error messages and failures of onnx's inference to rules and findings.
 
 A failure is, for example, a crash or a timeout of the process that runs onnx.
 """
@@ -16,7 +16,7 @@ from onnxtext.checker.isolation.worker_client import Failure
 
 _LARGEST = 1 << 31
 _MOST_EXPANDED = 10_000
-"""Maximum number of nodes after expansion of all calls, beyond ten times the nodes of the model."""
+"""Maximum number of nodes after expansion of calls, in addition to ten per node of the model."""
 _DEEPEST = 100
 """Maximum depth of calls, because onnx recurses."""
 
@@ -28,7 +28,10 @@ def errors_of(subject: Subject) -> list[Finding]:
 
 
 def wrong_items(subject: Subject) -> set[int]:
-    """Return the `id()` of the first statement of each error; inference skips these statements."""
+    """Return the `id()` of the statement at the primary place of each error.
+
+    Inference skips these statements.
+    """
     return {id(finding.places[0].item) for finding in errors_of(subject)}
 
 
@@ -101,11 +104,11 @@ def is_expandable(subject: Subject) -> bool:
     return True
 
 
-def slug_of(objection: str) -> str:
+def slug_of(error: str) -> str:
     """Return the slug of the rule that reports an error message of onnx."""
-    if "Mismatched attribute type" in objection:
+    if "Mismatched attribute type" in error:
         return "attribute-type"
-    return "type-mismatch" if "[TypeInferenceError]" in objection else "shape-mismatch"
+    return "type-mismatch" if "[TypeInferenceError]" in error else "shape-mismatch"
 
 
 _VERBS = {

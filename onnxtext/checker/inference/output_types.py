@@ -18,6 +18,7 @@ Texts = tuple[str | None, ...]
 
 
 def _numbered(node: Node, name: str, default: str | None) -> str | None:
+    """Return the tensor type whose element type is the number in an attribute, such as `dtype`."""
     number = attribute_value(node.attributes, name)
     if number is None:
         return default
@@ -53,16 +54,12 @@ def _like(node: Node, inputs: Texts) -> str | None:
     return _numbered(node, "dtype", inputs[0] if inputs else None)
 
 
-def _optional(node: Node, inputs: Texts) -> str | None:
-    return f"optional({inputs[0]})" if inputs and inputs[0] is not None else None
-
-
 def _get_element(node: Node, inputs: Texts) -> str | None:
     return element_of(inputs[0], "optional") or inputs[0] if inputs else None
 
 
-def _sequence(node: Node, inputs: Texts) -> str | None:
-    return f"seq({inputs[0]})" if inputs and inputs[0] is not None else None
+def _wrapped(kind: str, inputs: Texts) -> str | None:
+    return f"{kind}({inputs[0]})" if inputs and inputs[0] is not None else None
 
 
 def _sequence_empty(node: Node, inputs: Texts) -> str | None:
@@ -82,8 +79,7 @@ def _label(node: Node, inputs: Texts) -> str | None:
     return None
 
 
-def _encoded(node: Node, inputs: Texts) -> str | None:
-    """Return the type of the values of a `LabelEncoder`."""
+def _label_encoder(node: Node, inputs: Texts) -> str | None:
     kinds = {"values_strings": "string", "values_int64s": "int64", "values_floats": "float"}
     for item in node.attributes:
         if item.name in kinds:
@@ -102,16 +98,16 @@ OUTPUT_TYPES = {
     "RandomNormalLike": _like,
     "RandomUniformLike": _like,
     "EyeLike": _like,
-    "LabelEncoder": _encoded,
+    "LabelEncoder": _label_encoder,
     "LinearClassifier": _label,
     "SVMClassifier": _label,
     "TreeEnsembleClassifier": _label,
     "Bernoulli": _like,
-    "Optional": _optional,
+    "Optional": lambda node, inputs: _wrapped("optional", inputs),
     "OptionalGetElement": _get_element,
-    "SequenceConstruct": _sequence,
+    "SequenceConstruct": lambda node, inputs: _wrapped("seq", inputs),
     "SequenceEmpty": _sequence_empty,
-    "SplitToSequence": _sequence,
+    "SplitToSequence": lambda node, inputs: _wrapped("seq", inputs),
     "SequenceAt": _element,
     "ConcatFromSequence": _element,
 }

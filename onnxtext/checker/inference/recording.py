@@ -13,10 +13,10 @@ from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Finding
 from onnxtext.checker.context.operator_resolution import Target
 from onnxtext.checker.context.scopes import Scope
-from onnxtext.checker.inference.node_inference import Made
 from onnxtext.checker.inference.shape_environment import Shapes
 from onnxtext.checker.inference.shape_inference import ShapeInference
-from onnxtext.checker.inference.symbolic.symbolic_types import Values
+from onnxtext.checker.inference.symbolic.small_tensors import Values
+from onnxtext.checker.inference.type_merging import Types
 
 
 class RecordedInference(ShapeInference):
@@ -36,7 +36,7 @@ class RecordedInference(ShapeInference):
     def __init__(self, subject: Subject) -> None:
         super().__init__(subject)
         self.visits: dict[int, list[Shapes]] = {}
-        self.made: dict[tuple[int, int], Made] = {}
+        self.made: dict[tuple[int, int], Types] = {}
         self.calls: dict[tuple[int, int], Shapes] = {}
         self._owners: dict[int, Scope] = {}  # by the id of an environment
         self._callers: dict[int, tuple[Scope, Shapes, Node]] = {}
@@ -57,7 +57,7 @@ class RecordedInference(ShapeInference):
     def _scope(
         self,
         scope: Scope,
-        given: tuple[Type | None, ...],
+        given: Types,
         outer: Shapes | None,
         parameters: Mapping[str, Attribute] | None = None,
         values: Values = (),
@@ -70,7 +70,7 @@ class RecordedInference(ShapeInference):
 
     def _node(
         self, scope: Scope, index: int, node: Node, target: Target, environment: Shapes
-    ) -> tuple[Made, Values]:
+    ) -> tuple[Types, Values]:
         self._calling.append(scope)
         found = super()._node(scope, index, node, target, environment)
         self._calling.pop()
@@ -80,7 +80,7 @@ class RecordedInference(ShapeInference):
 
     def _call(
         self, node: Node, function: Scope, inputs: list[Type | None], outer: Shapes
-    ) -> tuple[Made, Values]:
+    ) -> tuple[Types, Values]:
         visits = self.visits.setdefault(id(function), [])
         before = len(visits)
         found: Any = super()._call(node, function, inputs, outer)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Store what is known about the values of a scope: types, and elements of small tensors."""
+"""Store the known facts about the values of a scope: types, and elements of small tensors."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from math import prod
 from onnxtext.ast.tensors_and_attributes import (
     Attribute,
     RawData,
-    SparseTensor,
     TensorData,
     TypedData,
 )
@@ -18,6 +17,7 @@ from onnxtext.ast.types import TensorType, Type
 from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.context.finding import Place
+from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.inference.environment import Environment
 from onnxtext.checker.inference.symbolic.small_tensors import Value
 
@@ -65,14 +65,18 @@ class Shapes(Environment[Type]):
 def is_small(type: Type | None, data: object) -> bool:
     """Whether the data of a tensor can be passed to onnx: it is dense, loaded and small."""
     shape = getattr(type, "shape", None)
-    if (
-        shape is None
-        or isinstance(data, SparseTensor)
-        or not isinstance(data, (RawData, TypedData))
-    ):
+    if shape is None or not isinstance(data, (RawData, TypedData)):
         return False
     dims = [dim for dim in shape if isinstance(dim, int)]
     return len(dims) == len(shape) and prod(dims) <= _MOST_ELEMENTS
+
+
+def replaceable_inputs(scope: Scope, ir_version: int) -> set[str]:
+    """Return the names of the inputs whose initializers are defaults that callers can replace.
+
+    From IR version 4 on, these are all inputs; before, there are none.
+    """
+    return set() if 0 < ir_version < 4 else {value.name for value in scope.inputs}
 
 
 def input_symbols(subject: Subject) -> frozenset[str]:

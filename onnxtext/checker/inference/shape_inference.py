@@ -10,11 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from onnxtext.ast.model import Node
-from onnxtext.ast.tensors_and_attributes import (
-    Attribute,
-    Tensor,
-    TensorData,
-)
+from onnxtext.ast.tensors_and_attributes import Attribute, Tensor, TensorData
 from onnxtext.ast.types import TensorType, Type
 from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Finding, Place, quoted
@@ -23,13 +19,13 @@ from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.inference import bodies as inner
 from onnxtext.checker.inference.bodies import Outputs
-from onnxtext.checker.inference.explain_shape_errors import explain
+from onnxtext.checker.inference.explain_shape_errors import explain, written
 from onnxtext.checker.inference.function_attributes import (
     bound_node,
     call_attributes,
     has_references,
 )
-from onnxtext.checker.inference.node_inference import Answer, Made, NodeInference
+from onnxtext.checker.inference.node_inference import Answer, NodeInference
 from onnxtext.checker.inference.objections import (
     contradicted_outputs,
     failure_of,
@@ -37,12 +33,17 @@ from onnxtext.checker.inference.objections import (
     wrong_items,
 )
 from onnxtext.checker.inference.scope_walk import ScopeWalk
-from onnxtext.checker.inference.shape_environment import Shapes, input_symbols, is_small
+from onnxtext.checker.inference.shape_environment import (
+    Shapes,
+    input_symbols,
+    is_small,
+    replaceable_inputs,
+)
 from onnxtext.checker.inference.shape_rules import ShapeRules, with_shape_of
 from onnxtext.checker.inference.symbolic.operators import depends_on_types_alone
-from onnxtext.checker.inference.symbolic.small_tensors import stored_value
-from onnxtext.checker.inference.symbolic.symbolic_types import SymbolicStep, Values
-from onnxtext.checker.inference.type_merging import TypeMerger, given_types, plausible
+from onnxtext.checker.inference.symbolic.small_tensors import Values, stored_value
+from onnxtext.checker.inference.symbolic.symbolic_types import SymbolicStep
+from onnxtext.checker.inference.type_merging import TypeMerger, Types, given_types, plausible
 from onnxtext.checker.isolation.worker_client import Failure
 from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.encode.types_and_tensors import lower_tensor
@@ -60,11 +61,11 @@ class ShapeInference(ScopeWalk[Shapes]):
         super().__init__(subject)
         self._inference = NodeInference.of(subject)
         self._merger = TypeMerger(input_symbols(subject))
-        self._defaults = not 0 < subject.ir_version < 4
+        self._ir_version = subject.ir_version
         self._step = SymbolicStep()
         self._targets = dict(self._targets)
         self._rules = ShapeRules(subject)
-        self._active: list[Scope] = []
+        self._active: list[Scope] = []  # the shape rules that are being applied
         self._reported: set[tuple[int, int]] = set()
         self._quiet = False  # whether visits report no findings
         # Each visit of a loop visits inner loops repeatedly: exponentially often without a limit.
@@ -80,7 +81,7 @@ class ShapeInference(ScopeWalk[Shapes]):
     def _scope(
         self,
         scope: Scope,
-        given: tuple[Type | None, ...],
+        given: Types,
         outer: Shapes | None,
         parameters: Mapping[str, Attribute] | None = None,
         values: Values = (),
@@ -97,16 +98,13 @@ class ShapeInference(ScopeWalk[Shapes]):
             if value.name in declared:
                 types[value.name], places[value.name] = declared[value.name]
         for value, type in zip(scope.inputs, given, strict=False):
-            own = types.get(value.name)
-            if own is None and type is not None:
-                types[value.name] = type
-            elif own is not None and type is not None:
-                types[value.name] = self._merger.merge(own, type)[1]
-        # From IR version 4 on, callers can replace an initializer that is also an input.
-        inputs = {value.name for value in scope.inputs} if self._defaults else set()
+            if type is not None:
+                own = types.get(value.name)
+                types[value.name] = type if own is None else self._merger.merge(own, type)[1]
+        variable = replaceable_inputs(scope, self._ir_version)
         for value in scope.initializers:
             small = isinstance(value.type, TensorType) and is_small(value.type, value.data)
-            if small and value.name not in inputs:
+            if small and value.name not in variable:
                 environment.constants[value.name] = value.type, value.data  # type: ignore[assignment]
                 stored = stored_value(value.type, value.data)
                 if stored is not None:
@@ -116,20 +114,21 @@ class ShapeInference(ScopeWalk[Shapes]):
                 environment.values[value.name] = passed
         resolved = self._targets[id(scope)]
         for index, node in enumerate(scope.nodes):
-            made, followed = self._node(scope, index, node, resolved[index], environment)
-            for name, known in zip(node.outputs, followed, strict=False):
+            made, elements = self._node(scope, index, node, resolved[index], environment)
+            for name, known in zip(node.outputs, elements, strict=False):
                 if name and known is not None:
                     environment.values.setdefault(name, known)
-            self._outputs(node, made, declared, environment)
+            self._add_outputs(node, made, declared, environment)
         return environment
 
-    def _outputs(
+    def _add_outputs(
         self,
         node: Node,
-        made: Made,
+        made: Types,
         declared: dict[str, tuple[Type, Place]],
         environment: Shapes,
     ) -> None:
+        """Add the types of a node's outputs to the environment: declared and computed, merged."""
         for number, name in enumerate(node.outputs):
             if not name or name in environment.known or (id(node), number) in self._contradicted:
                 continue
@@ -141,7 +140,7 @@ class ShapeInference(ScopeWalk[Shapes]):
                 conflict, both = self._merger.merge(wanted[0], found)
                 if conflict is not None:
                     if "elements are" not in conflict:
-                        self._differs(node, number, found, wanted)
+                        self._report_difference(node, number, found, wanted)
                     continue  # either may be wrong, so the type is unknown to later nodes
                 found = both
             elif wanted is not None:
@@ -152,22 +151,24 @@ class ShapeInference(ScopeWalk[Shapes]):
                     wanted[1] if wanted is not None else Place(node, ("outputs", number))
                 )
 
-    def _differs(self, node: Node, number: int, found: Type, wanted: tuple[Type, Place]) -> None:
-        from onnxtext.checker.inference.explain_shape_errors import written
-
-        name = node.outputs[number]
-        here = Place(node, ("outputs", number), f"computed as `{written(found)}`")
-        there = wanted[1]._replace(label=f"declared as `{written(wanted[0])}`")
-        same = there.item is node
+    def _report_difference(
+        self, node: Node, number: int, found: Type, wanted: tuple[Type, Place]
+    ) -> None:
+        name, computed, declared = node.outputs[number], written(found), written(wanted[0])
+        places: tuple[Place, ...]
+        if wanted[1].item is node:
+            places = (wanted[1]._replace(label=f"`{node.op_type}` gives `{computed}`"),)
+        else:
+            places = (
+                Place(node, ("outputs", number), f"computed as `{computed}`"),
+                wanted[1]._replace(label=f"declared as `{declared}`"),
+            )
         self._report(
             node,
             number,
-            f"{quoted(name)} is declared `{written(wanted[0])}`, but `{node.op_type}` computes "
-            f"`{written(found)}`",
-            (there._replace(label=f"`{node.op_type}` gives `{written(found)}`"),)
-            if same
-            else (here, there),
-            f"declare it `{written(found)}`, or correct the inputs of `{node.op_type}`",
+            f"{quoted(name)} is declared `{declared}`, but `{node.op_type}` computes `{computed}`",
+            places,
+            f"declare it `{computed}`, or correct the inputs of `{node.op_type}`",
         )
 
     def _report(
@@ -188,7 +189,7 @@ class ShapeInference(ScopeWalk[Shapes]):
 
     def _node(
         self, scope: Scope, index: int, node: Node, target: Target, environment: Shapes
-    ) -> tuple[Made, Values]:
+    ) -> tuple[Types, Values]:
         inputs = [environment.find(name) if name else None for name in node.inputs]
         if type(target) is Scope:
             if id(node) in self._wrong:
@@ -196,18 +197,18 @@ class ShapeInference(ScopeWalk[Shapes]):
             return self._call(node, target, inputs, environment)
         before = len(self.findings)
         bodies = scope.children.get(index, [])
-        if any(map(self._is_wrong, bodies)):
+        if any(map(self._has_error, bodies)):
             return (), ()
         given = self._bodies(node, bodies, inputs, environment) if bodies else None
         if type(target) is Signature and target.origin:
-            return self._described(node, target, inputs, environment)
+            return self._from_schema_file(node, target, inputs, environment)
         if type(target) is not Signature or target.deprecated or id(node) in self._wrong:
             return (), ()
         if len(self.findings) > before:
             return (), ()
         bound = bound_node(node, environment.parameters) if scope.function is not None else node
         if node.op_type == "Constant" and not target.domain:
-            self._remember(node, environment)
+            self._add_constant(node, environment)
         values = [environment.value(name) if name else None for name in node.inputs]
         if given is not None and values and inner.live_branch(node, values[0]) is not None:
             return given
@@ -224,7 +225,7 @@ class ShapeInference(ScopeWalk[Shapes]):
         """Visit the bodies of a node and return the outputs of the node."""
         values = [environment.value(name) if name else None for name in node.inputs]
 
-        def visit(body: Scope, given: inner.Types, quiet: bool = False) -> Outputs:
+        def visit(body: Scope, given: Types, quiet: bool = False) -> Outputs:
             before, self._quiet = self._quiet, self._quiet or quiet
             self._budget -= (1 + len(body.nodes)) if quiet else 0
             found = self._scope(body, given, environment, environment.parameters)
@@ -232,7 +233,7 @@ class ShapeInference(ScopeWalk[Shapes]):
             names = [value.name for value in body.outputs]
             return Outputs(tuple(map(found.find, names)), tuple(map(found.value, names)))
 
-        first, scans = bodies[0], inner.scanned(node)
+        first, scans = bodies[0], inner.scan_input_count(node)
         if node.op_type == "If" and values:
             live = inner.live_branch(node, values[0])
             made = []
@@ -252,20 +253,21 @@ class ShapeInference(ScopeWalk[Shapes]):
             given = inner.loop_inputs(inputs, lambda types: visit(first, types, True))
             found = visit(first, given)
             whole = inner.runs_all_trips(node, first, found, values[1])
-            types = inner.loop_outputs(inputs, given, found, values[0] if whole else None)
+            types = inner.loop_outputs(inputs, given, found.types, values[0] if whole else None)
             return Outputs(types, ())
         if node.op_type == "Scan" and scans is not None and len(first.inputs) == len(inputs):
             given = inner.scan_inputs(node, scans, inputs, lambda types: visit(first, types, True))
-            return Outputs(inner.scan_outputs(node, scans, inputs, given, visit(first, given)), ())
+            found = visit(first, given)
+            return Outputs(inner.scan_outputs(node, scans, inputs, given, found.types), ())
         return visit(first, ())
 
-    def _is_wrong(self, body: Scope) -> bool:
+    def _has_error(self, body: Scope) -> bool:
         """Whether a body has an error, which inference would report again."""
         values = (*body.inputs, *body.outputs, *body.initializers, *body.infos)
         items = (body.original, *values, *body.nodes)
         wrong = self._wrong
         return any(id(item) in wrong for item in items) or any(
-            self._is_wrong(child) for children in body.children.values() for child in children
+            self._has_error(child) for children in body.children.values() for child in children
         )
 
     def _answer(
@@ -295,7 +297,7 @@ class ShapeInference(ScopeWalk[Shapes]):
 
     def _accepted(
         self, node: Node, answer: Answer, inputs: list[Type | None], environment: Shapes
-    ) -> Made:
+    ) -> Types:
         """Return the types in onnx's answer; if it is an error, report the error and return ()."""
         if isinstance(answer, tuple):
             return answer
@@ -303,12 +305,12 @@ class ShapeInference(ScopeWalk[Shapes]):
             return ()  # onnx's error may be due to the unknown type
         if isinstance(answer, str):
             if _UNPARSED not in answer:
-                self._objection(node, answer, inputs, environment)
+                self._report_error(node, answer, inputs, environment)
         else:
-            self._failed(node, answer)
+            self._report_failure(node, answer)
         return ()
 
-    def _failed(self, node: Node, failure: Failure) -> None:
+    def _report_failure(self, node: Node, failure: Failure) -> None:
         """Report that onnx gave no answer; only once per model if onnx cannot be run at all."""
         single = failure.kind not in ("unavailable", "stopped")
         key = (id(node), -1) if single else (0, -1)
@@ -317,30 +319,26 @@ class ShapeInference(ScopeWalk[Shapes]):
             place = Place(node, ("op_type",))
             self.findings.append(failure_of(failure, place, node=True))
 
-    def _objection(
+    def _report_error(
         self, node: Node, message: str, inputs: list[Type | None], environment: Shapes
     ) -> None:
-        explained = explain(node, message, inputs, environment.place)
+        """Report an error message of onnx, except for consequences of other errors."""
         slug = slug_of(message)
         if slug == "attribute-type" and has_references(node):
             return  # the error is in the call, and `function_needs` finds it
         if slug == "type-mismatch" and "expected to have type but instead is null" in message:
             return
-        self._report(
-            node,
-            -1,
-            *explained,
-            "correct a declaration, or reshape, transpose or slice one of the inputs",
-            slug,
-        )
+        explained = explain(node, message, inputs, environment.place)
+        help = "correct a declaration, or reshape, transpose or slice one of the inputs"
+        self._report(node, -1, *explained, help, slug)
 
-    def _described(
+    def _from_schema_file(
         self, node: Node, signature: Signature, inputs: list[Type | None], environment: Shapes
-    ) -> tuple[Made, Values]:
+    ) -> tuple[Types, Values]:
         """Return the types of the outputs of a node whose operator is in a schema file."""
         if signature.deprecated or id(node) in self._wrong:
             return (), ()
-        types = self._step.described(signature, node, inputs)
+        types = self._step.from_schema_file(signature, node, inputs)
         rule = self._rules.scope(signature, self._targets)
         if rule is None or rule in self._active:
             return types, ()
@@ -353,11 +351,11 @@ class ShapeInference(ScopeWalk[Shapes]):
 
     def _call(
         self, node: Node, function: Scope, inputs: list[Type | None], outer: Shapes
-    ) -> tuple[Made, Values]:
+    ) -> tuple[Types, Values]:
         parameters = call_attributes(function.owner, node, outer.parameters)
         values = tuple([outer.value(name) if name else None for name in node.inputs])
         key = self._calls.key(function, (*inputs, *values, self._quiet), parameters)
-        known: tuple[Made, Values] | None = self._calls.known.get(key)
+        known: tuple[Types, Values] | None = self._calls.known.get(key)
         if known is None:
             if not self._calls.enter(function):
                 return (), ()
@@ -380,7 +378,8 @@ class ShapeInference(ScopeWalk[Shapes]):
                 self._encoded[key] = None
         return self._encoded[key]
 
-    def _remember(self, node: Node, environment: Shapes) -> None:
+    def _add_constant(self, node: Node, environment: Shapes) -> None:
+        """Store the output of a `Constant` among the small constants."""
         for attribute in node.attributes:
             value = attribute.value
             if isinstance(value, Tensor) and is_small(value.type, value.data) and node.outputs:

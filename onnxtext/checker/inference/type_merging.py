@@ -18,8 +18,11 @@ from onnxtext.checker.context.compare_declared_types import contradiction, plain
 from onnxtext.checker.inference.symbolic.expressions import symbols as symbols_of
 from onnxtext.checker.inference.symbolic.spelling import read
 
+Types = tuple[Type | None, ...]
+"""The types of the inputs or outputs of a node or body; None where unknown."""
 
-def given_types(node: Node, inputs: list[Type | None]) -> tuple[Type | None, ...]:
+
+def given_types(node: Node, inputs: list[Type | None]) -> Types:
     """Return the types that `Loop` or `SequenceMap` passes to its body; () for other nodes."""
     match node.op_type:
         case "Loop":
@@ -47,9 +50,9 @@ class TypeMerger:
     """Merges declared with inferred types, and caches the results by pair of types.
 
     Args:
-        symbols: the symbols in the shapes of the model's inputs. If a declared dimension is a
-            symbol that is not one of them, an inferred expression of them, such as `2*batch`,
-            replaces it.
+        symbols: the symbols in the shapes of the model's inputs, such as `batch`. If an inferred
+            dimension has only these symbols, such as `2*batch`, it replaces any declared symbol
+            that is not among them.
     """
 
     def __init__(self, symbols: frozenset[str] = frozenset()) -> None:

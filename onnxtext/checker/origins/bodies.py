@@ -9,7 +9,7 @@ from onnxtext.ast.model import Node
 from onnxtext.ast.tensors_and_attributes import attribute_value
 from onnxtext.checker.context.finding import Place, quoted
 from onnxtext.checker.context.scopes import Scope
-from onnxtext.checker.inference.bodies import scanned
+from onnxtext.checker.inference.bodies import scan_input_count
 from onnxtext.checker.origins.explanation_step import Step, Wanted, size_of
 from onnxtext.checker.origins.inferred_facts import View
 from onnxtext.checker.origins.influences import Part
@@ -31,7 +31,7 @@ def passed_to_body(step: Step, holder: Node, around: View, index: int) -> list[W
     """
     called = quoted(holder.op_type)
     step.place = Place(holder, ("op_type",))
-    scans = scanned(holder)
+    scans = scan_input_count(holder)
     if holder.op_type == "Loop" and index < 2:
         step.how = f"{called} passes the {'condition' if index else 'iteration number'}"
         return []
@@ -75,7 +75,7 @@ def made_by_bodies(step: Step, node: Node, output: int, children: Sequence[Scope
         return []
     if node.op_type == "If":
         return _branches(step, called, inner, output)
-    scans = scanned(node)
+    scans = scan_input_count(node)
     if node.op_type == "Loop" and len(node.inputs) >= 2:
         return _iterated(step, node, inner[0], output, len(node.inputs) - 2, 2, 1)
     if node.op_type == "Scan" and scans is not None:

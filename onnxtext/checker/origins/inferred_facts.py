@@ -14,10 +14,10 @@ from onnxtext.ast.model import Node
 from onnxtext.ast.tensors_and_attributes import Attribute
 from onnxtext.ast.types import Type
 from onnxtext.checker.context.scopes import Scope
-from onnxtext.checker.inference.node_inference import Made
 from onnxtext.checker.inference.recording import RecordedInference
 from onnxtext.checker.inference.shape_environment import Shapes
 from onnxtext.checker.inference.symbolic.small_tensors import Value
+from onnxtext.checker.inference.type_merging import Types
 
 
 class View(Protocol):
@@ -33,7 +33,7 @@ class View(Protocol):
     def value(self, name: str) -> Value | None:
         """Return the elements of a small tensor; None if they are unknown before the model runs."""
 
-    def made(self, node: Node) -> Made | None:
+    def made(self, node: Node) -> Types | None:
         """Return the computed types of a node's outputs, before merging with declared types.
 
         Return None if the types were not recorded.
@@ -86,7 +86,7 @@ class RecordedView:
         """Return the elements of a small tensor; None if they are unknown before the model runs."""
         return self._facts.value(name)
 
-    def made(self, node: Node) -> Made | None:
+    def made(self, node: Node) -> Types | None:
         """Return the computed types of a node's outputs, before merging with declared types.
 
         Return None if the types were not recorded.

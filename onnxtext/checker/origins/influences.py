@@ -19,7 +19,7 @@ from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, Symb
 from onnxtext.checker.inference.symbolic.operators import CONSTANT_INPUTS, infer
 from onnxtext.checker.inference.symbolic.small_tensors import MOST_ELEMENTS, Value
 from onnxtext.checker.inference.symbolic.symbolic_types import NoEquations
-from onnxtext.checker.inference.symbolic.value_propagation import FOLLOWING
+from onnxtext.checker.inference.symbolic.value_propagation import COMPUTABLE
 
 _MOST_REPLACED = 96
 """The maximum number of sizes to replace in the inputs of one node."""
@@ -230,9 +230,9 @@ def _aligned(facts: NodeFacts, part: Part) -> list[Influence]:
 def _takes_values(facts: NodeFacts) -> list[int]:
     """Return the indices of inputs whose elements can determine sizes or elements of outputs."""
     name = facts.signature.name
-    if name not in CONSTANT_INPUTS and name not in FOLLOWING:
+    if name not in CONSTANT_INPUTS and name not in COMPUTABLE:
         return []
-    first = 0 if name in FOLLOWING or name in ("ConstantOfShape", "Range") else 1
+    first = 0 if name in COMPUTABLE or name in ("ConstantOfShape", "Range") else 1
     return [index for index, input in enumerate(facts.node.inputs) if input and index >= first]
 
 

@@ -56,7 +56,7 @@ def check(subject: Subject) -> Iterator[Finding]:
             yield _mismatch(wrong, certain=wrong.certain and not conflicts)
         else:
             yield _contradiction(wrong)
-    if shapes.learned and subject.main is not None:
+    if shapes.sizes.learned and subject.main is not None:
         yield from _forced(subject.main, shapes)
 
 

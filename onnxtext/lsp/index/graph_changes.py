@@ -271,4 +271,4 @@ def _identity(scope: Scope) -> tuple[Any, ...]:
         name = "" if scope.function is None else f"{scope.function.domain}.{scope.function.name}"
         return scope.kind, name
     output = next(filter(None, scope.holder.outputs), "")
-    return (*_identity(scope.parent), output, scope.attribute, scope.depth)
+    return (*_identity(scope.parent), output, scope.attribute)

@@ -13,8 +13,8 @@ from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.operator_resolution import targets
 from onnxtext.checker.context.scopes import GIVEN, Scope
 from onnxtext.checker.inference.function_attributes import call_attributes
-from onnxtext.checker.inference.node_inference import Made
 from onnxtext.checker.inference.symbolic.small_tensors import Value, stored_value
+from onnxtext.checker.inference.type_merging import Types
 from onnxtext.checker.origins.explanation import title
 from onnxtext.checker.origins.explanation_step import Step
 from onnxtext.checker.origins.inferred_facts import View
@@ -75,7 +75,7 @@ class EditorView:
             found = stored_value(given.type, given.data)
         return found
 
-    def made(self, node: Node) -> Made | None:
+    def made(self, node: Node) -> Types | None:
         """Return None: the checker does not send the computed types of nodes."""
         return None
 

@@ -42,7 +42,7 @@ def _broadcast_inputs(call: OperatorCall) -> list[Value] | None:
 def _folded(step: Operation) -> Callable[[OperatorCall], Value | None]:
     """Return the inference function of an operator that combines its inputs element by element."""
 
-    def follow(call: OperatorCall) -> Value | None:
+    def compute(call: OperatorCall) -> Value | None:
         values = _broadcast_inputs(call)
         if values is None:
             return None
@@ -52,7 +52,7 @@ def _folded(step: Operation) -> Callable[[OperatorCall], Value | None]:
             items = tuple([step(one, other) for one, other in pairs])
         return Value(values[0].shape, items, values[0].real)
 
-    return follow
+    return compute
 
 
 def _divided(call: OperatorCall) -> Value | None:
@@ -104,10 +104,11 @@ def _remainder(call: OperatorCall) -> Value | None:
 
 
 def _compared(judge: Operation) -> Callable[[OperatorCall], Value | None]:
-    follow = _folded(judge)
+    """Return the inference function of an operator with two inputs and a boolean output."""
+    compute = _folded(judge)
 
     def compare(call: OperatorCall) -> Value | None:
-        found = follow(call) if len(call.values) == 2 else None
+        found = compute(call) if len(call.values) == 2 else None
         return None if found is None else found._replace(real=False)
 
     return compare
@@ -167,13 +168,15 @@ def where(call: OperatorCall) -> Value | None:
 
 
 def _mapped(step: Callable[[Extent], Extent]) -> Callable[[OperatorCall], Value | None]:
-    def follow(call: OperatorCall) -> Value | None:
+    """Return the inference function of an operator that changes each element of its input."""
+
+    def compute(call: OperatorCall) -> Value | None:
         value = call.value(0)
         if value is None:
             return None
         return value._replace(items=tuple([step(item) for item in value.items]))
 
-    return follow
+    return compute
 
 
 def _absolute(item: Extent) -> Extent:

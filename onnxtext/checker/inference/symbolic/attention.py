@@ -8,11 +8,9 @@ Dimensions: B batch size, S number of query tokens, L number of key tokens, P nu
 from __future__ import annotations
 
 from onnxtext.checker.inference.symbolic.expressions import Extent, plus, times
-from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, SymbolicShape
+from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, Shapes, SymbolicShape
 from onnxtext.checker.inference.symbolic.quotients import exact
 from onnxtext.checker.inference.symbolic.sizes import Extents
-
-Shapes = tuple[SymbolicShape, ...]
 
 
 def _width(call: OperatorCall) -> Extent:
@@ -28,8 +26,11 @@ def _width(call: OperatorCall) -> Extent:
     return exact(whole, 3)
 
 
-def _attention(call: OperatorCall, past: int) -> Shapes:
-    """Return (B, S, width) and (2, B, N, P + S, H); `past` is the index of an input."""
+def attention(call: OperatorCall, *, past: int) -> Shapes:
+    """Infer the output shapes of `Attention` or `QAttention` of onnxruntime.
+
+    They are (B, S, width) and (2, B, N, P + S, H). `past` is the index of the input with the cache.
+    """
     shape, heads = call.shape(0), call.integer("num_heads", 0)
     if shape is None or len(shape) != 3 or heads <= 0:
         return ()
@@ -44,22 +45,11 @@ def _attention(call: OperatorCall, past: int) -> Shapes:
     return (*shape[:2], width), (2, shape[0], heads, total, size)
 
 
-def attention(call: OperatorCall) -> Shapes:
-    """Infer the output shapes of `Attention`."""
-    return _attention(call, 4)
-
-
-def quantized_attention(call: OperatorCall) -> Shapes:
-    """Infer the output shapes of `QAttention`."""
-    return _attention(call, 8)
-
-
-def scaled_attention(call: OperatorCall) -> Shapes:
+def standard_attention(call: OperatorCall) -> Shapes:
     """Infer the output shapes of `Attention` in the standard domain.
 
-    B is the batch size, S the number of tokens of the query, N its number of heads and H the size
-    of a head. The query has the shape (B, S, N*H) or (B, N, S, H). The key and the value have L
-    tokens and K heads.
+    The query has the shape (B, S, N*H) or (B, N, S, H). The key and the value have L tokens and K
+    heads.
     """
     for index, rank in ((4, 4), (5, 4), (6, 1)):
         call.has_rank(index, rank)
@@ -165,23 +155,20 @@ def multi_head_attention(call: OperatorCall) -> Shapes:
     return ((*query[:2], width), *present)
 
 
-def grouped_attention(call: OperatorCall) -> Shapes:
+def group_query_attention(call: OperatorCall) -> Shapes:
     """Infer the output shapes of `GroupQueryAttention`.
 
     The query has the shape (B, S, N*H). If it also contains the keys and values of K heads, its
     shape is (B, S, (N + 2*K)*H).
     The number of tokens in the key/value cache is unknown, because it depends on input data.
     """
-    query, heads, groups = call.shape(0), call.integer("num_heads", 0), _groups(call)
+    query, heads = call.shape(0), call.integer("num_heads", 0)
+    groups = call.integer("kv_num_heads", 0)
     if query is None or len(query) != 3 or heads <= 0 or groups <= 0:
         return ()
     size = exact(query[2], heads if call.has_input(1) else heads + 2 * groups)
     width = query[2] if call.has_input(1) else times(heads, size)
     return (*query[:2], width), *[_cache(call, query[0], groups, size)] * 2
-
-
-def _groups(call: OperatorCall) -> int:
-    return call.integer("kv_num_heads", 0)
 
 
 def _cache(call: OperatorCall, batch: Extent, groups: int, size: Extent) -> Extents | None:

@@ -55,16 +55,12 @@ def _rounded_up(steps: Extent, by: int, end: Extent) -> Extent:
     return count - 1 if (count - 1) * by >= end else count
 
 
-_NO_INPUT = 1 << 10
-"""An index beyond the inputs of every node: the operator has no such input."""
-
-
-def _of_weights(weights: int, bias: int) -> Callable[[OperatorCall], SymbolicShape]:
+def _of_weights(weights: int, bias: int | None = None) -> Callable[[OperatorCall], SymbolicShape]:
     """Return the inference function of a convolution operator.
 
     Args:
         weights: the index of the input with the weights.
-        bias: the index of the bias.
+        bias: the index of the bias; None if the operator has no bias.
     """
 
     def infer(call: OperatorCall) -> SymbolicShape:
@@ -82,7 +78,8 @@ def _of_weights(weights: int, bias: int) -> Callable[[OperatorCall], SymbolicSha
             call.equal(shape[1], kernel[1] * groups, *channels)
         elif groups == 1:
             call.equal(shape[1], kernel[1])
-        _require_bias(call, bias, kernel[0], f"dimension 0 of {{{weights}}}")
+        if bias is not None:
+            _require_bias(call, bias, kernel[0], f"dimension 0 of {{{weights}}}")
         count = kernel[0]
         if isinstance(count, int) and groups > 0 and count % groups:
             wrong = f"dimension 0 of {{{weights}}} is {count}, which is not a multiple of `group`"
@@ -108,7 +105,7 @@ def _require_kernel(call: OperatorCall, kernel: Extents, weights: int) -> None:
 
 
 conv = _of_weights(1, 2)
-conv_integer = _of_weights(1, _NO_INPUT)
+conv_integer = _of_weights(1)
 quantized_conv = _of_weights(3, 8)
 
 
@@ -135,7 +132,7 @@ def require_image(call: OperatorCall) -> None:
         call.reject(f"{have}, but onnxruntime needs at least 3", certain=False)
 
 
-def transposed_conv(call: OperatorCall) -> SymbolicShape:
+def conv_transpose(call: OperatorCall) -> SymbolicShape:
     """Infer the output shape of `ConvTranspose`."""
     shape, weights = call.shape(0), call.shape(1)
     if shape is None or weights is None or not call.has_rank(0, len(weights)):
@@ -191,7 +188,7 @@ def _require_output(
         )
 
 
-def to_depth(call: OperatorCall) -> SymbolicShape:
+def space_to_depth(call: OperatorCall) -> SymbolicShape:
     """Infer the output shape of `SpaceToDepth`: blocks of height and width become channels."""
     shape, block = call.shape(0), call.integer("blocksize", 0)
     if shape is None or not call.has_rank(0, 4) or block < 1:
@@ -203,7 +200,7 @@ def to_depth(call: OperatorCall) -> SymbolicShape:
     return shape[0], times(shape[1], area), height, width
 
 
-def to_space(call: OperatorCall) -> SymbolicShape:
+def depth_to_space(call: OperatorCall) -> SymbolicShape:
     """Infer the output shape of `DepthToSpace`: channels become blocks of height and width."""
     shape, block = call.shape(0), call.integer("blocksize", 0)
     if shape is None or not call.has_rank(0, 4) or block < 1:

@@ -4,24 +4,15 @@
 from __future__ import annotations
 
 from onnxtext.ast.tensors_and_attributes import Tensor
-from onnxtext.checker.inference.symbolic.expressions import (
-    Extent,
-    Size,
-    Term,
-    minus,
-    times,
-)
+from onnxtext.checker.inference.symbolic.expressions import Extent, Size, Term, minus, times
 from onnxtext.checker.inference.symbolic.operator_call import (
     OperatorCall,
+    Shapes,
     SymbolicShape,
     dimensions,
     entries,
 )
-from onnxtext.checker.inference.symbolic.quotients import (
-    greatest_of,
-    rounded_up,
-    sole_factor,
-)
+from onnxtext.checker.inference.symbolic.quotients import greatest_of, rounded_up, sole_factor
 from onnxtext.checker.inference.symbolic.reshape_and_slice import require_indices
 from onnxtext.checker.inference.symbolic.sizes import Extents
 from onnxtext.plurals import counted
@@ -48,7 +39,7 @@ def _is_least_of(least: Extent, size: Extent) -> bool:
     return isinstance(term, Term) and term.kind == "min" and size in term.parts
 
 
-def expanded(call: OperatorCall) -> SymbolicShape:
+def expand(call: OperatorCall) -> SymbolicShape:
     """Infer the output shape of `Expand`: broadcast the data's shape with the second input."""
     shape, wanted = call.shape(0), call.symbolic("shape", 1)
     if shape is None or wanted is None or not _is_list(call, 1):
@@ -60,10 +51,10 @@ def expanded(call: OperatorCall) -> SymbolicShape:
     rank = max(len(shape), len(wanted))
     one: Extents = (*(1,) * (rank - len(shape)), *shape)
     other: Extents = (*(1,) * (rank - len(wanted)), *wanted)
-    return tuple([_expanded(call, a, b) for a, b in zip(one, other, strict=True)])
+    return tuple([_expanded_dim(call, a, b) for a, b in zip(one, other, strict=True)])
 
 
-def _expanded(call: OperatorCall, size: Extent, wanted: Extent) -> Extent:
+def _expanded_dim(call: OperatorCall, size: Extent, wanted: Extent) -> Extent:
     if isinstance(size, int) and isinstance(wanted, int) and 1 not in (size, wanted):
         call.equal(size, wanted, "a dimension of {0}", "the expanded dimension")
     if size is None or wanted is None:
@@ -72,7 +63,7 @@ def _expanded(call: OperatorCall, size: Extent, wanted: Extent) -> Extent:
     return broadcast_pair(size, wanted)
 
 
-def tiled(call: OperatorCall) -> SymbolicShape:
+def tile(call: OperatorCall) -> SymbolicShape:
     """Infer the output shape of `Tile`: each dimension is multiplied by its number of repeats."""
     shape, repeats = call.shape(0), call.symbolic("repeats", 1)
     if shape is not None and repeats is not None and call.since >= 6:
@@ -82,7 +73,7 @@ def tiled(call: OperatorCall) -> SymbolicShape:
     return tuple([times(size, count) for size, count in zip(shape, repeats, strict=True)])
 
 
-def ranged(call: OperatorCall) -> SymbolicShape:
+def range_(call: OperatorCall) -> SymbolicShape:
     """Infer the output shape of `Range`: the number of steps from the start to the end."""
     length, step = minus(call.scalar(1), call.scalar(0)), call.scalar(2)
     if not isinstance(step, int) or not step:
@@ -91,14 +82,13 @@ def ranged(call: OperatorCall) -> SymbolicShape:
     return (greatest_of(count, 0),)
 
 
-def constant_shape(call: OperatorCall) -> SymbolicShape:
+def constant(call: OperatorCall) -> SymbolicShape:
     """Infer the output shape of `Constant`: the shape of the attribute's value."""
     for attribute in call.node.attributes:
         value = attribute.read()
         if isinstance(value, Tensor):
-            shape = value.type.shape
-            plain = tuple([dim for dim in shape or () if isinstance(dim, int)])
-            return plain if shape is not None and len(plain) == len(shape) else None
+            shape, dims = value.type.shape, value.type.integer_dims
+            return dims if shape is not None and len(dims) == len(shape) else None
         if attribute.name in ("value_ints", "value_floats", "value_strings"):
             return (len(value),) if isinstance(value, tuple) else None
         if attribute.name in ("value_int", "value_float", "value_string"):
@@ -106,23 +96,22 @@ def constant_shape(call: OperatorCall) -> SymbolicShape:
     return None
 
 
-def filled(call: OperatorCall) -> SymbolicShape:
+def constant_of_shape(call: OperatorCall) -> SymbolicShape:
     """Infer the output shape of `ConstantOfShape`: the elements of its input."""
     return call.symbolic("shape", 0) if _is_list(call, 0) else None
 
 
 def _is_list(call: OperatorCall, index: int) -> bool:
-    """Require that an input whose elements are a shape has rank 1.
+    """Require that an input has rank 1, because its elements are a shape.
 
-    onnx and onnxruntime accept constants of another rank: these are doubtful, not rejected.
+    If a constant has another rank, the error is not certain: onnx and onnxruntime accept it.
     """
     return call.has_rank(index, 1, certain=call.value(index) is None)
 
 
-def top(call: OperatorCall) -> tuple[SymbolicShape, ...]:
+def top_k(call: OperatorCall) -> Shapes:
     """Infer the output shapes of `TopK`: the size of one dimension becomes `k`."""
-    shape = call.shape(0)
-    axis = call.axis("axis", -1, len(shape)) if shape is not None else None
+    shape, axis = call.shape(0), call.axis("axis", -1)
     if shape is None or axis is None:
         return ()
     given = call.attribute("k")
@@ -144,7 +133,7 @@ def one_hot(call: OperatorCall) -> SymbolicShape:
     return (*shape[:axis], call.scalar(1), *shape[axis:])
 
 
-def resized(call: OperatorCall) -> SymbolicShape:
+def resize(call: OperatorCall) -> SymbolicShape:
     """Infer the output shape of `Resize` or `Upsample` from an input with sizes or with scales."""
     shape = call.shape(0)
     if shape is None:
@@ -153,16 +142,15 @@ def resized(call: OperatorCall) -> SymbolicShape:
     axes = call.listed("axes", tuple(range(rank)))
     plain = call.attribute("keep_aspect_ratio_policy") in (None, b"stretch")
     crops = call.attribute("coordinate_transformation_mode") == b"tf_crop_and_resize"
-    given = None
-    scaled = True
-    if call.node.op_type == "Resize" and call.since >= 11:
+    may_have_sizes = call.node.op_type == "Resize" and call.since >= 11
+    if may_have_sizes:
         _require_scales_or_sizes(call)
-    if call.node.op_type == "Resize" and call.since >= 11 and call.has_input(3):
-        given, scaled = call.symbolic("sizes", 3), False
-    else:
-        index = 2 if call.node.op_type == "Resize" and call.since >= 11 else 1
-        value = call.value(index)
+    scaled = not (may_have_sizes and call.has_input(3))
+    if scaled:
+        value = call.value(2 if may_have_sizes else 1)
         given = None if value is None else value.items
+    else:
+        given = call.symbolic("sizes", 3)
     if given and len(given) != len(axes):
         needed = f"{{0}} has {dimensions(rank)}"
         if call.attribute("axes") is not None:
@@ -197,10 +185,9 @@ def _is_given(call: OperatorCall, index: int) -> bool | None:
     return shape[0] > 0 if shape and isinstance(shape[0], int) else None
 
 
-def indices_shape(call: OperatorCall) -> SymbolicShape:
+def gather_elements(call: OperatorCall) -> SymbolicShape:
     """Infer the output shape of `GatherElements`: the shape of the indices."""
-    shape, chosen = call.shape(0), call.shape(1)
-    axis = call.axis("axis", 0, len(shape)) if shape is not None else None
+    shape, chosen, axis = call.shape(0), call.shape(1), call.axis("axis", 0)
     if shape is None or axis is None or not call.has_rank(1, len(shape)):
         return chosen
     _require_within(call, shape, axis)
@@ -217,13 +204,13 @@ def _require_within(call: OperatorCall, shape: Extents, axis: int) -> None:
             call.reject(f"{wrong}, but dimension {index} of {{0}} is only {size}")
 
 
-def scattered(call: OperatorCall) -> SymbolicShape:
+def scatter_elements(call: OperatorCall) -> SymbolicShape:
     """Infer the output shape of `ScatterElements`: the shape of the data.
 
     Indices and updates must have equal shapes, and as many dimensions as the data.
     """
     shape, chosen, updates = call.shape(0), call.shape(1), call.shape(2)
-    axis = call.axis("axis", 0, len(shape)) if shape is not None else None
+    axis = call.axis("axis", 0)
     if shape is None or axis is None:
         return shape
     require_indices(call, (shape[axis],))
@@ -236,7 +223,7 @@ def scattered(call: OperatorCall) -> SymbolicShape:
     return shape
 
 
-def scattered_slices(call: OperatorCall) -> SymbolicShape:
+def scatter_nd(call: OperatorCall) -> SymbolicShape:
     """Infer the output shape of `ScatterND`: the shape of the data.
 
     Each index tuple selects a slice of the data; an update of the same shape replaces the slice.
@@ -260,7 +247,7 @@ def scattered_slices(call: OperatorCall) -> SymbolicShape:
     return shape
 
 
-def gathered(call: OperatorCall) -> SymbolicShape:
+def gather_nd(call: OperatorCall) -> SymbolicShape:
     """Infer the output shape of `GatherND`: each index tuple selects a slice of the data."""
     data, chosen = call.shape(0), call.shape(1)
     batch = call.integer("batch_dims", 0)
@@ -276,7 +263,7 @@ def gathered(call: OperatorCall) -> SymbolicShape:
     return (*chosen[:-1], *data[batch + chosen[-1] :])
 
 
-def found_places(call: OperatorCall) -> SymbolicShape:
+def non_zero(call: OperatorCall) -> SymbolicShape:
     """Infer the output shape of `NonZero`: one row for each dimension of the input.
 
     The number of columns is unknown, because it depends on the elements. A scalar has no rows in

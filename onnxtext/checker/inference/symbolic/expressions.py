@@ -9,8 +9,8 @@ with `==`. Results that are unknown or have too many terms are None.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
-from functools import lru_cache
+from collections.abc import Mapping, Sequence
+from functools import lru_cache, reduce
 from typing import NamedTuple
 
 MOST_TERMS = 12
@@ -145,22 +145,16 @@ def times(left: Extent, right: Extent) -> Extent:
     return made_of(found)
 
 
-def total(sizes: list[Extent] | tuple[Extent, ...]) -> Extent:
+def total(sizes: Sequence[Extent]) -> Extent:
     """Return the sum of sizes."""
-    found: Extent = 0
-    for size in sizes:
-        found = plus(found, size)
-    return found
+    return reduce(plus, (0, *sizes))
 
 
-def product_of(sizes: list[Extent] | tuple[Extent, ...]) -> Extent:
+def product_of(sizes: Sequence[Extent]) -> Extent:
     """Return the product of sizes; 0 if a size is 0, even if others are unknown."""
     if 0 in sizes:
         return 0
-    found: Extent = 1
-    for size in sizes:
-        found = times(found, size)
-    return found
+    return reduce(times, (1, *sizes))
 
 
 # ---- Symbols ------------------------------------------------------------------------------------

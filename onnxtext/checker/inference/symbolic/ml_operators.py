@@ -7,18 +7,17 @@ from collections.abc import Callable
 
 from onnxtext.ast.tensors_and_attributes import Floats
 from onnxtext.checker.inference.symbolic.expressions import Extent, product_of
-from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, SymbolicShape, entries
+from onnxtext.checker.inference.symbolic.operator_call import (
+    OperatorCall,
+    Shapes,
+    SymbolicShape,
+    entries,
+)
 from onnxtext.checker.inference.symbolic.sizes import Extents
 from onnxtext.checker.inference.symbolic.tree_ensembles import count_of, require_trees
 from onnxtext.plurals import counted
 
 DOMAIN = "ai.onnx.ml"
-
-Shapes = tuple[SymbolicShape, ...]
-
-
-def _same(call: OperatorCall) -> Shapes:
-    return (call.shape(0),)
 
 
 def _matrix(call: OperatorCall, columns: Extent, *ranks: int) -> SymbolicShape:
@@ -175,10 +174,9 @@ def _one_hot(call: OperatorCall) -> Shapes:
 
 def _feature_vectorizer(call: OperatorCall) -> Shapes:
     """Infer the output shape of `FeatureVectorizer`: it concatenates the columns of all inputs."""
-    sizes = call.attribute("inputdimensions")
-    numbers = [size for size in sizes if isinstance(size, int)] if isinstance(sizes, tuple) else []
+    columns = sum(call.listed("inputdimensions", ())) or None
     shape = call.shape(0)
-    return (None if shape is None else (shape[0] if shape else 1, sum(numbers) or None),)
+    return (None if shape is None else (shape[0] if shape else 1, columns),)
 
 
 def _feature_extractor(call: OperatorCall) -> Shapes:
@@ -192,7 +190,9 @@ def _feature_extractor(call: OperatorCall) -> Shapes:
 
 
 LEARNING: dict[str, Callable[[OperatorCall], Shapes]] = {
-    **dict.fromkeys(("Binarizer", "CategoryMapper", "Imputer", "Normalizer"), _same),
+    **dict.fromkeys(
+        ("Binarizer", "CategoryMapper", "Imputer", "Normalizer"), lambda call: (call.shape(0),)
+    ),
     "ArrayFeatureExtractor": _feature_extractor,
     "FeatureVectorizer": _feature_vectorizer,
     "LabelEncoder": _label_encoder,

@@ -5,17 +5,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from onnxtext.checker.inference.symbolic import quantized
 from onnxtext.checker.inference.symbolic.attention import (
     attention,
-    grouped_attention,
+    group_query_attention,
     multi_head_attention,
     packed_attention,
-    quantized_attention,
 )
-from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, SymbolicShape
-from onnxtext.checker.inference.symbolic.operators import OPERATORS, broadcast, multiplied
+from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, Shapes, SymbolicShape
+from onnxtext.checker.inference.symbolic.operators import OPERATORS, multiplied
 from onnxtext.checker.inference.symbolic.quotients import exact
 from onnxtext.checker.inference.symbolic.recurrent import recurrent
 from onnxtext.checker.inference.symbolic.sizes import Extents, Sizes
@@ -26,8 +26,7 @@ SINCE = 13
 _AMONG_STANDARD = ("SimplifiedLayerNormalization",)
 """Operators of onnxruntime in the standard domain."""
 
-Shapes = tuple[SymbolicShape, ...]
-Shape = Callable[[OperatorCall], SymbolicShape]
+ShapeFunction = Callable[[OperatorCall], SymbolicShape]
 
 
 def has_rule(domain: str | None, name: str) -> bool:
@@ -37,34 +36,25 @@ def has_rule(domain: str | None, name: str) -> bool:
     return name in _AMONG_STANDARD and domain in (None, "", "ai.onnx")
 
 
-def _same(call: OperatorCall) -> SymbolicShape:
-    return call.shape(0)
+def _standard(name: str, *indices: int) -> ShapeFunction:
+    """Return the function that infers the first output of a standard operator.
 
-
-def _standard(name: str) -> Shape:
-    """Return the function that infers the first output of a standard operator."""
+    Args:
+        name: the standard operator.
+        indices: the inputs that the standard operator also has: all but scales and zero points. If
+            there are no `indices`, all inputs are passed on.
+    """
 
     def infer(call: OperatorCall) -> SymbolicShape:
-        made = OPERATORS[name](call)
+        made = OPERATORS[name](call.with_inputs(indices) if indices else call)
         return made[0] if made else None
 
     return infer
 
 
-def _broadcast(*indices: int) -> Shape:
-    """Return the inference function of an operator that broadcasts the inputs at `indices`."""
-
-    def infer(call: OperatorCall) -> SymbolicShape:
-        shapes = list(map(call.shape, indices))
-        known = [shape for shape in shapes if shape is not None]
-        return broadcast(call, known) if len(known) == len(shapes) else None
-
-    return infer
-
-
 def _quantized_operands(call: OperatorCall) -> SymbolicShape:
-    quantized.require_numbers(call, 1, 2, 4, 5, 6, 7)
-    return _broadcast(0, 3)(call)
+    quantized.require_scalars(call, 1, 2, 4, 5, 6, 7)
+    return _standard("Add", 0, 3)(call)
 
 
 def _product(call: OperatorCall) -> SymbolicShape:
@@ -87,12 +77,7 @@ def _packed_product(call: OperatorCall) -> SymbolicShape:
     return (*shape[:-1], columns) if shape and columns > 0 else None
 
 
-def _quantized_gemm(call: OperatorCall) -> SymbolicShape:
-    """Infer the output shape of `QGemm`: each input has a scale and a zero point."""
-    return _standard("Gemm")(call.with_inputs((0, 3)))
-
-
-def _concat(call: OperatorCall) -> SymbolicShape:
+def _quantized_concat(call: OperatorCall) -> SymbolicShape:
     """Infer the output shape of `QLinearConcat`: each input has a scale and a zero point."""
     return _standard("Concat")(call.with_inputs(range(2, len(call.shapes), 3)))
 
@@ -112,7 +97,7 @@ def _distances(call: OperatorCall) -> SymbolicShape:
 # ---- Channels last ------------------------------------------------------------------------------
 
 
-def _channels_last(infer: Shape, *, always: bool = False) -> Shape:
+def _channels_last(infer: ShapeFunction, *, always: bool = False) -> ShapeFunction:
     """Convert an inference function to images of (batch, height, width, channels).
 
     Args:
@@ -135,9 +120,9 @@ def _channels_last(infer: Shape, *, always: bool = False) -> Shape:
 
 
 def _nhwc_conv(call: OperatorCall) -> SymbolicShape:
-    """Infer the output shape of `NhwcConv`, without the spatial dimensions.
+    """Infer the output shape of `NhwcConv`; its spatial dimensions are unknown.
 
-    The layout of its weights depends on the execution provider.
+    They depend on the layout of the weights, which depends on the execution provider.
     """
     shape, weights = call.shape(0), call.shape(1)
     if shape is None or weights is None or len(shape) < 3 or len(shape) != len(weights):
@@ -156,10 +141,6 @@ def _skip_normalized(call: OperatorCall) -> Shapes:
     return call.shape(0), None, None, call.shape(0)
 
 
-def _same_twice(call: OperatorCall) -> Shapes:
-    return call.shape(0), call.shape(0)
-
-
 def _embedded(call: OperatorCall) -> Shapes:
     """Infer an embedding with layer normalization."""
     tokens, vectors = call.shape(0), call.shape(2)
@@ -169,14 +150,14 @@ def _embedded(call: OperatorCall) -> Shapes:
     return made, (tokens[0],), made
 
 
-SHAPES: dict[str, Shape] = {
+SHAPES: dict[str, ShapeFunction] = {
     **dict.fromkeys(
         ("BiasAdd", "BiasDropout", "BiasGelu", "BiasSoftmax", "BitmaskBiasDropout",
          "BitmaskDropout", "FastGelu", "Gelu", "GroupNorm", "Inverse",
          "LongformerAttention", "MoE", "QLinearLeakyRelu", "QLinearSigmoid", "QLinearSoftmax",
          "QMoE", "QuantizeLinear", "QuickGelu", "RotaryEmbedding", "SimplifiedLayerNormalization",
          "Trilu"),
-        _same,
+        lambda call: call.shape(0),
     ),
     "BiasSplitGelu": _halved,
     "CDist": _distances,
@@ -193,28 +174,28 @@ SHAPES: dict[str, Shape] = {
     "NhwcConv": _nhwc_conv,
     "NhwcFusedConv": _channels_last(_standard("Conv"), always=True),
     "NhwcMaxPool": _channels_last(_standard("MaxPool"), always=True),
-    "QGemm": _quantized_gemm,
+    "QGemm": _standard("Gemm", 0, 3),
     "QLinearAdd": _quantized_operands,
     "QLinearAveragePool": _channels_last(_standard("AveragePool")),
-    "QLinearConcat": _concat,
+    "QLinearConcat": _quantized_concat,
     "QLinearConv": _channels_last(_standard("QLinearConv")),
     "QLinearGlobalAveragePool": _channels_last(_standard("GlobalAveragePool")),
     "QLinearMul": _quantized_operands,
-    "QLinearWhere": _broadcast(0, 1, 4),
+    "QLinearWhere": _standard("Where", 0, 1, 4),
     "TransposeMatMul": _product,
 }  # fmt: skip
 """By operator, the inference function for the shape of the first output."""
 
 ALL_SHAPES: dict[str, Callable[[OperatorCall], Shapes]] = {
-    "Attention": attention,
+    "Attention": partial(attention, past=4),
     "DynamicQuantizeLSTM": recurrent,
     "EmbedLayerNormalization": _embedded,
-    "GroupQueryAttention": grouped_attention,
+    "GroupQueryAttention": group_query_attention,
     "MultiHeadAttention": multi_head_attention,
     "PackedAttention": packed_attention,
-    "QAttention": quantized_attention,
+    "QAttention": partial(attention, past=8),
     "QEmbedLayerNormalization": _embedded,
-    "SkipGroupNorm": _same_twice,
+    "SkipGroupNorm": lambda call: (call.shape(0), call.shape(0)),
     "SkipLayerNormalization": _skip_normalized,
     "SkipSimplifiedLayerNormalization": _skip_normalized,
 }

@@ -15,6 +15,8 @@ from onnxtext.checker.inference.symbolic.small_tensors import Value
 from onnxtext.plurals import counted
 
 SymbolicShape = Extents | None
+Shapes = tuple[SymbolicShape, ...]
+"""The shapes of a node's outputs; None where unknown."""
 
 
 @dataclass(slots=True)
@@ -184,18 +186,20 @@ class OperatorCall:
         self.reject(wrong, certain=certain)
         return False
 
-    def axis(self, name: str, default: int, rank: int, *, beyond: int = 0) -> int | None:
-        """Return the value of an axis attribute, with negative values normalized.
+    def axis(self, name: str, default: int, *, beyond: int = 0) -> int | None:
+        """Return an axis of the first input, with negative values normalized.
 
-        If the axis is out of range, reject the node and return None.
+        Return None if the rank of the input is unknown. If the axis is out of range, reject the
+        node and return None.
 
         Args:
             name: the name of the attribute.
             default: the axis if the node lacks the attribute.
-            rank: the number of dimensions of the first input.
-            beyond: 1 to also allow the axis `rank`, which follows the last dimension; otherwise 0.
+            beyond: 1 to also allow the axis after the last dimension; otherwise 0.
         """
-        axis = self.integer(name, default)
+        axis, rank = self.integer(name, default), self.rank(0)
+        if rank is None:
+            return None
         if -rank <= axis < rank + beyond:
             return axis if axis >= 0 else axis + rank
         self.reject(f"`{name}` is {axis}, but {{0}} has {dimensions(rank)}")

@@ -15,16 +15,16 @@ from onnxtext.checker.inference.symbolic import (
     quantized,
     reshape_and_slice,
 )
-from onnxtext.checker.inference.symbolic.attention import scaled_attention
+from onnxtext.checker.inference.symbolic.attention import standard_attention
 from onnxtext.checker.inference.symbolic.data_dependent_shapes import broadcast_pair
 from onnxtext.checker.inference.symbolic.expressions import Extent, Size
 from onnxtext.checker.inference.symbolic.ml_operators import DOMAIN as LEARNING_DOMAIN
 from onnxtext.checker.inference.symbolic.ml_operators import LEARNING
-from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, SymbolicShape
+from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, Shapes, SymbolicShape
 from onnxtext.checker.inference.symbolic.recurrent import recurrent
 from onnxtext.checker.inference.symbolic.sizes import Extents
-from onnxtext.checker.inference.symbolic.small_tensors import Value
-from onnxtext.checker.inference.symbolic.value_propagation import FOLLOWING, SOURCES, followed
+from onnxtext.checker.inference.symbolic.small_tensors import Values
+from onnxtext.checker.inference.symbolic.value_propagation import COMPUTABLE, SOURCES, output_values
 
 
 def broadcast(call: OperatorCall, shapes: list[Extents]) -> Extents:
@@ -70,7 +70,10 @@ def _require_broadcast_to(call: OperatorCall, index: int, target: Extents) -> No
 
 
 def _broadcast_dim(call: OperatorCall, extents: list[Extent]) -> Extent:
-    """Return the result of broadcasting aligned dimensions; restrict symbols accordingly."""
+    """Return the result of broadcasting aligned dimensions.
+
+    If the result must be a number, restrict each symbolic dimension to 1 or this number.
+    """
     number = call.sizes.number
     known = [extent for extent in extents if number(extent) not in (None, 1)]
     size = next((extent for extent in known if isinstance(extent, int)), None)
@@ -90,14 +93,9 @@ def _broadcast_dim(call: OperatorCall, extents: list[Extent]) -> Extent:
     return found
 
 
-def _same(call: OperatorCall) -> SymbolicShape:
-    return call.shape(0)
-
-
 def _elementwise(call: OperatorCall) -> SymbolicShape:
-    if call.since < 7 or any(shape is None for shape in call.shapes):
-        return None
-    return broadcast(call, [shape for shape in call.shapes if shape is not None])
+    shapes = [shape for shape in call.shapes if shape is not None]
+    return broadcast(call, shapes) if call.since >= 7 and len(shapes) == len(call.shapes) else None
 
 
 def _prelu(call: OperatorCall) -> SymbolicShape:
@@ -118,18 +116,19 @@ def _prelu(call: OperatorCall) -> SymbolicShape:
 
 
 def _matmul(call: OperatorCall) -> SymbolicShape:
-    left, right = call.shape(0), call.shape(1)
-    return None if left is None or right is None else multiplied(call, left, right)
+    return multiplied(call, call.shape(0), call.shape(1))
 
 
-def multiplied(call: OperatorCall, left: Extents, right: Extents) -> SymbolicShape:
+def multiplied(call: OperatorCall, left: SymbolicShape, right: SymbolicShape) -> SymbolicShape:
     """Return the shape of a matrix product (`MatMul`); None if an input has rank 0.
 
     Args:
         call: the node, which is rejected if the shapes cannot be multiplied.
-        left: the shape of the left input.
-        right: the shape of the right input.
+        left: the shape of the left input; None if unknown.
+        right: the shape of the right input; None if unknown.
     """
+    if left is None or right is None:
+        return None
     if not left or not right:
         call.reject("an input of the matrix product has rank 0, but needs 1 or more dimensions")
         return None
@@ -143,14 +142,13 @@ def multiplied(call: OperatorCall, left: Extents, right: Extents) -> SymbolicSha
 
 
 def _integer_matmul(call: OperatorCall) -> SymbolicShape:
-    quantized.require_factors(call, (2,), 1, (3,))
+    quantized.require_matmul_scales(call, (2,), 1, (3,))
     return _matmul(call)
 
 
 def _quantized_matmul(call: OperatorCall) -> SymbolicShape:
-    quantized.require_factors(call, (1, 2, 6, 7), 3, (4, 5))
-    left, right = call.shape(0), call.shape(3)
-    return None if left is None or right is None else multiplied(call, left, right)
+    quantized.require_matmul_scales(call, (1, 2, 6, 7), 3, (4, 5))
+    return multiplied(call, call.shape(0), call.shape(3))
 
 
 def _gemm(call: OperatorCall) -> SymbolicShape:
@@ -217,7 +215,7 @@ def _instance_normalized(call: OperatorCall) -> SymbolicShape:
 def _layer_normalized(call: OperatorCall) -> SymbolicShape:
     """Infer the output shape of `LayerNormalization`: scale and bias are broadcast to the input."""
     shape = call.shape(0)
-    if shape is not None and call.axis("axis", -1, len(shape)) is not None:
+    if shape is not None and call.axis("axis", -1) is not None:
         for index in (1, 2):
             _require_broadcast_to(call, index, shape)
     return shape
@@ -225,13 +223,11 @@ def _layer_normalized(call: OperatorCall) -> SymbolicShape:
 
 def _along_axis(call: OperatorCall) -> SymbolicShape:
     """Return the input's shape, for operators such as `Softmax`; check the axis."""
-    shape = call.shape(0)
-    if shape is not None:
-        call.axis("axis", -1 if call.since >= 13 else 1, len(shape))
-    return shape
+    call.axis("axis", -1 if call.since >= 13 else 1)
+    return call.shape(0)
 
 
-def _reversed(call: OperatorCall) -> SymbolicShape:
+def _reverse_sequence(call: OperatorCall) -> SymbolicShape:
     """Return the input's shape; check the axes of `ReverseSequence`."""
     batch, time = call.integer("batch_axis", 1), call.integer("time_axis", 0)
     if {batch, time} != {0, 1}:
@@ -251,29 +247,36 @@ _BROADCAST = """
     Add And BitwiseAnd BitwiseOr BitwiseXor Div Equal Greater GreaterOrEqual Less LessOrEqual Max
     Mean Min Mod Mul Or Pow Sub Sum Where Xor
 """
-_REDUCTIONS = "L1 L2 LogSum LogSumExp Max Mean Min Prod Sum SumSquare"
+_REDUCTIONS = """
+    ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd
+    ReduceSum ReduceSumSquare
+"""
+_WITH_CONSTANTS = """
+    ConstantOfShape Expand OneHot Pad Range Reshape Resize Slice Split Squeeze Tile TopK Unsqueeze
+    Upsample
+"""
 
 _SINGLE: dict[str, Callable[[OperatorCall], SymbolicShape]] = {
-    **dict.fromkeys(_SAME.split(), _same),
+    **dict.fromkeys(_SAME.split(), lambda call: call.shape(0)),
     **dict.fromkeys(_BROADCAST.split(), _elementwise),
-    **dict.fromkeys([f"Reduce{name}" for name in _REDUCTIONS.split()], _reduce),
+    **dict.fromkeys(_REDUCTIONS.split(), _reduce),
     "ArgMax": _arg_reduce,
     "ArgMin": _arg_reduce,
     "AveragePool": convolution_and_pooling.pool,
     "BatchNormalization": _normalized,
     "Concat": reshape_and_slice.concat,
-    "Constant": data_dependent_shapes.constant_shape,
-    "ConstantOfShape": data_dependent_shapes.filled,
+    "Constant": data_dependent_shapes.constant,
+    "ConstantOfShape": data_dependent_shapes.constant_of_shape,
     "Conv": convolution_and_pooling.conv,
     "ConvInteger": quantized.conv_integer,
-    "DequantizeLinear": quantized.linear,
-    "ConvTranspose": convolution_and_pooling.transposed_conv,
-    "DepthToSpace": convolution_and_pooling.to_space,
-    "Expand": data_dependent_shapes.expanded,
+    "DequantizeLinear": quantized.quantize_linear,
+    "ConvTranspose": convolution_and_pooling.conv_transpose,
+    "DepthToSpace": convolution_and_pooling.depth_to_space,
+    "Expand": data_dependent_shapes.expand,
     "Flatten": reshape_and_slice.flatten,
     "Gather": reshape_and_slice.gather,
-    "GatherElements": data_dependent_shapes.indices_shape,
-    "GatherND": data_dependent_shapes.gathered,
+    "GatherElements": data_dependent_shapes.gather_elements,
+    "GatherND": data_dependent_shapes.gather_nd,
     "Gemm": _gemm,
     "GlobalAveragePool": convolution_and_pooling.global_pool,
     "GlobalLpPool": convolution_and_pooling.global_pool,
@@ -286,81 +289,62 @@ _SINGLE: dict[str, Callable[[OperatorCall], SymbolicShape]] = {
     "MatMul": _matmul,
     "MatMulInteger": _integer_matmul,
     "MaxPool": convolution_and_pooling.pool,
-    "NonZero": data_dependent_shapes.found_places,
+    "NonZero": data_dependent_shapes.non_zero,
     "OneHot": data_dependent_shapes.one_hot,
-    "Pad": reshape_and_slice.padded,
+    "Pad": reshape_and_slice.pad,
     "PRelu": _prelu,
-    "QLinearConv": quantized.conv,
+    "QLinearConv": quantized.qlinear_conv,
     "QLinearMatMul": _quantized_matmul,
-    "QuantizeLinear": quantized.linear,
-    "Range": data_dependent_shapes.ranged,
+    "QuantizeLinear": quantized.quantize_linear,
+    "Range": data_dependent_shapes.range_,
     "Reshape": reshape_and_slice.reshape,
-    "Resize": data_dependent_shapes.resized,
-    "ReverseSequence": _reversed,
-    "ScatterElements": data_dependent_shapes.scattered,
-    "ScatterND": data_dependent_shapes.scattered_slices,
+    "Resize": data_dependent_shapes.resize,
+    "ReverseSequence": _reverse_sequence,
+    "ScatterElements": data_dependent_shapes.scatter_elements,
+    "ScatterND": data_dependent_shapes.scatter_nd,
     "Shape": reshape_and_slice.shape_of,
     "Size": lambda call: (),
-    "Slice": reshape_and_slice.sliced,
+    "Slice": reshape_and_slice.slice_,
     "Softmax": _along_axis,
-    "SpaceToDepth": convolution_and_pooling.to_depth,
+    "SpaceToDepth": convolution_and_pooling.space_to_depth,
     "Squeeze": reshape_and_slice.squeeze,
-    "Tile": data_dependent_shapes.tiled,
+    "Tile": data_dependent_shapes.tile,
     "Transpose": reshape_and_slice.transpose,
     "Unsqueeze": reshape_and_slice.unsqueeze,
-    "Upsample": data_dependent_shapes.resized,
+    "Upsample": data_dependent_shapes.resize,
 }
 """By operator, the inference function for the shape of the first output."""
 
 
 def _first(
     shape: Callable[[OperatorCall], SymbolicShape],
-) -> Callable[[OperatorCall], tuple[SymbolicShape, ...]]:
+) -> Callable[[OperatorCall], Shapes]:
     return lambda call: (shape(call),)
 
 
 DOMAINS = frozenset(("", LEARNING_DOMAIN))
 """The domains of `OPERATORS`: the standard one and `ai.onnx.ml`."""
 
-OPERATORS: dict[str, Callable[[OperatorCall], tuple[SymbolicShape, ...]]] = {
+OPERATORS: dict[str, Callable[[OperatorCall], Shapes]] = {
     **{name: _first(shape) for name, shape in _SINGLE.items()},
     **dict.fromkeys(("GRU", "LSTM", "RNN"), recurrent),
-    "Attention": scaled_attention,
+    "Attention": standard_attention,
     "DynamicQuantizeLinear": lambda call: (call.shape(0), (), ()),
     "Split": reshape_and_slice.split,
-    "TopK": data_dependent_shapes.top,
+    "TopK": data_dependent_shapes.top_k,
     **LEARNING,
 }
 """By operator of the standard domain or of `ai.onnx.ml`, the inference function for all outputs."""
 SHAPES_ALONE = frozenset((_SAME + _BROADCAST).split())
-"""Operators whose attributes do not affect shapes."""
-CONSTANT_INPUTS = frozenset(
-    (
-        "ConstantOfShape",
-        "Expand",
-        "OneHot",
-        "Pad",
-        "Range",
-        "Reshape",
-        "Resize",
-        "Slice",
-        "Split",
-        "Squeeze",
-        "Tile",
-        "TopK",
-        "Unsqueeze",
-        "Upsample",
-    )
-) | {f"Reduce{name}" for name in _REDUCTIONS.split()}
+"""Operators whose output shapes depend on input shapes alone, not on attributes."""
+CONSTANT_INPUTS = frozenset((_WITH_CONSTANTS + _REDUCTIONS).split())
 """Operators whose output shapes depend on the values of their inputs."""
 _INDEXED = frozenset(("GatherElements", "GatherND", "ScatterElements", "ScatterND"))
-FOLLOWING_VALUES = CONSTANT_INPUTS | FOLLOWING | _INDEXED
+READING_VALUES = CONSTANT_INPUTS | COMPUTABLE | _INDEXED
 """Operators whose output shapes, values or errors depend on the values of their inputs."""
 
 
-def infer(
-    name: str, call: OperatorCall
-) -> tuple[tuple[SymbolicShape, ...], tuple[Value | None, ...]]:
+def infer(name: str, call: OperatorCall) -> tuple[Shapes, Values]:
     """Return the shapes of a node's outputs, and the elements of those that are small tensors.
 
     Shapes and elements that are None or missing are unknown.
@@ -371,8 +355,8 @@ def infer(
     """
     operator = OPERATORS.get(name)
     made = tuple(map(_without_negative, operator(call))) if operator is not None else ()
-    values = name in FOLLOWING and (name in SOURCES or any(v is not None for v in call.values))
-    return made, followed(name, call, made) if values else ()
+    values = name in COMPUTABLE and (name in SOURCES or any(v is not None for v in call.values))
+    return made, output_values(name, call, made) if values else ()
 
 
 def _without_negative(shape: SymbolicShape) -> SymbolicShape:

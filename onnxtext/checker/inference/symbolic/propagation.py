@@ -18,17 +18,14 @@ from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.operator_resolution import Target, targets
 from onnxtext.checker.context.scopes import Scope
-from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.inference.bodies import live_branch
 from onnxtext.checker.inference.environment import Environment
 from onnxtext.checker.inference.objections import wrong_items
 from onnxtext.checker.inference.scope_walk import visit_graphs
+from onnxtext.checker.inference.shape_environment import replaceable_inputs
 from onnxtext.checker.inference.symbolic.expressions import symbols
 from onnxtext.checker.inference.symbolic.operator_call import SymbolicShape
-from onnxtext.checker.inference.symbolic.operators import (
-    FOLLOWING_VALUES,
-    SHAPES_ALONE,
-)
+from onnxtext.checker.inference.symbolic.operators import READING_VALUES, SHAPES_ALONE
 from onnxtext.checker.inference.symbolic.shape_merging import (
     Results,
     declared_shape,
@@ -38,7 +35,7 @@ from onnxtext.checker.inference.symbolic.shape_merging import (
     unified,
 )
 from onnxtext.checker.inference.symbolic.sizes import Conflict, Sizes
-from onnxtext.checker.inference.symbolic.small_tensors import Value, agreed, stored_value
+from onnxtext.checker.inference.symbolic.small_tensors import Value, Values, agreed, stored_value
 
 _MOST_CALLED = 10_000
 """Maximum number of node visits in called functions, in addition to one per node of the model."""
@@ -49,7 +46,7 @@ F = TypeVar("F")
 
 
 @dataclass(slots=True)
-class Known(Environment[SymbolicShape]):
+class SymbolicEnvironment(Environment[SymbolicShape]):
     """The shapes and small values in a graph or function body, and the equations between sizes."""
 
     sizes: Sizes = field(default_factory=Sizes)
@@ -60,24 +57,22 @@ class Known(Environment[SymbolicShape]):
         if self.outer is None:
             return self.values.get(name)
         holder = self.holder(name)
-        return holder.values.get(name) if isinstance(holder, Known) else None
+        return holder.values.get(name) if isinstance(holder, SymbolicEnvironment) else None
 
 
 class SymbolicShapes:
     """Propagates symbolic shapes in one walk over a model.
 
     Attributes:
-        learned: whether the model restricts a symbol to some numbers, or equates two symbols.
         sizes: the equations between the symbols of the main graph.
         main: the shapes and values of the main graph.
     """
 
     def __init__(self, subject: Subject) -> None:
-        self.learned = False
         self.sizes = Sizes()
-        self.main: Known | None = None
+        self.main: SymbolicEnvironment | None = None
         self._scopes = subject.scopes
-        self._defaults = not 0 < subject.ir_version < 4
+        self._ir_version = subject.ir_version
         self._targets = targets(subject)
         self._extents: dict[tuple[int, str], tuple[Type, SymbolicShape]] = {}
         self._memo: dict[object, dict[tuple[object, ...], tuple[Any, ...]]] = {}
@@ -93,15 +88,14 @@ class SymbolicShapes:
     def run(self) -> list[Conflict]:
         """Visit all graphs, and the functions that they call; return the conflicts."""
 
-        def visit(scope: Scope, outer: Known | None) -> Known:
-            environment = Known({}, outer, self.sizes)
+        def visit(scope: Scope, outer: SymbolicEnvironment | None) -> SymbolicEnvironment:
+            environment = SymbolicEnvironment({}, outer, self.sizes)
             if scope.kind == "main":
                 self.main = environment
             self._scope(scope, ((), ()), environment, "")
             return environment
 
         visit_graphs(self._scopes, visit)
-        self.learned = self.sizes.knows
         return self.sizes.conflicts
 
     def _shape(self, type: Type | None, instance: str) -> SymbolicShape:
@@ -120,9 +114,10 @@ class SymbolicShapes:
         self,
         scope: Scope,
         given: Results,
-        environment: Known,
+        environment: SymbolicEnvironment,
         instance: str,
     ) -> None:
+        """Visit a graph or function body; `given` has the shapes and values of its inputs."""
         sizes, shapes = environment.sizes, environment.known
         declared: dict[str, SymbolicShape] = {}
         for value in (*scope.initializers, *scope.inputs, *scope.infos, *scope.outputs):
@@ -140,10 +135,9 @@ class SymbolicShapes:
             own = shapes[value.name]
             shapes[value.name] = shape if own is None else own
             equate(sizes, own, shape, Place(value, ("name",)))
-        # From IR version 4 on, callers can replace an initializer that is also an input.
-        inputs = {value.name for value in scope.inputs} if self._defaults else set()
+        variable = replaceable_inputs(scope, self._ir_version)
         for value in scope.initializers:
-            stored = stored_value(value.type, value.data) if value.name not in inputs else None
+            stored = stored_value(value.type, value.data) if value.name not in variable else None
             if stored is not None:
                 environment.values[value.name] = self._intern(stored)
         self._nodes(scope, declared, environment, instance)
@@ -152,7 +146,7 @@ class SymbolicShapes:
         self,
         scope: Scope,
         declared: dict[str, SymbolicShape],
-        environment: Known,
+        environment: SymbolicEnvironment,
         instance: str,
     ) -> None:
         sizes, shapes = environment.sizes, environment.known
@@ -165,7 +159,7 @@ class SymbolicShapes:
             zip(scope.nodes, self._targets[id(scope)], strict=True)
         ):
             outputs = node.outputs
-            made: tuple[Value | None, ...] = ()
+            made: Values = ()
             if index in children:
                 bodies, made = self._bodies(scope, index, node, environment, instance)
                 wanted = self._declared(node, declared, environment, instance)
@@ -179,7 +173,7 @@ class SymbolicShapes:
                 attributes = node.attributes
                 values: list[Value | None] = []
                 name = target.name if target is not None else ""
-                if name in FOLLOWING_VALUES or type(target) is Scope:
+                if name in READING_VALUES or type(target) is Scope:
                     values = [value(name) for name in node.inputs]
                 if name in SHAPES_ALONE and not (values and all(values)):
                     attributes, values = (), []  # output values need all input values
@@ -198,7 +192,7 @@ class SymbolicShapes:
                     if sizes.learned != before:
                         results = self._results(sizes, instance)
                     elif (
-                        _is_plain(target)
+                        type(target) is not Scope  # calls have a cache of their own
                         and id(node) not in wrong
                         and rejected == len(sizes.mismatches)  # each node reports its own
                     ):
@@ -229,7 +223,7 @@ class SymbolicShapes:
         self,
         node: Node,
         declared: dict[str, SymbolicShape],
-        environment: Known,
+        environment: SymbolicEnvironment,
         instance: str,
     ) -> list[SymbolicShape]:
         """Return the declared shapes of a node's outputs."""
@@ -246,8 +240,8 @@ class SymbolicShapes:
     # ---- Nodes ------------------------------------------------------------------------------
 
     def _node(
-        self, node: Node, target: Target, environment: Known, wanted: list[SymbolicShape],
-        inputs: list[SymbolicShape], values: list[Value | None],
+        self, node: Node, target: Target, environment: SymbolicEnvironment,
+        wanted: list[SymbolicShape], inputs: list[SymbolicShape], values: list[Value | None],
     ) -> Results:  # fmt: skip
         """Return the shapes and values of the outputs of a node without bodies."""
         sizes = environment.sizes
@@ -258,7 +252,7 @@ class SymbolicShapes:
             return tuple(wanted), ()
         return operator_step(node, target, wanted, inputs, values, sizes)
 
-    def _call(self, function: Scope, given: Results, environment: Known) -> Results:
+    def _call(self, function: Scope, given: Results, environment: SymbolicEnvironment) -> Results:
         sizes = environment.sizes
         key = id(function), given, sizes.state
         known = self._called.get(key)
@@ -268,7 +262,7 @@ class SymbolicShapes:
         if self._budget < 0 or self._depth >= _DEEPEST:
             return (), ()
         before = sizes.learned
-        inner = Known({}, None, sizes)
+        inner = SymbolicEnvironment({}, None, sizes)
         self._depth += 1
         self._scope(
             function, given, inner, self._new_instance() if declares_types(function) else ""
@@ -288,7 +282,7 @@ class SymbolicShapes:
         return f"\0{self._instances}"
 
     def _bodies(
-        self, scope: Scope, index: int, node: Node, environment: Known, instance: str
+        self, scope: Scope, index: int, node: Node, environment: SymbolicEnvironment, instance: str
     ) -> Results:
         made: list[Results] = []
         branches = node.op_type == "If"
@@ -297,7 +291,7 @@ class SymbolicShapes:
             if live not in (None, body.attribute):
                 continue  # this branch never runs
             own = self._new_instance()
-            inner = Known({}, environment, Sizes(environment.sizes))
+            inner = SymbolicEnvironment({}, environment, Sizes(environment.sizes))
             self._scope(body, ((), ()), inner, instance if branches else own)
             names = [output.name for output in body.outputs]
             made.append((tuple(map(inner.find, names)), tuple(map(inner.value, names))))
@@ -308,11 +302,6 @@ class SymbolicShapes:
         (one, first), (other, second) = made
         shapes = tuple([either(left, right) for left, right in zip(one, other, strict=False)])
         return shapes, tuple([agreed(a, b) for a, b in zip(first, second, strict=False)])
-
-
-def _is_plain(target: Target) -> bool:
-    """Whether a node calls no function, so that results depend only on the node and its inputs."""
-    return target is None or type(target) is Signature
 
 
 def declares_types(function: Scope) -> bool:

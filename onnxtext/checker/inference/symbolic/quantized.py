@@ -10,7 +10,7 @@ from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, Symb
 _ONE: SymbolicShape = (1,)
 
 
-def linear(call: OperatorCall) -> SymbolicShape:
+def quantize_linear(call: OperatorCall) -> SymbolicShape:
     """Infer the output shape of `QuantizeLinear` or `DequantizeLinear`: the shape of the data.
 
     There must be one scale, or one for each index of the axis. If `block_size` is set, each block
@@ -23,13 +23,13 @@ def linear(call: OperatorCall) -> SymbolicShape:
         one, other = [given[0] if given else 1 for given in (scale, zero)]
         call.equal(one, other, "the size of {1}", "the size of {2}")
     if shape and scale and scale != _ONE:
-        axis = call.axis("axis", 1, len(shape))
+        axis = call.axis("axis", 1)
         if axis is not None:
             call.equal(shape[axis], scale[0], f"dimension {axis} of {{0}}", "the size of {1}")
     return shape
 
 
-def conv(call: OperatorCall) -> SymbolicShape:
+def qlinear_conv(call: OperatorCall) -> SymbolicShape:
     """Infer the output shape of `QLinearConv`; check the shapes of scales and zero points.
 
     The weights must have one scale and zero point, or one of each for each output channel.
@@ -55,7 +55,7 @@ def conv_integer(call: OperatorCall) -> SymbolicShape:
     return convolution_and_pooling.conv_integer(call)
 
 
-def require_factors(
+def require_matmul_scales(
     call: OperatorCall, rows: tuple[int, ...], right: int, columns: tuple[int, ...]
 ) -> None:
     """Check the shapes of the scales and zero points of a matrix product.
@@ -83,7 +83,7 @@ def require_factors(
                 )
 
 
-def require_numbers(call: OperatorCall, *indexes: int) -> None:
+def require_scalars(call: OperatorCall, *indexes: int) -> None:
     """Require the inputs at these indices to have rank 0."""
     for index in indexes:
         call.has_rank(index, 0)

@@ -249,7 +249,7 @@ def _parts(kind: str, size: int | Size) -> tuple[int | Size, ...]:
 
 
 def sole_factor(size: Size) -> Factor | None:
-    """Return the factor of a size that is a single symbol or `Term`; None for other sizes."""
+    """Return the factor of a size such as `N` or `min(N, 4)`; None for `2*N`, `N*M` or `N + 1`."""
     ((first, coefficient), *more) = size.terms
     return first[0] if not more and coefficient == 1 and len(first) == 1 else None
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from onnxtext.checker.inference.symbolic.expressions import Extent, times
-from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, SymbolicShape, entries
+from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, Shapes, entries
 from onnxtext.checker.inference.symbolic.sizes import Extents
 
 _GATES = {"RNN": 1, "GRU": 3, "LSTM": 4, "DynamicQuantizeLSTM": 4}
@@ -14,7 +14,7 @@ _FUNCTIONS = {"RNN": 1, "GRU": 2, "LSTM": 3}
 """The number of activation functions that each operator needs for one direction."""
 
 
-def recurrent(call: OperatorCall) -> tuple[SymbolicShape, ...]:
+def recurrent(call: OperatorCall) -> Shapes:
     """Infer the output shapes of `RNN`, `GRU`, `LSTM` or onnxruntime's `DynamicQuantizeLSTM`."""
     shape = call.shape(0)
     hidden = _hidden(call)

@@ -17,6 +17,7 @@ from onnxtext.checker.inference.symbolic.expressions import (
 )
 from onnxtext.checker.inference.symbolic.operator_call import (
     OperatorCall,
+    Shapes,
     SymbolicShape,
     dimensions,
 )
@@ -49,11 +50,8 @@ def transpose(call: OperatorCall) -> SymbolicShape:
 
 def flatten(call: OperatorCall) -> SymbolicShape:
     """Infer the output shape of `Flatten`: the products of the sizes before and after the axis."""
-    shape = call.shape(0)
-    if shape is None:
-        return None
-    axis = call.axis("axis", 1, len(shape), beyond=1)
-    if axis is None:
+    shape, axis = call.shape(0), call.axis("axis", 1, beyond=1)
+    if shape is None or axis is None:
         return None
     return product_of(shape[:axis]), product_of(shape[axis:])
 
@@ -109,12 +107,11 @@ def concat(call: OperatorCall) -> SymbolicShape:
         call.reject(f"the inputs have different numbers of dimensions: {ranks[0]} and {ranks[1]}")
     if len(shapes) != len(call.shapes) or len(ranks) != 1:
         return None
-    rank = ranks[0]
-    axis = call.axis("axis", 1, rank)
+    axis = call.axis("axis", 1)
     if axis is None:
         return None
     made: list[Extent] = []
-    for index in range(rank):
+    for index in range(ranks[0]):
         extents = [shape[index] for shape in shapes]
         if index == axis:
             made.append(total(extents))
@@ -137,7 +134,8 @@ def reshape(call: OperatorCall) -> SymbolicShape:
     below = any(isinstance(size, int) and size < -1 for size in wanted)
     if below or wanted.count(-1) > 1:
         rule = "sizes must be at least -1" if below else "only one size may be -1"
-        call.reject(f"the shape is [{', '.join(map(_shown, wanted))}]; {rule}")
+        shown = ", ".join(["?" if size is None else text(size) for size in wanted])
+        call.reject(f"the shape is [{shown}]; {rule}")
         return None
     if call.integer("allowzero", 0) and 0 in wanted:
         return None
@@ -169,10 +167,6 @@ def reshape(call: OperatorCall) -> SymbolicShape:
         else:
             _equal_products(call, known, tuple(made))
     return tuple([_unnamed(size) for size in made])
-
-
-def _shown(size: Extent) -> str:
-    return "?" if size is None else text(size)
 
 
 _UNKNOWN = "\0?"
@@ -208,7 +202,7 @@ def gather(call: OperatorCall) -> SymbolicShape:
     shape, indices = call.shape(0), call.shape(1)
     if shape is None or indices is None:
         return None
-    axis = call.axis("axis", 0, len(shape))
+    axis = call.axis("axis", 0)
     if axis is None:
         return None
     require_indices(call, (shape[axis],))
@@ -231,7 +225,7 @@ def require_indices(call: OperatorCall, sizes: Extents) -> None:
             return
 
 
-def sliced(call: OperatorCall) -> SymbolicShape:
+def slice_(call: OperatorCall) -> SymbolicShape:
     """Infer the output shape of `Slice`: starts and ends are clamped to the dimension's size."""
     shape = call.shape(0)
     for index in range(1, len(call.shapes)):
@@ -301,48 +295,47 @@ def slice_range(size: int, start: int, end: int, step: int) -> range | None:
     return range(*slice(start, last, step).indices(size)) if step else None
 
 
-def split(call: OperatorCall) -> tuple[SymbolicShape, ...]:
+def split(call: OperatorCall) -> Shapes:
     """Infer the output shapes of `Split`; the parts must add up to the size of the dimension."""
-    shape = call.shape(0)
+    shape, axis = call.shape(0), call.axis("axis", 0)
     parts = call.integers("split", 1)
     count = len(call.node.outputs)
-    axis = call.axis("axis", 0, len(shape)) if shape is not None else None
     if shape is None or axis is None:
         return ()
+    whole = shape[axis]
     if parts is not None:
         call.equal(len(parts), count, "the number of parts", "the number of outputs")
     if parts is not None and len(parts) == count:
-        call.equal(shape[axis], sum(parts), f"dimension {axis} of {{0}}", "the sum of the parts")
-        return tuple([(*shape[:axis], part, *shape[axis + 1 :]) for part in parts])
-    parts_left = call.integer("num_outputs", 0)
-    if call.has_input(1) or parts is not None:
-        size: Extent = None
-    elif parts_left and parts_left == count:
+        call.equal(whole, sum(parts), f"dimension {axis} of {{0}}", "the sum of the parts")
+        sizes: Extents = parts
+    elif call.has_input(1) or parts is not None:
+        sizes = (None,) * count
+    elif count and call.integer("num_outputs", 0) == count:
         # The last part is smaller if the dimension is no multiple of the number of parts.
-        size = rounded_up(shape[axis], count)
-        last = minus(shape[axis], times(size, count - 1))
-        whole = (*shape[:axis], size, *shape[axis + 1 :])
-        return (*(whole,) * (count - 1), (*shape[:axis], last, *shape[axis + 1 :]))
+        size = rounded_up(whole, count)
+        sizes = (*(size,) * (count - 1), minus(whole, times(size, count - 1)))
     else:
-        size = quotient(shape[axis], count)
-        whole_size = shape[axis]
-        if isinstance(whole_size, int) and whole_size % count:
-            wrong = f"dimension {axis} of {{0}} is {whole_size}, which is not a multiple of the"
+        sizes = (quotient(whole, count),) * count
+        if isinstance(whole, int) and whole % count:
+            wrong = f"dimension {axis} of {{0}} is {whole}, which is not a multiple of the"
             call.reject(f"{wrong} {count} outputs")
-    return ((*shape[:axis], size, *shape[axis + 1 :]),) * count
+    return tuple([(*shape[:axis], size, *shape[axis + 1 :]) for size in sizes])
 
 
 def shape_of(call: OperatorCall) -> SymbolicShape:
     """Infer the output shape of `Shape`: one element for each dimension in `start:end`."""
-    shape = call.shape(0)
-    if shape is None:
-        return (None,)
-    start, end = call.attribute("start"), call.attribute("end")
+    kept = kept_dims(call)
+    return (None if kept is None else len(kept),)
+
+
+def kept_dims(call: OperatorCall) -> Extents | None:
+    """Return the dimensions in `start:end` of the input of `Shape`; None if unknown."""
+    shape, start, end = call.shape(0), call.attribute("start"), call.attribute("end")
     first = start if isinstance(start, int) else 0
-    return (len(shape[first : end if isinstance(end, int) else None]),)
+    return None if shape is None else shape[first : end if isinstance(end, int) else None]
 
 
-def padded(call: OperatorCall) -> SymbolicShape:
+def pad(call: OperatorCall) -> SymbolicShape:
     """Infer the output shape of `Pad`: the pads at both ends are added to each size."""
     shape, pads = call.shape(0), call.symbolic("pads", 1)
     if shape is None:

@@ -14,15 +14,15 @@ from onnxtext.checker.context.operator_resolution import Target
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.inference.symbolic import onnxruntime_operators
 from onnxtext.checker.inference.symbolic.expressions import Extent
-from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, SymbolicShape
+from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, Shapes, SymbolicShape
 from onnxtext.checker.inference.symbolic.operators import DOMAINS, infer
 from onnxtext.checker.inference.symbolic.sizes import Sizes
-from onnxtext.checker.inference.symbolic.small_tensors import Value
+from onnxtext.checker.inference.symbolic.small_tensors import Value, Values
 from onnxtext.checker.inference.symbolic.spelling import read_dim
 
 _UNKNOWN = (Blob, Reference, RepeatedList, TypedBlob)
 """Attribute values that inference cannot read."""
-Results = tuple[tuple[SymbolicShape, ...], tuple[Value | None, ...]]
+Results = tuple[Shapes, Values]
 """The shapes and the small values of a node's outputs. Missing values at the end are unknown."""
 
 
@@ -47,7 +47,7 @@ def operator_step(
     if any(isinstance(a.value, _UNKNOWN) for a in node.attributes):
         return tuple(wanted), ()  # defaults must not replace unknown values
     before = len(sizes.mismatches)
-    made: tuple[Value | None, ...] = ()
+    made: Values = ()
     if onnxruntime_operators.has_rule(node.domain, node.op_type):
         shapes = onnxruntime_operators.shapes(
             OperatorCall(node, inputs, values, sizes, onnxruntime_operators.SINCE)
@@ -62,9 +62,7 @@ def operator_step(
     return unified(node, wanted, shapes, sizes), made
 
 
-def unified(
-    node: Node, wanted: Sequence[SymbolicShape], made: tuple[SymbolicShape, ...], sizes: Sizes
-) -> tuple[SymbolicShape, ...]:
+def unified(node: Node, wanted: Sequence[SymbolicShape], made: Shapes, sizes: Sizes) -> Shapes:
     """Equate the declared and the computed shapes of a node's outputs; return the merged shapes.
 
     Args:

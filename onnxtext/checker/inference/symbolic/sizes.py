@@ -124,7 +124,7 @@ class Sizes:
     Attributes:
         conflicts: the contradictory restrictions, at most one for each group of symbols.
         mismatches: the nodes that do not accept their inputs, and outputs with wrong declarations.
-        learned: the number of new equations and restrictions from this graph.
+        learned: the number of times that this graph equated two symbols, or restricted one.
     """
 
     def __init__(self, outer: Sizes | None = None) -> None:
@@ -137,11 +137,6 @@ class Sizes:
         self._weights: dict[str, int] = {}
         self._choices: dict[str, _Choice] = {}
         self._reported: set[str] = outer._reported if outer is not None else set()
-
-    @property
-    def knows(self) -> bool:
-        """Whether this graph restricts a symbol to some numbers, or equates two symbols."""
-        return self.learned > 0
 
     @property
     def state(self) -> tuple[int, ...]:
@@ -172,8 +167,8 @@ class Sizes:
     def forced(self, name: str) -> Forced | None:
         """Return the restriction of a symbol to one or two numbers.
 
-        Return None if the symbol is not restricted, or if it has a conflict. Also return None if it
-        has only one possible number, but this follows only from several restrictions together.
+        Return None if the symbol is not restricted, or if it has a conflict. Also return None if
+        only several restrictions together leave a single number.
         """
         root, more, joined = self.joined(name)
         choice = self._choice(root)
@@ -185,7 +180,7 @@ class Sizes:
         return Forced(numbers, choice.place, joined)
 
     def joined(self, name: str) -> tuple[str, int, tuple[Place, ...]]:
-        """Find the representative of a symbol's group: the symbols that equations connect to it.
+        """Find the representative of a symbol's group; equations connect the symbols of a group.
 
         Returns:
             A triple (representative, difference, places). The symbol equals `representative +
@@ -265,7 +260,7 @@ class Sizes:
         if len(terms) == 1:
             ((product, factor),) = terms.items()
             rest, size = -number % factor, -number // factor
-            if not rest and ((len(set(product)) == 1 and len(product) == 1) or size == 1):
+            if not rest and (len(product) == 1 or size == 1):
                 for name in dict.fromkeys(product):
                     self._restrict((str(name), 0), {size}, place)
         elif len(terms) == 2:
@@ -329,15 +324,14 @@ class Sizes:
                 self._choices[root] = _Choice(left, place, len(wanted) == 1)
                 self.learned += 1
             return
-        name = reported_as or extent[0]
         if known is None or root in self._reported:
             return
         self._reported.add(root)
         before = frozenset(number + more for number in known.numbers)
         now = frozenset(number + more for number in wanted)
-        self.conflicts.append(
-            Conflict(name, (_words(before), _words(now)), (known.place, place), joined)
-        )
+        texts = _words(before), _words(now)
+        name = reported_as or extent[0]
+        self.conflicts.append(Conflict(name, texts, (known.place, place), joined))
 
 
 def _words(numbers: frozenset[int]) -> str:

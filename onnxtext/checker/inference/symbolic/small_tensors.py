@@ -15,15 +15,15 @@ from typing import NamedTuple
 from onnxtext.ast.tensors_and_attributes import RawData, TypedData
 from onnxtext.ast.types import TensorType, Type
 from onnxtext.checker.inference.symbolic.expressions import Extent
-from onnxtext.tensor.elements import ELEMENTS
 
 MOST_ELEMENTS = 64
 """Maximum number of elements of a tensor whose elements are tracked."""
 
 _MOST_REAL = 8
 """Maximum number of elements of a tracked float tensor: scales are tracked, weights are not."""
-_CODES = {"int64": "q", "int32": "i", "float": "f", "double": "d", "bool": "?"}
-_REAL = frozenset(("float", "double"))
+TRACKED = {"int64": "q", "int32": "i", "float": "f", "double": "d", "bool": "?"}
+"""The element types of tracked tensors, with their codes of the module `struct`."""
+REAL = frozenset(("float", "double"))
 EXACT = 1 << 24
 """32-bit floats represent all integers up to this number exactly."""
 
@@ -55,6 +55,8 @@ class Value(NamedTuple):
         return any(item is not None for item in self.items)
 
 
+Values = tuple[Value | None, ...]
+"""The elements of the inputs or outputs of a node; None where unknown."""
 Index = tuple[int, ...]
 
 
@@ -116,13 +118,13 @@ def stored_value(type: Type | None, data: object) -> Value | None:
     Return None if the tensor is too large, if its element type is not tracked, or if its data is
     not loaded. Also return None if the tensor has elements, but none of them is an integer.
     """
-    if not isinstance(type, TensorType) or type.shape is None or type.element not in _CODES:
+    if not isinstance(type, TensorType) or type.shape is None or type.element not in TRACKED:
         return None
-    most = _MOST_REAL if type.element in _REAL else MOST_ELEMENTS
-    shape = tuple([dim for dim in type.shape if isinstance(dim, int)])
+    most = _MOST_REAL if type.element in REAL else MOST_ELEMENTS
+    shape = type.integer_dims
     if len(shape) != len(type.shape) or not 0 <= prod(shape) <= most or min(shape, default=0) < 0:
         return None
-    code = _CODES[type.element]
+    code = TRACKED[type.element]
     if isinstance(data, RawData):
         stored: bytes | memoryview = data.data
     elif isinstance(data, TypedData):
@@ -132,7 +134,7 @@ def stored_value(type: Type | None, data: object) -> Value | None:
     if len(stored) != struct.calcsize(f"<{code}") * prod(shape):
         return None
     numbers = struct.unpack(f"<{prod(shape)}{code}", stored)
-    return made_value(shape, numbers, type.element in _REAL)
+    return made_value(shape, numbers, type.element in REAL)
 
 
 def made_value(shape: tuple[int, ...], numbers: Sequence[float], real: bool) -> Value | None:
@@ -140,31 +142,12 @@ def made_value(shape: tuple[int, ...], numbers: Sequence[float], real: bool) -> 
 
     Returns None if there are elements, but all are unknown.
     """
-    items: list[Extent] = [_integer(number) for number in numbers]
+    items = [
+        int(n) if isinstance(n, int) or (abs(n) <= EXACT and n.is_integer()) else None
+        for n in numbers
+    ]
     value = Value(shape, tuple(items), real)
     return value if value.is_useful() or not items else None
-
-
-def _integer(number: float) -> int | None:
-    if isinstance(number, int):
-        return int(number)
-    return int(number) if abs(number) <= EXACT and number == int(number) else None
-
-
-def is_real(number: object) -> bool | None:
-    """Whether an element type (`TensorProto.DataType`) is a float type; None if not tracked."""
-    element = _NUMBERED.get(number) if isinstance(number, int) else None
-    if element is None:
-        return None
-    return element in _REAL
-
-
-_NUMBERED = {ELEMENTS[name].number: name for name in ("int64", "int32", "bool", "float", "double")}
-
-
-def is_boolean(number: object) -> bool:
-    """Whether an element type (`TensorProto.DataType`) is `bool`."""
-    return number == ELEMENTS["bool"].number
 
 
 def agreed(one: Value | None, other: Value | None) -> Value | None:

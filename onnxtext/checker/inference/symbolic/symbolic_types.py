@@ -17,13 +17,12 @@ from onnxtext.checker.inference.symbolic import onnxruntime_operators
 from onnxtext.checker.inference.symbolic.expressions import Extent, Size, text
 from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, SymbolicShape
 from onnxtext.checker.inference.symbolic.operators import DOMAINS, infer
+from onnxtext.checker.inference.symbolic.shape_merging import declared_shape
 from onnxtext.checker.inference.symbolic.sizes import Sizes
-from onnxtext.checker.inference.symbolic.small_tensors import Value
-from onnxtext.checker.inference.symbolic.spelling import read
+from onnxtext.checker.inference.symbolic.small_tensors import Value, Values
+from onnxtext.checker.inference.type_merging import Types
 from onnxtext.schemas.type_strings import type_of, type_text
 
-Types = tuple[Type | None, ...]
-Values = tuple[Value | None, ...]
 _MOST_CHARACTERS = 120
 """Maximum length of an expression that is used as a dimension."""
 
@@ -54,11 +53,11 @@ class SymbolicStep:
 
     def shape(self, type: Type | None) -> SymbolicShape:
         """Return the symbolic shape of a type; None if it is unknown or has no known rank."""
-        if not isinstance(type, TensorType) or type.shape is None:
+        if type is None:
             return None
         known = self._shapes.get(id(type))
         if known is None:
-            known = self._shapes[id(type)] = type, tuple(map(_extent, type.shape))
+            known = self._shapes[id(type)] = type, declared_shape(type)
         return known[1]
 
     def node(
@@ -93,17 +92,17 @@ class SymbolicStep:
         if known is None:
             shapes = [self.shape(type) for type in inputs]
             call = OperatorCall(node, shapes, list(values), self._sizes, signature.since)
-            made, followed = infer(signature.name, call)
-            whole = (*made, *(None,) * len(found))
+            made, computed = infer(signature.name, call)
             if signature.domain and None in found:
                 by_schema = _bound(signature, node, inputs)
                 found = tuple([a or b for a, b in zip(found, by_schema, strict=False)])
-            types = tuple([refined(t, shape) for t, shape in zip(found, whole, strict=False)])
-            known = self._known[key] = types, followed
+            known = self._known[key] = _all_refined(found, made), computed
             self._kept += (signature, *inputs, *found, *node.attributes)
         return known
 
-    def described(self, signature: Signature, node: Node, inputs: Sequence[Type | None]) -> Types:
+    def from_schema_file(
+        self, signature: Signature, node: Node, inputs: Sequence[Type | None]
+    ) -> Types:
         """Infer the output types of a node from the schema file that describes its operator.
 
         Args:
@@ -119,8 +118,7 @@ class SymbolicStep:
             if has_rule and not has_references(node):
                 shapes = list(map(self.shape, inputs))
                 call = OperatorCall(node, shapes, [], self._sizes, onnxruntime_operators.SINCE)
-                made = (*onnxruntime_operators.shapes(call), *(None,) * len(found))
-                found = tuple([refined(t, shape) for t, shape in zip(found, made, strict=False)])
+                found = _all_refined(found, onnxruntime_operators.shapes(call))
             known = self._known[key] = found, ()
             self._kept += (signature, *inputs, *node.attributes)
         return known[0]
@@ -133,6 +131,11 @@ def _bound(signature: Signature, node: Node, inputs: Sequence[Type | None]) -> T
     if mismatch is None:
         made = with_special(signature, node, texts, made)
     return tuple([None if text is None else type_of(text) for text in made])
+
+
+def _all_refined(found: Types, shapes: Sequence[SymbolicShape]) -> Types:
+    """Fill in the unknown dimensions of types; missing shapes at the end are unknown."""
+    return tuple(map(refined, found, (*shapes, *(None,) * len(found))))
 
 
 def refined(found: Type | None, shape: SymbolicShape) -> Type | None:
@@ -159,10 +162,3 @@ def dim_of(extent: Extent) -> Dim:
         written = text(extent)
         return written if len(written) <= _MOST_CHARACTERS else None
     return extent if extent is not None and extent >= 0 else None
-
-
-def _extent(dim: Dim) -> Extent:
-    plain = plain_dim(dim)
-    if isinstance(plain, str):
-        return read(plain)
-    return plain if plain is not None and plain >= 0 else None

@@ -8,7 +8,7 @@ from collections import deque
 from onnxtext.ast.model import Node
 from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.scopes import GIVEN, Scope
-from onnxtext.checker.inference.symbolic.expressions import Extent, Size, product_of, symbols
+from onnxtext.checker.inference.symbolic.expressions import product_of, sized, symbols
 from onnxtext.checker.inference.symbolic.operator_call import SymbolicShape
 from onnxtext.checker.inference.symbolic.propagation import SymbolicShapes
 from onnxtext.checker.inference.symbolic.quotients import exact, replaced
@@ -37,7 +37,7 @@ class Trace:
 
     def holds(self, name: str, symbol: str) -> bool:
         """Whether a value's shape contains a symbol, or a symbol that equations connect to it."""
-        root = symbols(self.shapes.sizes.root(read_symbol(symbol)))
+        root = symbols(self.shapes.sizes.root(sized(symbol)))
         return any(
             not root.isdisjoint(symbols(self.shapes.sizes.root(extent)))
             for extent in self.shape(name) or ()
@@ -141,11 +141,11 @@ class Trace:
         for index, size in enumerate(wanted):
             others = (*wanted[:index], *wanted[index + 1 :])
             needed = exact(product_of(shape), product_of(others))
-            if isinstance(needed, Size) and self._is(needed, symbol, number, size):
+            if symbols(needed) == {symbol} and replaced(needed, lambda _: number) == size:
                 if copies and index < len(shape) and shape[index] == needed:
                     return index, "0"
                 # Prefer the number at the position of the symbol itself.
-                found.insert(0 if needed == read_symbol(symbol) else len(found), (index, "-1"))
+                found.insert(0 if needed == sized(symbol) else len(found), (index, "-1"))
         return found[0] if found else None
 
     def number(self, name: str, index: int) -> int | None:
@@ -153,10 +153,6 @@ class Trace:
         value = self.shapes.main.value(name) if self.shapes.main is not None else None
         numbers = value.numbers() if value is not None else None
         return numbers[index] if numbers is not None else None
-
-    def _is(self, size: Size, symbol: str, number: int, wanted: int) -> bool:
-        """Whether a size has only this symbol, and `number` for the symbol makes it `wanted`."""
-        return symbols(size) == {symbol} and replaced(size, lambda _: number) == wanted
 
     def stored(self, name: str) -> tuple[object, tuple[str | int, ...]] | None:
         """Return the `item` and `part` of the `Place` that stores a constant.
@@ -170,8 +166,3 @@ class Trace:
         if node is None or node.op_type != "Constant" or len(node.attributes) != 1:
             return None
         return node, ("attributes", 0)
-
-
-def read_symbol(name: str) -> Extent:
-    """Return the size that is equal to a symbol."""
-    return Size((((name,), 1),))

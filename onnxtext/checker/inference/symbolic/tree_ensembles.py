@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Container, Iterable
 
 from onnxtext.ast.tensors_and_attributes import Floats
 from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, entries
@@ -54,7 +55,7 @@ def require_trees(call: OperatorCall, prefix: str, classes: int) -> None:
 
 
 def _is_complete(call: OperatorCall, names: tuple[str, ...], needed: tuple[str, ...]) -> bool:
-    """Whether all needed lists exist and have one length; report missing and unequal lists."""
+    """Whether all needed lists exist and have the same length; reject missing and unequal lists."""
     counts = {name: count_of(call, name) for name in names}
     first = next((name for name in names if counts[name]), None)
     if first is None:
@@ -76,7 +77,7 @@ def _require_nodes(call: OperatorCall, leaf_trees: str, leaf_nodes: str) -> None
     """Reject unknown modes, duplicate nodes, and references to missing nodes or features."""
     trees = call.listed("nodes_treeids", ())
     nodes = list(zip(trees, call.listed("nodes_nodeids", ()), strict=False))
-    known = set(nodes)
+    counts = Counter(nodes)
     modes = call.attribute("nodes_modes")
     if not isinstance(modes, tuple):
         return
@@ -85,24 +86,26 @@ def _require_nodes(call: OperatorCall, leaf_trees: str, leaf_nodes: str) -> None
         shown = unknown.decode(errors="replace") if isinstance(unknown, bytes) else unknown
         call.reject(f"`nodes_modes` has the unknown mode `{shown}`")
         return
-    if len(known) < len(nodes):
-        places = {node: index for index, node in enumerate(nodes)}  # of the last occurrence
-        tree, node = next(node for index, node in enumerate(nodes) if places[node] != index)
-        call.reject(f"tree {tree} has several nodes with the ID {node}")
+    repeated = next((node for node, count in counts.items() if count > 1), None)
+    if repeated is not None:
+        call.reject(f"tree {repeated[0]} has several nodes with the ID {repeated[1]}")
         return
     branches = [index for index, mode in enumerate(modes) if mode != _LEAF]
     for name in ("nodes_truenodeids", "nodes_falsenodeids"):
         children = call.listed(name, ())
-        _require_known(call, name, ((trees[index], children[index]) for index in branches), known)
+        _require_known(call, name, ((trees[index], children[index]) for index in branches), counts)
         if any(nodes[index] == (trees[index], children[index]) for index in branches):
             call.reject(f"`{name}` has a node that is its own child")
     leaves = zip(call.listed(leaf_trees, ()), call.listed(leaf_nodes, ()), strict=False)
-    _require_known(call, leaf_nodes, leaves, known)
+    _require_known(call, leaf_nodes, leaves, counts)
     _require_features(call, branches)
 
 
 def _require_known(
-    call: OperatorCall, name: str, used: Iterable[tuple[int, int]], known: set[tuple[int, int]]
+    call: OperatorCall,
+    name: str,
+    used: Iterable[tuple[int, int]],
+    known: Container[tuple[int, int]],
 ) -> None:
     missing = next((node for node in used if node not in known), None)
     if missing is not None:

@@ -8,21 +8,23 @@ they are unknown or too many.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import reduce
 from math import prod
 
 from onnxtext.ast.tensors_and_attributes import Tensor
 from onnxtext.checker.inference.symbolic.arithmetic import ARITHMETIC, where
 from onnxtext.checker.inference.symbolic.expressions import Extent, minus, plus, product_of, times
-from onnxtext.checker.inference.symbolic.operator_call import OperatorCall
+from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, Shapes
 from onnxtext.checker.inference.symbolic.quotients import greatest_of, least_of
-from onnxtext.checker.inference.symbolic.reshape_and_slice import slice_range
+from onnxtext.checker.inference.symbolic.reshape_and_slice import kept_dims, slice_range
 from onnxtext.checker.inference.symbolic.small_tensors import (
     EXACT,
     MOST_ELEMENTS,
+    REAL,
+    TRACKED,
     Value,
+    Values,
     indices,
-    is_boolean,
-    is_real,
     joint_shape,
     made_value,
     picked,
@@ -30,11 +32,12 @@ from onnxtext.checker.inference.symbolic.small_tensors import (
     spread,
     stored_value,
 )
-from onnxtext.tensor.elements import ELEMENTS
+from onnxtext.tensor.elements import ELEMENT_NUMBERS
+
+ValueFunction = Callable[[OperatorCall], Value | None]
 
 
-def constant(call: OperatorCall) -> Value | None:
-    """Return the elements of a `Constant`'s output."""
+def _constant(call: OperatorCall) -> Value | None:
     for attribute in call.node.attributes:
         value = attribute.read()
         if isinstance(value, Tensor):
@@ -50,12 +53,8 @@ def constant(call: OperatorCall) -> Value | None:
 
 
 def _shape(call: OperatorCall) -> Value | None:
-    shape = call.shape(0)
-    if shape is None:
-        return None
-    start, end = call.attribute("start"), call.attribute("end")
-    kept = shape[start if isinstance(start, int) else 0 : end if isinstance(end, int) else None]
-    return Value((len(kept),), kept)
+    kept = kept_dims(call)
+    return None if kept is None else Value((len(kept),), kept)
 
 
 def _size(call: OperatorCall) -> Value | None:
@@ -68,25 +67,21 @@ def _same(call: OperatorCall) -> Value | None:
 
 
 def _cast(call: OperatorCall) -> Value | None:
-    value, to = call.value(0), call.attribute("to")
-    real = is_real(to)
-    if value is None or real is None:
+    value, to = call.value(0), ELEMENT_NUMBERS.get(call.integer("to", 0))
+    if value is None or to is None or to.name not in TRACKED:
         return None
-    if is_boolean(to):
-        return Value(value.shape, tuple([_truth(item) for item in value.items]))
-    largest = _LARGEST.get(to)  # type: ignore[call-overload]
+    if to.name == "bool":
+        truths = [int(item != 0) if isinstance(item, int) else None for item in value.items]
+        return Value(value.shape, tuple(truths))
+    largest = _LARGEST.get(to.name)
     items = tuple([None if isinstance(item, int) and largest and abs(item) > largest else item
                    for item in value.items])  # fmt: skip
-    return Value(value.shape, items, real)
+    return Value(value.shape, items, to.name in REAL)
 
 
 _LARGEST_INTEGER = (1 << 31) - 1
-_LARGEST = {ELEMENTS["float"].number: EXACT, ELEMENTS["int32"].number: _LARGEST_INTEGER}
+_LARGEST = {"float": EXACT, "int32": _LARGEST_INTEGER}
 """By element type, the largest integer that a `Cast` to this type keeps exactly."""
-
-
-def _truth(item: Extent) -> Extent:
-    return int(item != 0) if isinstance(item, int) else None
 
 
 def _axis(axis: int, rank: int) -> int | None:
@@ -176,15 +171,15 @@ def _concat_partly(call: OperatorCall, real: bool) -> Value | None:
     return Value((len(found),), tuple(found), real) if len(found) <= MOST_ELEMENTS else None
 
 
-def _split(call: OperatorCall, made: tuple[object, ...]) -> tuple[Value | None, ...]:
+def _split(call: OperatorCall, shapes: Shapes) -> Values:
     value = call.value(0)
     axis = _axis(call.integer("axis", 0), len(value.shape)) if value is not None else None
     if value is None or axis is None:
         return ()
     found: list[Value | None] = []
     start = 0
-    for shape in made:
-        size = shape[axis] if isinstance(shape, tuple) else None
+    for shape in shapes:
+        size = shape[axis] if shape is not None else None
         if not isinstance(size, int) or start + size > value.shape[axis]:
             return ()
         kept = (*value.shape[:axis], size, *value.shape[axis + 1 :])
@@ -213,10 +208,10 @@ def _transpose(call: OperatorCall) -> Value | None:
     )
 
 
-def _in_shape(call: OperatorCall, made: tuple[object, ...]) -> tuple[Value | None, ...]:
+def _reshaped(call: OperatorCall, shapes: Shapes) -> Values:
     """Return the elements of the first input, with the shape of the operator's output."""
-    value, shape = call.value(0), made[0] if made else None
-    if value is None or not isinstance(shape, tuple):
+    value, shape = call.value(0), shapes[0] if shapes else None
+    if value is None or shape is None:
         return ()
     sizes = tuple([size for size in shape if isinstance(size, int)])
     if len(sizes) != len(shape) or prod(sizes) != len(value.items):
@@ -270,8 +265,8 @@ def _filled(call: OperatorCall) -> Value | None:
     return Value(shape, one.items * prod(shape), one.real)
 
 
-def _reduced(fold: Callable[[list[Extent]], Extent]) -> Callable[[OperatorCall], Value | None]:
-    def reduce(call: OperatorCall) -> Value | None:
+def _reduced(step: Callable[[Extent, Extent], Extent]) -> ValueFunction:
+    def compute(call: OperatorCall) -> Value | None:
         value, axes = call.value(0), call.integers("axes", 1)
         if value is None or (axes is None and call.has_input(1)):
             return None
@@ -285,29 +280,21 @@ def _reduced(fold: Callable[[list[Extent]], Extent]) -> Callable[[OperatorCall],
             groups.setdefault(key, []).append(item)
         if not value.items or None in found:
             return None
-        kept = call.keeps_dims()
-        shape = [1 if axis in found else size for axis, size in enumerate(value.shape)]
-        if not kept:
-            shape = [size for axis, size in enumerate(value.shape) if axis not in found]
-        items = tuple([fold(group) for group in groups.values()])
+        rest = [1] if call.keeps_dims() else []
+        shape: list[int] = []
+        for axis, size in enumerate(value.shape):
+            shape += rest if axis in found else [size]
+        items = tuple([reduce(step, group) for group in groups.values()])
         return Value(tuple(shape), items, value.real)
 
-    return reduce
-
-
-def _folded(step: Callable[[Extent, Extent], Extent]) -> Callable[[list[Extent]], Extent]:
-    def fold(items: list[Extent]) -> Extent:
-        found, *rest = items
-        for item in rest:
-            found = step(found, item)
-        return found
-
-    return fold
+    return compute
 
 
 def _pad(call: OperatorCall) -> Value | None:
     value, pads = call.value(0), call.integers("pads", 1)
-    fill = call.scalar(2) if call.has_input(2) else 0
+    # Before version 11, the attribute `value` is the added element.
+    default = 0 if call.attribute("value") is None else None
+    fill = call.scalar(2) if call.has_input(2) else default
     if value is None or pads is None or len(value.shape) != 1 or len(pads) != 2:
         return None
     if min(pads) < 0 or sum(pads) > MOST_ELEMENTS or call.has_input(3):
@@ -318,14 +305,12 @@ def _pad(call: OperatorCall) -> Value | None:
     return Value((len(items),), items, value.real) if len(items) <= MOST_ELEMENTS else None
 
 
-Follow = Callable[[OperatorCall], Value | None]
-
-FOLLOWED: dict[str, Follow] = {
+_FUNCTIONS: dict[str, ValueFunction] = {
     **ARITHMETIC,
     "Cast": _cast,
     "Ceil": _same,
     "Concat": _concat,
-    "Constant": constant,
+    "Constant": _constant,
     "ConstantOfShape": _filled,
     "Expand": _expand,
     "Floor": _same,
@@ -333,10 +318,10 @@ FOLLOWED: dict[str, Follow] = {
     "Identity": _same,
     "Pad": _pad,
     "Range": _range,
-    "ReduceMax": _reduced(_folded(greatest_of)),
-    "ReduceMin": _reduced(_folded(least_of)),
-    "ReduceProd": _reduced(_folded(times)),
-    "ReduceSum": _reduced(_folded(plus)),
+    "ReduceMax": _reduced(greatest_of),
+    "ReduceMin": _reduced(least_of),
+    "ReduceProd": _reduced(times),
+    "ReduceSum": _reduced(plus),
     "Round": _same,
     "Shape": _shape,
     "Size": _size,
@@ -345,12 +330,12 @@ FOLLOWED: dict[str, Follow] = {
     "Transpose": _transpose,
     "Where": where,
 }
-"""The function that computes the value of each supported operator's output."""
+"""By operator, the function that computes the value of the output."""
 _CALCULATING = ARITHMETIC.keys() | {"Range", "ReduceProd", "ReduceSum"}
 _RESHAPING = frozenset(("Flatten", "Reshape", "Squeeze", "Unsqueeze"))
 SOURCES = frozenset(("Constant", "ConstantOfShape", "Shape", "Size"))
 """Operators whose output values depend on attributes or input shapes, not on input values."""
-FOLLOWING = FOLLOWED.keys() | _RESHAPING | {"Split"}
+COMPUTABLE = _FUNCTIONS.keys() | _RESHAPING | {"Split"}
 """All operators whose output values can be computed."""
 
 
@@ -369,20 +354,19 @@ def _without_overflow(call: OperatorCall, made: Value) -> Value:
     return made._replace(items=tuple(items))
 
 
-def followed(name: str, call: OperatorCall, made: tuple[object, ...]) -> tuple[Value | None, ...]:
+def output_values(name: str, call: OperatorCall, shapes: Shapes) -> Values:
     """Return the elements of a node's small outputs; entries that are None or missing are unknown.
 
     Args:
-        name: the node's operator, of the standard domain.
+        name: the node's operator, one of `COMPUTABLE`.
         call: the node and the facts about its inputs.
-        made: the shapes of the node's outputs.
+        shapes: the shapes of the node's outputs.
     """
     if name in _RESHAPING:
-        return _in_shape(call, made)
+        return _reshaped(call, shapes)
     if name == "Split":
-        return _split(call, made)
-    follow = FOLLOWED.get(name)
-    found = follow(call) if follow is not None else None
+        return _split(call, shapes)
+    found = _FUNCTIONS[name](call)
     if found is not None and name in _CALCULATING:
         found = _without_overflow(call, found)
     return (found,) if found is not None and found.is_useful() else ()
