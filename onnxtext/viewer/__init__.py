@@ -38,12 +38,10 @@ def view(model: ModelSource, other: ModelSource | None = None, *, statistics: bo
     names = ("model",) if other is None else ("old", "new")
     for source, role in zip((model, other), names, strict=False):
         given = read_given(source).as_model()
-        content = given.content
-        # A model that was not read from a path has no file name to show.
+        # Only a model that was read from a path has a file name to show.
         name = given.name if given.base is not None else role
-        is_text = isinstance(content, str)
-        data = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
-        found.append(read(data, name, given.base, binary=not is_text, statistics=statistics))
+        binary = isinstance(given.content, bytes)
+        found.append(read(given.data, name, given.base, binary=binary, statistics=statistics))
     return page_of(*found)
 
 
