@@ -95,6 +95,11 @@ class Diagnostic:
     fix: Fix | None = None
 
     @property
+    def file_name(self) -> str | None:
+        """The name of the source or of the file; None if unknown."""
+        return self.file if self.source is None else self.source.name
+
+    @property
     def span(self) -> Span | None:
         """The span of the first label; None if there are no labels."""
         return self.labels[0].span if self.labels else None
@@ -105,8 +110,8 @@ class Diagnostic:
         Unknown parts are left out; the result may be "".
         """
         parts = []
-        if self.source is not None and self.labels:
-            at = self.source.position(self.labels[0].span.start)
+        if self.source is not None and self.span is not None:
+            at = self.source.position(self.span.start)
             parts.append(f"{self.source.name}:{at.line}:{at.column}")
         elif self.source is not None:
             parts.append(self.source.name)
