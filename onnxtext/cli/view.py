@@ -24,7 +24,7 @@ from onnxtext.diagnostics.safe import safe
 from onnxtext.files import is_stream, write_atomically
 
 if TYPE_CHECKING:
-    from onnxtext.viewer.load_model import Read
+    from onnxtext.viewer.load_model import LoadedModel
 
 EXPLANATION = """\b
 Examples:
@@ -99,7 +99,7 @@ def command(
     return reporter.status
 
 
-def _read(file: str, name: str, statistics: bool) -> Read:
+def _read(file: str, name: str, statistics: bool) -> LoadedModel:
     from onnxtext.memory import paused_collector
     from onnxtext.viewer.load_model import read
 
