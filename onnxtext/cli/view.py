@@ -100,12 +100,10 @@ def command(
 
 
 def _read(file: str, name: str, statistics: bool) -> LoadedModel:
-    from onnxtext.memory import paused_collector
     from onnxtext.viewer.load_model import read
 
     data, base = read_file_or_stdin(file, name)
-    with paused_collector():
-        return read(data, name, base, statistics=statistics)
+    return read(data, name, base, statistics=statistics)
 
 
 def _write(page: str, output: str | None, *, force: bool) -> None:
