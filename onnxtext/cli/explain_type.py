@@ -276,6 +276,7 @@ class _Model:
             yield as_object(explain_value(self._stories, view, name), self._where_object)
 
     def _where(self, place: Place) -> str:
+        """Return a place for display: a line of the text, or a path in a binary model."""
         if self._source is None or self._places is None:
             return self._path(place)
         return f"line {self._source.position(self._places.span(place).start).line}"

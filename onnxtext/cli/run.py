@@ -46,21 +46,21 @@ _MOST_ROWS = 20
 
 
 def _pairs(
-    context: click.Context, parameter: click.Parameter, values: tuple[str, ...]
+    context: click.Context, parameter: click.Parameter, arguments: tuple[str, ...]
 ) -> list[tuple[str, str]]:
+    """Split arguments `NAME=VALUE` at the first equals sign."""
     pairs = []
-    for value in values:
-        name, equals, held = value.partition("=")
+    for argument in arguments:
+        name, equals, value = argument.partition("=")
         if not equals or not name:
-            raise click.BadParameter(
-                f"{value!r} is not of the form {parameter.make_metavar(context)}."
-            )
-        pairs.append((name, held))
+            metavar = parameter.make_metavar(context)
+            raise click.BadParameter(f"{argument!r} is not of the form {metavar}.")
+        pairs.append((name, value))
     return pairs
 
 
 class _Finite(click.FloatRange):
-    """A click type for numbers from 0 to `max`, without NaN, which click accepts."""
+    """A click type for finite numbers in a range: `click.FloatRange` would accept NaN."""
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
@@ -176,7 +176,7 @@ def command(
         names = [value.name for value in model.graph.input]
         given = {key: read_array(value) for key, value in [_split(*one, names) for one in inputs]}
         results = [value.name for value in model.graph.output]
-        written = _destinations(outputs, results, (file, other))
+        destinations = _destinations(outputs, results, (file, other))
         values = fill_inputs(model, given, random=random, seed=seed, sizes=sizes)
         limits: dict[str, Any] = {
             "timeout": timeout or None,
@@ -184,13 +184,13 @@ def command(
         }
         if other is None:
             made = run_model(model, values, engine=engine, name=name, **limits)
-            _write(made, written)
+            _write(made, destinations)
             say(json.dumps(_as_object(made), indent=2) if as_json else _shown(made))
         else:
             second = _load(other, other)
             files = (name, other)
             made, _, found = run_both(model, second, values, engine=engine, names=files, **limits)
-            _write({name: made[name] for name in results}, written)
+            _write({result: made[result] for result in results}, destinations)
             say(_differences_as_json(found) if as_json else _differences(found, name, other))
             if any(one.is_output and one.exceeds(rtol, atol) for one in found):
                 reporter.status = max(reporter.status, FINDINGS)
@@ -227,37 +227,34 @@ def _load(file: str, name: str) -> onnx.ModelProto:
 def _destinations(
     files: Iterable[str], names: list[str], models: Iterable[str | None]
 ) -> dict[str, str]:
-    """Return the name of the output for each .npy file, given as `[NAME=]FILE`.
+    """Return the name of the output to write to each .npy file.
 
     Args:
-        files: the values of `--output`.
+        files: the values of `--output`: `[NAME=]FILE`.
         names: the names of the model's outputs.
         models: the files of the models.
 
     Raises:
         CommandError: the model has no such output, or the file is a model, `-`, or named twice.
     """
-    kept = {os.path.realpath(model) for model in models if model not in (None, "-")}
-    made: dict[str, str] = {}
+    inputs = {os.path.realpath(model) for model in models if model not in (None, "-")}
+    names_by_file: dict[str, str] = {}
     for text in files:
         name, equals, file = text.partition("=")
         name, file = _split(name, file, names) if equals else (Path(text).stem, text)
         if not equals and name not in names and len(names) == 1:
             name = names[0]
         if name not in names:
-            known = ", ".join(names)
-            raise CommandError(
-                "no-input", f"there is no output {name}", f"the outputs are: {known}"
-            )
+            help = f"the outputs are: {', '.join(names)}"
+            raise CommandError("no-input", f"there is no output {name}", help=help)
         if file in ("", "-"):
             raise CommandError("cannot-write", f"an output needs the name of a file: {text}")
-        if os.path.realpath(file) in kept:
+        if os.path.realpath(file) in inputs:
             raise CommandError("output-is-input", f"{file} would be overwritten by an output")
-        if made.setdefault(file, name) != name:
-            raise CommandError(
-                "output-exists", f"{made[file]} and {name} would both be written to {file}"
-            )
-    return made
+        if (other := names_by_file.setdefault(file, name)) != name:
+            message = f"{other} and {name} would both be written to {file}"
+            raise CommandError("output-exists", message)
+    return names_by_file
 
 
 def _write(values: Values, files: dict[str, str]) -> None:
@@ -282,7 +279,10 @@ def _write(values: Values, files: dict[str, str]) -> None:
 
 
 def _plain(array: Any) -> Any:
-    """Return an array that .npy can store: objects as strings, types of ml_dtypes as raw bytes."""
+    """Convert an array for .npy, which can store neither objects nor the types of ml_dtypes.
+
+    Objects become strings; elements of ml_dtypes become raw bytes.
+    """
     if array.dtype.kind == "O":
         return array.astype(str)
     return array if array.dtype.isbuiltin == 1 else array.view(f"V{array.dtype.itemsize}")
@@ -335,6 +335,8 @@ def _statistics(array: Any) -> str:
 
 
 def _as_object(values: Values) -> dict[str, Any]:
+    """Convert outputs to an object for `json.dumps`."""
+
     def plain(value: Any) -> Any:
         if value is None:
             return None
@@ -342,12 +344,9 @@ def _as_object(values: Values) -> dict[str, Any]:
             return [plain(item) for item in value]
         if isinstance(value, dict):
             return {str(key): plain(item) for key, item in value.items()}
-        held = value.astype(float) if value.dtype.kind not in "OSUbiu" else value
-        return {
-            "type": _element(value),
-            "shape": list(value.shape),
-            "values": _finite(held.tolist()),
-        }
+        array = value.astype(float) if value.dtype.kind not in "OSUbiu" else value
+        elements = _finite(array.tolist())
+        return {"type": _element(value), "shape": list(value.shape), "values": elements}
 
     return {name: plain(value) for name, value in values.items()}
 
@@ -366,9 +365,9 @@ def _differences(found: list[Difference], first: str, second: str) -> str:
     lines = [f"{first} and {second}: compared the {len(found)} values that both have"]
     lines += _rows("outputs", outputs)
     inner.sort(key=lambda one: -(one.largest if one.largest is not None else float("inf")))
-    shown = inner[:_MOST_ROWS]
-    if shown:
-        lines += _rows(f"inner values that differ: {len(inner)}, the largest differences", shown)
+    if inner:
+        title = f"inner values that differ: {len(inner)}, the largest differences"
+        lines += _rows(title, inner[:_MOST_ROWS])
         earliest = next(one for one in found if one.differs)
         lines.append(f"the first value that differs: {earliest.name}")
     return "\n".join(map(safe, lines))
