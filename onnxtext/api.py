@@ -15,7 +15,7 @@ from onnxtext.api_errors import (
     other_message_error,
     warn_if_suspicious,
 )
-from onnxtext.ast.model import Fragment, Model
+from onnxtext.ast.model import Model
 from onnxtext.diagnostics import Diagnostic
 from onnxtext.files import write_atomically
 from onnxtext.filetype import BINARY_SUFFIX, decode_text, has_binary_content
@@ -365,17 +365,3 @@ def dump(
     write_atomically(Path(path), text.encode())
     if weight_files is not None:
         weight_files.remove_obsolete()
-
-
-__all__ = [
-    "Fragment",
-    "check",
-    "dump",
-    "dumps",
-    "format_text",
-    "from_binary",
-    "load",
-    "loads",
-    "parse",
-    "to_binary",
-]

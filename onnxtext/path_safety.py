@@ -25,9 +25,10 @@ file keep the old content, and no attacker can redirect the writing by creating 
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
+
+from onnxtext.files import is_stream
 
 Skipped = Callable[[Path, str], None]
 """A callback that receives each file that a walk skips, and the reason."""
@@ -80,10 +81,5 @@ def unfit(path: Path, directory: Path) -> str | None:
     """
     if path.is_symlink() and leads_out(path, directory):
         return "it is a symbolic link to a target outside of its directory"
-    try:
-        mode = path.stat().st_mode
-    except OSError:
-        return None  # it does not exist yet, or reading it raises a better error
-    if stat.S_ISREG(mode) or stat.S_ISDIR(mode):  # opening a directory raises an error
-        return None
-    return "it is not a regular file"
+    # For a directory or an unreadable file, opening it raises a better error.
+    return "it is not a regular file" if is_stream(path) else None

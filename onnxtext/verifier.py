@@ -275,8 +275,6 @@ def first_difference(left: bytes, right: bytes) -> int:
 def _unreadable(law: str, error: OnnxTextError) -> Difference:
     """Create the violation of a law by a printed text that cannot be parsed or encoded."""
     first = error.diagnostics[0]
-    line = None
-    if first.source is not None and first.labels:
-        line = first.source.position(first.labels[0].span.start).line
+    line = None if first.position is None else first.position.line
     where = f" in line {line}" if line else ""
     return Difference(law, f"the printed text cannot be parsed{where}: {first.message}", line=line)

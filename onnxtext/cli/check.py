@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -75,10 +75,10 @@ class CheckOptions:
     strict: bool
     fix: bool
     max_findings: int | None
-    infer: bool = False
-    targets: Targets = field(default_factory=dict)
-    output: Target | None = None
-    schemas: tuple[str, ...] = ()
+    infer: bool
+    targets: Targets
+    output: Target | None
+    schemas: tuple[str, ...]
 
 
 def _slugs(

@@ -217,19 +217,18 @@ class _Model:
         return [(found[0], name) for name in names]
 
     def _last_statement(self, scopes: list[Scope], line: int) -> tuple[Scope, Any] | None:
-        """Return the last statement that begins at or before a line, and its scope."""
+        """Return the last statement that begins at or before a line, and its scope, if any."""
+        if self._source is None:
+            return None
         best: tuple[int, Scope, Any] | None = None
         for scope in scopes:
             items: list[Any] = [*scope.given.values(), *scope.nodes]
             for item in items:
                 at: int = getattr(self._subject.resolved.original(item), "at", -1)
-                if at >= 0 and self._line(at) <= line and (best is None or at > best[0]):
+                is_above = at >= 0 and self._source.position(at).line <= line
+                if is_above and (best is None or at > best[0]):
                     best = at, scope, item
         return None if best is None else best[1:]
-
-    def _line(self, at: int) -> int:
-        assert self._source is not None
-        return self._source.position(at).line
 
     # ---- Explanations -----------------------------------------------------------------------
 

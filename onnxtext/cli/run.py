@@ -297,7 +297,10 @@ def _shown(values: Values) -> str:
 
 
 def _lines(name: str, value: Any) -> list[str]:
+    """Return the lines of an output, or of an item of one."""
     import numpy as np
+
+    from onnxtext.weights.statistics import describe
 
     if value is None:
         return [f"{name}: nothing"]
@@ -310,7 +313,7 @@ def _lines(name: str, value: Any) -> list[str]:
     text = np.array2string(array, threshold=_MOST_SHOWN, edgeitems=3, max_line_width=96)
     head = f"{name}: {_type(array)}"
     if array.size > _MOST_SHOWN and array.dtype.kind not in "OSUb":
-        head += f"  # {_statistics(array)}"
+        head += f"  # {describe('double', array.astype('<f8').tobytes())}"
     return [head, *[f"  {line}" for line in text.split("\n")]]
 
 
@@ -326,12 +329,6 @@ def _element(array: Any) -> str:
     if array.dtype.kind in "OSU":
         return "string"
     return str(TensorProto.DataType.Name(helper.np_dtype_to_tensor_dtype(array.dtype))).lower()
-
-
-def _statistics(array: Any) -> str:
-    from onnxtext.weights.statistics import describe
-
-    return describe("double", array.astype("<f8").tobytes())
 
 
 def _as_object(values: Values) -> dict[str, Any]:

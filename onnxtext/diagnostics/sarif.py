@@ -9,7 +9,7 @@ from pathlib import PurePath
 from urllib.parse import quote
 
 from onnxtext.diagnostics.code_pages import read_page, summary
-from onnxtext.diagnostics.model import Diagnostic, Edit, Label
+from onnxtext.diagnostics.model import Diagnostic, Label
 from onnxtext.source import Source, Span
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -58,8 +58,11 @@ def _result(diagnostic: Diagnostic) -> dict[str, object]:
         labels = dict.fromkeys(diagnostic.labels[1:])  # the schema requires unique items
         result["relatedLocations"] = [_related(source, label) for label in labels]
     if fix is not None and source is not None:
-        changes = [_replacement(source, edit) for edit in fix.edits]
-        change = {"artifactLocation": {"uri": _uri(source.name)}, "replacements": changes}
+        edits = [
+            {"deletedRegion": _region(source, edit.span), "insertedContent": {"text": edit.text}}
+            for edit in fix.edits
+        ]
+        change = {"artifactLocation": {"uri": _uri(source.name)}, "replacements": edits}
         result["fixes"] = [{"description": _message(fix.title), "artifactChanges": [change]}]
     return result
 
@@ -94,14 +97,8 @@ def _related(source: Source, label: Label) -> dict[str, object]:
     return location
 
 
-def _replacement(source: Source, edit: Edit) -> dict[str, object]:
-    region = _region(source, edit.span)
-    return {"deletedRegion": region, "insertedContent": {"text": edit.text}}
-
-
 def _region(source: Source, span: Span) -> dict[str, int]:
-    start = source.position(span.start)
-    end = source.position(span.end)
+    start, end = source.position(span.start), source.position(span.end)
     return {
         "startLine": start.line,
         "startColumn": start.column,

@@ -168,10 +168,8 @@ def _reason(data: bytes, error: OnnxTextError) -> str:
     if known is not None and known.code != "not-a-model":
         return f"it is {known.what}"
     first = error.diagnostics[0]
-    place = ""
-    if first.source is not None and first.labels:
-        at = first.source.position(first.labels[0].span.start)
-        place = f"line {at.line}, column {at.column}: "
+    at = first.position
+    place = "" if at is None else f"line {at.line}, column {at.column}: "
     return f"{place}{first.message} [{first.code}]"
 
 

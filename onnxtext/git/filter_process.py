@@ -83,16 +83,7 @@ def _answer(
     limit: Callable[[], int],
     warn: Callable[[str, str], None],
 ) -> None:
-    """Read the content of a request, convert it, and send the result.
-
-    Args:
-        command: `clean` or `smudge`.
-        name: the path of the file.
-        source: the stream of git's requests.
-        target: the stream for our answers.
-        limit: as in `serve`.
-        warn: as in `serve`.
-    """
+    """Read the content of a request, convert it, and send the result."""
     with tempfile.SpooledTemporaryFile(_IN_MEMORY) as content:
         converted = None
         try:
