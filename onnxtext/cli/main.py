@@ -46,7 +46,6 @@ def _run(arguments: list[str]) -> int:
     from onnxtext.cli.report import ERROR_STATUS, CommandError, discard, internal_error, plain_error
     from onnxtext.cli.streams import cannot_write_stdout, occupy_closed_descriptors
     from onnxtext.core import CoreError
-    from onnxtext.files import lacks_current_directory, reason_of
 
     occupy_closed_descriptors()
     files.before_mapping = _handle_bus_errors
@@ -74,8 +73,8 @@ def _run(arguments: list[str]) -> int:
         return ERROR_STATUS
     except OSError as error:
         # An error without a file name is one of standard output: `write_stderr` raises none.
-        if lacks_current_directory(error):
-            plain_error(reason_of(error))
+        if files.lacks_current_directory(error):
+            plain_error(files.reason_of(error))
         elif error.filename is None and sys.stdout is not None:
             discard(sys.stdout)
             plain_error(cannot_write_stdout(error))
@@ -108,7 +107,7 @@ def _handle_signals() -> None:
 
 
 def _end(number: int, frame: FrameType | None) -> None:
-    """Raise an exception that ends the process; try again later while a module is imported.
+    """Raise an exception that ends the process; if a module is being imported, wait for it first.
 
     Some compiled modules, such as onnx and orjson, crash if an exception interrupts their
     initialization.
@@ -123,6 +122,7 @@ def _end(number: int, frame: FrameType | None) -> None:
 
 
 def _is_importing(frame: FrameType | None) -> bool:
+    """Whether an import statement is on the stack."""
     while frame is not None:
         if frame.f_code.co_filename == "<frozen importlib._bootstrap>":
             return True

@@ -122,6 +122,7 @@ def _check_several(names: list[str], output: str | None) -> None:
 def _target(
     source: Path | None, output: str | None, suffixes: tuple[str, ...], suffix: str
 ) -> Path | None:
+    """Return the file to write for an input; None for standard output."""
     if output == _DASH or (output is None and source is None):
         return None
     if output is not None and not _is_directory(output):
@@ -140,7 +141,10 @@ def _is_directory(name: str) -> bool:
 
 
 def _find_clashes(jobs: Iterable[Job]) -> Iterator[Job]:
-    """Yield the jobs without repeated inputs; set `clash` if an earlier job has the same target."""
+    """Yield each job, with `clash` set if an earlier job has the same target.
+
+    Another path of the same input is left out.
+    """
     written: dict[str, Job] = {}
     for job in jobs:
         if job.target is None or job.source is None:

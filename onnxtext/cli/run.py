@@ -183,16 +183,18 @@ def command(
             "memory": None if memory is None else memory << 20,
         }
         if other is None:
-            made = run_model(model, values, engine=engine, name=name, **limits)
-            _write(made, destinations)
-            say(json.dumps(_as_object(made), indent=2) if as_json else _shown(made))
+            found = run_model(model, values, engine=engine, name=name, **limits)
+            _write(found, destinations)
+            say(json.dumps(_as_object(found), indent=2) if as_json else _shown(found))
         else:
             second = _load(other, other)
             files = (name, other)
-            made, _, found = run_both(model, second, values, engine=engine, names=files, **limits)
-            _write({result: made[result] for result in results}, destinations)
-            say(_differences_as_json(found) if as_json else _differences(found, name, other))
-            if any(one.is_output and one.exceeds(rtol, atol) for one in found):
+            found, _, compared = run_both(
+                model, second, values, engine=engine, names=files, **limits
+            )
+            _write({result: found[result] for result in results}, destinations)
+            say(_differences_as_json(compared) if as_json else _differences(compared, name, other))
+            if any(one.is_output and one.exceeds(rtol, atol) for one in compared):
                 reporter.status = max(reporter.status, FINDINGS)
     return reporter.status
 

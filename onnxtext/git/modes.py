@@ -90,18 +90,18 @@ def settings(mode: Mode, command: str, *, structural: bool = False) -> dict[str,
     }
     if mode == "source":
         return {**common, "diff.onnxtxt.xfuncname": _FUNCTION_NAME}
-    made = {
+    binary = {
         **common,
         "diff.onnxtext.textconv": f"{command} git textconv --",
         "diff.onnxtext.cachetextconv": "true",
         "diff.onnxtext.xfuncname": _FUNCTION_NAME,
     }
     if structural:
-        made["diff.onnxtext.command"] = f"{command} git diff-driver --"
+        binary["diff.onnxtext.command"] = f"{command} git diff-driver --"
     if mode == "textconv":
-        return {**made, "diff.onnxtext.binary": "true"}
+        return {**binary, "diff.onnxtext.binary": "true"}
     return {
-        **made,
+        **binary,
         "filter.onnxtext.process": f"{command} git filter-process || {_FALLBACK}",
         "filter.onnxtext.clean": f"{command} git clean -- %f",
         "filter.onnxtext.smudge": f"{command} git smudge -- %f",

@@ -55,7 +55,7 @@ class ModeStatus:
 
     @property
     def begun(self) -> bool:
-        """Whether at least one requirement that only this mode has is met."""
+        """Whether a requirement that only this mode has is met."""
         return any(fact.ok for fact in self.facts if fact.what in _SPECIFIC_FACTS[self.mode])
 
 
@@ -64,6 +64,7 @@ _SPECIFIC_FACTS: dict[Mode, tuple[str, ...]] = {
     "filter": ("filter.onnxtext.process", "filter.onnxtext.clean", "attributes"),
     "source": ("diff.onnxtxt.xfuncname", "attributes"),
 }
+"""For each mode, the requirements that no other mode has, as in `Fact.what`."""
 
 _PROBES: dict[Mode, str] = {
     "textconv": "model.onnx",
@@ -135,6 +136,7 @@ def _setting_facts(mode: Mode, values: dict[str, list[str]], checks: _CommandChe
 
 
 def _attribute_fact(mode: Mode, scope: Scope | None) -> Fact:
+    """Check the attributes of a mode in the attributes file of a scope, or in effect for None."""
     if scope is None:
         return _effective_attributes(mode)
     file = find_installed(scope).file
@@ -147,7 +149,7 @@ def _attribute_fact(mode: Mode, scope: Scope | None) -> Fact:
 
 
 def _effective_attributes(mode: Mode) -> Fact:
-    """Check the attributes that git combines from all attributes files."""
+    """Check the attributes that are in effect, which git combines from several files."""
     if not in_repository():
         return Fact(False, "attributes", "there is no git repository here")
     probe = _PROBES[mode]
