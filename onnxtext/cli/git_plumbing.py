@@ -121,7 +121,7 @@ def _filter(convert: Callable[[bytes], Converted], name: str) -> int:
 
 
 def _limit(given: int | None) -> int:
-    """Return the maximum size of a model to clean: as given, or as configured in git."""
+    """Return the maximum size of a model to clean: as given, else git's setting, else 64 MiB."""
     if given is not None:
         return given
     from onnxtext.git.clean_smudge import DEFAULT_LIMIT

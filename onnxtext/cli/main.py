@@ -72,7 +72,7 @@ def _run(arguments: list[str]) -> int:
         plain_error(str(error))
         return ERROR_STATUS
     except OSError as error:
-        # An error without a file name is one of standard output: `write_stderr` raises none.
+        # An error without a file name is one of standard output: `write_stderr` never raises.
         if files.lacks_current_directory(error):
             plain_error(files.reason_of(error))
         elif error.filename is None and sys.stdout is not None:

@@ -86,7 +86,7 @@ def _is_filtered(path: str) -> bool:
 
 
 def _wants_note(versions: Sequence[bytes]) -> bool:
-    """Whether the merged text gets the filter's comment: a three-way merge of its presence."""
+    """Whether the merged text gets the filter's comment: a side that changed it decides."""
     base, ours, theirs = map(has_note, versions)
     return theirs if ours == base else ours
 
