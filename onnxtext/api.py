@@ -15,7 +15,7 @@ from onnxtext.api_errors import (
     other_message_error,
     warn_if_suspicious,
 )
-from onnxtext.ast.model import Fragment, Model
+from onnxtext.ast.model import Model
 from onnxtext.diagnostics import Diagnostic
 from onnxtext.files import write_atomically
 from onnxtext.filetype import BINARY_SUFFIX, decode_text, has_binary_content
@@ -45,7 +45,7 @@ FRAGMENTS = {
     "SparseTensorProto": "tensor",
     "StringStringEntryProto": "entry",
 }
-"""Maps a message type to the grammar's kind of fragment for its text; others are `record`."""
+"""The kind of fragment in the grammar for each message type; other messages are a `record`."""
 
 
 def parse(text: str, *, name: str = "<string>") -> Model:
@@ -217,9 +217,9 @@ def loads(
 
     source = Source(text, name)
     fragment = parse_fragment(source, FRAGMENTS.get(message, "record"))
-    other = fragment_message(fragment)
-    if other not in (None, message):
-        raise other_message_error(str(other), message, source)
+    found = fragment_message(fragment)
+    if found not in (None, message):
+        raise other_message_error(str(found), message, source)
     try:
         data = lower_fragment(fragment, message)
     except LowerError as error:
@@ -245,9 +245,9 @@ def dumps(proto: object) -> str:
     from onnxtext.printer import print_fragment
     from onnxtext.proto.decode.lift import LiftError, lift_fragment
 
-    held = message_of(proto)
-    message = message_name(type(held))
-    data = held.SerializeToString()
+    converted = message_of(proto)
+    message = message_name(type(converted))
+    data = converted.SerializeToString()
     if message == "ModelProto":
         return from_binary(data)
     try:
@@ -312,19 +312,15 @@ def load(path: str | os.PathLike[str]) -> onnx.ModelProto:
     """
     path = Path(path)
     data = path.read_bytes()
-    if has_binary_content(data) or (not data and path.suffix == BINARY_SUFFIX):
-        return _load_binary(data, str(path))
-    return loads(decode_text(data, str(path)), base_dir=path.parent, name=str(path))
-
-
-def _load_binary(data: bytes, name: str) -> onnx.ModelProto:
+    if not has_binary_content(data) and (data or path.suffix != BINARY_SUFFIX):
+        return loads(decode_text(data, str(path)), base_dir=path.parent, name=str(path))
     import onnx
     from google.protobuf.message import DecodeError
 
     try:
         return onnx.ModelProto.FromString(data)
     except DecodeError as error:
-        raise invalid_model_error(data, ValueError(str(error)), name) from None
+        raise invalid_model_error(data, ValueError(str(error)), str(path)) from None
 
 
 def dump(
@@ -357,29 +353,15 @@ def dump(
         raise TypeError(f"dump writes models, not {type(proto).__name__}")
     from onnxtext.binary_to_text import print_binary
 
-    text, beside = print_binary(
+    text, weight_files = print_binary(
         proto.SerializeToString(),
         Path(path),
         weights=weights,
         inline_limit=inline_limit,
         metadata=metadata,
     )
-    if beside is not None:
-        beside.write()
+    if weight_files is not None:
+        weight_files.write()
     write_atomically(Path(path), text.encode())
-    if beside is not None:
-        beside.remove_obsolete()
-
-
-__all__ = [
-    "Fragment",
-    "check",
-    "dump",
-    "dumps",
-    "format_text",
-    "from_binary",
-    "load",
-    "loads",
-    "parse",
-    "to_binary",
-]
+    if weight_files is not None:
+        weight_files.remove_obsolete()

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from onnxtext.memory import paused_collector
-from onnxtext.model_arguments import Given, read_given
+from onnxtext.model_arguments import read_given
 
 if TYPE_CHECKING:
     from onnxtext.ast.model import Model
@@ -47,14 +47,14 @@ def diff(old: ModelSource, new: ModelSource, *, ignore: Collection[Category] = (
         if name not in IGNORABLE:
             raise ValueError(f"{name!r} cannot be ignored; choose one of {', '.join(IGNORABLE)}")
     with paused_collector():
-        sides = [_side(read_given(source)) for source in (old, new)]
-        return compare(sides[0], sides[1]).without(frozenset(ignore))
+        sides = [_side(source) for source in (old, new)]
+        return compare(*sides).without(frozenset(ignore))
 
 
-def _side(given: Given) -> Side:
+def _side(source: ModelSource) -> Side:
     from onnxtext.differ import Side
 
-    given = given.as_model()
+    given = read_given(source).as_model()
     if isinstance(given.content, str):
         return Side.of_text(given.content, label=given.name, base=given.base)
     return Side.of_binary(given.content, label=given.name, base=given.base)
@@ -92,10 +92,10 @@ def merge(
     from onnxtext.merger import merge as merge_contents
 
     given = [read_given(source).as_model().content for source in (base, ours, theirs)]
-    one, two, three = [
+    contents = [
         item.encode("utf-8", "surrogateescape") if isinstance(item, str) else item for item in given
     ]
-    return merge_contents(one, two, three, labels=labels)
+    return merge_contents(*contents, labels=labels)
 
 
 def rewrite(text: str, model: Model, *, name: str = "<string>") -> str:

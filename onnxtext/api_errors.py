@@ -22,44 +22,28 @@ def left_out(model: Model, source: Source) -> list[Diagnostic]:
     """Return the errors for a text that was printed without its metadata or its weights."""
     found: list[Diagnostic] = []
     if model.metadata_left_out:
-        found += missing_metadata_error(source).diagnostics
+        help = "print it again without --metadata none; or remove this line, for a model without "
+        found.append(_left_out(source, "metadata", "metadata none", help=f"{help}metadata"))
     if model.resources_left_out:
-        found += missing_weights_error(model, source).diagnostics
+        from onnxtext.weights.blob_owners import blob_owners
+
+        owners = blob_owners(model)
+        more = f" and {len(owners) - _SHOWN} more" if len(owners) > _SHOWN else ""
+        notes = (f"missing: {', '.join(owners[:_SHOWN])}{more}",) if owners else ()
+        help = "print it again without --weights none"
+        found.append(_left_out(source, "weights", "resources none", help=help, notes=notes))
     return found
 
 
-def missing_metadata_error(source: Source) -> OnnxTextError:
-    """Create the error for a text that was printed without its metadata."""
-    at = source.text.rfind("\nmetadata none") + 1
-    return OnnxTextError(
-        Diagnostic(
-            "metadata-left-out",
-            "this text was printed without its metadata and cannot be converted to a model",
-            source=source,
-            labels=(Label(Span(at, at + len("metadata none"))),),
-            help="print it again without --metadata none; or remove this line, for a model "
-            "without metadata",
-        )
-    )
-
-
-def missing_weights_error(model: Model, source: Source) -> OnnxTextError:
-    """Create the error for a text that was printed without its weights."""
-    from onnxtext.weights.blob_owners import blob_owners
-
-    at = source.text.rfind("\nresources none") + 1
-    owners = blob_owners(model)
-    more = f" and {len(owners) - _SHOWN} more" if len(owners) > _SHOWN else ""
-    shown = ", ".join(owners[:_SHOWN]) + more
-    return OnnxTextError(
-        Diagnostic(
-            "weights-left-out",
-            "this text was printed without its weights and cannot be converted to a model",
-            source=source,
-            labels=(Label(Span(at, at + len("resources none"))),),
-            notes=(f"missing: {shown}",) if owners else (),
-            help="print it again without --weights none",
-        )
+def _left_out(
+    source: Source, what: str, statement: str, *, help: str, notes: tuple[str, ...] = ()
+) -> Diagnostic:
+    """Create the error for a text in which `metadata none` or `resources none` is a statement."""
+    at = source.text.rfind(f"\n{statement}") + 1
+    message = f"this text was printed without its {what} and cannot be converted to a model"
+    labels = (Label(Span(at, at + len(statement))),)
+    return Diagnostic(
+        f"{what}-left-out", message, source=source, labels=labels, notes=notes, help=help
     )
 
 
@@ -150,7 +134,7 @@ _HELPS = {
 
 
 def _error_span(error: LowerError, source: Source) -> Span:
-    """Return the span of the error's mark; without a mark, of the statement's first token."""
+    """Return the span of the marked text; without a mark, of the first token of the statement."""
     from onnxtext.syntax.grammar.lexer import load_lexer
 
     text, at = source.text, max(error.at, 0)
@@ -180,24 +164,24 @@ def warn_if_suspicious(data: bytes, name: str) -> None:
     """Issue an `OnnxTextWarning` if a model looks like a message of another type, like a graph."""
     from onnxtext.proto.decode.invalid_models import warn_suspicious
 
-    said = warn_suspicious(data, name)
-    if said is not None:
-        warnings.warn(said, OnnxTextWarning, stacklevel=3)
+    message = warn_suspicious(data, name)
+    if message is not None:
+        warnings.warn(message, OnnxTextWarning, stacklevel=3)
 
 
-def other_message_error(message: str, wanted: str, source: Source) -> OnnxTextError:
-    """Create the error for the text of a message of the type `message` instead of `wanted`."""
+def other_message_error(found: str, wanted: str, source: Source) -> OnnxTextError:
+    """Create the error for the text of a message of another type than the caller wants."""
     labels = (Label(Span(0, len(source.text))),)
-    said = f"this text is a {message}, not a {wanted}"
-    return OnnxTextError(Diagnostic("not-a-message", said, source=source, labels=labels))
+    message = f"this text is a {found}, not a {wanted}"
+    return OnnxTextError(Diagnostic("not-a-message", message, source=source, labels=labels))
 
 
-def invalid_message_error(error: LiftError, message: str) -> OnnxTextError:
-    """Create the error for bytes that are not a message of the type `message`."""
+def invalid_message_error(error: LiftError, message_type: str) -> OnnxTextError:
+    """Create the error for bytes that are not a message of a type, such as `NodeProto`."""
     return OnnxTextError(
         Diagnostic(
-            "not-a-model" if message == "ModelProto" else "not-a-message",
-            f"these bytes are not a valid {message}: {error.message}",
+            "not-a-message",
+            f"these bytes are not a valid {message_type}: {error.message}",
             offset=error.offset,
             file="<message>",
         )

@@ -63,7 +63,7 @@ def print_binary(
     Raises:
         OnnxTextError: the bytes are not a valid `ModelProto`.
     """
-    beside: WeightFiles | None = None
+    weight_files: WeightFiles | None = None
     reuse_memory(len(data))
     try:
         with paused_collector():
@@ -86,17 +86,18 @@ def print_binary(
             if target is not None and digests:
                 from onnxtext.weights.write_resources import move_resources
 
-                beside = move_resources(model, digests, weights, target, place)
+                weight_files = move_resources(model, digests, weights, target, place)
             text = print_model(model)
             if comments:
-                text = comments.join(text.rpartition("\nresources ")[::2])
+                before, _, section = text.rpartition("\nresources ")
+                text = before + comments + section
             del model  # before the garbage collector traverses the tree
     except BlobError as error:
         raise OnnxTextError(Diagnostic(error.code, str(error), file=name)) from None
     except ValueError as error:  # LiftError, and numpy's errors on corrupt lists
         raise invalid_model_error(data, error, name) from None
     warn_if_suspicious(data, name)
-    return text, beside
+    return text, weight_files
 
 
 def lift_placed(
@@ -108,7 +109,7 @@ def lift_placed(
     digests: dict[str, str] | None = None,
     embed_from: Path | None = None,
 ) -> Model:
-    """Return the syntax tree that `from_binary` prints; it is verified to encode to the same bytes.
+    """Return the syntax tree that `from_binary` prints, after proving that it encodes to `data`.
 
     Args:
         data: an encoded `ModelProto`.
@@ -118,13 +119,14 @@ def lift_placed(
         metadata: where to write metadata, as in `onnxtext.from_binary`.
         digests: receives the full digest of each blob in the tree's resources.
         embed_from: the directory of the model's file, to embed its external data; None to keep
-            references. With embedded data, the tree does not encode to the same bytes.
+            references. With embedded data, the tree does not encode to `data`.
 
     Raises:
         LiftError: the bytes are not a valid `ModelProto`.
     """
 
     def move(model: Model, graphs: list[Graph | Function] | None, largest: int = -1) -> None:
+        """Move large data to the resources; `largest` is the length of the longest list, or -1."""
         if weights != "inline":
             is_small = 0 <= largest <= inline_limit
             moved = {} if is_small else move_weights(model, graphs, inline_limit=inline_limit)
@@ -133,7 +135,8 @@ def lift_placed(
                 digests.update(moved)
 
     def finish(model: Model, graphs: list[Graph | Function] | None, largest: int) -> None:
-        if largest < 0:
+        """Rearrange the model; see `proto.decode.lift.Finish`."""
+        if largest < 0:  # otherwise the model has no metadata
             assert graphs is not None
             if metadata in ("auto", "section"):
                 place_metadata(model, graphs, short_too=metadata == "section")

@@ -21,32 +21,40 @@ mapped: dict[str, int] = {}
 """The names and sizes of the files that were mapped into memory."""
 
 before_mapping: Callable[[], object] = int
-"""Called before a file is mapped: a file that becomes shorter later ends the process."""
+"""Called before a file is mapped, since reading it raises SIGBUS if the file becomes shorter.
+
+The default, `int`, does nothing.
+"""
 
 _temporary: set[Path] = set()
 
 
 @contextlib.contextmanager
-def replacing(path: Path) -> Iterator[BinaryIO]:
+def replacing(path: Path, *, follow: bool = True) -> Iterator[BinaryIO]:
     """Yield a new file that replaces `path` when the block ends without an error.
 
     The new file keeps the permissions of the old one, and its owner where that is allowed. A
     symbolic link stays a link: its target is replaced. A device or pipe (`/dev/null`) is written
     to directly.
 
+    Args:
+        path: the file.
+        follow: False to replace a link, device or pipe itself by a regular file with default
+            permissions.
+
     Raises:
         OSError: the file cannot be written; the old one is untouched.
     """
-    old = _status(path)
+    old = _status(path) if follow else None
     if old is not None and not stat.S_ISREG(old.st_mode):
         with path.open("wb") as device:
             yield device
         return
-    target = Path(os.path.realpath(path))
+    target = Path(os.path.realpath(path)) if follow else path
     descriptor, temporary = _create_beside(target, old)
     with _discarded_on_error(temporary):
         with os.fdopen(descriptor, "wb") as file:
-            _take_over(temporary, old)
+            _copy_owner_and_mode(old, temporary)
             yield file
             file.flush()
             os.fsync(file.fileno())
@@ -65,13 +73,14 @@ def replacing_path(path: Path) -> Iterator[Path]:
     old = _status(path)
     target = Path(os.path.realpath(path))
     descriptor, temporary = _create_beside(target, old)
-    made = os.fstat(descriptor)
+    created = os.fstat(descriptor)
     os.close(descriptor)
     with _discarded_on_error(temporary):
         yield temporary
         with temporary.open("rb+") as file:
             os.fsync(file.fileno())
-        _take_over(temporary, old or made)  # the library may have replaced the file
+        # The library may have replaced the file that we created.
+        _copy_owner_and_mode(old or created, temporary)
         temporary.replace(target)
 
 
@@ -95,19 +104,10 @@ def write_atomically(
     Raises:
         OSError: the file cannot be written, or has changed since it was read.
     """
-    if not replace:
-        with replacing(path) as file:
-            file.write(data)
-            if instead_of is not None and path.is_file() and not holds(path, instead_of):
-                raise OSError(errno.EBUSY, "it has changed since it was read", os.fspath(path))
-        return
-    descriptor, temporary = _create_beside(path, None)
-    with _discarded_on_error(temporary):
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
+    with replacing(path, follow=not replace) as file:
+        file.write(data)
+        if instead_of is not None and path.is_file() and not holds(path, instead_of):
+            raise OSError(errno.EBUSY, "it has changed since it was read", os.fspath(path))
 
 
 @contextlib.contextmanager
@@ -142,12 +142,12 @@ def is_same(one: Path, other: Path) -> bool:
 
 
 def read_input(path: Path, *, maps: bool = False) -> bytes:
-    """Return all bytes of an input that the user named: a file or a finite stream.
+    """Return the whole content of a file, pipe or device that the user named.
 
     Args:
         path: the path of the input.
-        maps: whether to map a large file into memory instead of copying it. The result is then an
-            `mmap`, which slices like bytes.
+        maps: whether to map a large file into memory instead of copying it. The result can then be
+            an `mmap`, which slices like bytes.
 
     Raises:
         OSError: the input cannot be read, or is a stream longer than the limit of `read_stream`.
@@ -179,7 +179,7 @@ def map_file(file: BinaryIO, path: Path) -> mmap.mmap:
 
 
 def remove_temporary_files() -> None:
-    """Remove all temporary files of this process, which is about to end."""
+    """Remove all temporary files of this process before it ends."""
     for path in _temporary:
         with contextlib.suppress(OSError):
             path.unlink()
@@ -313,7 +313,7 @@ def _create_beside(target: Path, old: os.stat_result | None) -> tuple[int, Path]
     mode = 0o666 if old is None else stat.S_IMODE(old.st_mode) & 0o777
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     while True:
-        # The name is short, since the target's may have the maximum length already.
+        # A short name: a suffix on the target's name could exceed the maximum length.
         temporary = target.with_name(f".onnxtext-{os.urandom(6).hex()}")
         try:
             return os.open(temporary, flags, mode), temporary
@@ -325,12 +325,12 @@ def _create_beside(target: Path, old: os.stat_result | None) -> tuple[int, Path]
             raise
 
 
-def _take_over(temporary: Path, old: os.stat_result | None) -> None:
-    """Copy the old file's owner and permissions to the new file, as far as permitted."""
+def _copy_owner_and_mode(old: os.stat_result | None, new: Path) -> None:
+    """Give a new file the owner and permissions of the old one, as far as we are allowed to."""
     if old is None:
         return
     if hasattr(os, "chown"):
         with contextlib.suppress(OSError):
-            os.chown(temporary, old.st_uid, old.st_gid)
+            os.chown(new, old.st_uid, old.st_gid)
     with contextlib.suppress(OSError):
-        temporary.chmod(stat.S_IMODE(old.st_mode))
+        new.chmod(stat.S_IMODE(old.st_mode))

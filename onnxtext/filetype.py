@@ -20,7 +20,7 @@ _COMMENT = re.compile(rb"#[^\n]*")
 
 
 def is_binary(data: bytes, name: str) -> bool:
-    """Whether a file is a binary model: by its suffix, or by its content if that is unknown."""
+    """Whether a file is a binary model, by its suffix; by its content if the suffix is unknown."""
     suffix = Path(name).suffix.lower()
     return suffix == BINARY_SUFFIX or (suffix not in TEXT_SUFFIXES and looks_binary(data))
 
@@ -37,16 +37,15 @@ def looks_binary(data: bytes) -> bool:
         head.decode("utf-8")
     except UnicodeDecodeError as error:
         return error.start < len(head) - 3  # near the end, a character may be cut off
-    # A model usually begins with the key of one of its first fields; no text begins so.
+    # A model usually begins with the key of one of its first fields; no text begins like this.
     return head[:1] in (b"\x08", b"\x12", b"\x1a", b"\x3a")
 
 
 def has_binary_content(data: bytes) -> bool:
     """Whether content is a binary model rather than a valid text, regardless of the file's name.
 
-    Git, for example, stores texts in files named `.onnx`. No valid text has control characters
-    outside of comments; every binary model has control characters, even if its writer orders fields
-    in an unusual way.
+    For example, git stores texts in files named `.onnx`. Every binary model has control characters;
+    a valid text has them only in comments.
     """
     return looks_binary(data) or bool(_CONTROLS.search(_COMMENT.sub(b"", data[:HEAD])))
 

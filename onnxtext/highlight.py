@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Classify the tokens of a text for highlighting: for terminals and for Pygments.
 
-The tokens are those of the parser (`syntax/grammar/lexer.py`); names are classified by their
-neighbours. The parser is imported only when a text is classified.
+The lexer of the parser (`syntax/grammar/lexer.py`) splits the text; the neighbours of a name
+determine its class. The lexer is imported only when a text is classified.
 """
 
 from __future__ import annotations
@@ -19,6 +19,17 @@ if TYPE_CHECKING:
 
 Piece = tuple[int, str, str]
 """(offset, Pygments token type such as `Name.Function`, text)"""
+
+_SECTIONS = {
+    "METADATA",
+    "QUANTIZATION",
+    "TRAINING",
+    "CONFIGURATION",
+    "ORDER",
+    "ENCODING",
+    "RESOURCES",
+}
+"""Keywords that begin a section; elsewhere, they are names."""
 
 KINDS: dict[str, str] = {
     "TRIPLE": "String.Doc",
@@ -41,18 +52,10 @@ KINDS: dict[str, str] = {
     "INT": "Number.Integer",
     "SPLAT": "Operator",
     "DECORATOR": "Name.Decorator",
-    "WORD": "Name.Variable",
-    "METADATA": "Name.Variable",
-    "QUANTIZATION": "Name.Variable",
-    "TRAINING": "Name.Variable",
-    "CONFIGURATION": "Name.Variable",
-    "ORDER": "Name.Variable",
-    "ENCODING": "Name.Variable",
-    "RESOURCES": "Name.Variable",
-    "WHERE": "Name.Variable",
+    **dict.fromkeys(("WORD", "WHERE", *_SECTIONS), "Name.Variable"),
     "BAD": "Error",
 }
-"""Pygments token types of the terminals that are classified without context."""
+"""The Pygments token type of each terminal, unless its neighbours determine another type."""
 
 _PARTS = re.compile(
     r"(?P<blank>\s+)|(?P<type>[A-Za-z_]\w*(?=\s*\[))|(?P<name>[A-Za-z_]\w*)"
@@ -61,18 +64,9 @@ _PARTS = re.compile(
 )
 """Matches the parts of a token that the lexer does not split (`float[N, 3]`, `[1, 2]`)."""
 
-_SECTIONS = {
-    "METADATA",
-    "QUANTIZATION",
-    "TRAINING",
-    "CONFIGURATION",
-    "ORDER",
-    "ENCODING",
-    "RESOURCES",
-}
 _NAMES = {"WORD", "STRING", "ESCAPED_STRING", "BYTES"}
 _ELEMENTS = {"NUMBERS", "NESTED", "BRACES"}
-"""Terminals whose token has all elements of a tensor, such as `{1, 2}`."""
+"""Terminals for all elements of a tensor, such as `{1, 2}`: the lexer returns them as one token."""
 _OPENING = frozenset("<([{")
 _CLOSING = frozenset(">)]}")
 _OPERATORS = frozenset({"=", "=>", "@"})
@@ -83,11 +77,11 @@ def classify(text: str, longest: int = sys.maxsize) -> Iterator[Piece]:
 
     Args:
         text: a model or any part of one; errors become pieces of the kind `Error`.
-        longest: maximum number of characters of a tensor's list of elements that is split into
-            pieces; a longer list is one piece of the kind `Number`.
+        longest: a list of elements with more characters is not split: it is one piece of the kind
+            `Number`.
     """
     end = 0
-    for token, kind in _kinds(_tokens(text)):
+    for token, kind in _classified(_tokens(text)):
         yield from _between(text, end, token.at)
         if len(token) > longest and token.kind in _ELEMENTS:
             yield token.at, "Number", str(token)
@@ -109,49 +103,49 @@ def _tokens(text: str) -> Iterator[Token]:
         yield token if isinstance(token, Token) else Token(token, at, kind)
 
 
-def _kinds(tokens: Iterator[Token]) -> Iterator[tuple[Token, str]]:
-    """Yield each token with its kind, by its terminal, neighbours and enclosing bracket."""
+def _classified(tokens: Iterator[Token]) -> Iterator[tuple[Token, str]]:
+    """Yield each token with its Pygments token type."""
     brackets: list[str] = []
     before: Token | str = ""
-    coming = deque(islice(tokens, _AHEAD))
-    while coming:
-        token = coming.popleft()
-        coming.extend(islice(tokens, 1))
+    queue = deque(islice(tokens, _QUEUE_LENGTH))
+    while queue:
+        token = queue.popleft()
+        queue.extend(islice(tokens, 1))
         if token in _OPENING:
             brackets.append(token)
         elif token in _CLOSING and brackets:
             brackets.pop()
         found = None
         if token.kind in _NAMES or token.kind in _SECTIONS:
-            after, *following = coming or ("",)
+            after, *following = queue or ("",)
             graph = _opens_graph(following[:2])
-            found = _name(token.kind, before, after, "".join(brackets[-1:]), graph=graph)
+            found = _name_type(token.kind, before, after, "".join(brackets[-1:]), graph=graph)
         if found is None:
             found = KINDS.get(token.kind, "Operator" if token in _OPERATORS else "Punctuation")
         yield token, found
         before = token
 
 
-_AHEAD = 4
-"""The length of the queue of tokens: the current token and the lookahead."""
+_QUEUE_LENGTH = 4
+"""The current token and a lookahead of three tokens."""
 
 
 def _opens_graph(following: list[Token]) -> bool:
-    """Whether a `(` begins a graph, not the inputs of a node, by the two tokens after it."""
+    """Whether the two tokens after a `(` show that it begins a graph, not the inputs of a node."""
     kind = following[0].kind if following else ""
     if following == [")", "=>"] or kind == "TYPE":
         return True
     return kind in {"PRIM", "CONTAINER"} and following[1:] not in ([","], [")"])
 
 
-def _name(kind: str, before: str, after: str, bracket: str, *, graph: bool) -> str | None:
-    """Return the highlighting of a name; None if its neighbours do not determine it.
+def _name_type(kind: str, before: str, after: str, bracket: str, *, graph: bool) -> str | None:
+    """Return the Pygments token type of a name; None if its neighbours do not determine the type.
 
     Args:
         kind: its terminal.
         before: the token before it.
         after: the token after it.
-        bracket: the innermost open bracket.
+        bracket: the innermost open bracket; "" outside of brackets.
         graph: whether a `(` after the name would begin a graph.
     """
     if kind in _SECTIONS and not bracket and before != ">" and after in {"{", "none"}:
@@ -176,7 +170,7 @@ def _name(kind: str, before: str, after: str, bracket: str, *, graph: bool) -> s
 
 
 def _pieces(token: Token, whole: str) -> Iterator[Piece]:
-    """Yield a token as one piece, or the parts of a type or of a tensor's elements."""
+    """Yield a token as one piece of type `whole`; split types and lists of elements into parts."""
     kind = token.kind
     if kind == "DECORATOR":
         yield token.at, whole, token[:-1]
@@ -185,22 +179,22 @@ def _pieces(token: Token, whole: str) -> Iterator[Piece]:
     if kind != "TYPE" and kind not in _ELEMENTS:
         yield token.at, whole, str(token)
         return
+    types: dict[str | None, str] = {
+        "blank": "Whitespace",
+        "type": "Keyword.Type",
+        "name": "Name.Label" if kind == "TYPE" else "Keyword.Constant",
+        "number": "Number",
+        "mark": "Punctuation",
+    }
     for part in _PARTS.finditer(token):
-        kinds: dict[str | None, str] = {
-            "blank": "Whitespace",
-            "type": "Keyword.Type",
-            "name": "Name.Label" if kind == "TYPE" else "Keyword.Constant",
-            "number": "Number",
-            "mark": "Punctuation",
-        }
-        yield token.at + part.start(), kinds[part.lastgroup], part.group()
+        yield token.at + part.start(), types[part.lastgroup], part.group()
 
 
-_GAP = re.compile(r"(?P<comment>#[^\n]*)|(?P<blank>\s+)|(?P<other>.)", re.DOTALL)
+_GAP = re.compile(r"(?P<comment>#[^\n]*)|(?P<blank>\s+)|.", re.DOTALL)
+_GAP_TYPES = {"comment": "Comment.Single", "blank": "Whitespace", None: "Text"}
 
 
 def _between(text: str, start: int, end: int) -> Iterator[Piece]:
     """Yield the blanks and comments between tokens."""
     for part in _GAP.finditer(text, start, end):
-        kinds: dict[str | None, str] = {"comment": "Comment.Single", "blank": "Whitespace"}
-        yield part.start(), kinds.get(part.lastgroup, "Text"), part.group()
+        yield part.start(), _GAP_TYPES[part.lastgroup], part.group()

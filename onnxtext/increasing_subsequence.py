@@ -15,22 +15,22 @@ def rising(numbers: Sequence[int]) -> list[bool]:
     Args:
         numbers: distinct numbers, such as the old index of each item of a list.
     """
-    tops: list[int] = []
-    places: list[int] = []
-    below = [-1] * len(numbers)
+    tops: list[int] = []  # the top number of each pile
+    indices: list[int] = []  # the index of each top in `numbers`
+    previous = [-1] * len(numbers)  # for each number, the index of the one before it, or -1
     for at, number in enumerate(numbers):
         pile = bisect_left(tops, number)
         if pile:
-            below[at] = places[pile - 1]
+            previous[at] = indices[pile - 1]
         if pile == len(tops):
             tops.append(number)
-            places.append(at)
+            indices.append(at)
         else:
             tops[pile] = number
-            places[pile] = at
+            indices[pile] = at
     kept = [False] * len(numbers)
-    at = places[-1] if places else -1
+    at = indices[-1] if indices else -1
     while at >= 0:
         kept[at] = True
-        at = below[at]
+        at = previous[at]
     return kept

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from operator import attrgetter
 
 from onnxtext import ast
 from onnxtext.ast.names import qualified_name
@@ -16,7 +17,6 @@ from onnxtext.tensor.elements import ELEMENTS, raw_size
 
 LARGEST = 10
 """Maximum number of tensors in the list of the largest tensors."""
-IN_FILE = "in the file"
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +137,8 @@ def summarize(model: ast.Model) -> Overview:
     operators = Counter(
         [qualified_name(node.domain, node.op_type) for graph in graphs for node in graph.nodes]
     )
-    outer = 1 + sum(
+    # The main graph and the graphs of training information are not nested.
+    outermost = 1 + sum(
         graph is not None
         for training in model.training
         for graph in (training.initialization, training.algorithm)
@@ -145,26 +146,22 @@ def summarize(model: ast.Model) -> Overview:
     return Overview(
         producer or None,
         model.ir_version,
-        _opsets(model.opset_imports),
+        {each.domain or "ai.onnx": each.version for each in model.opset_imports},
         model.graph.name,
         tuple(map(_value, model.graph.inputs)),
         tuple(map(_value, model.graph.outputs)),
         _dimensions(interface),
         operators.total(),
         dict(sorted(operators.items(), key=lambda item: (-item[1], item[0]))),
-        sum(id(graph) not in functions for graph in graphs) - outer,
+        sum(id(graph) not in functions for graph in graphs) - outermost,
         tuple(map(_called, model.functions)),
         _amount(weights),
-        _grouped(weights, [weight.element for weight in weights]),
-        _grouped(weights, [weight.place for weight in weights]),
+        _grouped(weights, attrgetter("element")),
+        _grouped(weights, attrgetter("place")),
         tuple(weights[:LARGEST]),
         len(model.metadata),
         bool(model.training),
     )
-
-
-def _opsets(imports: Iterable[ast.OpsetImport]) -> dict[str, int]:
-    return {each.domain or "ai.onnx": each.version for each in imports}
 
 
 def _called(function: ast.Function) -> Called:
@@ -173,18 +170,18 @@ def _called(function: ast.Function) -> Called:
 
 
 def _value(value: ast.ValueInfo) -> Value:
-    shown = None if value.type is None else print_type(value.type)
-    return Value(value.name, shown, value.data is not None)
+    type = None if value.type is None else print_type(value.type)
+    return Value(value.name, type, value.data is not None)
 
 
 def _dimensions(values: Iterable[ast.ValueInfo]) -> dict[str, tuple[str, ...]]:
     found: dict[str, dict[str, None]] = {}
     for value in values:
         for index, dim in enumerate(_shape(value.type)):
-            plain = dim.value if isinstance(dim, ast.DecoratedDim) else dim
-            if isinstance(plain, str):
-                found.setdefault(plain, {})[f"{value.name}[{index}]"] = None
-    return {name: tuple(places) for name, places in found.items()}
+            name = dim.value if isinstance(dim, ast.DecoratedDim) else dim
+            if isinstance(name, str):
+                found.setdefault(name, {})[f"{value.name}[{index}]"] = None
+    return {name: tuple(axes) for name, axes in found.items()}
 
 
 def _shape(type: ast.Type | None) -> tuple[ast.Dim, ...]:
@@ -217,8 +214,8 @@ def _weights(model: ast.Model, graphs: Iterable[ast.Graph | ast.Function]) -> It
 
 
 def _attribute_weights(model: ast.Model, name: str, attribute: ast.Attribute) -> Iterator[Weight]:
-    held = attribute.value if isinstance(attribute.value, tuple) else (attribute.value,)
-    for tensor in held:
+    values = attribute.value if isinstance(attribute.value, tuple) else (attribute.value,)
+    for tensor in values:
         if isinstance(tensor, ast.Tensor):
             yield _weight(model, name, tensor.type, tensor.data)
         elif isinstance(tensor, ast.SparseTensor):
@@ -245,6 +242,7 @@ def _weight(
 
 
 def _place(model: ast.Model, data: ast.TensorData) -> str:
+    """Return the location of a tensor's data, as in `Weight.place`."""
     match data:
         case ast.ExternalData(entries):
             return dict(entries).get("location", "external data")
@@ -255,18 +253,18 @@ def _place(model: ast.Model, data: ast.TensorData) -> str:
             return " or ".join(outside) if outside else "nowhere"
         case ast.NoData():
             return "nowhere"
-    return IN_FILE
+    return "in the file"
 
 
-def _amount(weights: Iterable[Weight]) -> Amount:
-    held = list(weights)
-    elements = sum([weight.elements for weight in held])
-    return Amount(len(held), elements, sum([weight.size for weight in held]))
+def _amount(weights: list[Weight]) -> Amount:
+    elements = sum([weight.elements for weight in weights])
+    return Amount(len(weights), elements, sum([weight.size for weight in weights]))
 
 
-def _grouped(weights: list[Weight], keys: list[str]) -> dict[str, Amount]:
+def _grouped(weights: list[Weight], key: Callable[[Weight], str]) -> dict[str, Amount]:
+    """Return the totals of the weights with each key, the largest size first."""
     groups: dict[str, list[Weight]] = {}
-    for weight, key in zip(weights, keys, strict=True):
-        groups.setdefault(key, []).append(weight)
+    for weight in weights:
+        groups.setdefault(key(weight), []).append(weight)
     amounts = {key: _amount(group) for key, group in groups.items()}
     return dict(sorted(amounts.items(), key=lambda item: (-item[1].size, item[0])))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Read the arguments of the public functions: a text, bytes, a path, a message, an object."""
+"""Read a model that a user passes to a public function: as text, bytes, path, message or object."""
 
 from __future__ import annotations
 
@@ -33,6 +33,12 @@ class Given:
     name: str
     base: Path | None = None
     message: str = "ModelProto"
+
+    @property
+    def data(self) -> bytes:
+        """The content as bytes; a text is encoded in UTF-8."""
+        content = self.content
+        return content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
 
     def as_model(self) -> Given:
         """Wrap a graph, function or node in a model; return a text or a model unchanged.
@@ -80,7 +86,7 @@ def read_given(source: object, name: str | None = None) -> Given:
                 )
             return Given(source, name or "<string>")
         case bytes() | bytearray() | memoryview():
-            return _of_bytes(bytes(source), name)
+            return _of_bytes(bytes(source), name or "<bytes>")
         case os.PathLike():
             return _of_file(Path(source), name)
     try:
@@ -92,13 +98,12 @@ def read_given(source: object, name: str | None = None) -> Given:
 
 
 _FILE_NAME = re.compile(r"[^\n{}<>()]*\.(?:onnx|onnxtxt|onnxtext)")
-"""Matches file names. They are rejected as texts: no valid text consists of a name only."""
+"""Matches file names. A valid text always contains one of the characters that this excludes."""
 
 
-def _of_bytes(data: bytes, name: str | None) -> Given:
-    if data and not has_binary_content(data):
-        return Given(decode_text(data, name or "<bytes>"), name or "<bytes>")
-    return Given(data, name or "<bytes>")
+def _of_bytes(data: bytes, name: str) -> Given:
+    is_text = data and not has_binary_content(data)
+    return Given(decode_text(data, name) if is_text else data, name)
 
 
 def _of_file(path: Path, name: str | None) -> Given:
@@ -109,7 +114,7 @@ def _of_file(path: Path, name: str | None) -> Given:
 
 
 def message_of(source: Any) -> Any:
-    """Return the message of an argument; objects of `onnx_ir` and `onnxscript` are converted.
+    """Return a message unchanged; convert an object of `onnx_ir` or `onnxscript` to a message.
 
     Args:
         source: a message, or an object of `onnx_ir` or `onnxscript`.
@@ -132,7 +137,7 @@ def message_of(source: Any) -> Any:
 
 
 def message_name(kind: type) -> str:
-    """Return the name of a message type as in the schema, such as `TypeProto.Tensor`.
+    """Return the name of a message class in the ONNX schema, such as `TypeProto.Tensor`.
 
     Raises:
         TypeError: the type is not a message type of ONNX.

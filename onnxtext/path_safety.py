@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Keep commands within the files that the user named: links must not lead out of them.
+"""Keep commands within the files and directories that the user named: links must not lead out.
 
-The texts and links of a cloned repository are not trusted. So:
+The texts and links of a cloned repository are not trusted. So these rules hold:
 
 - A path given by the *user* (an argument, `-o`, a store) is followed wherever it leads. A link
   stays a link: its target is read or replaced.
@@ -18,19 +18,22 @@ The texts and links of a cloned repository are not trusted. So:
 - In a *store*, blobs are regular files below it. A blob that we write replaces a link;
   `gc` removes the link, never its target.
 
-Files are created under new names and then renamed (`files`). So a hard link from outside keeps
-its content, and nothing is written through a link that appears meanwhile.
+Every file is created under a new name and then renamed (`files`). So other hard links to the old
+file keep the old content, and no attacker can redirect the writing by creating a link meanwhile.
 """
 
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from onnxtext.files import is_stream
+
 Skipped = Callable[[Path, str], None]
 """A callback that receives each file that a walk skips, and the reason."""
+
+Test = Callable[[Path], bool]
 
 
 def leads_out(path: Path, directory: Path) -> bool:
@@ -38,9 +41,6 @@ def leads_out(path: Path, directory: Path) -> bool:
     root = os.path.realpath(directory)
     real = os.path.realpath(path)
     return real != root and not real.startswith(root.rstrip(os.sep) + os.sep)
-
-
-Test = Callable[[Path], bool]
 
 
 def walk_files(directory: Path, fits: Test, wanted: Test, skipped: Skipped) -> Iterator[Path]:
@@ -81,10 +81,5 @@ def unfit(path: Path, directory: Path) -> str | None:
     """
     if path.is_symlink() and leads_out(path, directory):
         return "it is a symbolic link to a target outside of its directory"
-    try:
-        mode = path.stat().st_mode
-    except OSError:
-        return None  # it does not exist yet, or reading it raises a better error
-    if stat.S_ISREG(mode) or stat.S_ISDIR(mode):  # opening a directory raises an error
-        return None
-    return "it is not a regular file"
+    # For a directory or an unreadable file, opening it raises a better error.
+    return "it is not a regular file" if is_stream(path) else None

@@ -88,10 +88,8 @@ def show(
     choice = Choice(graph, _names(start), _names(end), pattern, context)
     given = read_given(model).as_model()
     base = given.base if base_dir is None else Path(base_dir)
-    content = given.content
-    is_text = isinstance(content, str)
-    data = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
-    reading = read_model(data, given.name, base, binary=not is_text)
+    binary = isinstance(given.content, bytes)
+    reading = read_model(given.data, given.name, base, binary=binary)
     return Shown("".join(part_text(reading, choice)), reading)
 
 

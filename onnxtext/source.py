@@ -17,7 +17,7 @@ STRING = r'"""[^"\\]*(?:(?:\\.|"(?!""))[^"\\]*)*"""|"[^"\\]*(?:\\.[^"\\]*)*"'
 COMMENT = r"#[^\n]*"
 
 STRING_OR_COMMENT = re.compile(f"({STRING}|{COMMENT})", re.DOTALL)
-"""Finds the string literals and comments of a text. It ignores the quote of an unclosed string."""
+"""Finds the string literals and comments of a text. It skips a quote that begins no string."""
 
 ColumnUnit = Literal["characters", "utf-8", "utf-16"]
 
@@ -97,10 +97,10 @@ class Source:
 
 
 def find_by_quote(text: str, wanted: str, start: int = 0) -> int:
-    """Return `text.find(wanted, start)`, faster than `str.find`; `wanted` must contain a `"`.
+    """Return `text.find(wanted, start)`; `wanted` must contain a `"`.
 
-    This searches for the quote, which is rare in texts of many megabytes, and so is several times
-    as fast as `str.find`.
+    This function searches for the quote first. Quotes are rare in texts of many megabytes, so it is
+    several times as fast as `str.find`.
     """
     before = wanted.index('"')
     at = start + before - 1

@@ -10,7 +10,7 @@ _MOST_COMPARED = 2000
 _LONGEST = 120
 _LEAST_SIMILARITY = 0.8
 _TRANSPOSED = 0.9
-"""The similarity of names with transposed letters, which are one typing error, not two."""
+"""The similarity of two names with the same letters in another order, a single typing error."""
 
 
 def nearest(name: str, candidates: Iterable[str]) -> str | None:

@@ -23,7 +23,7 @@ from onnxtext.api_errors import (
 from onnxtext.ast.model import EncodingPatch, Model
 from onnxtext.diagnostics import Diagnostic, OnnxTextError, OnnxTextWarning
 from onnxtext.memory import paused_collector, reuse_memory
-from onnxtext.proto.encode.lower import LowerError, lower_guarded
+from onnxtext.proto.encode.lower import LowerError, lower_guarded, lower_model
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
 
@@ -86,7 +86,7 @@ def encode(
     if missing:
         raise OnnxTextError(*missing)
     if external is not None:
-        _externalize(model, source, elsewhere, external)
+        _move_to_external_file(model, source, elsewhere, external)
     try:
         pieces = lower_checked(model, source, elsewhere)
     except LowerError as error:
@@ -177,7 +177,7 @@ def embed(model: Model, source: Source, base_dir: Path) -> None:
     check_declared_size(model, source)
 
 
-def _externalize(
+def _move_to_external_file(
     model: Model, source: Source, elsewhere: Elsewhere | None, external: ExternalFile
 ) -> None:
     from onnxtext.tensor.text_resources import BlobError
@@ -192,13 +192,13 @@ def _externalize(
 
 
 _DEEP = 75
-"""Protobuf reads any model up to this depth; deeper models are decoded as a test."""
+"""Protobuf can read all models up to this depth; deeper ones are decoded to find out."""
 
 
 def _restore_encoding(
     model: Model, encoding: EncodingPatch, data: bytes, name: str, elsewhere: Elsewhere | None
 ) -> bytes:
-    """Apply the encoding patch to `data`; if it does not fit the model, warn, return `data`."""
+    """Return `data` with the encoding patch applied; warn and return `data` if it does not fit."""
     import hashlib
 
     from onnxtext.wire.encoding_patch import apply_patch
@@ -222,19 +222,18 @@ def _restore_encoding(
 
 
 def _same_model(data: bytes, model: Model, elsewhere: Elsewhere | None) -> bool:
-    """Whether patched bytes still encode the given model."""
+    """Whether bytes encode a model, canonically or not."""
     from onnxtext.proto.decode.lift import LiftError, canonical_encoding
-    from onnxtext.proto.encode.lower import lower_model
 
     try:
-        plain = lower_model(replace(model, encoding_habits=()), elsewhere)
-        return canonical_encoding(data) == plain
+        canonical = lower_model(replace(model, encoding_habits=()), elsewhere)
+        return canonical_encoding(data) == canonical
     except LiftError:
         return False
 
 
 def decode_message(message_type: type[P], data: bytes, source: Source) -> P:
-    """Decode a message of the `onnx` package that onnxtext has encoded.
+    """Decode a message that onnxtext has encoded to an object of the `onnx` package.
 
     Raises:
         OnnxTextError: the message is nested deeper than protobuf reads.

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Verify the laws of lossless conversion (docs/laws.md) on a file of the user.
+"""Verify on a user's file that conversions are lossless (docs/laws.md has all laws).
 
 - L1: `to_binary` restores the bytes that were given to `from_binary`.
-- L3: printed text parses to the same tree, and that tree is printed as the same text.
+- L3: a printed text parses to the same tree, and this tree is printed as the same text.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Literal
 
 from onnxtext.diagnostics import OnnxTextError
-from onnxtext.filetype import TEXT_SUFFIXES
+from onnxtext.filetype import TEXT_SUFFIXES, decode_text
 from onnxtext.source import Source
 
 if TYPE_CHECKING:
@@ -91,8 +91,6 @@ def verify(data: bytes, *, name: str = "<bytes>") -> Verdict:
         OnnxTextError: the file is neither a model nor a valid text.
     """
     if PurePath(name).suffix.lower() in TEXT_SUFFIXES:
-        from onnxtext.filetype import decode_text
-
         base = PurePath(name).parent
         return verify_text(decode_text(data, name), base_dir=base, name=name)
     return verify_binary(data, name=name)
@@ -105,6 +103,7 @@ def verify_binary(data: bytes, *, name: str = "<bytes>") -> Verdict:
         OnnxTextError: the bytes are not a valid `ModelProto`.
     """
     from onnxtext.api import from_binary, parse
+    from onnxtext.binary_to_text import lift_placed
     from onnxtext.text_to_binary import FilesBeside, encode
 
     text = from_binary(data, name=name)
@@ -120,7 +119,7 @@ def verify_binary(data: bytes, *, name: str = "<bytes>") -> Verdict:
         del pieces
     except OnnxTextError as error:
         found.append(_unreadable("L1", error))
-    found += _compare_model(data, model)
+    found += _compare_trees(lift_placed(data), model)
     found += _compare_printed(text, model)
     return Verdict("binary", tuple(found))
 
@@ -143,7 +142,7 @@ def verify_text(text: str, *, base_dir: PurePath | None = None, name: str = "<st
     data = joined(encode(model, Source(text, name), elsewhere=FilesBeside(model, base_dir)))
     printed = f"{name} as printed"
     found: list[Difference] = []
-    if not _is_printed(text, model):  # comparing a canonical text with its print is superfluous
+    if not _is_printed(text, model):  # a canonical text equals its print: nothing to compare
         found += _compare_with_printed(model, data, base_dir, printed)
     del model
     try:
@@ -157,7 +156,7 @@ def verify_text(text: str, *, base_dir: PurePath | None = None, name: str = "<st
 def _compare_with_printed(
     model: Model, data: bytes, base_dir: PurePath | None, name: str
 ) -> list[Difference]:
-    """Print a model, and compare the tree, encoding and second print of the printed text."""
+    """Print a model and parse the printed text: compare the trees, the bytes and a second print."""
     from onnxtext.api import parse
     from onnxtext.printer import print_model
     from onnxtext.text_to_binary import FilesBeside, encode
@@ -166,11 +165,11 @@ def _compare_with_printed(
     text = print_model(model)
     found: list[Difference] = []
     try:
-        made = parse(text, name=name)
-        found += _compare_trees(model, made)
-        found += _compare_printed(text, made)
+        again = parse(text, name=name)
+        found += _compare_trees(model, again)
+        found += _compare_printed(text, again)
         # The pieces are not joined, to avoid a copy of large weights.
-        pieces = encode(made, Source(text, name), elsewhere=FilesBeside(made, base_dir))
+        pieces = encode(again, Source(text, name), elsewhere=FilesBeside(again, base_dir))
         if not pieces_equal(pieces, data):
             found.append(Difference("L3", "the printed text is encoded differently"))
     except OnnxTextError as error:
@@ -178,17 +177,11 @@ def _compare_with_printed(
     return found
 
 
-def _compare_model(data: bytes, model: Model) -> list[Difference]:
-    """Compare a parsed text with the binary that it was printed from."""
-    from onnxtext.binary_to_text import lift_placed
-
-    return _compare_trees(lift_placed(data), model)
-
-
-def _compare_trees(wanted: object, made: object) -> list[Difference]:
-    if wanted == made:
+def _compare_trees(printed: Model, parsed: Model) -> list[Difference]:
+    """Compare a printed tree with the tree that its text was parsed to."""
+    if printed == parsed:
         return []
-    path, left, right = _first_unequal(wanted, made, "")
+    path, left, right = _first_unequal(printed, parsed, "")
     where = path or "the model"
     message = f"the printed text parses to another model: {where} was {left} and became {right}"
     return [Difference("L3", message, path=path or None)]
@@ -235,7 +228,7 @@ def _compare_printed(text: str, model: Model) -> list[Difference]:
 def _is_printed(text: str, model: Model) -> bool:
     """Whether a model is printed as this text.
 
-    The print is compared in parts, not joined, since it may have gigabytes.
+    The printed parts are compared one by one, because a joined copy may have gigabytes.
     """
     from onnxtext.printer.printer import model_parts
 
@@ -247,23 +240,22 @@ def _is_printed(text: str, model: Model) -> bool:
     return at == len(text)
 
 
-def _compare_bytes(wanted: bytes, pieces: Sequence[Piece]) -> list[Difference]:
+def _compare_bytes(old: bytes, pieces: Sequence[Piece]) -> list[Difference]:
+    """Compare the bytes of a model with those after the round trip."""
     from onnxtext.text_to_binary import joined
     from onnxtext.wire.compare import pieces_equal
 
-    if pieces_equal(pieces, wanted):
+    if pieces_equal(pieces, old):
         return []
     from onnxtext.proto.path_at_offset import path_at
 
-    made = joined(pieces)
-
-    at = first_difference(wanted, made)
-    path = path_at(wanted, at) or None
-    have = wanted[at : at + _SHOWN].hex(" ") or "nothing"
-    got = made[at : at + _SHOWN].hex(" ") or "nothing"
+    new = joined(pieces)
+    at = first_difference(old, new)
+    path = path_at(old, at) or None
+    left, right = [data[at : at + _SHOWN].hex(" ") or "nothing" for data in (old, new)]
     place = f"byte {at:#x}" + (f" ({path})" if path else "")
-    sizes = "" if len(wanted) == len(made) else f"; {len(wanted):,} bytes became {len(made):,}"
-    message = f"the bytes differ from {place} on: {have} became {got}{sizes}"
+    sizes = "" if len(old) == len(new) else f"; {len(old):,} bytes became {len(new):,}"
+    message = f"the bytes differ from {place} on: {left} became {right}{sizes}"
     return [Difference("L1", message, offset=at, path=path)]
 
 
@@ -271,7 +263,7 @@ def first_difference(left: bytes, right: bytes) -> int:
     """Return the offset of the first byte that differs, or the length of the shorter string."""
     low, high = 0, min(len(left), len(right))
     a, b = memoryview(left), memoryview(right)
-    while low < high:  # equal up to `low`; the difference is not after `high`
+    while low < high:  # the first `low` bytes are equal; the first difference is not behind `high`
         middle = (low + high + 1) // 2
         if a[low:middle] == b[low:middle]:
             low = middle
@@ -281,9 +273,8 @@ def first_difference(left: bytes, right: bytes) -> int:
 
 
 def _unreadable(law: str, error: OnnxTextError) -> Difference:
+    """Create the violation of a law by a printed text that cannot be parsed or encoded."""
     first = error.diagnostics[0]
-    line = None
-    if first.source is not None and first.labels:
-        line = first.source.position(first.labels[0].span.start).line
+    line = None if first.position is None else first.position.line
     where = f" in line {line}" if line else ""
     return Difference(law, f"the printed text cannot be parsed{where}: {first.message}", line=line)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,14 +22,14 @@ def read_array(text: str) -> np.ndarray[Any, Any]:
     import numpy as np
 
     if not text.startswith("@"):
-        import json
-
         try:
-            made = np.asarray(json.loads(text))
-            if not made.shape and made.dtype.kind == "U":
-                raise ValueError
-            if made.dtype.kind != "O" or all(isinstance(item, int) for item in made.flat):
-                return made  # numbers beyond int64 are objects
+            array = np.asarray(json.loads(text))
+            if array.dtype.kind == "O":  # such as integers beyond int64
+                is_valid = all(isinstance(item, int) for item in array.flat)
+            else:
+                is_valid = bool(array.shape) or array.dtype.kind != "U"
+            if is_valid:
+                return array
         except (ValueError, TypeError, RecursionError):
             pass
         raise CommandError(
@@ -39,9 +40,9 @@ def read_array(text: str) -> np.ndarray[Any, Any]:
     path = Path(text[1:])
     with io_errors("read", path):
         try:
-            made = np.load(path, allow_pickle=False)
+            array = np.load(path, allow_pickle=False)
         except (ValueError, EOFError) as error:
             raise CommandError("no-input", f"{path} is not a .npy file: {error}") from None
-    if not isinstance(made, np.ndarray):
+    if not isinstance(array, np.ndarray):
         raise CommandError("no-input", f"{path} contains several arrays; name a .npy file")
-    return made
+    return array

@@ -14,10 +14,10 @@ _handlers: list[object] = []
 
 
 def install_handler() -> None:
-    """Install a handler for SIGBUS, which reading beyond the end of a mapped file sends.
+    """Install a handler for SIGBUS, the signal for reading beyond the end of a mapped file.
 
-    The kernel repeats the instruction that failed when the handler returns. Python calls functions
-    of `signal.signal` after the instruction, so never; a C function is necessary.
+    The handler must be a C function. Python would call a handler of the module `signal` only after
+    the failed instruction, which the kernel repeats forever.
     """
     if _handlers or not hasattr(signal, "SIGBUS"):
         return
@@ -29,6 +29,7 @@ def install_handler() -> None:
 
 
 def _end(number: int) -> None:
+    """Name the file that became shorter, and end the process."""
     try:
         files.remove_temporary_files()
         names = [name for name, size in files.mapped.items() if _is_shorter(name, size)]

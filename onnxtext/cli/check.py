@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +16,7 @@ from onnxtext.cli.output_paths import STDIN
 from onnxtext.cli.progress import Progress
 from onnxtext.cli.report import FINDINGS, CommandError, Reporter, io_errors
 from onnxtext.cli.settings_errors import read_schema_tables, read_settings
-from onnxtext.cli.streams import read_stdin
+from onnxtext.cli.streams import read_argument
 from onnxtext.cli.target_opset import (
     Targets,
     check_targets,
@@ -25,7 +25,8 @@ from onnxtext.cli.target_opset import (
     read_targets,
 )
 from onnxtext.diagnostics.code_pages import codes
-from onnxtext.files import read_input
+from onnxtext.files import write_atomically
+from onnxtext.filetype import TEXT_SUFFIXES, decode_text, is_binary
 
 if TYPE_CHECKING:
     from onnxtext.checker.engine.project_settings import Settings
@@ -74,10 +75,10 @@ class CheckOptions:
     strict: bool
     fix: bool
     max_findings: int | None
-    infer: bool = False
-    targets: Targets = field(default_factory=dict)
-    output: Target | None = None
-    schemas: tuple[str, ...] = ()
+    infer: bool
+    targets: Targets
+    output: Target | None
+    schemas: tuple[str, ...]
 
 
 def _slugs(
@@ -221,8 +222,8 @@ def _check_slugs(choice: CheckOptions) -> None:
 
     for slug in (*choice.select, *choice.ignore):
         if not is_known(slug):
-            near = nearest(slug, rules())
-            hint = f" Did you mean {near}?" if near else ""
+            meant = nearest(slug, rules())
+            hint = f" Did you mean {meant}?" if meant else ""
             raise click.UsageError(f"There is no rule {slug!r}.{hint}")
 
 
@@ -234,7 +235,7 @@ def _check(name: str, choice: CheckOptions, reporter: Reporter) -> None:
     path = None if name == "-" else Path(name)
     settings = read_settings(path)
     with use_tables(read_schema_tables(settings, choice.schemas)):
-        _check_content(_read(path), name, settings, choice, reporter)
+        _check_content(read_argument(name, path), name, settings, choice, reporter)
 
 
 def _check_content(
@@ -242,7 +243,6 @@ def _check_content(
 ) -> None:
     """Check the content of a file, report findings, and write what the options request."""
     from onnxtext.checker.engine.check_input import check_file, too_deep
-    from onnxtext.filetype import decode_text, is_binary
 
     path = None if name == "-" else Path(name)
     shown = STDIN if path is None else name
@@ -268,26 +268,30 @@ def _check_content(
     most = choice.max_findings
     if most is None:
         most = DEFAULT_MOST if settings.max_findings is None else settings.max_findings
-    made: tuple[str | bytes, str | bytes] | None = None
-    if target is not None and not any(item.severity == "error" for item in found):
+    before = after = None  # the model before and after the conversion, if there are no errors
+    if target is not None and not _has_errors(found):
         before = after = data if is_binary(data, shown) else decode_text(data, shown)
         if choice.targets:
             changes, after = convert_content(before, shown, choice.targets)
             found += changes
-        if not any(item.severity == "error" for item in found):
-            made = before, after
-    show(found, most, shown, reporter, strict=strict)
-    if target is not None and made is None:
-        to = target.output or target.name
-        reporter.summary(f"{target.name}: has errors, so {to} is not written")
-    elif target is not None and made is not None:
-        _write(data, *made, target, choice, reporter)
+    report_findings(found, most, shown, reporter, strict=strict)
+    if target is None:
+        return
+    if before is None or after is None or _has_errors(found):
+        output = target.output or target.name
+        reporter.summary(f"{target.name}: has errors, so {output} is not written")
+    else:
+        _write(data, before, after, target, choice, reporter)
+
+
+def _has_errors(found: list[Diagnostic]) -> bool:
+    return any(item.severity == "error" for item in found)
 
 
 def _write(
     data: bytes,
     before: str | bytes,
-    content: str | bytes,
+    after: str | bytes,
     target: Target,
     choice: CheckOptions,
     reporter: Reporter,
@@ -299,39 +303,42 @@ def _write(
     Args:
         data: the content of the input file.
         before: the model before the conversion, as a text or bytes.
-        content: the model after the conversion.
+        after: the model after the conversion.
         target: the file to write.
         choice: the options.
         reporter: reports the new errors.
     """
     from onnxtext.editing import apply, write_types
 
-    wrong = new_findings(target, before, content)
-    for item in wrong:
-        reporter.found(item, target.name)
-    if wrong:
+    new_errors = new_findings(target, before, after)
+    for error in new_errors:
+        reporter.found(error, target.name)
+    if new_errors:
         reporter.status = max(reporter.status, FINDINGS)
         reporter.summary(f"{target.name}: the converted model has errors and is not written")
         return
     notes: list[str] = []
     if choice.infer:
-        typed = apply(content, write_types, name=target.name)
-        content, notes = typed.content, list(typed.notes)
-    write(target, data, content)
+        typed = apply(after, write_types, name=target.name)
+        after, notes = typed.content, list(typed.notes)
+    write(target, data, after)
     for note in notes:
         reporter.summary(f"{target.name}: {note}")
 
 
-def show(
+def report_findings(
     found: list[Diagnostic], most: int, name: str, reporter: Reporter, *, strict: bool
 ) -> None:
-    """Report at most `most` diagnostics (0: all), and set the exit status if there are errors.
+    """Report the findings of a file, and set the exit status if there are errors.
 
-    If there are more diagnostics, errors are chosen first, then warnings. With `strict`, warnings
-    set the exit status like errors.
+    Args:
+        found: the findings.
+        most: the maximum number of findings to report, errors first, then warnings; 0 for all.
+        name: the name of the file.
+        reporter: the reporter.
+        strict: whether warnings set the exit status, too.
     """
-    counting = ("error", "warning") if strict else ("error",)
-    bad = any(item.severity in counting for item in found)
+    failing = ("error", "warning") if strict else ("error",)
     chosen = found
     if most and len(found) > most:
         rank = {"error": 0, "warning": 1}
@@ -343,14 +350,9 @@ def show(
         reporter.summary(
             f"{name}: {len(found) - len(chosen)} more findings; --max-findings 0 shows all"
         )
-    if bad:
+    if any(item.severity in failing for item in found):
         reporter.failed += 1
         reporter.status = max(reporter.status, FINDINGS)
-
-
-def _read(path: Path | None) -> bytes:
-    with io_errors("read", path):
-        return read_stdin() if path is None else read_input(path)
 
 
 def _fix(
@@ -364,8 +366,6 @@ def _fix(
 ) -> bytes:
     """Apply safe fixes to a text file in place; return its new content."""
     from onnxtext.checker.engine.fix_loop import fix_text
-    from onnxtext.files import write_atomically
-    from onnxtext.filetype import TEXT_SUFFIXES
 
     if path is None:
         raise CommandError("no-input", "--fix changes files and cannot be used on standard input")
@@ -374,13 +374,13 @@ def _fix(
             "not-a-text", f"{name} is not a text: --fix changes .onnxtxt and .onnxtext files"
         )
     bom = b"\xef\xbb\xbf" if data.startswith(b"\xef\xbb\xbf") else b""
-    made = fix_text(data, name=name, base_dir=base_dir, select=select, ignore=ignore)
-    if not made.done:
+    fixed = fix_text(data, name=name, base_dir=base_dir, select=select, ignore=ignore)
+    if not fixed.done:
         return data
-    new = made.text.encode("utf-8")
+    new = fixed.text.encode("utf-8")
     new = new if new.startswith(bom) else bom + new
     with io_errors("write", name):
         write_atomically(path, new, instead_of=data)
-    for line in made.done:
+    for line in fixed.done:
         reporter.summary(f"{name}: fixed: {line}")
     return new

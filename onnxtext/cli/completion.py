@@ -102,7 +102,7 @@ complete --no-files --command %(prog_name)s --arguments "(%(complete_func)s)"
 
 
 class _Protocol(ShellComplete):
-    """The format of completions that the scripts above read."""
+    """The protocol between the scripts above and click."""
 
     keeps_option = False
     """Whether a completion of `--option=value` must repeat `--option=`."""
@@ -110,7 +110,7 @@ class _Protocol(ShellComplete):
     def get_completion_args(self) -> tuple[list[str], str]:
         """Return the words before the word to complete, and that word."""
         args, incomplete = super().get_completion_args()
-        # Bash passes `=` as a separate word, which would hide the option before it from click.
+        # Bash passes `=` as a word of its own; click would then ignore the option before it.
         return [word for word in args if word != "="], incomplete
 
     def get_completions(self, args: list[str], incomplete: str) -> list[CompletionItem[Any]]:

@@ -54,8 +54,8 @@ class Conversion(NamedTuple):
         convert: converts the bytes of an input.
         suffixes: the suffixes of inputs; `suffix` replaces them in the names of outputs.
         suffix: the suffix of outputs.
-        binary: `in` if inputs are binary, `out` if outputs are. A terminal must not be the binary
-            side.
+        binary: `in` if inputs are binary, `out` if outputs are. Binary models are neither read from
+            nor written to a terminal.
         inverse: the subcommand for the other direction.
     """
 
@@ -104,6 +104,7 @@ def run(
 
 
 def _convert(conversion: Conversion, job: Job, force: bool, progress: Progress) -> None:
+    """Convert one input and write the output; check first that nothing else is overwritten."""
     _check_output(conversion, job)
     result = conversion.convert(_read(conversion, job), job)
     if job.target is None:
@@ -139,7 +140,7 @@ def _check_output(conversion: Conversion, job: Job) -> None:
 
 
 def _check_weights(job: Job, weights: Path) -> None:
-    """Raise a CommandError if weights would replace the input or the output of a job."""
+    """Raise a CommandError if the file of weights would replace the input or output of a job."""
     for path in (job.source, job.target):
         if path is not None and is_same(path, weights):
             raise CommandError(
@@ -150,7 +151,7 @@ def _check_weights(job: Job, weights: Path) -> None:
 
 
 def _check_derived(target: Path) -> None:
-    """Raise a CommandError if a derived output path is a device or a link out of its directory."""
+    """Raise a CommandError if a derived output path is a device, or a link that leads out."""
     why = unfit(target, target.parent)
     if why is not None:
         raise CommandError(
@@ -161,6 +162,7 @@ def _check_derived(target: Path) -> None:
 
 
 def _ends_on_terminal(target: Path | None) -> bool:
+    """Whether a file, or standard output for None, is a terminal."""
     if target is None:
         return is_terminal(sys.stdout)
     try:
@@ -173,16 +175,21 @@ def _ends_on_terminal(target: Path | None) -> bool:
 
 
 def _read(conversion: Conversion, job: Job) -> bytes:
+    binary = conversion.binary == "in"
     with io_errors("read", job.name):
         if job.source is not None:
-            return _read_file(conversion, job.source)
-        _check_stdin(conversion)
+            return _read_file(job.source, binary=binary)
+        if is_terminal(sys.stdin):
+            if binary:
+                raise no_input_error()
+            # Without this hint a user who forgot the file name would wait forever.
+            write_stderr("reading a text from the terminal; Ctrl-D at the start of a line ends it")
         return read_stdin()
 
 
-def _read_file(conversion: Conversion, source: Path) -> bytes:
+def _read_file(source: Path, *, binary: bool) -> bytes:
     """Return the content of a file; a large binary model is mapped into memory, not copied."""
-    if conversion.binary == "in" and source.is_file():
+    if binary and source.is_file():
         size = source.stat().st_size
         if size > MOST_BYTES:
             raise CommandError(
@@ -192,21 +199,13 @@ def _read_file(conversion: Conversion, source: Path) -> bytes:
                 help="keep its weights in external data, as onnx.save(…, save_as_external_data="
                 "True) does",
             )
-    return read_input(source, maps=conversion.binary == "in")
-
-
-def _check_stdin(conversion: Conversion) -> None:
-    if not is_terminal(sys.stdin):
-        return
-    if conversion.binary == "in":
-        raise no_input_error()
-    # Without this hint a user who forgot the file name would wait forever.
-    write_stderr("reading a text from the terminal; Ctrl-D at the start of a line ends it")
+    return read_input(source, maps=binary)
 
 
 def _write(
     target: Path, output: Output, force: bool, makes_directory: bool, progress: Progress
 ) -> None:
+    """Write the output and its weights; files that have the same content already are kept."""
     with io_errors("write", target):
         if makes_directory:
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -227,9 +226,9 @@ def _write(
 
 
 def _replace(files: list[tuple[Path, list[Piece]]], name: str, progress: Progress) -> None:
-    """Write new files completely, then rename them over the old ones, in reverse order.
+    """Write all new files, then rename them over the old ones.
 
-    This puts the external data, the second file, in place before the model.
+    The last file is renamed first, so that the external data exists before the model.
     """
     size = sum(len(piece) for _, pieces in files for piece in pieces)
     with contextlib.ExitStack() as stack:
@@ -246,6 +245,7 @@ def _replace(files: list[tuple[Path, list[Piece]]], name: str, progress: Progres
 
 
 def _write_beside(beside: WeightFiles, force: bool, progress: Progress) -> None:
+    """Write the weight files beside an output."""
     where = beside.base / beside.place.path
     size = sum(map(len, beside.blobs.values()))
     with io_errors("write", where):

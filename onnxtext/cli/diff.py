@@ -13,11 +13,12 @@ import click
 from onnxtext.cli.options import MODEL, markdown_option, one_of, reporting_options, stat_option
 from onnxtext.cli.report import ERROR_STATUS, CommandError, Reporter, io_errors
 from onnxtext.cli.streams import write_stdout
-from onnxtext.files import is_same
+from onnxtext.files import is_same, write_atomically
+from onnxtext.memory import paused_collector
 from onnxtext.terminal import wants_color
 
 if TYPE_CHECKING:
-    from onnxtext.differ import ModelDiff
+    from onnxtext.differ import ModelDiff, Side
 
 Form = Literal["text", "json", "stat", "markdown"]
 
@@ -176,9 +177,8 @@ def run_diff(
         return ERROR_STATUS if reporter.failed else int(diff.differs)
 
 
-def _read(path: Path, label: str) -> object:
+def _read(path: Path, label: str) -> Side:
     from onnxtext.differ import Side
-    from onnxtext.memory import paused_collector
 
     with io_errors("read", label), paused_collector():
         return Side.of_file(path, label=label)
@@ -194,12 +194,9 @@ def _show(diff: ModelDiff, form: Form, output: Path | None, color: str, *, every
         "stat": stat.render,
         "markdown": lambda diff: markdown.render(diff, every=every),
     }
-    shown = renderers[form](diff)
-    data = shown.encode("utf-8", "backslashreplace")
+    data = renderers[form](diff).encode("utf-8", "backslashreplace")
     if output is None:
         write_stdout([data])
         return
-    from onnxtext.files import write_atomically
-
     with io_errors("write", output):
         write_atomically(output, data)

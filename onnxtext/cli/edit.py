@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from onnxtext.cli.edited_files import Target, new_findings, read, show, write
-from onnxtext.cli.options import MODEL, reporting_options
+from onnxtext.cli.options import MODEL, add_options, reporting_options
 from onnxtext.cli.report import FINDINGS, Reporter
 from onnxtext.cli.settings_errors import schemas_of_project
 from onnxtext.diagnostics import Diagnostic
@@ -92,10 +92,9 @@ def _verb(name: str) -> Callable[[Callable[..., Edit]], click.Command]:
                 _apply(target, edit, reporter, color)
             return reporter.status
 
-        made: Any = reporting_options(run)
-        for option in reversed(_OPTIONS):
-            made = option(made)
-        return command.command(name, epilog=EXAMPLES)(made)
+        return command.command(name, epilog=EXAMPLES)(
+            add_options(reporting_options(run), *_OPTIONS)
+        )
 
     return decorate
 
@@ -265,6 +264,7 @@ def strip(what: tuple[Any, ...]) -> Edit:
 
 
 def _pair(text: str, example: str) -> tuple[str, str]:
+    """Split `NAME=VALUE` at the last equals sign; an error shows the example."""
     name, equals, value = text.rpartition("=")
     if not equals or not name:
         raise click.UsageError(f"{text!r} is not of the form {example!r}.")
@@ -272,7 +272,7 @@ def _pair(text: str, example: str) -> tuple[str, str]:
 
 
 def _weight(text: str) -> tuple[str, str]:
-    """Split `w=@w.npy` into `w` and `@w.npy`; both may contain equals signs."""
+    """Split `w=@w.npy` into `w` and `@w.npy`; the name and the path may contain equals signs."""
     name, equals, file = text.partition("=@")
     if not equals:
         _, value = _pair(text, "w=@w.npy")
@@ -283,6 +283,7 @@ def _weight(text: str) -> tuple[str, str]:
 
 
 def _apply(target: Target, edit: Edit, reporter: Reporter, color: str) -> None:
+    """Edit a file, write or show the result, and report its notes and its new errors."""
     from onnxtext.editing import Obstacle, apply
 
     data = read(target)

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from onnxtext.cli.output_paths import STDIN
 from onnxtext.cli.report import CommandError, exists_error, io_errors, terminal_error
-from onnxtext.cli.streams import read_stdin, write_stdout
+from onnxtext.cli.streams import read_argument, write_stdout
 from onnxtext.diagnostics import Diagnostic
-from onnxtext.files import holds, is_stream, read_input, write_atomically
+from onnxtext.files import holds, is_stream, write_atomically
 from onnxtext.filetype import BINARY_SUFFIX, TEXT_SUFFIXES
 from onnxtext.terminal import is_terminal, wants_color
 
@@ -46,21 +46,18 @@ def read(target: Target) -> bytes:
     Raises:
         CommandError: the file cannot be read, or it would be replaced and is not a regular file.
     """
-    with io_errors("read", target.name):
-        if target.file == "-":
-            return read_stdin()
-        path = Path(target.file)
-        if target.output is None and not target.diff and is_stream(path):
-            raise CommandError(
-                "cannot-write",
-                f"{target.file} is not a regular file and cannot be replaced",
-                help="name another output with -o",
-            )
-        return read_input(path)
+    replaces = target.file != "-" and target.output is None and not target.diff
+    if replaces and is_stream(Path(target.file)):
+        raise CommandError(
+            "cannot-write",
+            f"{target.file} is not a regular file and cannot be replaced",
+            help="name another output with -o",
+        )
+    return read_argument(target.file, target.name)
 
 
 def _converted(target: Target, content: str | bytes) -> bytes:
-    """Return edited content as bytes, converted to the form that the output suffix requires."""
+    """Return the bytes to write: a text or a binary model, as the suffix of the output requires."""
     import onnxtext
 
     suffix = Path(target.output or "").suffix.lower()
@@ -107,15 +104,20 @@ def write(target: Target, old: bytes, content: str | bytes) -> None:
 def show(old: str | bytes, new: str | bytes, target: Target, color: str) -> None:
     """Print the unified diff of two texts, or the model diff of two binary models."""
     if isinstance(old, str) and isinstance(new, str):
-        names = target.name, f"{target.name} (edited)"
-        found = difflib.unified_diff(old.split("\n"), new.split("\n"), *names, lineterm="")
-        shown = "".join([f"{line}\n" for line in found])
+        shown = line_diff(old, new, target.name, f"{target.name} (edited)")
     else:
         import onnxtext
         from onnxtext.differ.render.text import render
 
         shown = render(onnxtext.diff(old, new), color=wants_color(color, sys.stdout))
     write_stdout([shown.encode("utf-8", "backslashreplace")])
+
+
+def line_diff(old: str, new: str, old_name: str, new_name: str) -> str:
+    """Return the unified diff of two texts, in which only LF ends a line."""
+    before, after = old.split("\n"), new.split("\n")
+    lines = difflib.unified_diff(before, after, old_name, new_name, lineterm="")
+    return "".join([f"{line}\n" for line in lines])
 
 
 def new_findings(target: Target, old: str | bytes, new: str | bytes) -> list[Diagnostic]:
@@ -146,8 +148,9 @@ def _errors(target: Target, content: str | bytes) -> list[Diagnostic]:
     return [
         item
         for item in found
-        if item.severity == "error" or (item.severity == "warning" and item.code in _SIZES)
+        if item.severity == "error" or (item.severity == "warning" and item.code in _SIZE_CODES)
     ]
 
 
-_SIZES = ("dim-forced", "dim-variable-conflict")
+_SIZE_CODES = ("dim-forced", "dim-variable-conflict")
+"""The warnings about contradictory sizes."""

@@ -12,19 +12,19 @@ import click
 
 from onnxtext.cli.options import MODEL, reporting_options
 from onnxtext.cli.output_paths import STDIN
-from onnxtext.cli.report import Reporter, io_errors
+from onnxtext.cli.report import Reporter
 from onnxtext.cli.settings_errors import schemas_of_project
-from onnxtext.cli.streams import read_stdin, say
+from onnxtext.cli.streams import read_argument, say
 from onnxtext.cli.value_names import complete_value
 from onnxtext.diagnostics.safe import safe
-from onnxtext.files import read_input
 from onnxtext.filetype import decode_text, is_binary
+from onnxtext.memory import paused_collector
+from onnxtext.source import Source
 
 if TYPE_CHECKING:
     from onnxtext.checker.context.checked_model import Subject
     from onnxtext.checker.context.finding import Place
     from onnxtext.checker.context.scopes import Scope
-    from onnxtext.source import Source
 
 EXAMPLES = """\b
 Examples:
@@ -97,16 +97,13 @@ def command(
         reporter.reporting(name),
         schemas_of_project(path),
     ):
-        with io_errors("read", name):
-            data = read_stdin() if path is None else read_input(path)
-        from onnxtext.memory import paused_collector
-
+        data = read_argument(file, name)
         with paused_collector():
             model = _Model(data, name)
             chosen = model.choose(values, graph, line)
             if as_json:
-                found = [made for each in chosen for made in model.objects(*each)]
-                say(json.dumps(found, indent=2, ensure_ascii=True))
+                objects = [item for value in chosen for item in model.objects(*value)]
+                say(json.dumps(objects, indent=2, ensure_ascii=True))
             else:
                 shown = [model.text(scope, value, None if whole else depth)
                          for scope, value in chosen]  # fmt: skip
@@ -145,12 +142,12 @@ class _Model:
             self._places = TextPlaces(self._source, self._subject, budget=10_000)
 
     def _checked(self, data: bytes) -> Subject:
+        """Parse and check the model; set `_source` if it is a text."""
         from onnxtext.api_errors import check_declared_size, invalid_model_error
         from onnxtext.ast.model import Model
         from onnxtext.checker.engine.check_input import encoded_for_checks, parse_any
         from onnxtext.checker.engine.run import find_in
         from onnxtext.proto.decode.lift import LiftError, lift_model
-        from onnxtext.source import Source
 
         base = Path() if self._name == STDIN else Path(self._name).parent
         if is_binary(data, self._name):
@@ -198,8 +195,8 @@ class _Model:
                 raise ShowError.unknown("value or node", name, known, self._name)
             if line is not None and (at := self._last_statement(scopes, line)) is not None:
                 found = [each for each in found if each[0] is at[0]] or found
-            first = found[0][0]
-            chosen += [each for each in found if each[0] is first]
+            first_scope = found[0][0]
+            chosen += [each for each in found if each[0] is first_scope]
         return chosen
 
     def _at_line(self, scopes: list[Scope], line: int) -> list[tuple[Scope, str]]:
@@ -220,19 +217,18 @@ class _Model:
         return [(found[0], name) for name in names]
 
     def _last_statement(self, scopes: list[Scope], line: int) -> tuple[Scope, Any] | None:
-        """Return the last statement that begins at or before a line, and its scope."""
+        """Return the last statement that begins at or before a line, and its scope, if any."""
+        if self._source is None:
+            return None
         best: tuple[int, Scope, Any] | None = None
         for scope in scopes:
             items: list[Any] = [*scope.given.values(), *scope.nodes]
             for item in items:
                 at: int = getattr(self._subject.resolved.original(item), "at", -1)
-                if at >= 0 and self._line(at) <= line and (best is None or at > best[0]):
+                is_above = at >= 0 and self._source.position(at).line <= line
+                if is_above and (best is None or at > best[0]):
                     best = at, scope, item
         return None if best is None else best[1:]
-
-    def _line(self, at: int) -> int:
-        assert self._source is not None
-        return self._source.position(at).line
 
     # ---- Explanations -----------------------------------------------------------------------
 
@@ -250,18 +246,18 @@ class _Model:
         return "\n".join([safe(line) for line in (*found[:2], *notes, *found[2:])])
 
     def _notes(self, scope: Scope, name: str, known: list[Any]) -> Iterator[str]:
-        """Yield lines that name the explained call and other definitions, if there are several."""
+        """Yield notes: the call that is explained if there are several, and other definitions."""
+        from onnxtext.checker.context.finding import Place
         from onnxtext.checker.inference.explain_shape_errors import written
 
-        types = {None if v.type(name) is None else written(v.type(name)) for v in known[1:]}
         if len(known) > 1:
+            types = {None if v.type(name) is None else written(v.type(name)) for v in known[1:]}
+            listed = ", ".join(sorted([f"`{type or 'unknown'}`" for type in types]))
             caller = known[0].caller()
-            at = f" at {self._where(_place(caller[1]))}" if caller is not None else ""
-            yield f"  this is for the call{at}; calls with other arguments give the types " + (
-                ", ".join(sorted([f"`{type or 'unknown'}`" for type in types]))
-            )
+            at = "" if caller is None else f" at {self._where(Place(caller[1], ('op_type',)))}"
+            yield f"  this is for the call{at}; calls with other arguments give the types {listed}"
         others = [
-            self._where(_definition(other, name))
+            self._where(Place(*other.definition(name)))
             for other in self._subject.scopes
             if other is not scope and name in other.position
         ]
@@ -279,6 +275,7 @@ class _Model:
             yield as_object(explain_value(self._stories, view, name), self._where_object)
 
     def _where(self, place: Place) -> str:
+        """Return a place for display: a line of the text, or a path in a binary model."""
         if self._source is None or self._places is None:
             return self._path(place)
         return f"line {self._source.position(self._places.span(place).start).line}"
@@ -304,15 +301,3 @@ def _values(scope: Scope, name: str) -> list[str]:
         for output in node.outputs
         if output in scope.position
     ]
-
-
-def _place(item: object) -> Place:
-    from onnxtext.checker.context.finding import Place
-
-    return Place(item, ("op_type",))
-
-
-def _definition(scope: Scope, name: str) -> Place:
-    from onnxtext.checker.context.finding import Place
-
-    return Place(*scope.definition(name))

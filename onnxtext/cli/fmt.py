@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import difflib
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,12 +11,15 @@ from pathlib import Path
 
 import click
 
+from onnxtext.cli.edited_files import line_diff
 from onnxtext.cli.options import TEXT, reporting_options
 from onnxtext.cli.output_paths import STDIN, Job, files_below
 from onnxtext.cli.progress import Progress
 from onnxtext.cli.report import FINDINGS, CommandError, Reporter, io_errors, write_stderr
 from onnxtext.cli.streams import read_stdin, write_stdout
 from onnxtext.files import is_stream, read_input, write_atomically
+from onnxtext.filetype import decode_text
+from onnxtext.source import Source
 from onnxtext.terminal import is_terminal
 
 SUFFIX = ".onnxtxt"
@@ -127,9 +129,7 @@ def _below(directory: str, exclude: tuple[str, ...]) -> list[Path]:
 
 def _format(job: Job, options: FormatOptions, reporter: Reporter) -> bool:
     """Format a text; return whether it changes."""
-    from onnxtext.filetype import decode_text
     from onnxtext.format.format_text import format_source
-    from onnxtext.source import Source
 
     replaces = job.target is not None and not (options.check or options.diff or options.stdout)
     if replaces and job.target is not None and is_stream(job.target):
@@ -147,7 +147,8 @@ def _format(job: Job, options: FormatOptions, reporter: Reporter) -> bool:
         if options.check and changed:
             write_stdout([f"{job.name}\n".encode(errors="surrogateescape")])
         if options.diff and changed:
-            write_stdout([_difference(text, formatted, job.name).encode(errors="surrogateescape")])
+            shown = line_diff(text, formatted, job.name, f"{job.name} (formatted)")
+            write_stdout([shown.encode(errors="surrogateescape")])
         if options.check or options.diff:
             return changed
         if options.stdout or job.target is None:
@@ -156,13 +157,6 @@ def _format(job: Job, options: FormatOptions, reporter: Reporter) -> bool:
             with io_errors("write", job.target):
                 write_atomically(job.target, result, instead_of=data)
     return changed
-
-
-def _difference(old: str, new: str, name: str) -> str:
-    """Return the unified diff of a text and its formatted form."""
-    before, after = old.split("\n"), new.split("\n")  # only LF ends a line
-    lines = difflib.unified_diff(before, after, name, f"{name} (formatted)", lineterm="")
-    return "".join([f"{line}\n" for line in lines])
 
 
 def _read(job: Job) -> bytes:

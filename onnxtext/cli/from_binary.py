@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import warnings
-from pathlib import Path
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
 import click
@@ -20,9 +20,11 @@ from onnxtext.cli.options import (
 )
 from onnxtext.cli.output_paths import Job
 from onnxtext.cli.report import CommandError, Finding
+from onnxtext.diagnostics import Diagnostic, OnnxTextWarning
 
 if TYPE_CHECKING:
-    from onnxtext.diagnostics import Diagnostic
+    from onnxtext.binary_to_text import Metadata
+    from onnxtext.weights.write_resources import Weights
 
 EXAMPLES = """\b
 Examples:
@@ -32,10 +34,6 @@ Examples:
   onnxtext from-binary --weights inline model.onnx -o -
   onnxtext from-binary --dialect onnx --allow-loss model.onnx
   curl -s https://example.org/m.onnx | onnxtext from-binary | less"""
-
-
-Weights = Literal["auto", "inline", "section", "store", "safetensors", "none"]
-Metadata = Literal["auto", "inline", "section", "none"]
 
 
 def conversion(
@@ -51,7 +49,6 @@ def conversion(
 
     def convert(data: bytes, job: Job) -> Output:
         from onnxtext.binary_to_text import print_binary
-        from onnxtext.diagnostics import OnnxTextWarning
 
         if job.target is None and weights in ("store", "safetensors"):
             raise CommandError(
@@ -66,7 +63,7 @@ def conversion(
             inline_limit=inline_limit,
             metadata=metadata,
             place=store,
-            embed_from=_directory(job) if embed_external else None,
+            embed_from=job.directory if embed_external else None,
             stats=stats,
             name=job.name,
         )
@@ -77,19 +74,17 @@ def conversion(
             warnings.warn(Finding(_in_text(job.name)), stacklevel=2)
         return Output([text.encode("utf-8")], beside)
 
+    return _from_binary(convert)
+
+
+def _from_binary(convert: Callable[[bytes, Job], Output]) -> Conversion:
     return Conversion(
         convert, suffixes=(".onnx",), suffix=".onnxtxt", binary="in", inverse="to-binary"
     )
 
 
-def _directory(job: Job) -> Path:
-    """Return the directory to which the paths of external data are relative."""
-    return Path() if job.source is None else job.source.parent
-
-
 def _in_text(name: str) -> Diagnostic:
-    from onnxtext.diagnostics import Diagnostic
-
+    """Create the note for a long text that contains its weights."""
     return Diagnostic(
         "weights-in-text",
         "the weights are in the text itself because standard output has no directory for a store",
@@ -100,10 +95,10 @@ def _in_text(name: str) -> Diagnostic:
 
 
 _LONG_TEXT = 1 << 20
-"""Longer texts, in characters, on standard output get a note that `-o` stores weights apart."""
+"""Maximum number of characters of a text with weights on standard output, without a note."""
 
 
-def official_conversion(allow_loss: bool) -> Conversion:
+def _official_conversion(allow_loss: bool) -> Conversion:
     """Return the conversion of binary models to the official syntax.
 
     Args:
@@ -115,9 +110,7 @@ def official_conversion(allow_loss: bool) -> Conversion:
 
         return Output([convert_official(bytes(data), job.name, allow_loss=allow_loss)])
 
-    return Conversion(
-        convert, suffixes=(".onnx",), suffix=".onnxtxt", binary="in", inverse="to-binary"
-    )
+    return _from_binary(convert)
 
 
 def _check_dialect(dialect: str, allow_loss: bool) -> None:
@@ -225,11 +218,10 @@ def command(
     raw_data written as typed data.
     """
     _check_dialect(dialect, allow_loss)
-    official = dialect == "onnx"
-    if official:
-        made = official_conversion(allow_loss)
+    if dialect == "onnx":
+        chosen = _official_conversion(allow_loss)
     else:
-        made = conversion(
+        chosen = conversion(
             weights,
             inline_limit,
             metadata,
@@ -237,4 +229,4 @@ def command(
             embed_external=embed_external,
             stats=stats,
         )
-    return run(made, inputs, output, force=force, output_format=output_format, color=color)
+    return run(chosen, inputs, output, force=force, output_format=output_format, color=color)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from onnxtext.cli.git_plumbing import COMMANDS
-from onnxtext.cli.options import markdown_option, reporting_options, stat_option
+from onnxtext.cli.options import add_options, markdown_option, reporting_options, stat_option
 from onnxtext.cli.report import FINDINGS, CommandError, Reporter
 from onnxtext.cli.streams import say
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
@@ -65,26 +65,25 @@ def command() -> None:
 
 
 _MODE = click.Choice(["textconv", "filter", "source"])
-_SCOPE = (
-    click.option(
-        "--local",
-        "scope",
-        flag_value="local",
-        help="Use the configuration of this repository; the default.",
-    ),
-    click.option(
-        "--global",
-        "scope",
-        flag_value="global",
-        help="Use your global configuration, for all your repositories.",
-    ),
-)
 
 
 def _scoped(function: Callable[..., int]) -> Callable[..., int]:
-    for option in reversed(_SCOPE):
-        function = option(function)
-    return function
+    """Add the options `--local` and `--global`."""
+    return add_options(
+        function,
+        click.option(
+            "--local",
+            "scope",
+            flag_value="local",
+            help="Use the configuration of this repository; the default.",
+        ),
+        click.option(
+            "--global",
+            "scope",
+            flag_value="global",
+            help="Use your global configuration, for all your repositories.",
+        ),
+    )
 
 
 @command.command("install", epilog=EPILOG)
@@ -124,21 +123,15 @@ def install(
     restores the previous state.
     """
     from onnxtext.git.install import install as set_up
+    from onnxtext.git.verification import count_filtered
 
     with Reporter(output_format, color) as reporter, reporter.reporting("git"), _git_errors():
         changes = set_up(scope or "local", mode, file=attributes, structural=structural)
         _say(*changes or ["already installed"])
-        _advise(mode)
-    return reporter.status
-
-
-def _advise(mode: Mode) -> None:
-    if mode == "filter":
-        from onnxtext.git.verification import count_filtered
-
-        if count := count_filtered():
+        if mode == "filter" and (count := count_filtered()):
             files = counted(count, "tracked file is", "tracked files are")
             _say(f"{files} filtered: `onnxtext git verify` shows what would change")
+    return reporter.status
 
 
 @command.command("uninstall", epilog=EPILOG)
@@ -162,10 +155,10 @@ def uninstall(
 
     Files in the working tree and in the repository are not changed: see docs/git.md.
     """
-    from onnxtext.git.install import uninstall as take_back
+    from onnxtext.git.install import uninstall as undo
 
     with Reporter(output_format, color) as reporter, reporter.reporting("git"), _git_errors():
-        changes = take_back(scope or "local", mode, file=attributes)
+        changes = undo(scope or "local", mode, file=attributes)
         _say(*changes or ["nothing is installed"])
     return reporter.status
 
@@ -183,11 +176,11 @@ def status(scope: Scope | None, mode: Mode | None, output_format: str, color: st
     Without --local and --global the effective configuration is shown. The exit status is 0 if a
     mode (with --mode, the selected one) is installed and works, and 1 if not.
     """
-    from onnxtext.git.status import status as find
+    from onnxtext.git.status import status as check_modes
 
     working = broken = False
     with Reporter(output_format, color) as reporter, reporter.reporting("git"), _git_errors():
-        for found in find(scope):
+        for found in check_modes(scope):
             if mode not in (None, found.mode):
                 continue
             state = "works" if found.installed else "incomplete" if found.begun else "not installed"
@@ -210,11 +203,11 @@ def verify(output_format: str, color: str) -> int:
     the filter and binaries must survive a round trip, and source texts must keep the laws that
     `onnxtext verify` checks. Nothing is written.
     """
-    from onnxtext.git.verification import verify as prove
+    from onnxtext.git.verification import verify as verify_all
 
     bad = count = 0
     with Reporter(output_format, color) as reporter, reporter.reporting("git"), _git_errors():
-        for found in prove(_top()):
+        for found in verify_all(_top()):
             count += 1
             bad += bool(found.problems)
             _say(f"{'CHANGES' if found.problems else 'ok'} {found.path}  {found.kind}")
@@ -290,7 +283,7 @@ def diff(
 
 
 def _not_shown(changes: Sequence[Change], form: Form | None) -> list[str]:
-    """Return lines about the models that `--most` leaves out; the first ones by their names."""
+    """Return a line for each of the first models that `--most` leaves out, and their number."""
     lines = [_remark(change, "not shown, too long", form) for change in changes[:_MOST_NAMED]]
     if len(changes) > _MOST_NAMED:
         more = f"and {len(changes) - _MOST_NAMED:,} more models"
@@ -308,12 +301,12 @@ def _shown_change(top: Path, change: Change, form: Form, color: str, *, every: b
     from onnxtext.git.commit_changes import files_of
 
     with TemporaryDirectory(prefix="onnxtext-") as directory:
-        place = Path(directory, "diff")
+        output = Path(directory, "diff")
         with files_of(top, change) as (old, new):
             status = run_diff(
-                old, new, labels=change.labels, form=form, every=every, output=place, color=color
+                old, new, labels=change.labels, form=form, every=every, output=output, color=color
             )
-        shown = place.read_text("utf-8") if place.exists() else ""
+        shown = output.read_text("utf-8") if output.exists() else ""
     if not shown:
         why = "cannot be compared" if status else "the models are the same"
         return _remark(change, why, form)
@@ -321,7 +314,7 @@ def _shown_change(top: Path, change: Change, form: Form, color: str, *, every: b
 
 
 def _remark(change: Change, text: str, form: Form | None) -> str:
-    """Return a line with the paths of a model, which are not trusted, and a remark."""
+    """Return a line with the paths of a model and a remark; special characters are escaped."""
     from onnxtext.differ.render.markdown import inline_code
 
     line = f"{' and '.join(dict.fromkeys(change.labels))}: {text}".rstrip()

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import contextlib
 import sys
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -52,13 +54,9 @@ def filter_process(max_size: int | None) -> int:
     from onnxtext.git.filter_process import serve
     from onnxtext.git.pktline import PacketError
 
+    limit = cache(lambda: _limit(max_size))
     try:
-        serve(
-            stdin_buffer(),
-            stdout_buffer(),
-            limit=_Limit(max_size).bytes,
-            warn=_warn,
-        )
+        serve(stdin_buffer(), stdout_buffer(), limit=limit, warn=_warn)
     except PacketError as error:
         _say(f"onnxtext git filter-process: {error}")
         return ERROR_STATUS
@@ -76,7 +74,7 @@ def clean(max_size: int | None, name: str) -> int:
     """
     from onnxtext.git.clean_smudge import clean as convert
 
-    limit = _Limit(max_size).bytes()
+    limit = _limit(max_size)
     return _filter(lambda data: convert(data, limit=limit, name=name), name)
 
 
@@ -112,32 +110,27 @@ def textconv(file: Path) -> int:
     return reporter.status
 
 
-def _filter(convert: Any, name: str) -> int:
+def _filter(convert: Callable[[bytes], Converted], name: str) -> int:
+    """Convert standard input to standard output."""
     data = read_stdin()
-    converted: Converted = convert(data)
+    converted = convert(data)
     for warning in converted.warnings:
         _warn(name, warning)
     write_stdout([data if converted.data is None else converted.data])
     return 0
 
 
-class _Limit:
-    """The maximum size of a model to clean, read from git's configuration on first use."""
+def _limit(given: int | None) -> int:
+    """Return the maximum size of a model to clean: as given, else git's setting, else 64 MiB."""
+    if given is not None:
+        return given
+    from onnxtext.git.clean_smudge import DEFAULT_LIMIT
+    from onnxtext.git.repository import configured_limit
 
-    def __init__(self, given: int | None) -> None:
-        self._limit = given
-
-    def bytes(self) -> int:
-        """Return the limit in bytes."""
-        if self._limit is None:
-            from onnxtext.git.clean_smudge import DEFAULT_LIMIT
-            from onnxtext.git.repository import configured_limit
-
-            limit, trouble = configured_limit()
-            if trouble is not None:
-                _warn("onnxtext.maxSize", trouble)
-            self._limit = DEFAULT_LIMIT if limit is None else limit
-        return self._limit
+    limit, error = configured_limit()
+    if error is not None:
+        _warn("onnxtext.maxSize", error)
+    return DEFAULT_LIMIT if limit is None else limit
 
 
 def _warn(name: str, message: str) -> None:
@@ -145,7 +138,7 @@ def _warn(name: str, message: str) -> None:
 
 
 def _say(text: str) -> None:
-    # The filter must keep working if standard error is closed.
+    """Write a line to standard error; the filter must keep working if the stream is closed."""
     with contextlib.suppress(OSError, ValueError, AttributeError):
         sys.stderr.write(f"{safe(text)}\n")
         sys.stderr.flush()

@@ -6,19 +6,19 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from onnxtext.cli.format_sizes import size_text
 from onnxtext.cli.options import MODEL, reporting_options
 from onnxtext.cli.output_paths import STDIN
-from onnxtext.cli.report import Reporter, io_errors
-from onnxtext.cli.streams import read_stdin, say
+from onnxtext.cli.report import Reporter
+from onnxtext.cli.streams import read_argument, say
 from onnxtext.diagnostics.safe import safe
-from onnxtext.files import read_input
+from onnxtext.filetype import decode_text, is_binary
 from onnxtext.plurals import counted
+from onnxtext.source import Source
 
 if TYPE_CHECKING:
     from onnxtext.ast.model import Model
@@ -58,26 +58,25 @@ def command(files: tuple[str, ...], as_json: bool, output_format: str, color: st
             with reporter.reporting(STDIN if name == "-" else name):
                 found.append(_summarize(name))
         if as_json or output_format == "json":
-            say(json.dumps([_as_object(*one) for one in found], indent=2))
+            objects = [{"file": name, "size": size, **asdict(one)} for name, size, one in found]
+            say(json.dumps(objects, indent=2))
         elif found:
             say("\n".join(_table(found)))
     return reporter.status
 
 
 def _summarize(file: str) -> tuple[str, int, Overview]:
+    """Return the name of a file in messages, its size in bytes, and its summary."""
     from onnxtext.info import summarize
 
     name = STDIN if file == "-" else file
-    with io_errors("read", name):
-        data = read_stdin() if file == "-" else read_input(Path(file))
+    data = read_argument(file, name)
     return name, len(data), summarize(_parse(data, name))
 
 
 def _parse(data: bytes, name: str) -> Model:
     from onnxtext.api_errors import check_declared_size, invalid_model_error
-    from onnxtext.filetype import decode_text, is_binary
     from onnxtext.proto.decode.lift import lift_model
-    from onnxtext.source import Source
     from onnxtext.syntax.parse import parse_model
 
     if is_binary(data, name):
@@ -89,11 +88,6 @@ def _parse(data: bytes, name: str) -> Model:
     model = parse_model(source)
     check_declared_size(model, source)
     return model
-
-
-def _as_object(name: str, size: int, overview: Overview) -> dict[str, Any]:
-    """Convert a summary to an object for `json.dumps`."""
-    return {"file": name, "size": size, **asdict(overview)}
 
 
 # ---- Table ----------------------------------------------------------------------------------
@@ -116,6 +110,7 @@ def _table(models: Sequence[tuple[str, int, Overview]]) -> list[str]:
 
 
 def _lines(row: Row, first: int, widths: Sequence[int]) -> Iterable[str]:
+    """Yield the lines of a row; `first` is the width of titles, `widths` that of the cells."""
     title, cells = row
     for at in range(max(map(len, cells))):
         shown = [safe(cell[at]) if at < len(cell) else "" for cell in cells]
@@ -171,10 +166,6 @@ def _amount(amount: Amount) -> str:
     return f"{tensors}, {counted(amount.elements, 'element')}, {size_text(amount.size)}"
 
 
-def _parameters(view: Overview) -> Cells:
-    return [_amount(view.parameters)]
-
-
 def _amounts(amounts: dict[str, Amount]) -> Cells:
     width = max(map(len, amounts), default=0)
     return [f"{name:<{width}}  {_amount(amount)}" for name, amount in amounts.items()]
@@ -194,7 +185,7 @@ _CELLS: tuple[tuple[str, Callable[[Overview], Cells]], ...] = (
     ("functions", _functions),
 )
 _WEIGHTS: tuple[tuple[str, Callable[[Overview], Cells]], ...] = (
-    ("parameters", _parameters),
+    ("parameters", lambda view: [_amount(view.parameters)]),
     ("types", lambda view: _amounts(view.types)),
     ("weights", lambda view: _amounts(view.places)),
     ("largest", _largest),

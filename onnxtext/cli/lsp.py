@@ -56,11 +56,11 @@ def command(stdio: bool, tcp: int | None, client_process: int | None) -> int:
     if tcp is None:  # fail early if a stream is closed
         stdin_buffer()
         stdout_buffer()
-    # A text of thousands of statements has hundreds of thousands of objects. Reference counting
-    # frees those of the previous version, so let the garbage collector run rarely.
+    # The tree of a long text has hundreds of thousands of objects. Let the garbage collector run
+    # rarely: reference counting frees these objects when the text changes.
     gc.set_threshold(1_000_000, 10, 20)
-    # `main` lets SIGPIPE end the process. Ignore the signal here: the closed pipe may lead to the
-    # checking process, which the server restarts.
+    # `main` lets SIGPIPE end the process. Ignore the signal here: if the checking process ends, its
+    # pipe is closed, and the server restarts the process.
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_IGN)
     server = create_server()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Entry point of the process: handle signals, and show errors without tracebacks."""
+"""Entry point of the command line: handle signals, and show errors without tracebacks."""
 
 from __future__ import annotations
 
@@ -22,22 +22,23 @@ _SHOWN = frozenset(("-h", "--help", "-V", "--version"))
 def main() -> None:
     """Run the command line and exit with its status."""
     _handle_signals()
-    # The linear algebra library of numpy, which we do not use, would start threads. They cost time
-    # and memory, and abort the process if memory is short.
+    # We do not use numpy's linear algebra library, but it would start threads, which cost time and
+    # memory and abort the process if memory is short.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    # Imports create many objects that stay alive; the default of 700 traverses them repeatedly.
+    # Imports create many objects that stay alive. With the default threshold of 700, the garbage
+    # collector would traverse them repeatedly.
     gc.set_threshold(100_000)
     try:
         status = _run(sys.argv[1:])
     except KeyboardInterrupt:
         status = INTERRUPTED
-    # The collections at exit would traverse all objects, which takes 10 to 20 ms.
+    # Without this, the garbage collection at exit would take 10 to 20 ms.
     gc.freeze()
     sys.exit(status)
 
 
 def _run(arguments: list[str]) -> int:
-    # Slow imports are here, where Ctrl-C is handled.
+    # Imports are slow; here, `main` handles Ctrl-C during them.
     import click
 
     from onnxtext import files
@@ -45,7 +46,6 @@ def _run(arguments: list[str]) -> int:
     from onnxtext.cli.report import ERROR_STATUS, CommandError, discard, internal_error, plain_error
     from onnxtext.cli.streams import cannot_write_stdout, occupy_closed_descriptors
     from onnxtext.core import CoreError
-    from onnxtext.files import lacks_current_directory, reason_of
 
     occupy_closed_descriptors()
     files.before_mapping = _handle_bus_errors
@@ -68,13 +68,13 @@ def _run(arguments: list[str]) -> int:
         return error.exit_code
     except click.Abort:
         return INTERRUPTED
-    except (CommandError, CoreError) as refused:
-        plain_error(str(refused))
+    except (CommandError, CoreError) as error:
+        plain_error(str(error))
         return ERROR_STATUS
     except OSError as error:
-        # Only errors of standard output have no file name: `write_stderr` handles its own.
-        if lacks_current_directory(error):
-            plain_error(reason_of(error))
+        # An error without a file name is one of standard output: `write_stderr` never raises.
+        if files.lacks_current_directory(error):
+            plain_error(files.reason_of(error))
         elif error.filename is None and sys.stdout is not None:
             discard(sys.stdout)
             plain_error(cannot_write_stdout(error))
@@ -98,8 +98,8 @@ def _handle_signals() -> None:
     # End quietly if the reader closes our pipe.
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    # The default action would leave temporary files behind. The exceptions of `_end` remove them.
-    # Keep ignored signals ignored (`nohup`, background jobs).
+    # The default action would leave temporary files behind; the exceptions that `_end` raises let
+    # `with` blocks remove them. Ignored signals stay ignored (`nohup`, background jobs).
     for name in ("SIGINT", "SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) != signal.SIG_IGN:
@@ -107,7 +107,7 @@ def _handle_signals() -> None:
 
 
 def _end(number: int, frame: FrameType | None) -> None:
-    """Raise an exception that ends the process; try again later while a module is imported.
+    """Raise an exception that ends the process; if a module is being imported, wait for it first.
 
     Some compiled modules, such as onnx and orjson, crash if an exception interrupts their
     initialization.
@@ -122,6 +122,7 @@ def _end(number: int, frame: FrameType | None) -> None:
 
 
 def _is_importing(frame: FrameType | None) -> bool:
+    """Whether an import statement is on the stack."""
     while frame is not None:
         if frame.f_code.co_filename == "<frozen importlib._bootstrap>":
             return True

@@ -97,7 +97,7 @@ def _options(context: click.Context) -> Iterator[str]:
 def _paragraphs(text: str | None) -> Iterator[str]:
     """Yield the roff lines of a help text.
 
-    A paragraph whose first line is a backspace (a mark of click) keeps its line breaks.
+    A paragraph keeps its line breaks if its first line is a backspace, as in click.
     """
     for paragraph in re.split(r"\n\s*\n", inspect.cleandoc(text or "")):
         lines = paragraph.partition("\f")[0].strip("\n").split("\n")

@@ -12,9 +12,9 @@ import click
 
 from onnxtext.cli.options import MODEL, reporting_options
 from onnxtext.cli.report import FINDINGS, Reporter, exists_error, io_errors, terminal_error
-from onnxtext.cli.streams import read_stdin, write_stdout
+from onnxtext.cli.streams import read_argument, write_stdout
 from onnxtext.diagnostics import Diagnostic, OnnxTextError, OnnxTextWarning
-from onnxtext.files import holds, read_input, write_atomically
+from onnxtext.files import holds, write_atomically
 from onnxtext.terminal import is_terminal
 
 if TYPE_CHECKING:
@@ -90,82 +90,67 @@ def command(
     with Reporter(output_format, color) as reporter, reporter.reporting(name):
         from onnxtext.merger import merge
 
-        versions = [_read(version) for version in (base, ours, theirs)]
-        made = merge(
-            versions[0],
-            versions[1],
-            versions[2],
+        result = merge(
+            *[read_argument(version, version) for version in (base, ours, theirs)],
             marker_size=marker_size,
             labels=(named[1], named[0], named[2]),
             path=name,
         )
-        _write(made, target, force)
-        _report(made, name, reporter)
-        _note_missing_weights(made, (base, ours, theirs), name, reporter)
+        _write(result, target, force)
+        _report(result, name, reporter)
+        _note_missing_weights(result, (base, ours, theirs), name, reporter)
     return reporter.status
 
 
-def _read(name: str) -> bytes:
-    with io_errors("read", name):
-        return read_stdin() if name == "-" else read_input(Path(name))
-
-
-def _write(made: MergeResult, target: Path | None, force: bool) -> None:
-    with io_errors("write", "to standard output" if target is None else target):
-        if target is None:
-            _write_stdout(made)
-        elif target.is_file() and not force and not holds(target, made.content):
+def _write(result: MergeResult, target: Path | None, force: bool) -> None:
+    if target is None:
+        if result.is_binary and is_terminal(sys.stdout):
+            raise terminal_error()
+        write_stdout([result.content])
+        return
+    with io_errors("write", target):
+        if target.is_file() and not force and not holds(target, result.content):
             raise exists_error(target)
-        else:
-            write_atomically(target, made.content)
+        write_atomically(target, result.content)
 
 
-def _write_stdout(made: MergeResult) -> None:
-    if made.is_binary and is_terminal(sys.stdout):
-        raise terminal_error()
-    write_stdout([made.content])
-
-
-def _report(made: MergeResult, name: str, reporter: Reporter) -> None:
+def _report(result: MergeResult, name: str, reporter: Reporter) -> None:
     """Report the notes of a merge, and its conflicts as findings."""
-    if not made.conflicts:
-        for note in made.notes:
+    if not result.conflicts:
+        for note in result.notes:
             reporter.found(Diagnostic("merge-note", note, "info"), name)
         return
-    count = f"{made.conflicts} conflict{'s' if made.conflicts > 1 else ''}"
+    count = f"{result.conflicts} conflict{'s' if result.conflicts > 1 else ''}"
     message = f"{count} to be resolved by hand"
-    reporter.found(Diagnostic("unmerged", message, notes=made.notes), name)
+    reporter.found(Diagnostic("unmerged", message, notes=result.notes), name)
     reporter.failed += 1
     reporter.status = max(reporter.status, FINDINGS)
 
 
 def _note_missing_weights(
-    made: MergeResult, versions: tuple[str, ...], name: str, reporter: Reporter
+    result: MergeResult, versions: tuple[str, ...], name: str, reporter: Reporter
 ) -> None:
-    """Report a note if the merged text refers to weights that are not found.
+    """Report a note if the merged text cannot find its weights.
 
-    They are looked up in the directory of the output, or in that of ours for standard output. One
-    of the versions may have them in another directory.
+    A text finds its weights in its own directory, and the versions may be in other directories. The
+    directory of ours is searched if the text is written to standard output.
 
     Args:
-        made: the merge.
+        result: the merge.
         versions: the names of the merged files.
         name: the name of the output, or of ours.
         reporter: where to report.
     """
     from onnxtext.text_to_binary import encode_text
 
-    place = Path(name).parent
-    if (
-        made.is_binary
-        or made.conflicts
-        or all(Path(version).parent == place for version in versions)
-    ):
+    directory = Path(name).parent
+    in_place = all(Path(version).parent == directory for version in versions)
+    if result.is_binary or result.conflicts or in_place:
         return
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", OnnxTextWarning)  # these concern the versions, too
-            encode_text(str(made).removeprefix("\ufeff"), base_dir=place, name=name)
+            encode_text(str(result).removeprefix("\ufeff"), base_dir=directory, name=name)
     except OnnxTextError as error:
         first = error.diagnostics[0]
         if first.code.startswith("weights-"):

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from onnxtext.cli.report import Finding
+from onnxtext.diagnostics import Diagnostic, OnnxTextError
 
 if TYPE_CHECKING:
-    from onnxtext.diagnostics import Diagnostic
-    from onnxtext.diagnostics.model import Severity
+    from onnxtext.diagnostics import Severity
     from onnxtext.proto.official.losses import Loss
 
 SHOWN_PLACES = 3
@@ -30,11 +30,14 @@ def convert_official(data: bytes, name: str, *, allow_loss: bool) -> bytes:
         OnnxTextError: the bytes are not a model, or there are losses and `allow_loss` is False.
     """
     from onnxtext.api import to_official
-    from onnxtext.diagnostics import OnnxTextError
 
     text, losses = to_official(data, name=name)
     lost = list(_lost(losses, name, "warning" if allow_loss else "error"))
-    notes = [_note(loss, name) for loss in losses if loss.harmless]
+    notes = [
+        Diagnostic("stored-otherwise", loss.message, "note", path="model", file=name)
+        for loss in losses
+        if loss.harmless
+    ]
     if lost and not allow_loss:
         raise OnnxTextError(*lost, *notes, _not_written(name))
     for diagnostic in [*lost, *notes]:
@@ -44,28 +47,19 @@ def convert_official(data: bytes, name: str, *, allow_loss: bool) -> bytes:
 
 def _lost(losses: list[Loss], name: str, severity: Severity) -> Iterator[Diagnostic]:
     """Yield one diagnostic per kind of loss."""
-    from onnxtext.diagnostics import Diagnostic
     from onnxtext.proto.official.losses import group_losses
 
-    for message, places in group_losses(losses).items():
+    for loss, places in group_losses(losses).items():
         count = len(places)
-        said = message if count == 1 else f"{message} ({count} places)"
+        message = loss if count == 1 else f"{loss} ({count} places)"
         also = ", ".join(places[1:SHOWN_PLACES])
         if count > SHOWN_PLACES:
             also += f" and {count - SHOWN_PLACES} more"
         notes = (f"also at {also}",) if also else ()
-        yield Diagnostic("not-official", said, severity, path=places[0], notes=notes, file=name)
-
-
-def _note(loss: Loss, name: str) -> Diagnostic:
-    from onnxtext.diagnostics import Diagnostic
-
-    return Diagnostic("stored-otherwise", loss.message, "note", path="model", file=name)
+        yield Diagnostic("not-official", message, severity, path=places[0], notes=notes, file=name)
 
 
 def _not_written(name: str) -> Diagnostic:
-    from onnxtext.diagnostics import Diagnostic
-
     return Diagnostic(
         "loss-not-allowed",
         f"{name} was not written: the official syntax cannot represent the parts reported above",

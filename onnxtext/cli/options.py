@@ -28,8 +28,8 @@ With several files, the highest status of any file; every file is tried."""
 class FileName(click.Path):
     """A click type for file names: any name is valid, and shells complete names with `suffixes`.
 
-    Click does not check whether files are readable: an unreadable file must not stop the command
-    before it processes the other files.
+    Click does not check that files are readable, so that an unreadable file does not stop the
+    command before it has processed the other files.
     """
 
     def __init__(self, *suffixes: str) -> None:
@@ -63,7 +63,7 @@ markdown_option = click.option(
 def one_of(
     names: Callable[[], Iterable[str]],
 ) -> Callable[[click.Context, click.Parameter, str], list[str]]:
-    """Return a function for `shell_complete` of click, which offers the names from `names()`."""
+    """Return a function for `shell_complete` of click that offers the names from `names()`."""
 
     def complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
         return [name for name in names() if name.startswith(incomplete)]
@@ -78,7 +78,7 @@ def conversion_options(inputs: FileName, output: FileName) -> Callable[[F], F]:
         inputs: the type of the inputs' names.
         output: the type of the output's name.
     """
-    return lambda command: _add(
+    return lambda command: add_options(
         command,
         click.argument("inputs", nargs=-1, metavar="[IN]...", type=inputs),
         click.option(
@@ -101,7 +101,7 @@ def conversion_options(inputs: FileName, output: FileName) -> Callable[[F], F]:
 
 def reporting_options(command: F) -> F:
     """Add the parameters `output_format` and `color`, for diagnostics, to a command."""
-    return _add(
+    return add_options(
         command,
         click.option(
             "--output-format",
@@ -122,7 +122,8 @@ def reporting_options(command: F) -> F:
     )
 
 
-def _add(command: F, *decorators: Callable[[F], F]) -> F:
+def add_options(command: F, *decorators: Callable[[F], F]) -> F:
+    """Apply decorators of click to a command, so that the help lists them in this order."""
     for decorator in reversed(decorators):
         command = decorator(command)
     return command

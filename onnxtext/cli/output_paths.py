@@ -42,11 +42,16 @@ class Job(NamedTuple):
     makes_directory: bool = False
     derived: bool = False
 
+    @property
+    def directory(self) -> Path:
+        """The directory to which paths in the input, such as those of weights, are relative."""
+        return Path() if self.source is None else self.source.parent
+
 
 def plan(
     inputs: tuple[str, ...], output: str | None, suffixes: tuple[str, ...], suffix: str
 ) -> list[Job]:
-    """Return a job for each input name on the command line; repeated names are left out.
+    """Return a job for each input on the command line; inputs named again are left out.
 
     Args:
         inputs: names of files; `-` or no name is standard input.
@@ -68,9 +73,9 @@ def plan(
     for name in names:
         source = None if name == _DASH else Path(name)
         target = _target(source, output, (*suffixes, suffix), suffix)
-        called = STDIN if source is None else name
+        shown = STDIN if source is None else name
         derived = target is not None and (output is None or _is_directory(output))
-        jobs.append(Job(called, source, target, makes_directory=to_directory, derived=derived))
+        jobs.append(Job(shown, source, target, makes_directory=to_directory, derived=derived))
     return list(_find_clashes(jobs))
 
 
@@ -117,6 +122,7 @@ def _check_several(names: list[str], output: str | None) -> None:
 def _target(
     source: Path | None, output: str | None, suffixes: tuple[str, ...], suffix: str
 ) -> Path | None:
+    """Return the file to write for an input; None for standard output."""
     if output == _DASH or (output is None and source is None):
         return None
     if output is not None and not _is_directory(output):
@@ -135,7 +141,10 @@ def _is_directory(name: str) -> bool:
 
 
 def _find_clashes(jobs: Iterable[Job]) -> Iterator[Job]:
-    """Yield the jobs without repeated inputs; set `clash` if an earlier job has the same target."""
+    """Yield each job, with `clash` set if an earlier job has the same target.
+
+    Another path of the same input is left out.
+    """
     written: dict[str, Job] = {}
     for job in jobs:
         if job.target is None or job.source is None:

@@ -47,10 +47,10 @@ def write_paged(pieces: Iterable[str], pager: str | None) -> None:
         for block in encoded:
             write_stdout([block])
         return
-    # As git does: `less` keeps colors, exits if the text fits, and does not clear the screen.
+    # The options that git uses: keep colors, exit if the text fits, and do not clear the screen.
     environment = {"LESS": "FRX", "LV": "-c", **os.environ}
     process = subprocess.Popen(pager, shell=True, stdin=subprocess.PIPE, env=environment)
-    # The pager handles Ctrl-C. If the pager ends, writing raises an error instead of a signal.
+    # The pager handles Ctrl-C. After the pager ends, writing raises an error, not SIGPIPE.
     handlers = [(name, signal.signal(name, signal.SIG_IGN)) for name in _signals()]
     assert process.stdin is not None
     try:
@@ -60,17 +60,11 @@ def write_paged(pieces: Iterable[str], pager: str | None) -> None:
     except (BrokenPipeError, ConnectionResetError):
         pass
     finally:
-        _close(process)
+        with contextlib.suppress(OSError):
+            process.stdin.close()
+        process.wait()  # until the user quits the pager
         for name, handler in handlers:
             signal.signal(name, handler)
-
-
-def _close(process: subprocess.Popen[bytes]) -> None:
-    """Close the input of the pager, and wait until the reader quits the pager."""
-    assert process.stdin is not None
-    with contextlib.suppress(OSError):
-        process.stdin.close()
-    process.wait()
 
 
 def _signals() -> list[signal.Signals]:
@@ -81,12 +75,12 @@ def _signals() -> list[signal.Signals]:
 
 def _blocks(pieces: Iterable[str]) -> Iterable[str]:
     """Join pieces to blocks. The first block is small, so that text appears soon."""
-    held: list[str] = []
+    block: list[str] = []
     length, most = 0, 1 << 12
     for piece in pieces:
-        held.append(piece)
+        block.append(piece)
         length += len(piece)
         if length >= most:
-            yield "".join(held)
-            held, length, most = [], 0, 1 << 16
-    yield "".join(held)
+            yield "".join(block)
+            block, length, most = [], 0, 1 << 16
+    yield "".join(block)

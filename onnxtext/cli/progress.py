@@ -17,7 +17,8 @@ from onnxtext.terminal import is_terminal
 if TYPE_CHECKING:
     import rich.progress
 
-_MOMENT = 0.5
+_DELAY = 0.5
+"""Seconds of work on several files before a bar appears."""
 _LARGE = 1 << 26
 """Minimum number of bytes of an operation that has a progress bar."""
 
@@ -25,8 +26,8 @@ _LARGE = 1 << 26
 class Progress:
     """Shows progress bars on standard error, if it is a terminal.
 
-    The bar for several files appears before the first file that starts after half a second, and is
-    removed at the end. `rich` is imported when a bar appears, because the import takes time.
+    The bar for several files appears after half a second and is removed at the end. `rich` is
+    imported when a bar appears, because the import takes time.
     """
 
     def __init__(self, *, color: bool) -> None:
@@ -48,7 +49,7 @@ class Progress:
         wanted = len(jobs) > 1 and is_terminal(sys.stderr)
         start = time.monotonic()
         for done, job in enumerate(jobs):
-            if wanted and time.monotonic() - start > _MOMENT:
+            if wanted and time.monotonic() - start > _DELAY:
                 self._show(job, done, len(jobs))
             yield job
 
@@ -69,20 +70,13 @@ class Progress:
         from rich.progress import (
             BarColumn,
             DownloadColumn,
-            TextColumn,
             TimeRemainingColumn,
             TransferSpeedColumn,
         )
 
         with self.aside():
-            bar = _bar(
-                self._color,
-                DownloadColumn(),
-                BarColumn(),
-                TransferSpeedColumn(),
-                TimeRemainingColumn(),
-                TextColumn("{task.description}", markup=False),
-            )
+            columns = (DownloadColumn(), BarColumn(), TransferSpeedColumn(), TimeRemainingColumn())
+            bar = self._new_bar(*columns)
             task = bar.add_task(safe(name), total=size)
             with bar:
                 yield lambda count: bar.advance(task, count)
@@ -100,33 +94,26 @@ class Progress:
             self._bar.start()
 
     def _show(self, job: Job, done: int, total: int) -> None:
+        """Show the number of processed files and the name of the next one."""
         name = safe(Path(job.name).name)
         if self._bar is not None:
             self._bar.update(self._bar.task_ids[0], completed=done, description=name)
             return
-        self._bar = _new_bar(self._color)
+        from rich.progress import BarColumn, MofNCompleteColumn, TimeRemainingColumn
+
+        self._bar = self._new_bar(MofNCompleteColumn(), BarColumn(), TimeRemainingColumn())
         self._bar.add_task(name, total=total, completed=done)
         self._bar.start()
 
+    def _new_bar(self, *columns: rich.progress.ProgressColumn) -> rich.progress.Progress:
+        """Create a bar with columns, and a last column with the name of its task."""
+        from rich.console import Console
+        from rich.progress import Progress as Bar
+        from rich.progress import TextColumn
 
-def _new_bar(color: bool) -> rich.progress.Progress:
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-
-    return _bar(
-        color,
-        MofNCompleteColumn(),
-        BarColumn(),
-        TimeRemainingColumn(),
-        TextColumn("{task.description}", markup=False),
-    )
-
-
-def _bar(color: bool, *columns: rich.progress.ProgressColumn) -> rich.progress.Progress:
-    from rich.console import Console
-    from rich.progress import Progress as Bar
-
-    return Bar(
-        *columns,
-        console=Console(stderr=True, no_color=not color),
-        transient=True,
-    )
+        return Bar(
+            *columns,
+            TextColumn("{task.description}", markup=False),
+            console=Console(stderr=True, no_color=not self._color),
+            transient=True,
+        )

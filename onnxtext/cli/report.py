@@ -26,7 +26,7 @@ from onnxtext.memory import lacks_memory
 from onnxtext.terminal import wants_color
 
 FORMATS = ("full", "concise", "json", "sarif", "github")
-_WHOLE = ("json", "sarif")
+_DOCUMENTS = ("json", "sarif")
 """Formats with one document for all diagnostics, which is written at the end."""
 COLORS = ("auto", "always", "never")
 
@@ -103,8 +103,9 @@ class Reporter:
     Attributes:
         status: the exit status.
         failed: number of files with errors.
-        aside: a function that returns a context manager. Each output is written inside of such a
-            context, for example to hide a progress bar.
+        aside: returns a context manager in which each output is written, for example one that hides
+            a progress bar.
+        colored: whether diagnostics are colored.
     """
 
     def __init__(self, output_format: str, color: str) -> None:
@@ -145,8 +146,8 @@ class Reporter:
                 yield
             except OnnxTextError as error:
                 diagnostics, status = error.diagnostics, FINDINGS
-            except CommandError as refused:
-                diagnostics = (refused.diagnostic,)
+            except CommandError as error:
+                diagnostics = (error.diagnostic,)
             except Exception as error:
                 if lacks_memory(error):
                     message = f"{name}: {NO_MEMORY}"
@@ -172,7 +173,7 @@ class Reporter:
         """Report a diagnostic about a file without changing the exit status."""
         if diagnostic.source is None and diagnostic.file is None:
             diagnostic = dataclasses.replace(diagnostic, file=name)
-        if self._format in _WHOLE:
+        if self._format in _DOCUMENTS:
             self._collected.append(diagnostic)
         elif self._format == "github":
             from onnxtext.diagnostics import github
@@ -193,9 +194,9 @@ class Reporter:
             self._say(text)
 
     def _warn(self, message: str, name: str) -> None:
-        if self._format in (*_WHOLE, "github"):
-            about = message.removeprefix(f"{name}: ")
-            self.found(Diagnostic("warning", about, "warning", file=name), name)
+        if self._format in (*_DOCUMENTS, "github"):
+            message = message.removeprefix(f"{name}: ")
+            self.found(Diagnostic("warning", message, "warning", file=name), name)
         else:
             word = "\x1b[1;33mwarning\x1b[0m" if self.colored else "warning"
             self._say(f"{word}: {safe(message)}")
@@ -216,8 +217,8 @@ def write_stderr(text: str, *, color: bool = False) -> None:
 def discard(stream: IO[str]) -> None:
     """Redirect a broken standard stream to the null device.
 
-    Otherwise flushing its buffer at the end of the process would fail again and change the exit
-    status.
+    Otherwise, Python would fail again when it flushes the stream at the end of the process, and
+    change the exit status.
     """
     with contextlib.suppress(OSError, ValueError):
         null = os.open(os.devnull, os.O_WRONLY)
@@ -226,12 +227,12 @@ def discard(stream: IO[str]) -> None:
 
 
 def plain_error(message: str) -> None:
-    """Write an error that does not concern a file."""
+    """Write an error that is not about a file."""
     write_stderr(f"error: {safe(message)}")
 
 
 def internal_error(error: Exception) -> None:
-    """Write an unexpected exception that does not concern a file: lack of memory, or a bug."""
+    """Write an unexpected exception that is not about a file: a lack of memory, or a bug."""
     if lacks_memory(error):
         plain_error(NO_MEMORY)
         _show_traceback()
@@ -260,7 +261,7 @@ def _show_traceback() -> None:
 
 
 def _columns() -> int:
-    """Return the width of the terminal; without one 100, the width of canonical texts."""
+    """Return the width of the terminal; 100, the width of canonical texts, without a terminal."""
     try:
         return os.get_terminal_size(sys.stderr.fileno()).columns or 100
     except (AttributeError, OSError, ValueError):

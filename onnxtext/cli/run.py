@@ -46,21 +46,21 @@ _MOST_ROWS = 20
 
 
 def _pairs(
-    context: click.Context, parameter: click.Parameter, values: tuple[str, ...]
+    context: click.Context, parameter: click.Parameter, arguments: tuple[str, ...]
 ) -> list[tuple[str, str]]:
+    """Split arguments `NAME=VALUE` at the first equals sign."""
     pairs = []
-    for value in values:
-        name, equals, held = value.partition("=")
+    for argument in arguments:
+        name, equals, value = argument.partition("=")
         if not equals or not name:
-            raise click.BadParameter(
-                f"{value!r} is not of the form {parameter.make_metavar(context)}."
-            )
-        pairs.append((name, held))
+            metavar = parameter.make_metavar(context)
+            raise click.BadParameter(f"{argument!r} is not of the form {metavar}.")
+        pairs.append((name, value))
     return pairs
 
 
 class _Finite(click.FloatRange):
-    """A click type for numbers from 0 to `max`, without NaN, which click accepts."""
+    """A click type for finite numbers in a range: `click.FloatRange` would accept NaN."""
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
@@ -181,23 +181,25 @@ def command(
                 raise CommandError("no-input", f"input {key} is given twice")
             given[key] = read_array(value)
         results = [value.name for value in model.graph.output]
-        written = _destinations(outputs, results, (file, other))
+        destinations = _destinations(outputs, results, (file, other))
         values = fill_inputs(model, given, random=random, seed=seed, sizes=sizes)
         limits: dict[str, Any] = {
             "timeout": timeout or None,
             "memory": None if memory is None else memory << 20,
         }
         if other is None:
-            made = run_model(model, values, engine=engine, name=name, **limits)
-            _write(made, written)
-            say(json.dumps(_as_object(made), indent=2) if as_json else _shown(made))
+            found = run_model(model, values, engine=engine, name=name, **limits)
+            _write(found, destinations)
+            say(json.dumps(_as_object(found), indent=2) if as_json else _shown(found))
         else:
             second = _load(other, other)
             files = (name, other)
-            made, _, found = run_both(model, second, values, engine=engine, names=files, **limits)
-            _write({name: made[name] for name in results}, written)
-            say(_differences_as_json(found) if as_json else _differences(found, name, other))
-            if any(one.is_output and one.exceeds(rtol, atol) for one in found):
+            found, _, compared = run_both(
+                model, second, values, engine=engine, names=files, **limits
+            )
+            _write({result: found[result] for result in results}, destinations)
+            say(_differences_as_json(compared) if as_json else _differences(compared, name, other))
+            if any(one.is_output and one.exceeds(rtol, atol) for one in compared):
                 reporter.status = max(reporter.status, FINDINGS)
     return reporter.status
 
@@ -237,37 +239,34 @@ def _load(file: str, name: str) -> onnx.ModelProto:
 def _destinations(
     files: Iterable[str], names: list[str], models: Iterable[str | None]
 ) -> dict[str, str]:
-    """Return the name of the output for each .npy file, given as `[NAME=]FILE`.
+    """Return the name of the output to write to each .npy file.
 
     Args:
-        files: the values of `--output`.
+        files: the values of `--output`: `[NAME=]FILE`.
         names: the names of the model's outputs.
         models: the files of the models.
 
     Raises:
         CommandError: the model has no such output, or the file is a model, `-`, or named twice.
     """
-    kept = {os.path.realpath(model) for model in models if model not in (None, "-")}
-    made: dict[str, str] = {}
+    inputs = {os.path.realpath(model) for model in models if model not in (None, "-")}
+    names_by_file: dict[str, str] = {}
     for text in files:
         name, equals, file = text.partition("=")
         name, file = _split(name, file, names) if equals else (Path(text).stem, text)
         if not equals and name not in names and len(names) == 1:
             name = names[0]
         if name not in names:
-            known = ", ".join(names)
-            raise CommandError(
-                "no-input", f"there is no output {name}", f"the outputs are: {known}"
-            )
+            help = f"the outputs are: {', '.join(names)}"
+            raise CommandError("no-input", f"there is no output {name}", help=help)
         if file in ("", "-"):
             raise CommandError("cannot-write", f"an output needs the name of a file: {text}")
-        if os.path.realpath(file) in kept:
+        if os.path.realpath(file) in inputs:
             raise CommandError("output-is-input", f"{file} would be overwritten by an output")
-        if made.setdefault(file, name) != name:
-            raise CommandError(
-                "output-exists", f"{made[file]} and {name} would both be written to {file}"
-            )
-    return made
+        if (other := names_by_file.setdefault(file, name)) != name:
+            message = f"{other} and {name} would both be written to {file}"
+            raise CommandError("output-exists", message)
+    return names_by_file
 
 
 def _write(values: Values, files: dict[str, str]) -> None:
@@ -292,7 +291,10 @@ def _write(values: Values, files: dict[str, str]) -> None:
 
 
 def _plain(array: Any) -> Any:
-    """Return an array that .npy can store: objects as strings, types of ml_dtypes as raw bytes."""
+    """Convert an array for .npy, which can store neither objects nor the types of ml_dtypes.
+
+    Objects become strings; elements of ml_dtypes become raw bytes.
+    """
     if array.dtype.kind == "O":
         return array.astype(str)
     return array if array.dtype.isbuiltin == 1 else array.view(f"V{array.dtype.itemsize}")
@@ -307,7 +309,10 @@ def _shown(values: Values) -> str:
 
 
 def _lines(name: str, value: Any) -> list[str]:
+    """Return the lines of an output, or of an item of one."""
     import numpy as np
+
+    from onnxtext.weights.statistics import describe
 
     if value is None:
         return [f"{name}: nothing"]
@@ -320,7 +325,7 @@ def _lines(name: str, value: Any) -> list[str]:
     text = np.array2string(array, threshold=_MOST_SHOWN, edgeitems=3, max_line_width=96)
     head = f"{name}: {_type(array)}"
     if array.size > _MOST_SHOWN and array.dtype.kind not in "OSUb":
-        head += f"  # {_statistics(array)}"
+        head += f"  # {describe('double', array.astype('<f8').tobytes())}"
     return [head, *[f"  {line}" for line in text.split("\n")]]
 
 
@@ -338,13 +343,9 @@ def _element(array: Any) -> str:
     return str(TensorProto.DataType.Name(helper.np_dtype_to_tensor_dtype(array.dtype))).lower()
 
 
-def _statistics(array: Any) -> str:
-    from onnxtext.weights.statistics import describe
-
-    return describe("double", array.astype("<f8").tobytes())
-
-
 def _as_object(values: Values) -> dict[str, Any]:
+    """Convert outputs to an object for `json.dumps`."""
+
     def plain(value: Any) -> Any:
         if value is None:
             return None
@@ -352,12 +353,9 @@ def _as_object(values: Values) -> dict[str, Any]:
             return [plain(item) for item in value]
         if isinstance(value, dict):
             return {str(key): plain(item) for key, item in value.items()}
-        held = value.astype(float) if value.dtype.kind not in "OSUbiu" else value
-        return {
-            "type": _element(value),
-            "shape": list(value.shape),
-            "values": _finite(held.tolist()),
-        }
+        array = value.astype(float) if value.dtype.kind not in "OSUbiu" else value
+        elements = _finite(array.tolist())
+        return {"type": _element(value), "shape": list(value.shape), "values": elements}
 
     return {name: plain(value) for name, value in values.items()}
 
@@ -376,9 +374,9 @@ def _differences(found: list[Difference], first: str, second: str) -> str:
     lines = [f"{first} and {second}: compared the {len(found)} values that both have"]
     lines += _rows("outputs", outputs)
     inner.sort(key=lambda one: -(one.largest if one.largest is not None else float("inf")))
-    shown = inner[:_MOST_ROWS]
-    if shown:
-        lines += _rows(f"inner values that differ: {len(inner)}, the largest differences", shown)
+    if inner:
+        title = f"inner values that differ: {len(inner)}, the largest differences"
+        lines += _rows(title, inner[:_MOST_ROWS])
         earliest = next(one for one in found if one.differs)
         lines.append(f"the first value that differs: {earliest.name}")
     return "\n".join(map(safe, lines))

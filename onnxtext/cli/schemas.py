@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from onnxtext.cli.check import report_findings
 from onnxtext.cli.options import FileName, one_of, reporting_options
-from onnxtext.cli.report import FINDINGS, CommandError, Reporter, io_errors
+from onnxtext.cli.report import CommandError, Reporter, io_errors
 from onnxtext.cli.settings_errors import read_schema_tables, read_settings
 from onnxtext.cli.streams import say
+from onnxtext.files import write_atomically
 
 if TYPE_CHECKING:
     from onnxtext.ast.schemas import SchemaFile
@@ -83,7 +85,6 @@ def import_(package: str, output: str | None, output_format: str, color: str) ->
     The package is imported, in a process of its own: its code runs. It offers the schemas that it
     registers with onnx, or those of its entry point in the group `onnxtext.schemas`.
     """
-    from onnxtext.files import write_atomically
     from onnxtext.printer.schemas import print_schemas
     from onnxtext.schemas.importing import SchemaImportError, import_schemas, with_bodies
 
@@ -91,18 +92,18 @@ def import_(package: str, output: str | None, output_format: str, color: str) ->
         path = Path(output) if output not in (None, "-") else None
         old = _parsed(path) if path is not None and path.exists() else None
         try:
-            made = import_schemas(package)
+            imported = import_schemas(package)
         except SchemaImportError as error:
             raise CommandError("schema-import", error.message, error.help) from None
-        text = print_schemas(made if old is None else with_bodies(made, old))
+        text = print_schemas(imported if old is None else with_bodies(imported, old))
         if path is None:
             say(text, "")
         else:
             with io_errors("write", output):
                 write_atomically(path, text.encode("utf-8", "surrogateescape"))
-            domains = Counter(schema.domain or "ai.onnx" for schema in made.schemas)
+            domains = Counter(schema.domain or "ai.onnx" for schema in imported.schemas)
             counts = ", ".join(f"{count} of {domain}" for domain, count in domains.items())
-            reporter.summary(f"{output}: {len(made.schemas)} operators: {counts}")
+            reporter.summary(f"{output}: {len(imported.schemas)} operators: {counts}")
     return reporter.status
 
 
@@ -128,13 +129,7 @@ def check(files: tuple[str, ...], strict: bool, output_format: str, color: str) 
 
                 with io_errors("read", name):
                     data = read_bytes(Path(name))
-                found = check_schemas(data, name)
-                for diagnostic in found:
-                    reporter.found(diagnostic, name)
-                counting = ("error", "warning") if strict else ("error",)
-                if any(item.severity in counting for item in found):
-                    reporter.failed += 1
-                    reporter.status = max(reporter.status, FINDINGS)
+                report_findings(check_schemas(data, name), 0, name, reporter, strict=strict)
     return reporter.status
 
 
@@ -145,7 +140,7 @@ def _known(files: tuple[str, ...]) -> Schemas:
     return Schemas(read_schema_tables(read_settings(None), files))
 
 
-_more = click.option(
+_schemas_option = click.option(
     "--schemas",
     "files",
     multiple=True,
@@ -157,7 +152,7 @@ _more = click.option(
 
 @command.command("list")
 @click.argument("domain", required=False, shell_complete=one_of(_domains))
-@_more
+@_schemas_option
 @reporting_options
 def list_(domain: str | None, files: tuple[str, ...], output_format: str, color: str) -> int:
     """List the domains with known operators, or the operators of a DOMAIN."""
@@ -188,7 +183,7 @@ def list_(domain: str | None, files: tuple[str, ...], output_format: str, color:
 
 @command.command("show")
 @click.argument("operator", shell_complete=one_of(_operators))
-@_more
+@_schemas_option
 @reporting_options
 def show(operator: str, files: tuple[str, ...], output_format: str, color: str) -> int:
     """Show the signatures of an OPERATOR, such as com.microsoft.FusedMatMul."""
@@ -202,14 +197,10 @@ def show(operator: str, files: tuple[str, ...], output_format: str, color: str) 
         domain = "" if domain == "ai.onnx" else domain
         found = [schemas.find(domain, name, since) for since in schemas.history(domain, name)]
         if not found:
-            near = nearest(name, schemas.names(domain))
-            meant = f"{domain}.{near}".removeprefix(".")
-            hint = f"did you mean `{meant}`?" if near else ""
-            raise CommandError(
-                "unknown-operator",
-                f"there is no operator {operator!r}",
-                help=hint or "`onnxtext schemas list DOMAIN` shows the operators of a domain",
-            )
+            help = "`onnxtext schemas list DOMAIN` shows the operators of a domain"
+            if meant := nearest(name, schemas.names(domain)):
+                help = f"did you mean `{f'{domain}.{meant}'.removeprefix('.')}`?"
+            raise CommandError("unknown-operator", f"there is no operator {operator!r}", help=help)
         texts = []
         for signature in found:
             assert signature is not None, "it is in the history"

@@ -57,10 +57,10 @@ def read_schema_tables(settings: Settings, files: Sequence[str] = ()) -> tuple[T
         raise read_error(error, "a schema file") from None
     except OnnxTextError as error:
         first, *more = error.diagnostics
-        stopped = CommandError(first.code, first.message)
+        converted = CommandError(first.code, first.message)
         note = f"and {len(more)} more: `onnxtext schemas check` shows all"
-        stopped.diagnostic = replace(first, notes=(*first.notes, note)) if more else first
-        raise stopped from None
+        converted.diagnostic = replace(first, notes=(*first.notes, note)) if more else first
+        raise converted from None
 
 
 @contextmanager

@@ -78,6 +78,20 @@ def read_stdin() -> bytes:
         return read_stream(buffer, "<stdin>")
 
 
+def read_argument(file: str, name: object) -> bytes:
+    """Return the content of a file that is named on the command line.
+
+    Args:
+        file: the path of the file, or `-` for standard input.
+        name: the name of the file in messages.
+
+    Raises:
+        CommandError: the file cannot be read.
+    """
+    with io_errors("read", name):
+        return read_stdin() if file == "-" else read_input(Path(file))
+
+
 def read_file_or_stdin(file: str, name: str) -> tuple[bytes, Path]:
     """Return the bytes of a model, and the directory to which paths of its weights are relative.
 

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from onnxtext.diagnostics import Diagnostic, Label, OnnxTextError
+from onnxtext.source import Source, Span
+
 if TYPE_CHECKING:
     from onnxtext.ast.model import Model
     from onnxtext.checker.context.checked_model import Subject
-    from onnxtext.diagnostics import Diagnostic
-    from onnxtext.source import Source
 
 Targets = Mapping[str, int]
 """The versions to convert to, by domain; "" is the standard domain."""
@@ -41,7 +42,6 @@ def check_targets(targets: Targets) -> None:
     Raises:
         click.UsageError: a version or domain is unknown.
     """
-    from onnxtext.diagnostics import OnnxTextError
     from onnxtext.editing.opsets import check_version
 
     for domain, version in targets.items():
@@ -55,9 +55,7 @@ def check_targets(targets: Targets) -> None:
 def find_changes(
     subject: Subject, source: Source | None, *, name: str, targets: Targets
 ) -> list[Diagnostic]:
-    """Return a diagnostic for each change that a conversion would make, and for each obstacle.
-
-    An obstacle is a reason why the model cannot be converted.
+    """Return the changes that a conversion would make, and the reasons why it is impossible.
 
     Args:
         subject: the checked model, which has no errors.
@@ -65,9 +63,7 @@ def find_changes(
         name: its name in messages.
         targets: the versions to convert to.
     """
-    from onnxtext.diagnostics import Diagnostic, Label, OnnxTextError
     from onnxtext.editing.opsets import diagnose, plan_conversion
-    from onnxtext.source import Span
 
     if subject.model is None:
         message = "only whole models can be converted, not a part without opset imports"
@@ -90,13 +86,11 @@ def convert_content(
         targets: the versions to convert to.
 
     Returns:
-        (diagnostics, content): a diagnostic for each change and each obstacle, as from
-        `find_changes`; and the converted model, or the unchanged one if there are obstacles.
+        (diagnostics, content). The diagnostics are those of `find_changes`. The content is the
+        converted model, or the unchanged model if it cannot be converted.
     """
-    from onnxtext.diagnostics import OnnxTextError
     from onnxtext.editing import apply
     from onnxtext.editing.opsets import diagnose, plan_conversion
-    from onnxtext.source import Source
 
     found: list[Diagnostic] = []
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -18,10 +17,13 @@ from onnxtext.cli.options import (
 )
 from onnxtext.cli.output_paths import Job
 from onnxtext.cli.report import CommandError
+from onnxtext.diagnostics import OnnxTextError
+from onnxtext.filetype import decode_text
+from onnxtext.memory import paused_collector, reuse_memory
+from onnxtext.source import Source
 
 if TYPE_CHECKING:
     from onnxtext.ast.model import Model
-    from onnxtext.source import Source
     from onnxtext.tensor.text_resources import Elsewhere
     from onnxtext.weights.external_data import ExternalFile
     from onnxtext.wire.writer import Piece
@@ -45,21 +47,17 @@ def conversion(
             from onnxtext.checker.isolation.pool import start_worker
 
             start_worker()  # before the imports below, which would make the fork slower
-        from onnxtext.filetype import decode_text
-        from onnxtext.memory import paused_collector, reuse_memory
-        from onnxtext.source import Source
         from onnxtext.syntax.parse import parse_model
         from onnxtext.text_to_binary import FilesBeside, embed, encode
 
         external = _external(job) if externalize else None
-        base = Path() if job.source is None else job.source.parent
         reuse_memory(len(data))
         source = Source(decode_text(data, job.name), job.name)
         with paused_collector():
             model = parse_model(source)
-            elsewhere = FilesBeside(model, base)
+            elsewhere = FilesBeside(model, job.directory)
             if embed_external:
-                embed(model, source, base)
+                embed(model, source, job.directory)
             pieces = encode(model, source, elsewhere=elsewhere, external=external)
             if checked:
                 _check(model, source, pieces, elsewhere, job)
@@ -82,7 +80,6 @@ def _check(
     from onnxtext.checker.engine.run import check_tree
     from onnxtext.checker.isolation.strip_weights import LARGE
     from onnxtext.cli.settings_errors import read_schema_tables, read_settings
-    from onnxtext.diagnostics import OnnxTextError
     from onnxtext.proto.encode.lower import lower_without_weights
     from onnxtext.text_to_binary import joined
 
@@ -108,6 +105,7 @@ MOST_ERRORS = 50
 
 
 def _external(job: Job) -> ExternalFile:
+    """Return the file of external data for a job; its parts are added later."""
     from onnxtext.weights.external_data import ExternalFile
 
     if job.target is None:
@@ -159,5 +157,5 @@ def command(
     replaced atomically. Weights outside of the text are looked up relative to the directory of the
     text, or to the current directory for standard input.
     """
-    made = conversion(checked=checked, embed_external=embed_external, externalize=externalize)
-    return run(made, inputs, output, force=force, output_format=output_format, color=color)
+    chosen = conversion(checked=checked, embed_external=embed_external, externalize=externalize)
+    return run(chosen, inputs, output, force=force, output_format=output_format, color=color)

@@ -32,9 +32,8 @@ def complete_value(
         names = dict.fromkeys(_names(Path(str(holder.params["file"])).expanduser()))
     except (OSError, ValueError, RuntimeError):  # a file that is not a model has no values
         return []
-    return [name for name in names if name.startswith(incomplete) and _PLAIN.fullmatch(name)][
-        :_MOST
-    ]
+    fitting = [name for name in names if name.startswith(incomplete) and _PLAIN.fullmatch(name)]
+    return fitting[:_MOST]
 
 
 def _names(path: Path) -> Iterator[str]:

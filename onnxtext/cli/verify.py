@@ -121,7 +121,7 @@ class _Output:
         self._say("\n".join(map(safe, rows)))
 
     def complete(self, job: Job) -> None:
-        """Add a JSON entry for a file that was not verified; its error is on standard error."""
+        """Add a JSON entry for a file whose verification raised an error; else do nothing."""
         if self._as_json and (not self._collected or self._collected[-1]["file"] != job.name):
             self._collected.append(_as_object(job.name, None, None, None))
 

@@ -24,7 +24,7 @@ from onnxtext.diagnostics.safe import safe
 from onnxtext.files import is_stream, write_atomically
 
 if TYPE_CHECKING:
-    from onnxtext.viewer.load_model import Read
+    from onnxtext.viewer.load_model import LoadedModel
 
 EXPLANATION = """\b
 Examples:
@@ -99,13 +99,11 @@ def command(
     return reporter.status
 
 
-def _read(file: str, name: str, statistics: bool) -> Read:
-    from onnxtext.memory import paused_collector
+def _read(file: str, name: str, statistics: bool) -> LoadedModel:
     from onnxtext.viewer.load_model import read
 
     data, base = read_file_or_stdin(file, name)
-    with paused_collector():
-        return read(data, name, base, statistics=statistics)
+    return read(data, name, base, statistics=statistics)
 
 
 def _write(page: str, output: str | None, *, force: bool) -> None:

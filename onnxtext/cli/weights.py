@@ -80,7 +80,7 @@ def list_blobs(stores: tuple[str, ...], output_format: str, color: str) -> int:
                         users = ", ".join(map(str, texts)) or "(no text)"
                         _say(f"{size:>14,}  {digest}  {users}")
         if output_format == "json":
-            _say(json.dumps(rows, indent=2))
+            say(json.dumps(rows, indent=2))
     return reporter.status
 
 
@@ -162,11 +162,12 @@ def collect(stores: tuple[str, ...], delete: bool, output_format: str, color: st
                         f"{found.store.directory.parent} and in the directories above it"
                     )
         if output_format == "json":
-            _say(json.dumps(rows, indent=2))
+            say(json.dumps(rows, indent=2))
     return reporter.status
 
 
 def _remove(store: Store, path: Path) -> bool:
+    """Remove a file unless it has become younger than `_YOUNG`; return whether it was removed."""
     try:
         return store.remove(path.name, _YOUNG)
     except OSError as error:
@@ -175,6 +176,7 @@ def _remove(store: Store, path: Path) -> bool:
 
 
 def _old(paths: list[Path]) -> Iterator[tuple[Path, int]]:
+    """Yield the files that are older than `_YOUNG`, with their sizes."""
     now = time.time()
     for path in paths:
         try:
@@ -187,6 +189,7 @@ def _old(paths: list[Path]) -> Iterator[tuple[Path, int]]:
 
 @contextmanager
 def _read_errors(name: str) -> Iterator[None]:
+    """Convert an `OSError` in the `with` block to a `CommandError`."""
     try:
         yield
     except OSError as error:
@@ -194,4 +197,4 @@ def _read_errors(name: str) -> Iterator[None]:
 
 
 def _say(text: str) -> None:
-    say(safe(text) if "\n" not in text else text)
+    say(safe(text))

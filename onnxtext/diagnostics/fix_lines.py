@@ -14,7 +14,7 @@ MOST = 8
 """Maximum number of lines to show per fix."""
 
 LONGEST = 100_000
-"""Maximum number of characters in adjacent changed lines and their edits; beyond, show no lines."""
+"""Maximum number of characters of neighbouring changed lines and their edits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,11 +23,11 @@ class Change:
 
     Attributes:
         added: whether the fix adds the line; False if it removes the line.
-        number: 1-based number of the line in the source. Added lines are numbered from the number
-            of the first line that they replace.
+        number: 1-based number of the line in the source. The first added line has the number of the
+            first line that is removed.
         line: the text of the line, without its line end.
-        column: 0-based column at which the first removed and the first added line begin to differ;
-            0 if lines are only removed or only added.
+        column: 0-based column at which the first removed line and the first added line begin to
+            differ; 0 if lines are only removed or only added.
     """
 
     added: bool
@@ -45,19 +45,19 @@ def changes(source: Source, fix: Fix) -> list[Change]:
 
     Returns:
         The lines in text order; where lines are replaced, the removed lines precede the added
-        ones. The list has at most `MOST + 1` lines: the last one only shows that there are more
-        than `MOST`. It is empty if adjacent changed lines and their edits exceed `LONGEST`.
+        ones. The list is cut to `MOST + 1` lines, so that the caller knows that there are more than
+        `MOST`. It is empty if neighbouring changed lines and their edits exceed `LONGEST`.
     """
     found: list[Change] = []
     for edits in _groups(source, sorted(fix.edits, key=lambda edit: edit.span)):
         first = source.position(edits[0].span.start).line
         last = source.position(edits[-1].span.end).line
-        start = source.line_starts[first - 1]
         starts = source.line_starts
+        start = starts[first - 1]
         end = starts[last] - 1 if last < len(starts) else len(source.text)
         if end - start + sum(len(edit.text) for edit in edits) > LONGEST:
             return []
-        found += _lines(first, source.text[start:end], _mended(source.text, start, end, edits))
+        found += _lines(first, source.text[start:end], _edited(source.text, start, end, edits))
         if len(found) > MOST:
             return found[: MOST + 1]
     return found
@@ -77,7 +77,7 @@ def _groups(source: Source, edits: list[Edit]) -> Iterator[list[Edit]]:
         yield group
 
 
-def _mended(text: str, start: int, end: int, edits: list[Edit]) -> str:
+def _edited(text: str, start: int, end: int, edits: list[Edit]) -> str:
     """Return `text[start:end]` with the edits applied."""
     parts = []
     for edit in edits:

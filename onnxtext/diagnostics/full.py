@@ -57,13 +57,13 @@ def render(diagnostic: Diagnostic, *, color: bool = False, columns: int = 100) -
     if place:
         rows.append(" " * digits + paint("--> ", "gutter") + safe(place))
     bar = " " * digits + paint(" |", "gutter")
-    before = 0
+    previous = 0
     for snippet in snippets:
-        if not before:
+        if not previous:
             rows.append(bar)
-        elif snippet.number > before + 1:
+        elif snippet.number > previous + 1:
             rows.append(paint("...", "gutter"))
-        before = snippet.number
+        previous = snippet.number
         rows += _snippet_rows(snippet, diagnostic.severity, paint, digits, columns)
     for kind, text in diagnostic.remarks():
         rows += _remark(kind, text, paint, digits)
@@ -93,6 +93,8 @@ class _Mark:
 
 @dataclass(frozen=True, slots=True)
 class _Snippet:
+    """A source line to show, and its underlined ranges."""
+
     number: int
     line: str
     marks: tuple[_Mark, ...]
@@ -139,7 +141,7 @@ def _remark(kind: str, text: str, paint: _Paint, digits: int) -> Iterator[str]:
 
 
 def _snippets(diagnostic: Diagnostic) -> Iterator[_Snippet]:
-    """Return the lines to show, in order, each with its marks."""
+    """Yield the source lines to show, in order: those with labels, and lines of context."""
     source = diagnostic.source
     if source is None or not diagnostic.labels:
         return
@@ -156,7 +158,13 @@ def _snippets(diagnostic: Diagnostic) -> Iterator[_Snippet]:
 
 
 def _with_context(source: Source, marked: Iterable[int], primary: int) -> set[int]:
-    """Return the marked lines and the lines needed as context."""
+    """Return the numbers of the lines with labels, and of the lines to show as context.
+
+    Args:
+        source: the text.
+        marked: the numbers of the lines with labels.
+        primary: the offset of the first label.
+    """
     shown = set(marked)
     at = source.position(primary)
     if not source.line(at.line)[: at.column - 1].strip():
@@ -169,30 +177,32 @@ def _with_context(source: Source, marked: Iterable[int], primary: int) -> set[in
 def _snippet_rows(
     snippet: _Snippet, severity: str, paint: _Paint, digits: int, columns: int
 ) -> Iterator[str]:
-    """Return the line and the rows of its marks; distant marks get separate windows."""
+    """Yield the line and the rows of its marks.
+
+    A line that is too long is shown once for each group of marks that fit into a window.
+    """
     room = max(columns - digits - 3, _NARROWEST)
     number = paint(f"{snippet.number:>{digits}} |", "gutter")
     bar = " " * digits + paint(" |", "gutter")
-    left = list(snippet.marks)
+    waiting = list(snippet.marks)
     while True:
-        window = _window(snippet.line, left[0] if left else _Mark(0, 0, "", False), room)
+        window = _window(snippet.line, waiting[0].start if waiting else 0, room)
         yield f"{number} {window.text}"
         # A position behind the line, such as behind its `\r`, is in no window: show it at the end.
-        here = [mark for mark in left if mark is left[0] or window.shows(mark)]
-        left = [mark for mark in left[1:] if not window.shows(mark)]
-        for row in _mark_rows(window, here, severity):
+        shown = [mark for mark in waiting if mark is waiting[0] or window.shows(mark)]
+        waiting = [mark for mark in waiting[1:] if not window.shows(mark)]
+        for row in _mark_rows(window, shown, severity):
             yield f"{bar} {row.painted(paint)}"
-        if not left:
+        if not waiting:
             return
 
 
 def _change_rows(changed: list[Change], paint: _Paint, digits: int, columns: int) -> Iterator[str]:
-    """Return the changed lines of a fix as a diff; long lines are cut around the difference."""
+    """Yield the changed lines of a fix as a diff; long lines are cut around the difference."""
     room = max(columns - digits - 3, _NARROWEST)
     for change in changed[:MOST]:
         sign, role = ("+", "help") if change.added else ("-", "error")
-        mark = _Mark(change.column, change.column, "", False)
-        text = _window(change.line, mark, room).text
+        text = _window(change.line, change.column, room).text
         yield f"{paint(f'{change.number:>{digits}}', 'gutter')} {paint(f'{sign} {text}', role)}"
     if len(changed) > MOST:
         yield paint("...", "gutter")
@@ -219,10 +229,11 @@ class _Window:
         return self.ends[max(0, min(character - self.first, len(self.ends) - 1))]
 
 
-def _window(line: str, mark: _Mark, room: int) -> _Window:
+def _window(line: str, at: int, room: int) -> _Window:
+    """Return the part of a line around the character `at` that fits into `room` columns."""
     first, last = 0, len(line)
     if last > room or width("".join(map(visible, line))) > room:
-        first, last = _around(line, mark.start, room - 2)
+        first, last = _around(line, at, room - 2)
     # The byte order mark is invisible.
     cells = ["" if character == _BOM else visible(character) for character in line[first:last]]
     before = "…" if first else ""
@@ -234,7 +245,10 @@ def _window(line: str, mark: _Mark, room: int) -> _Window:
 
 
 def _around(line: str, at: int, room: int) -> tuple[int, int]:
-    """Return (start, end) of the characters that fit into `room` columns, a third before `at`."""
+    """Return (start, end) of the characters that fit into `room` columns.
+
+    About a third of the columns are before `at`, more if the line ends soon.
+    """
     first = last = at
     used = 0
 
@@ -254,9 +268,10 @@ def _around(line: str, at: int, room: int) -> tuple[int, int]:
 
 
 def _mark_rows(window: _Window, marks: list[_Mark], severity: str) -> Iterator[_Row]:
-    """Yield a row of underlines, with the last message if possible, then a row per message.
+    """Yield the rows below a line: one of underlines, then one for each message.
 
-    The messages are in order from the right to the left, each below its mark.
+    The message of the last mark is in the row of underlines if there is room. The others follow
+    from the right to the left, each below the start of its mark.
     """
     if not marks:
         return
@@ -283,6 +298,7 @@ def _mark_rows(window: _Window, marks: list[_Mark], severity: str) -> Iterator[_
 
 
 def _connectors(window: _Window, marks: Iterable[_Mark], severity: str) -> _Row:
+    """Return a row with a `|` at the start of each mark."""
     row = _Row()
     for mark in marks:
         row.put(window.column(mark.start), "|", _role(mark, severity))

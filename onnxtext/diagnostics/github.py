@@ -10,23 +10,21 @@ from onnxtext.diagnostics.json import to_object
 from onnxtext.diagnostics.model import Diagnostic
 from onnxtext.diagnostics.safe import safe
 
-_COMMANDS = {"error": "error", "warning": "warning"}
-
 
 def render(diagnostic: Diagnostic) -> str:
     """Return `::error title=onnxtext (code),file=…,line=1,col=8,…::message`, without a line end."""
-    found = to_object(diagnostic)
+    fields = to_object(diagnostic)
     properties: dict[str, object] = {"title": f"onnxtext ({diagnostic.code})"}
-    if found["file"]:
-        properties["file"] = found["file"]
-    if found["line"] is not None:
-        properties |= {"line": found["line"], "col": found["column"]}
-        properties |= {"endLine": found["end_line"], "endColumn": found["end_column"]}
+    if fields["file"]:
+        properties["file"] = fields["file"]
+    if fields["line"] is not None:
+        properties |= {"line": fields["line"], "col": fields["column"]}
+        properties |= {"endLine": fields["end_line"], "endColumn": fields["end_column"]}
     listed = ",".join(f"{key}={_property(value)}" for key, value in properties.items())
     where = diagnostic.where()
     lines = [f"{where}: {diagnostic.message}" if where else diagnostic.message]
     lines += [f"{kind}: {text}" for kind, text in diagnostic.remarks()]
-    command = _COMMANDS.get(diagnostic.severity, "notice")
+    command = diagnostic.severity if diagnostic.severity in ("error", "warning") else "notice"
     return f"::{command} {listed}::{_data(lines)}"
 
 

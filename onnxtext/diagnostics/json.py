@@ -26,7 +26,7 @@ def to_object(diagnostic: Diagnostic) -> dict[str, object]:
     0-based byte offset. Each edit of a fix replaces the characters in its range by its `text`.
     """
     return {
-        "file": diagnostic.source.name if diagnostic.source is not None else diagnostic.file,
+        "file": diagnostic.file_name,
         "code": diagnostic.code,
         "severity": diagnostic.severity,
         "message": diagnostic.message,
@@ -48,14 +48,13 @@ def _fix(diagnostic: Diagnostic) -> dict[str, object] | None:
 
 
 def _place(diagnostic: Diagnostic) -> dict[str, int | None]:
-    if diagnostic.source is None or not diagnostic.labels:
+    if diagnostic.source is None or diagnostic.span is None:
         return dict.fromkeys(("line", "column", "end_line", "end_column"))
-    return {**_range(diagnostic.source, diagnostic.labels[0].span)}
+    return {**_range(diagnostic.source, diagnostic.span)}
 
 
 def _range(source: Source, span: Span) -> dict[str, int]:
-    start = source.position(span.start)
-    end = source.position(span.end)
+    start, end = source.position(span.start), source.position(span.end)
     return {
         "line": start.line,
         "column": start.column,

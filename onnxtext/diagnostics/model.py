@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from onnxtext.source import Source, Span
+from onnxtext.source import Position, Source, Span
 
 Severity = Literal["error", "warning", "note", "info", "hint"]
 
@@ -95,9 +95,21 @@ class Diagnostic:
     fix: Fix | None = None
 
     @property
+    def file_name(self) -> str | None:
+        """The name of the source or of the file; None if unknown."""
+        return self.file if self.source is None else self.source.name
+
+    @property
     def span(self) -> Span | None:
         """The span of the first label; None if there are no labels."""
         return self.labels[0].span if self.labels else None
+
+    @property
+    def position(self) -> Position | None:
+        """The line and column of the first label; None without labels or without a text."""
+        if self.source is None or not self.labels:
+            return None
+        return self.source.position(self.labels[0].span.start)
 
     def where(self) -> str:
         """Return the position: `file:line:column`, or `file: path at byte 0x1f` for a binary.
@@ -105,11 +117,9 @@ class Diagnostic:
         Unknown parts are left out; the result may be "".
         """
         parts = []
-        if self.source is not None and self.labels:
-            at = self.source.position(self.labels[0].span.start)
-            parts.append(f"{self.source.name}:{at.line}:{at.column}")
-        elif self.source is not None:
-            parts.append(self.source.name)
+        if self.source is not None:
+            at = self.position
+            parts.append(self.source.name + ("" if at is None else f":{at.line}:{at.column}"))
         if self.path:
             parts.append(self.path)
         if self.offset is not None:

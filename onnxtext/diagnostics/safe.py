@@ -8,9 +8,11 @@ import unicodedata
 _TAB = "    "
 _REPLACEMENT = "\ufffd"
 _CONTROL_PICTURES = 0x2400
-# Invisible characters and line ends: Cf has the bidirectional controls, the zero-width characters
-# and the byte order mark; Cs cannot even be encoded.
 _DANGEROUS = {"Cc", "Cf", "Cs", "Zl", "Zp"}
+"""Unicode categories of controls, invisible characters, surrogates and line ends.
+
+Cf has the bidirectional controls, the zero-width characters and the byte order mark.
+"""
 
 
 def visible(character: str) -> str:

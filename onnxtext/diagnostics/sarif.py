@@ -8,13 +8,11 @@ from collections.abc import Iterable
 from pathlib import PurePath
 from urllib.parse import quote
 
-from onnxtext.diagnostics.code_pages import codes, read_page, summary
-from onnxtext.diagnostics.json import to_object
-from onnxtext.diagnostics.model import Diagnostic, Edit, Label
+from onnxtext.diagnostics.code_pages import read_page, summary
+from onnxtext.diagnostics.model import Diagnostic, Label
 from onnxtext.source import Source, Span
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
-_LEVELS = {"error": "error", "warning": "warning"}
 
 
 def render(diagnostics: Iterable[Diagnostic], *, version: str) -> str:
@@ -36,21 +34,20 @@ def render(diagnostics: Iterable[Diagnostic], *, version: str) -> str:
 
 
 def _rule(code: str) -> dict[str, object]:
-    """Return the SARIF rule of a code, with the text of its page."""
-    if code not in codes():
+    """Return the SARIF rule of a code, with the text of its page if the code has one."""
+    try:
+        page = read_page(code)
+    except LookupError:
         return {"id": code}
-    return {
-        "id": code,
-        "shortDescription": {"text": summary(code)},
-        "help": {"text": read_page(code), "markdown": read_page(code)},
-    }
+    help = {"text": page, "markdown": page}
+    return {"id": code, "shortDescription": {"text": summary(code)}, "help": help}
 
 
 def _result(diagnostic: Diagnostic) -> dict[str, object]:
     remarks = [f"{kind}: {text}" for kind, text in diagnostic.remarks()]
     result: dict[str, object] = {
         "ruleId": diagnostic.code,
-        "level": _LEVELS.get(diagnostic.severity, "note"),
+        "level": diagnostic.severity if diagnostic.severity in ("error", "warning") else "note",
         "message": _message("\n".join([diagnostic.message, *remarks])),
     }
     location = _location(diagnostic)
@@ -61,8 +58,11 @@ def _result(diagnostic: Diagnostic) -> dict[str, object]:
         labels = dict.fromkeys(diagnostic.labels[1:])  # the schema requires unique items
         result["relatedLocations"] = [_related(source, label) for label in labels]
     if fix is not None and source is not None:
-        changes = [_replacement(source, edit) for edit in fix.edits]
-        change = {"artifactLocation": {"uri": _uri(source.name)}, "replacements": changes}
+        edits = [
+            {"deletedRegion": _region(source, edit.span), "insertedContent": {"text": edit.text}}
+            for edit in fix.edits
+        ]
+        change = {"artifactLocation": {"uri": _uri(source.name)}, "replacements": edits}
         result["fixes"] = [{"description": _message(fix.title), "artifactChanges": [change]}]
     return result
 
@@ -74,11 +74,10 @@ def _message(text: str) -> dict[str, object]:
 
 def _location(diagnostic: Diagnostic) -> dict[str, object]:
     location: dict[str, object] = {}
-    file = to_object(diagnostic)["file"]
-    if file:
-        physical: dict[str, object] = {"artifactLocation": {"uri": _uri(str(file))}}
-        if diagnostic.source is not None and diagnostic.labels:
-            physical["region"] = _region(diagnostic.source, diagnostic.labels[0].span)
+    if diagnostic.file_name:
+        physical: dict[str, object] = {"artifactLocation": {"uri": _uri(diagnostic.file_name)}}
+        if diagnostic.source is not None and diagnostic.span is not None:
+            physical["region"] = _region(diagnostic.source, diagnostic.span)
         elif diagnostic.offset is not None:
             physical["region"] = {"byteOffset": diagnostic.offset}
         location["physicalLocation"] = physical
@@ -92,20 +91,14 @@ def _related(source: Source, label: Label) -> dict[str, object]:
         "artifactLocation": {"uri": _uri(source.name)},
         "region": _region(source, label.span),
     }
-    place: dict[str, object] = {"physicalLocation": physical}
+    location: dict[str, object] = {"physicalLocation": physical}
     if label.message:
-        place["message"] = _message(label.message)
-    return place
-
-
-def _replacement(source: Source, edit: Edit) -> dict[str, object]:
-    region = _region(source, edit.span)
-    return {"deletedRegion": region, "insertedContent": {"text": edit.text}}
+        location["message"] = _message(label.message)
+    return location
 
 
 def _region(source: Source, span: Span) -> dict[str, int]:
-    start = source.position(span.start)
-    end = source.position(span.end)
+    start, end = source.position(span.start), source.position(span.end)
     return {
         "startLine": start.line,
         "startColumn": start.column,
@@ -115,7 +108,7 @@ def _region(source: Source, span: Span) -> dict[str, int]:
 
 
 def _uri(name: str) -> str:
-    """Create a URI reference; percent-encode bytes of the name that are not UTF-8 (PEP 383)."""
+    """Create a URI reference; bytes of a name that are not UTF-8 are percent-encoded (PEP 383)."""
     path = PurePath(name)
     try:
         if path.is_absolute():

@@ -43,7 +43,7 @@ def check_out(top: Path) -> list[CheckoutResult]:
         OnnxTextError: git fails.
         OSError: a file cannot be read or written.
     """
-    found = []
+    results = []
     with objects(top) as read:
         for file in tracked(top):
             text = _text_of(top, file)
@@ -52,20 +52,20 @@ def check_out(top: Path) -> list[CheckoutResult]:
             stored = read(file.object)
             if text != stored and clean(text, name=file.path).data != stored:
                 problem = "its text differs from the version in git: run `git add` first"
-                found.append(CheckoutResult(file.path, (problem,)))
+                results.append(CheckoutResult(file.path, (problem,)))
                 continue
             converted = smudge(stored)
             if converted.data is None:
-                found.append(CheckoutResult(file.path, converted.warnings))
+                results.append(CheckoutResult(file.path, converted.warnings))
                 continue
             write_atomically(top / file.path, converted.data)
-            found.append(CheckoutResult(file.path))
-    done = "".join(f"{each.path}\0" for each in found if not each.problems)
-    if done:
+            results.append(CheckoutResult(file.path))
+    replaced = "".join(f"{result.path}\0" for result in results if not result.problems)
+    if replaced:
         # Refresh the index: git has recorded the size of the text, so the file would seem modified.
-        given = done.encode("utf-8", "surrogateescape")
+        given = replaced.encode("utf-8", "surrogateescape")
         run_git("-C", str(top), "update-index", "-z", "--stdin", given=given)
-    return found
+    return results
 
 
 def _text_of(top: Path, file: TrackedFile) -> bytes | None:

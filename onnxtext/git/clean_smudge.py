@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Convert the content of a file from binary to text (clean) and back (smudge).
 
-Content that cannot be converted is passed through with a warning: if a filter fails, git stores or
-checks out something else, and with `filter.<driver>.required` it even removes the file from the
-working tree (measured; docs/design.md, Git filters). So `clean` and `smudge` never raise.
+`clean` and `smudge` never raise: content that cannot be converted is passed through with a warning.
+If a filter fails, git stores or checks out something else, and with `filter.<driver>.required` it
+even removes the file from the working tree (measured; docs/design.md, Git filters).
 """
 
 from __future__ import annotations
@@ -14,15 +14,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from onnxtext.diagnostics import OnnxTextError, OnnxTextWarning
-from onnxtext.filetype import HEAD, TEXT_SUFFIXES, has_binary_content
+from onnxtext.filetype import HEAD, TEXT_SUFFIXES, decode_text, has_binary_content
 from onnxtext.git.filter_comment import NOTE
 from onnxtext.memory import lacks_memory
 
 DEFAULT_LIMIT = 64 << 20
-"""Maximum size of models to clean, unless `onnxtext.maxSize` is set. It keeps texts below 100 MB,
-the limit of hosting sites."""
+"""Maximum size in bytes of models to clean, unless `onnxtext.maxSize` is set.
 
-_MARKER = re.compile(rb"^(?:<{7,}|>{7,}) ", re.MULTILINE)
+The texts of such models have less than 100 MB, the limit of hosting sites.
+"""
+
+_CONFLICT_MARKER = re.compile(rb"^(?:<{7,}|>{7,}) ", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +41,7 @@ class Converted:
 
 
 def too_large(size: int, limit: int) -> str | None:
-    """Return a warning if a model has more bytes than `limit` and is not converted; else None."""
+    """Return the warning for a model that is too large to be converted; None for other models."""
     if size <= limit:
         return None
     return (
@@ -58,7 +60,7 @@ def is_source(name: str) -> bool:
 
 def has_markers(data: bytes) -> bool:
     """Whether a text has conflict markers."""
-    return _MARKER.search(data) is not None
+    return _CONFLICT_MARKER.search(data) is not None
 
 
 def clean(data: bytes, *, limit: int = DEFAULT_LIMIT, name: str = "") -> Converted:
@@ -104,7 +106,7 @@ def _clean(data: bytes, name: str) -> Converted:
         if not has_binary_content(data) and _is_model_text(data):
             return _complete(data, name)
         return Converted(None, (f"stored unchanged: {_reason(data, error)}",))
-    # from_binary has verified the syntax tree; git stores the text, so verify that too.
+    # from_binary has verified the syntax tree; verify also the text, which git stores.
     if to_binary(text) != data:
         message = "stored unchanged: its text converts to other bytes; please report this file"
         return Converted(None, (message,))
@@ -112,7 +114,7 @@ def _clean(data: bytes, name: str) -> Converted:
 
 
 def _complete(data: bytes, name: str) -> Converted:
-    """Restore the filter's comment, or the weights that were left out of a conflict, in a text."""
+    """Add what a text of a model lacks: the filter's comment, or weights left out of a conflict."""
     from onnxtext.git.left_out_weights import has_left_out, put_back
 
     if not name or not has_left_out(data):
@@ -127,7 +129,6 @@ def _complete(data: bytes, name: str) -> Converted:
 
 def _smudge(data: bytes) -> Converted:
     from onnxtext.api import to_binary
-    from onnxtext.filetype import decode_text
 
     if has_markers(data):
         return Converted(None, ("checked out as text: it has conflict markers",))
@@ -139,7 +140,6 @@ def _smudge(data: bytes) -> Converted:
 
 def _is_model_text(data: bytes) -> bool:
     from onnxtext.api import parse
-    from onnxtext.filetype import decode_text
 
     try:
         parse(decode_text(data, ""))
@@ -149,7 +149,7 @@ def _is_model_text(data: bytes) -> bool:
 
 
 def _is_canonical(data: bytes) -> bool:
-    """Whether the text of a model equals the printed text of that model."""
+    """Whether a text is the text that `from_binary` prints for its model."""
     from onnxtext.api import from_binary, to_binary
 
     try:
@@ -168,10 +168,8 @@ def _reason(data: bytes, error: OnnxTextError) -> str:
     if known is not None and known.code != "not-a-model":
         return f"it is {known.what}"
     first = error.diagnostics[0]
-    place = ""
-    if first.source is not None and first.labels:
-        at = first.source.position(first.labels[0].span.start)
-        place = f"line {at.line}, column {at.column}: "
+    at = first.position
+    place = "" if at is None else f"line {at.line}, column {at.column}: "
     return f"{place}{first.message} [{first.code}]"
 
 

@@ -47,24 +47,23 @@ def find_changes(top: Path, old: str, new: str) -> list[Change]:
     """
     commits = ["--end-of-options", old, new, "--"]
     options = ["--raw", "-z", "--no-abbrev", "-M", "-r", "--no-textconv"]
-    said = run_git("-C", str(top), "diff-tree", *options, *commits)
-    fields = iter(split_output(said))
+    fields = iter(split_output(run_git("-C", str(top), "diff-tree", *options, *commits)))
     found = []
-    for about in fields:
-        old_mode, new_mode, before, after, status = about.removeprefix(":").split(" ")
+    for entry in fields:
+        old_mode, new_mode, before, after, status = entry.removeprefix(":").split(" ")
         old_path = new_path = next(fields)
         if status[0] in "RC":
             new_path = next(fields)
         # Regular files only: no links, no submodules.
-        made = Change(
+        change = Change(
             old_path if old_mode.startswith("100") else None,
             new_path if new_mode.startswith("100") else None,
             before,
             after,
         )
-        paths = [path for path in (made.old_path, made.new_path) if path is not None]
-        if any(path.lower().endswith(SUFFIXES) for path in paths):
-            found.append(made)
+        paths = (change.old_path, change.new_path)
+        if any(path is not None and path.lower().endswith(SUFFIXES) for path in paths):
+            found.append(change)
     return found
 
 
@@ -80,12 +79,12 @@ def files_of(top: Path, change: Change) -> Iterator[tuple[Path, Path]]:
     """
     with TemporaryDirectory(prefix="onnxtext-") as directory, ExitStack() as stack:
         read = stack.enter_context(objects(top))
-        made = []
+        files = []
         sides = ((change.old_path, change.old), (change.new_path, change.new))
         for number, (path, name) in enumerate(sides):
             file = Path(os.devnull)
             if path is not None:
                 file = Path(directory, f"{number}{Path(path).suffix}")
                 file.write_bytes(read(name))
-            made.append(stack.enter_context(with_matching_suffix(file)))
-        yield made[0], made[1]
+            files.append(stack.enter_context(with_matching_suffix(file)))
+        yield files[0], files[1]

@@ -51,29 +51,26 @@ def merge_files(
     """
     from onnxtext.merger import merge
 
-    named = [*labels, *[""] * 3][:3]
-    shown = [
+    base_label, our_label, their_label = [
         default if given in ("", "%S", "%X", "%Y") else given
-        for given, default in zip(named, _LABELS, strict=True)
+        for given, default in zip([*labels, "", "", ""], _LABELS, strict=False)
     ]
     stored = [base.read_bytes(), ours.read_bytes(), theirs.read_bytes()]
     plain = [without_note(data) for data in stored]
-    made = merge(
-        plain[0],
-        plain[1],
-        plain[2],
+    merged = merge(
+        *plain,
         marker_size=marker_size,
-        labels=(shown[0], shown[1], shown[2]),
+        labels=(base_label, our_label, their_label),
         path=path,
     )
-    content = made.content
-    if made.conflicts and not made.is_binary and _is_filtered(path):
+    content = merged.content
+    if merged.conflicts and not merged.is_binary and _is_filtered(path):
         content = leave_out(content, plain[1:])
     if _wants_note(stored) and not has_binary_content(content):
         content = NOTE + content
     if not holds(ours, content):
         write_atomically(ours, content)
-    return made.conflicts, made.notes
+    return merged.conflicts, merged.notes
 
 
 def _is_filtered(path: str) -> bool:
@@ -89,17 +86,17 @@ def _is_filtered(path: str) -> bool:
 
 
 def _wants_note(versions: Sequence[bytes]) -> bool:
-    """Whether the merged text gets the filter's comment: merge three-way whether it exists."""
+    """Whether the merged text gets the filter's comment: a side that changed it decides."""
     base, ours, theirs = map(has_note, versions)
     return theirs if ours == base else ours
 
 
 @contextlib.contextmanager
 def with_matching_suffix(path: Path) -> Iterator[Path]:
-    """Provide a file whose suffix matches its content, for the `with` block.
+    """Provide a file with the suffix of its content (`.onnx` or `.onnxtxt`) for the `with` block.
 
-    This is the file itself, or a temporary copy if its suffix does not match: git stores texts in
-    files named `.onnx`.
+    This is the file itself, or a temporary copy if its suffix does not match the content: git
+    stores texts in files named `.onnx`.
 
     Args:
         path: the file; `/dev/null`, git's name for a missing file, gives an empty model.

@@ -64,8 +64,8 @@ def _greet(source: IO[bytes], target: IO[bytes]) -> None:
         offered = {line.rstrip(b"\n") for line in read_list(source)}
     except EOFError:
         raise PacketError("the stream ends before git has sent its capabilities") from None
-    able = [name for name in CAPABILITIES if f"capability={name}".encode() in offered]
-    write_lines(target, *[f"capability={name}" for name in able])
+    common = [name for name in CAPABILITIES if f"capability={name}".encode() in offered]
+    write_lines(target, *[f"capability={name}" for name in common])
     target.flush()
 
 
@@ -83,21 +83,19 @@ def _answer(
     limit: Callable[[], int],
     warn: Callable[[str, str], None],
 ) -> None:
+    """Read the content of a request, convert it, and send the result."""
     with tempfile.SpooledTemporaryFile(_IN_MEMORY) as content:
+        converted = None
         try:
-            trouble = _receive(source, content)
-            if trouble is not None:
-                raise trouble
+            _receive(source, content)
             converted = (
                 Converted(None) if is_source(name) else _convert(command, name, content, limit)
             )
             content.seek(0)
         except OSError as error:  # the temporary file cannot be written or read
             warn(name, f"left unchanged: {error.strerror or error}")
-            converted = None
         except MemoryError:
             warn(name, "left unchanged: there is not enough memory")
-            converted = None
         if converted is None:
             write_lines(target, "status=error")
             return
@@ -119,31 +117,37 @@ def _send(target: IO[bytes], content: IO[bytes]) -> None:
     write_lines(target, *status)
 
 
-def _receive(source: IO[bytes], content: IO[bytes]) -> OSError | None:
-    """Read the content of a request to its end; return the error if it cannot be stored."""
-    trouble: OSError | None = None
+def _receive(source: IO[bytes], content: IO[bytes]) -> None:
+    """Read the content of a request into a file.
+
+    Raises:
+        OSError: the content cannot be stored; the request was read to its end nevertheless.
+        MemoryError: likewise.
+    """
+    failure: OSError | MemoryError | None = None
     for packet in read_list(source):
-        if trouble is None:
+        if failure is None:
             try:
                 content.write(packet)
-            except OSError as error:
-                trouble = error
-    return trouble
+            except (OSError, MemoryError) as error:
+                failure = error
+    if failure is not None:
+        raise failure
 
 
 def _convert(
     command: str, name: str, content: IO[bytes], limit: Callable[[], int]
 ) -> Converted | None:
-    """Convert content by the command `clean` or `smudge`; None for other commands.
+    """Convert content with the command `clean` or `smudge`; return None for other commands.
 
-    Content that is passed through, such as that of a very large file, is not read into memory.
+    Content that is passed through, such as a very large file, is not read into memory.
     """
     size = content.tell()
     content.seek(0)
     if command == "clean":
         most = limit()
-        if (why := too_large(size, most)) is not None:
-            return Converted(None, (why,))
+        if (warning := too_large(size, most)) is not None:
+            return Converted(None, (warning,))
         return clean(content.read(), limit=most, name=name)
     if command == "smudge":
         head = content.read(HEAD)

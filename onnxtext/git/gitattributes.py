@@ -12,14 +12,16 @@ from dataclasses import dataclass
 
 _BEGIN = b"# onnxtext git install: begin"
 _END = b"# onnxtext git install: end"
-# Suffixes of the begin comment: the state of the file before `install`, for `uninstall`.
-_NEW = b" (in a new file)"
-_OPEN = b" (after a line without an end)"
+# Suffixes of the begin comment. They record the state of the file before `install`, which
+# `uninstall` restores.
+_NEW_FILE = b" (in a new file)"
+_UNENDED = b" (after a line without an end)"
 _BLOCK = re.compile(
-    rb"(?P<joint>\r?\n)?^(?P<begin>%b)(?P<note>%b|%b)?\r?\n(?P<lines>(?:(?!%b|%b).*\n)*)%b(?:\r?\n|\Z)"
-    % tuple(map(re.escape, (_BEGIN, _NEW, _OPEN, _BEGIN, _END, _END))),
+    rb"(?P<line_end>\r?\n)?^%b(?P<note>%b|%b)?\r?\n(?P<lines>(?:(?!%b|%b).*\n)*)%b(?:\r?\n|\Z)"
+    % tuple(map(re.escape, (_BEGIN, _NEW_FILE, _UNENDED, _BEGIN, _END, _END))),
     re.MULTILINE,
 )
+"""Matches the block, and the line end before it."""
 
 
 class DamagedBlock(ValueError):
@@ -63,16 +65,17 @@ class AttributesFile:
         block = self._block()
         content = self.content or b""
         if block is None:
-            return content + self._rendered(lines, self._note()) if lines else self.content
-        joint, note = block["joint"] or b"", block["note"] or b""
+            if not lines:
+                return self.content
+            note = self._note()
+            return content + self._line_end() * (note == _UNENDED) + self._rendered(lines, note)
+        line_end, note = block["line_end"] or b"", block["note"] or b""
+        before, after = content[: block.start()], content[block.end() :]
         if lines:
-            return _replace_block(
-                content, block, joint + self._rendered(lines, note, after_line_end=True)
-            )
+            return before + line_end + self._rendered(lines, note) + after
         # Remove the line end before the block if `install` added it and the block is still last.
-        last = block.end() == len(content)
-        rest = _replace_block(content, block, b"" if note == _OPEN and last else joint)
-        return None if note == _NEW and not rest else rest
+        rest = before + (b"" if note == _UNENDED and not after else line_end) + after
+        return None if note == _NEW_FILE and not rest else rest
 
     def _block(self) -> re.Match[bytes] | None:
         content = self.content or b""
@@ -89,16 +92,15 @@ class AttributesFile:
         return found[0] if found else None
 
     def _note(self) -> bytes:
+        """Return the suffix of the begin comment for a new block."""
         if self.content is None:
-            return _NEW
-        return _OPEN if self.content and not self.content.endswith(b"\n") else b""
+            return _NEW_FILE
+        return _UNENDED if self.content and not self.content.endswith(b"\n") else b""
 
-    def _rendered(self, lines: list[str], note: bytes, *, after_line_end: bool = False) -> bytes:
-        end = b"\r\n" if b"\r\n" in (self.content or b"") else b"\n"
+    def _line_end(self) -> bytes:
+        return b"\r\n" if b"\r\n" in (self.content or b"") else b"\n"
+
+    def _rendered(self, lines: list[str], note: bytes) -> bytes:
+        """Return a block with the lines."""
         ours = [_BEGIN + note, *[line.encode("utf-8", "surrogateescape") for line in lines], _END]
-        before = end if note == _OPEN and not after_line_end else b""
-        return before + b"".join(line + end for line in ours)
-
-
-def _replace_block(content: bytes, block: re.Match[bytes], new: bytes) -> bytes:
-    return content[: block.start()] + new + content[block.end() :]
+        return b"".join(line + self._line_end() for line in ours)

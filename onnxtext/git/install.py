@@ -32,16 +32,18 @@ from onnxtext.git.repository import (
     attribute,
     failed,
     in_repository,
-    path_of,
     read_config,
     remove_setting,
     run_git,
+    to_path,
     top_level,
     write_setting,
 )
 from onnxtext.path_safety import leads_out
 
 _MODE, _FILE = "onnxtext.mode", "onnxtext.attributes"
+_RECORDED = r"^onnxtext\.(mode|attributes)$"
+"""Matches the two settings that record the installation."""
 _CACHE = "refs/notes/textconv/onnxtext"
 
 
@@ -72,12 +74,12 @@ def find_installed(scope: Scope) -> Installed:
             "there is no git repository here",
             help="use --global to install outside of a repository",
         )
-    own = read_config(scope, r"^onnxtext\.(mode|attributes)$")
-    names = own.get(_MODE, [""])[-1].split()
-    recorded = own.get(_FILE, [None])[-1]
+    recorded = read_config(scope, _RECORDED)
+    names = recorded.get(_MODE, [""])[-1].split()
+    file = recorded.get(_FILE, [None])[-1]
     return Installed(
         modes=frozenset(mode for mode in MODES if mode in names),
-        file=_default_file(scope) if recorded is None else _resolved(scope, recorded),
+        file=_default_file(scope) if file is None else _resolved(scope, file),
         values=read_config(scope, SECTIONS),
     )
 
@@ -104,21 +106,16 @@ def install(
         OSError: the attributes cannot be read or written.
     """
     before = find_installed(scope)
-    command = command_line()
     modes = with_mode(before.modes, mode)
     if structural is None:
         structural = _is_structural(before)
-    wanted: dict[str, str] = {}
-    for each in MODES:
-        if each in modes:
-            wanted |= settings(each, command, structural=structural)
+    wanted, lines = _requirements(modes, command_line(), structural=structural)
     _check_foreign(scope, mode, before, wanted)
     target = before.file if file is None else _absolute(file)
     _check_inside(scope, target)
-    edits = _attribute_edits(before, target, [line for each in MODES if each in modes
-                                              for line in ATTRIBUTES[each]])  # fmt: skip
+    edits = _attribute_edits(before, target, lines)
     changes = _write_settings(scope, before, wanted)
-    changes += _write_own(scope, modes, target)
+    changes += _record_installation(scope, modes, target)
     changes += _write_attributes(edits)
     _clear_cache()
     return changes
@@ -142,21 +139,29 @@ def uninstall(scope: Scope, mode: Mode | None, *, file: Path | None = None) -> l
     """
     before = find_installed(scope)
     modes = before.modes - {mode} if mode is not None else frozenset()
-    wanted: dict[str, str] = {}
-    lines: list[str] = []
-    structural = _is_structural(before)
-    for each in MODES:
-        if each in modes:
-            wanted |= settings(each, _command_of(before), structural=structural)
-            lines += ATTRIBUTES[each]
+    command = _command_of(before) if modes else ""
+    wanted, lines = _requirements(modes, command, structural=_is_structural(before))
     edits = _attribute_edits(before, before.file, lines)
     if file is not None and _absolute(file) != before.file:
         edits |= _attribute_edits(before, _absolute(file), [])
     changes = _write_settings(scope, before, wanted) if before.modes else []
-    changes += _write_own(scope, modes, before.file)
+    changes += _record_installation(scope, modes, before.file)
     changes += _write_attributes(edits)
     _clear_cache()
     return changes
+
+
+def _requirements(
+    modes: frozenset[Mode], command: str, *, structural: bool
+) -> tuple[dict[str, str], list[str]]:
+    """Return the settings and the lines of attributes of modes; see `modes.settings`."""
+    values: dict[str, str] = {}
+    lines: list[str] = []
+    for mode in MODES:
+        if mode in modes:
+            values |= settings(mode, command, structural=structural)
+            lines += ATTRIBUTES[mode]
+    return values, lines
 
 
 def _is_structural(before: Installed) -> bool:
@@ -164,7 +169,7 @@ def _is_structural(before: Installed) -> bool:
 
 
 def _command_of(before: Installed) -> str:
-    """Return the command that runs `onnxtext`: as in the settings, else with this Python."""
+    """Return the command that runs `onnxtext`: from the settings, else one with this Python."""
     for name in KNOWN:
         for value in before.values.get(name, []):
             if is_command(name) and is_ours(value):
@@ -176,7 +181,7 @@ def _command_of(before: Installed) -> str:
 
 
 def _check_foreign(scope: Scope, mode: Mode, before: Installed, wanted: dict[str, str]) -> None:
-    """Raise an error if a setting or filter that is not ours would be replaced."""
+    """Raise an error if the installation would replace a setting or filter of another tool."""
     for name, value in wanted.items():
         found = before.values.get(name, [])
         if all(_replaceable(name, old, value, before) for old in found):
@@ -196,13 +201,14 @@ def _check_foreign(scope: Scope, mode: Mode, before: Installed, wanted: dict[str
 
 
 def _replaceable(name: str, old: str, new: str, before: Installed) -> bool:
+    """Whether the value of a setting may be replaced: a command of ours, or any value of a mode."""
     if old == new:
         return True
     return is_ours(old) if is_command(name) else bool(before.modes)
 
 
 def _check_inside(scope: Scope, file: Path) -> None:
-    """Raise an error if a file in the working tree, but not in `.git`, is a link to outside."""
+    """Raise an error if a file in the working tree (not in `.git`) is a link that leads out."""
     top = top_level() if scope == "local" else None
     if top is None or not file.is_relative_to(_absolute(top)):
         return
@@ -217,22 +223,42 @@ def _check_inside(scope: Scope, file: Path) -> None:
 
 
 def _write_settings(scope: Scope, before: Installed, wanted: dict[str, str]) -> list[str]:
-    written: list[str] = []
-    removed: list[str] = []
-    changes = []
+    """Write the wanted settings, and remove the other settings of onnxtext; return the changes."""
+    values: dict[str, str | None] = {}
+    kept = []
     for name in KNOWN:
         found = before.values.get(name, [])
-        value = wanted.get(name)
-        if value is not None and found != [value]:
+        if name not in wanted and is_command(name) and not all(map(is_ours, found)):
+            kept.append(f"left {name}, which was not set by onnxtext: {found[-1]}")
+        elif name in wanted or before.modes:
+            values[name] = wanted.get(name)
+    return [*_write(scope, before.values, values), *kept]
+
+
+def _record_installation(scope: Scope, modes: frozenset[Mode], file: Path) -> list[str]:
+    """Record the installed modes and the attributes file; return the changes."""
+    path = None if not modes or file == _default_file(scope) else _relative_path(scope, file)
+    names = " ".join(mode for mode in MODES if mode in modes) or None
+    return _write(scope, read_config(scope, _RECORDED), {_MODE: names, _FILE: path})
+
+
+def _write(scope: Scope, old: dict[str, list[str]], new: dict[str, str | None]) -> list[str]:
+    """Write settings whose values change; return the changes.
+
+    Args:
+        scope: the configuration to write.
+        old: the old values by name.
+        new: the new value by name; None to remove the setting.
+    """
+    written, removed = [], []
+    for name, value in new.items():
+        if value is not None and old.get(name) != [value]:
             write_setting(scope, name, value)
             written.append(name)
-        elif value is None and found:
-            if is_command(name) and not all(map(is_ours, found)):
-                changes.append(f"left {name}, which was not set by onnxtext: {found[-1]}")
-            elif before.modes:
-                remove_setting(scope, name)
-                removed.append(name)
-    return [*_by_section("set", written), *_by_section("removed", removed), *changes]
+        elif value is None and name in old:
+            remove_setting(scope, name)
+            removed.append(name)
+    return [*_by_section("set", written), *_by_section("removed", removed)]
 
 
 def _by_section(verb: str, names: list[str]) -> list[str]:
@@ -244,24 +270,14 @@ def _by_section(verb: str, names: list[str]) -> list[str]:
     return [f"{verb} {section}: {', '.join(found)}" for section, found in sections.items()]
 
 
-def _write_own(scope: Scope, modes: frozenset[Mode], file: Path) -> list[str]:
-    """Record the installed modes and the attributes file."""
-    own = read_config(scope, r"^onnxtext\.(mode|attributes)$")
-    place = None if not modes or file == _default_file(scope) else _relative_path(scope, file)
-    wanted = {_MODE: " ".join(mode for mode in MODES if mode in modes) or None, _FILE: place}
-    written, removed = [], []
-    for name, value in wanted.items():
-        if value is not None and own.get(name) != [value]:
-            write_setting(scope, name, value)
-            written.append(name)
-        elif value is None and name in own:
-            remove_setting(scope, name)
-            removed.append(name)
-    return [*_by_section("set", written), *_by_section("removed", removed)]
-
-
 def _attribute_edits(before: Installed, target: Path, lines: list[str]) -> dict[Path, bytes | None]:
-    """Return the new contents of attributes files; None for files to remove."""
+    """Return the new content of each attributes file that changes; None for files to remove.
+
+    Args:
+        before: the state before; if `target` is not its attributes file, that file loses its lines.
+        target: the attributes file.
+        lines: the lines for `target`.
+    """
     wanted = {target: lines}
     if before.modes:
         wanted.setdefault(before.file, [])
@@ -312,10 +328,10 @@ def _default_file(scope: Scope) -> Path:
     """Return the default attributes file of a repository or user (gitattributes(5))."""
     if scope == "local":
         # All working trees of the repository share this file; it is never committed.
-        return _absolute(path_of("rev-parse", "--git-path", "info/attributes"))
-    said = run_git("config", "--global", "--type=path", "--get", "core.attributesFile", fails=[1])
-    if said:
-        return _absolute(Path(said.decode("utf-8", "surrogateescape").removesuffix("\n")))
+        return _absolute(to_path(run_git("rev-parse", "--git-path", "info/attributes")))
+    file = run_git("config", "--global", "--type=path", "--get", "core.attributesFile", fails=[1])
+    if file:
+        return _absolute(to_path(file))
     home = os.environ.get("XDG_CONFIG_HOME") or str(Path.home() / ".config")
     return Path(home, "git", "attributes")
 
@@ -325,7 +341,10 @@ def _absolute(path: Path) -> Path:
 
 
 def _relative_path(scope: Scope, file: Path) -> str:
-    """Return the path to record; relative in the working tree, which users may move."""
+    """Return the path of the attributes file to record.
+
+    It is relative for a file in the working tree, since users may move the working tree.
+    """
     top = top_level() if scope == "local" else None
     if top is not None and file.is_relative_to(_absolute(top)):
         return file.relative_to(_absolute(top)).as_posix()
@@ -333,6 +352,7 @@ def _relative_path(scope: Scope, file: Path) -> str:
 
 
 def _resolved(scope: Scope, recorded: str) -> Path:
+    """Return the attributes file for a path that `_relative_path` has returned."""
     top = top_level() if scope == "local" else None
     return _absolute(Path(recorded) if top is None else top / recorded)
 

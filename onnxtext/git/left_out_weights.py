@@ -2,8 +2,8 @@
 """Leave the weights out of texts with conflicts, and put them back once conflicts are resolved.
 
 The filter stores the weights of a model at the end of its text, in base64. In a text with
-conflicts, `resources none` replaces the weights. Git has the weights in the merged versions, where
-`clean` finds them.
+conflicts, `resources none` replaces them. After the conflicts are resolved, `clean` copies the
+weights from the merged versions, which git has.
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ from collections.abc import Iterable
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.filetype import decode_text, has_binary_content
 from onnxtext.git.repository import run_git
+from onnxtext.source import Source
 
 _BEGIN = b"\nresources {\n"
 _ENTRY = re.compile(rb'^  "([0-9a-f]+)": ', re.MULTILINE)
-_FOREIGN = re.compile(rb"^(?!  )", re.MULTILINE)
-"""A line that is not indented: a conflict marker."""
+_CONFLICT = re.compile(rb"^(?!  )", re.MULTILINE)
+"""Matches a line that is not indented: in the section of weights, only conflict markers are not."""
 
 REMARK = b"# The weights are left out until the conflicts are resolved: `git add` puts them back."
 _LEFT_OUT = b"\n" + REMARK + b"\nresources none\n"
@@ -46,7 +47,7 @@ def leave_out(merged: bytes, versions: Iterable[bytes]) -> bytes:
     section = merged[start + len(_BEGIN) : -2]
     names = _ENTRY.findall(section)
     kept = {name for version in versions for name in _entries(version)}
-    if not names or not kept.issuperset(names) or _FOREIGN.search(section[:-1]):
+    if not names or not kept.issuperset(names) or _CONFLICT.search(section[:-1]):
         return merged
     return merged[:start] + _LEFT_OUT
 
@@ -68,9 +69,7 @@ def has_left_out(text: bytes) -> bool:
 
 
 def put_back(text: bytes, path: str) -> bytes | None:
-    """Return a text with its weights, which `leave_out` has replaced.
-
-    Return None if git does not have all weights.
+    """Return a text with the weights that `leave_out` has removed; None if git lacks one of them.
 
     Args:
         text: the text.
@@ -79,7 +78,6 @@ def put_back(text: bytes, path: str) -> bytes | None:
     Raises:
         OnnxTextError: the text is not valid.
     """
-    from onnxtext.source import Source
     from onnxtext.syntax.parse import parse_model
     from onnxtext.weights.statistics import find_blobs
 
@@ -100,7 +98,7 @@ def put_back(text: bytes, path: str) -> bytes | None:
 
 
 def _stored(version: str, path: str) -> bytes:
-    """Return a file in a version, such as `HEAD`, as text; empty if git does not have it."""
+    """Return the text of a file in a version, such as `HEAD`; empty if git has no such file."""
     from onnxtext.api import from_binary
 
     try:

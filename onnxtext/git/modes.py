@@ -18,15 +18,15 @@ Mode = Literal["textconv", "filter", "source"]
 MODES: tuple[Mode, ...] = get_args(Mode)
 
 _EXCLUSIVE: dict[Mode, Mode] = {"textconv": "filter", "filter": "textconv"}
-"""Modes that exclude each other, because both apply to `*.onnx`; `source` applies to texts."""
+"""The mode that each mode excludes: both apply to `*.onnx`, while `source` applies to texts."""
 
 _FUNCTION_NAME = '^([A-Za-z_".0-9].*)$'
-"""Matches hunk headers: unindented lines that begin a graph, function or section."""
+"""Matches the lines that git shows as hunk headers: the start of a graph, function or section."""
 
-# Git aborts a checkout, with files already removed, if the filter process does not answer its
-# greeting. So if Python or onnxtext is missing, the shell answers that it has no capabilities, and
-# git leaves the files unchanged. (Python exits with 1 if it cannot import a module, a shell with
-# 126 or 127 if it cannot run a program; our commands use none of these.)
+# If the filter process does not answer git's greeting, git aborts a checkout after it has removed
+# files. So if Python or onnxtext is missing, the shell answers that it has no capabilities, and git
+# leaves the files unchanged. (Python exits with 1 if it cannot import a module, a shell with 126 or
+# 127 if it cannot run a program; our commands use none of these.)
 _FALLBACK = (
     "case $? in 1|126|127) echo 'warning: onnxtext cannot run: git does not convert models' >&2; "
     r"printf '0016git-filter-server\n000eversion=2\n00000000'; cat >/dev/null;; esac"
@@ -90,18 +90,18 @@ def settings(mode: Mode, command: str, *, structural: bool = False) -> dict[str,
     }
     if mode == "source":
         return {**common, "diff.onnxtxt.xfuncname": _FUNCTION_NAME}
-    made = {
+    binary = {
         **common,
         "diff.onnxtext.textconv": f"{command} git textconv --",
         "diff.onnxtext.cachetextconv": "true",
         "diff.onnxtext.xfuncname": _FUNCTION_NAME,
     }
     if structural:
-        made["diff.onnxtext.command"] = f"{command} git diff-driver --"
+        binary["diff.onnxtext.command"] = f"{command} git diff-driver --"
     if mode == "textconv":
-        return {**made, "diff.onnxtext.binary": "true"}
+        return {**binary, "diff.onnxtext.binary": "true"}
     return {
-        **made,
+        **binary,
         "filter.onnxtext.process": f"{command} git filter-process || {_FALLBACK}",
         "filter.onnxtext.clean": f"{command} git clean -- %f",
         "filter.onnxtext.smudge": f"{command} git smudge -- %f",
@@ -112,9 +112,8 @@ def settings(mode: Mode, command: str, *, structural: bool = False) -> dict[str,
 
 def is_command(name: str) -> bool:
     """Whether the value of a setting is a command that git runs."""
-    return name.rpartition(".")[2] in ("process", "clean", "smudge", "textconv", "command") or (
-        name in ("merge.onnxtext.driver", "difftool.onnxtext.cmd")
-    )
+    commands = ("process", "clean", "smudge", "textconv", "command", "driver", "cmd")
+    return name.rpartition(".")[2] in commands
 
 
 def is_ours(value: str) -> bool:
@@ -123,7 +122,7 @@ def is_ours(value: str) -> bool:
 
 
 def program(value: str) -> str:
-    """Return the start of a command of `install`: `… -m onnxtext` for `… -m onnxtext git clean`."""
+    """Return the program of a command: `… -m onnxtext` for `… -m onnxtext git clean`."""
     return value.partition(_MODULE)[0] + _MODULE.removesuffix(" git ")
 
 
@@ -135,8 +134,8 @@ def with_mode(modes: frozenset[Mode], mode: Mode) -> frozenset[Mode]:
 def command_line() -> str:
     """Return the command that runs `onnxtext` with this Python, quoted for git's shell.
 
-    Git runs filters at the top of the working tree. Python must not import modules from there: a
-    repository with a directory `onnxtext` could execute its own code.
+    Git runs filters at the top of the working tree. The command does not import modules from there:
+    a repository with a directory `onnxtext` could execute its own code.
 
     Raises:
         OnnxTextError: there is no safe way to run the command.

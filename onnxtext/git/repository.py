@@ -37,15 +37,20 @@ def run_git(*arguments: str, given: bytes | None = None, fails: Iterable[int] = 
     except OSError as error:
         raise failed(f"git cannot be run: {error.strerror or error}") from None
     if done.returncode != 0 and done.returncode not in fails:
-        said = done.stderr.decode("utf-8", "replace").strip() or f"exit status {done.returncode}"
+        reason = done.stderr.decode("utf-8", "replace").strip() or f"exit status {done.returncode}"
         verb = arguments[2] if arguments[0] in ("-c", "-C") else arguments[0]
-        raise failed(f"git {verb}: {said.removeprefix('fatal: ')}")
+        raise failed(f"git {verb}: {reason.removeprefix('fatal: ')}")
     return done.stdout
 
 
-def split_output(said: bytes) -> list[str]:
+def split_output(output: bytes) -> list[str]:
     """Return the parts of git's output, each of which ends with a NUL (option `-z`)."""
-    return said.decode("utf-8", "surrogateescape").split("\0")[:-1]
+    return output.decode("utf-8", "surrogateescape").split("\0")[:-1]
+
+
+def to_path(output: bytes) -> Path:
+    """Return the path that git has printed in one line."""
+    return Path(output.decode("utf-8", "surrogateescape").removesuffix("\n"))
 
 
 def failed(message: str, help: str | None = None) -> OnnxTextError:
@@ -61,8 +66,8 @@ def configured_limit() -> tuple[int | None, str | None]:
         message is None if there was no error.
     """
     try:
-        said = run_git("config", "--type=int", "--get", "onnxtext.maxSize", fails=[1])
-        return (int(said) if said.strip() else None), None
+        value = run_git("config", "--type=int", "--get", "onnxtext.maxSize", fails=[1])
+        return (int(value) if value.strip() else None), None
     except OnnxTextError as error:
         return None, error.diagnostics[0].message
 
@@ -76,9 +81,9 @@ def read_config(scope: Scope | None, names: str) -> dict[str, list[str]]:
             section and variable in lower case.
     """
     where = [] if scope is None else [f"--{scope}"]
-    said = run_git("config", *where, "--null", "--get-regexp", names, fails=[1])
+    listed = run_git("config", *where, "--null", "--get-regexp", names, fails=[1])
     values: dict[str, list[str]] = {}
-    for entry in split_output(said):
+    for entry in split_output(listed):
         name, _, value = entry.partition("\n")
         values.setdefault(name, []).append(value)
     return values
@@ -94,16 +99,10 @@ def remove_setting(scope: Scope, name: str) -> None:
     run_git("config", f"--{scope}", "--unset-all", name)
 
 
-def path_of(*arguments: str) -> Path:
-    """Run git and return the path that it prints, as for `rev-parse --git-path info/attributes`."""
-    said = run_git(*arguments).decode("utf-8", "surrogateescape")
-    return Path(said.removesuffix("\n"))
-
-
 def top_level() -> Path | None:
     """Return the top of the working tree; None in a bare repository and outside any repository."""
-    said = run_git("rev-parse", "--show-toplevel", fails=[128])
-    return Path(said.decode("utf-8", "surrogateescape").removesuffix("\n")) if said else None
+    path = run_git("rev-parse", "--show-toplevel", fails=[128])
+    return to_path(path) if path else None
 
 
 def read_tracked(top: Path, name: str) -> bytes | None:

@@ -55,7 +55,7 @@ class ModeStatus:
 
     @property
     def begun(self) -> bool:
-        """Whether at least one requirement that only this mode has is met."""
+        """Whether a requirement that only this mode has is met."""
         return any(fact.ok for fact in self.facts if fact.what in _SPECIFIC_FACTS[self.mode])
 
 
@@ -64,6 +64,7 @@ _SPECIFIC_FACTS: dict[Mode, tuple[str, ...]] = {
     "filter": ("filter.onnxtext.process", "filter.onnxtext.clean", "attributes"),
     "source": ("diff.onnxtxt.xfuncname", "attributes"),
 }
+"""For each mode, the requirements that no other mode has, as in `Fact.what`."""
 
 _PROBES: dict[Mode, str] = {
     "textconv": "model.onnx",
@@ -86,9 +87,9 @@ def status(scope: Scope | None) -> list[ModeStatus]:
     if scope is not None:
         find_installed(scope)  # raises if there is no repository
     values = read_config(scope, SECTIONS)
-    runs = _CommandChecks()
+    checks = _CommandChecks()
     return [
-        ModeStatus(mode, (*_setting_facts(mode, values, runs), _attribute_fact(mode, scope)))
+        ModeStatus(mode, (*_setting_facts(mode, values, checks), _attribute_fact(mode, scope)))
         for mode in MODES
     ]
 
@@ -109,17 +110,16 @@ class _CommandChecks:
 
     def _try(self, words: str) -> Fact:
         try:
-            said = run_git("-c", f"alias.onnxtext-try=!{words} --version", "onnxtext-try")
+            output = run_git("-c", f"alias.onnxtext-try=!{words} --version", "onnxtext-try")
         except OnnxTextError as error:
-            reason = (
-                error.diagnostics[0].message.partition("\n")[0].removeprefix("git onnxtext-try: ")
-            )
+            first_line = error.diagnostics[0].message.partition("\n")[0]
+            reason = first_line.removeprefix("git onnxtext-try: ")
             return Fact(False, "", f"cannot be run: {words}: {reason}")
-        version = said.decode("utf-8", "replace").strip()
+        version = output.decode("utf-8", "replace").strip()
         return Fact(version.startswith("onnxtext "), "", f"runs {words}: {version}")
 
 
-def _setting_facts(mode: Mode, values: dict[str, list[str]], runs: _CommandChecks) -> list[Fact]:
+def _setting_facts(mode: Mode, values: dict[str, list[str]], checks: _CommandChecks) -> list[Fact]:
     facts = []
     for name, wanted in settings(mode, "").items():
         found = values.get(name)
@@ -129,13 +129,14 @@ def _setting_facts(mode: Mode, values: dict[str, list[str]], runs: _CommandCheck
             same = found[-1] == wanted
             facts.append(Fact(same, name, found[-1] if same else f"another value: {found[-1]}"))
         elif is_ours(found[-1]):
-            facts.append(runs.fact(name, found[-1]))
+            facts.append(checks.fact(name, found[-1]))
         else:
             facts.append(Fact(False, name, f"not set by onnxtext: {found[-1]}"))
     return facts
 
 
 def _attribute_fact(mode: Mode, scope: Scope | None) -> Fact:
+    """Check the attributes of a mode in the attributes file of a scope, or in effect for None."""
     if scope is None:
         return _effective_attributes(mode)
     file = find_installed(scope).file
@@ -143,26 +144,23 @@ def _attribute_fact(mode: Mode, scope: Scope | None) -> Fact:
         lines = read_attributes(file).lines()
     except DamagedBlock as error:
         return Fact(False, "attributes", f"{file}: {error}")
-    there = set(ATTRIBUTES[mode]) <= set(lines)
-    return Fact(there, "attributes", f"{'' if there else 'not '}in {file}")
+    found = set(ATTRIBUTES[mode]) <= set(lines)
+    return Fact(found, "attributes", f"{'' if found else 'not '}in {file}")
 
 
 def _effective_attributes(mode: Mode) -> Fact:
+    """Check the attributes that are in effect, which git combines from several files."""
     if not in_repository():
         return Fact(False, "attributes", "there is no git repository here")
     probe = _PROBES[mode]
-    line = ATTRIBUTES[mode][0].split()[1:]
-    wanted = dict(_pair(word) for word in line)
-    if mode == "textconv":
-        wanted["filter"] = "unspecified"
-    found = {name: attribute(name, probe) for name in wanted}
+    wanted = dict(map(_pair, ATTRIBUTES[mode][0].split()[1:]))
+    names = [*wanted, "filter"] if mode == "textconv" else wanted
+    found = {name: attribute(name, probe) for name in names}
     shown = ", ".join(f"{name} is {value}" for name, value in found.items())
-    # Textconv works with another filter, such as LFS.
-    ours = found["filter"] != "onnxtext" if mode == "textconv" else True
-    same = all(found[name] == value for name, value in wanted.items() if name != "filter")
-    if mode == "filter":
-        same = same and found["filter"] == "onnxtext"
-    return Fact(same and ours, "attributes", f"of {probe}: {shown}")
+    ok = all(found[name] == value for name, value in wanted.items())
+    if mode == "textconv":  # it works with the filter of another tool, such as LFS
+        ok = ok and found["filter"] != "onnxtext"
+    return Fact(ok, "attributes", f"of {probe}: {shown}")
 
 
 def _pair(word: str) -> tuple[str, str]:

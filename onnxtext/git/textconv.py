@@ -11,7 +11,7 @@ import hashlib
 import warnings
 
 from onnxtext.diagnostics import OnnxTextError, OnnxTextWarning
-from onnxtext.filetype import has_binary_content
+from onnxtext.filetype import decode_text, has_binary_content
 from onnxtext.git.clean_smudge import has_markers
 from onnxtext.memory import lacks_memory
 from onnxtext.wire.writer import MOST_BYTES
@@ -51,7 +51,6 @@ def _of_binary(data: bytes) -> str:
 
 def _of_text(data: bytes) -> str | bytes:
     from onnxtext.api import to_binary
-    from onnxtext.filetype import decode_text
 
     if not has_markers(data):
         try:

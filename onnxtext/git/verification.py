@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from onnxtext.diagnostics import OnnxTextError
-from onnxtext.filetype import TEXT_SUFFIXES, has_binary_content
+from onnxtext.filetype import TEXT_SUFFIXES, decode_text, has_binary_content
 from onnxtext.git.clean_smudge import (
     DEFAULT_LIMIT,
     clean,
@@ -73,13 +73,13 @@ def tracked(top: Path) -> list[TrackedFile]:
     listed = run_git("-C", str(top), "ls-files", "--stage", "-z")
     entries: dict[str, str] = {}
     for entry in split_output(listed):
-        about, _, path = entry.partition("\t")
-        mode, name, stage = about.split(" ")
+        head, _, path = entry.partition("\t")
+        mode, name, stage = head.split(" ")
         if mode.startswith("100") and stage == "0":  # no links, submodules or conflicts
             entries[path] = name
     given = "".join(f"{path}\0" for path in entries).encode("utf-8", "surrogateescape")
-    said = run_git("-C", str(top), "check-attr", "--stdin", "-z", "filter", given=given)
-    fields = split_output(said)
+    values = run_git("-C", str(top), "check-attr", "--stdin", "-z", "filter", given=given)
+    fields = split_output(values)  # path, attribute, value, path, …
     filters = dict(zip(fields[::3], fields[2::3], strict=True))
     found = [
         TrackedFile(path, name, filters[path] == "onnxtext" and not is_source(path))
@@ -94,9 +94,9 @@ def verify(top: Path) -> Iterator[VerifyResult]:
     Raises:
         OnnxTextError: git fails, or an object is missing.
     """
-    configured, trouble = configured_limit()
-    if trouble is not None:
-        raise failed(trouble)
+    configured, error = configured_limit()
+    if error is not None:
+        raise failed(error)
     limit = DEFAULT_LIMIT if configured is None else configured
     with objects(top) as read:
         for file in tracked(top):
@@ -133,14 +133,11 @@ def _verify_filtered(file: TrackedFile, data: bytes, top: Path, limit: int) -> V
 def _verify_worktree(top: Path, name: str, limit: int) -> list[str]:
     """Verify that a file in the working tree survives a round trip."""
     data = read_tracked(top, name)
-    if data is None:
-        return []  # removed, replaced by a link or directory, or outside of a sparse checkout
+    # Nothing to verify: empty, removed, replaced by a link or directory, or not checked out.
+    if not data:
+        return []
     if not has_binary_content(data):
-        return (
-            ["the working tree holds text, not the model: see `onnxtext git checkout`"]
-            if data
-            else []
-        )
+        return ["the working tree holds text, not the model: see `onnxtext git checkout`"]
     cleaned = clean(data, limit=limit)
     if cleaned.data is not None and smudge(cleaned.data).data != data:
         return ["the file in the working tree would not be restored exactly: please report this"]
@@ -151,16 +148,14 @@ def _verify_binary(file: TrackedFile, data: bytes) -> VerifyResult:
     """Verify a model to which no filter applies: its text must be lossless."""
     if data and not has_binary_content(data):
         problem = "it is stored as text, but no filter converts it to a model"
-        return VerifyResult(
-            file.path, "text", (f"{problem}: run `onnxtext git install --mode filter`",)
-        )
+        problems = (f"{problem}: run `onnxtext git install --mode filter`",)
+        return VerifyResult(file.path, "text", problems)
     cleaned = clean(data, limit=len(data))
-    return VerifyResult(file.path, "binary", () if cleaned.data or not data else cleaned.warnings)
+    return VerifyResult(file.path, "binary", () if cleaned.data else cleaned.warnings)
 
 
 def _verify_text(file: TrackedFile, data: bytes, top: Path) -> VerifyResult:
-    """Verify a source text like `onnxtext verify`."""
-    from onnxtext.filetype import decode_text
+    """Verify a text that no filter converts, like `onnxtext verify`."""
     from onnxtext.verifier import verify_text
 
     try:
@@ -187,11 +182,11 @@ def objects(top: Path) -> Iterator[Callable[[str], bytes]]:
     def read(name: str) -> bytes:
         target.write(name.encode() + b"\n")
         target.flush()
-        head = source.readline().split()
+        head = source.readline().split()  # name, type, size
         if len(head) != 3:
             raise failed(f"git cat-file: the object {name} is missing")
         data = source.read(int(head[2]))
-        source.read(1)
+        source.read(1)  # the line end behind the data
         return data
 
     try:

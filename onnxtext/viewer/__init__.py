@@ -10,7 +10,7 @@ from onnxtext.memory import paused_collector
 
 if TYPE_CHECKING:
     from onnxtext.model_arguments import ModelSource
-    from onnxtext.viewer.load_model import Read
+    from onnxtext.viewer.load_model import LoadedModel
 
 
 def view(model: ModelSource, other: ModelSource | None = None, *, statistics: bool = True) -> str:
@@ -34,20 +34,18 @@ def view(model: ModelSource, other: ModelSource | None = None, *, statistics: bo
     from onnxtext.model_arguments import read_given
     from onnxtext.viewer.load_model import read
 
-    found: list[Read] = []
+    found: list[LoadedModel] = []
     names = ("model",) if other is None else ("old", "new")
     for source, role in zip((model, other), names, strict=False):
         given = read_given(source).as_model()
-        content = given.content
-        # A model that was not read from a path has no file name to show.
+        # Only a model that was read from a path has a file name to show.
         name = given.name if given.base is not None else role
-        is_text = isinstance(content, str)
-        data = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
-        found.append(read(data, name, given.base, binary=not is_text, statistics=statistics))
+        binary = isinstance(given.content, bytes)
+        found.append(read(given.data, name, given.base, binary=binary, statistics=statistics))
     return page_of(*found)
 
 
-def page_of(model: Read, other: Read | None = None) -> str:
+def page_of(model: LoadedModel, other: LoadedModel | None = None) -> str:
     """Return the HTML page of a model, or of the differences between two models.
 
     Args:
@@ -64,23 +62,23 @@ def page_of(model: Read, other: Read | None = None) -> str:
         return page(data, data["title"])
 
 
-def _single(made: Read) -> dict[str, Any]:
+def _single(loaded: LoadedModel) -> dict[str, Any]:
     from onnxtext.lsp.index.graph_view import Drawing
     from onnxtext.viewer.colored_lines import colored
     from onnxtext.viewer.graph_data import graph
 
-    text = colored(made.text)
+    text = colored(loaded.text)
     return {
-        **_about(made, _short_name(made)),
-        "text": _text(made, text),
+        **_about(loaded, _short_name(loaded)),
+        "text": _text(loaded, text),
         "old": None,
         "rows": [("=", 0, 0, len(text.lines))],
-        "graph": graph(Drawing(made.document), text, None, None),
+        "graph": graph(Drawing(loaded.document), text, None, None),
         "changes": None,
     }
 
 
-def _double(old: Read, new: Read) -> dict[str, Any]:
+def _double(old: LoadedModel, new: LoadedModel) -> dict[str, Any]:
     from onnxtext.viewer.changes import changes, compared, rows
     from onnxtext.viewer.colored_lines import colored
     from onnxtext.viewer.graph_data import graph
@@ -103,18 +101,18 @@ def _double(old: Read, new: Read) -> dict[str, Any]:
     }
 
 
-def _short_name(made: Read) -> str:
+def _short_name(loaded: LoadedModel) -> str:
     """Return the file name only: a page for other people should not reveal directories."""
-    return Path(made.name).name or made.name
+    return Path(loaded.name).name or loaded.name
 
 
-def _about(made: Read, title: str) -> dict[str, Any]:
+def _about(loaded: LoadedModel, title: str) -> dict[str, Any]:
     from onnxtext.viewer.overview import overview
 
-    return {"title": title, "overview": [] if made.model is None else overview(made.model)}
+    return {"title": title, "overview": [] if loaded.model is None else overview(loaded.model)}
 
 
-def _text(made: Read, text: Any) -> dict[str, Any]:
+def _text(loaded: LoadedModel, text: Any) -> dict[str, Any]:
     from onnxtext.viewer.colored_lines import CLASSES
     from onnxtext.viewer.line_data import findings, folds, names, notes
 
@@ -123,8 +121,8 @@ def _text(made: Read, text: Any) -> dict[str, Any]:
         "kinds": text.kinds,
         "classes": CLASSES,
         "numbers": text.numbers if text.cuts else None,
-        "names": names(made, text),
-        "folds": folds(made, text),
-        "notes": notes(made, text),
-        "findings": findings(made, text),
+        "names": names(loaded, text),
+        "folds": folds(loaded, text),
+        "notes": notes(loaded, text),
+        "findings": findings(loaded, text),
     }

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from difflib import SequenceMatcher
 from typing import Any
 
@@ -13,7 +12,7 @@ from onnxtext.differ.result import Category
 from onnxtext.lsp.index.graph_changes import changes_of
 from onnxtext.lsp.index.graph_view import Drawing
 from onnxtext.viewer.colored_lines import Text
-from onnxtext.viewer.load_model import Read
+from onnxtext.viewer.load_model import LoadedModel
 
 NOT_DRAWN: tuple[Category, ...] = ("encoding", "doc", "metadata")
 """Categories of differences that the graph of a page does not mark."""
@@ -22,7 +21,7 @@ _MOST_PLACES = 5_000
 """Maximum number of occurrences of a difference to list."""
 
 
-def compared(old: Read, new: Read) -> tuple[ModelDiff, Drawing]:
+def compared(old: LoadedModel, new: LoadedModel) -> tuple[ModelDiff, Drawing]:
     """Return the differences between two models, and the new graph with its changes marked.
 
     Raises:
@@ -57,7 +56,7 @@ def changes(diff: ModelDiff, old: Text, new: Text) -> dict[str, Any]:
 
 
 def _place(items: list[ItemChange], old: Text, new: Text) -> tuple[int, int]:
-    """Return the first line of some items in the old and in the new text; -1 for no line."""
+    """Return the lines at which items begin, in the old and in the new text; -1 for no line."""
     before = [line for item in items if (line := _line(item.old, old)) >= 0]
     after = [line for item in items if (line := _line(item.new, new)) >= 0]
     return min(before, default=-1), min(after, default=-1)
@@ -74,15 +73,13 @@ def rows(old: list[str], new: list[str]) -> list[tuple[str, int, int, int]]:
         (mark, first line in the old text, first line in the new text, number of lines) for each run
         of equal (`=`), removed (`-`) or added (`+`) lines. Line numbers count from 0.
     """
-    return list(_runs(old, new))
-
-
-def _runs(old: list[str], new: list[str]) -> Iterator[tuple[str, int, int, int]]:
+    found = []
     for tag, start, end, first, last in SequenceMatcher(None, old, new).get_opcodes():
         if tag == "equal":
-            yield "=", start, first, end - start
+            found.append(("=", start, first, end - start))
             continue
         if end > start:
-            yield "-", start, first, end - start
+            found.append(("-", start, first, end - start))
         if last > first:
-            yield "+", end, first, last - first
+            found.append(("+", end, first, last - first))
+    return found

@@ -38,7 +38,7 @@ CLASSES = ("", *dict.fromkeys(KINDS.values()))
 LONGEST = 2_000
 """Maximum number of characters of a list of elements or a string that is shown completely."""
 _HEAD, _TAIL = 300, 40
-"""Number of characters shown at the start and at the end of a shortened list or string."""
+"""Maximum numbers of characters shown at the start and at the end of a shortened list or string."""
 
 Cut = tuple[int, int, str]
 """(start, end, mark): offsets of the omitted part, and the text that is shown in its place."""
@@ -77,9 +77,9 @@ class Text:
         if at < 0:
             return self._shown.place(offset)
         start, end, mark = self.cuts[at]
-        inside = start <= offset < end
-        moved = start + self._shifts[at] if inside else offset + self._shifts[at + 1]
-        return self._shown.place(moved if not inside else moved + len(mark))
+        if offset < end:
+            return self._shown.place(start + self._shifts[at] + len(mark))
+        return self._shown.place(offset + self._shifts[at + 1])
 
     def line(self, number: int) -> int:
         """Convert a 0-based line number of the original text to an index of `lines`."""
@@ -94,24 +94,23 @@ class Text:
 def colored(text: str) -> Text:
     """Return the lines of a text, with long parts cut, and the CSS classes of their tokens."""
     pieces = list(classify(text, LONGEST))
-    made = Text(cuts=list(find_cuts(pieces)))
+    result = Text(cuts=list(find_cuts(pieces)))
     shift = 0
-    made._shifts.append(0)
+    result._shifts.append(0)
     parts, end = [], 0
-    for start, stop, mark in made.cuts:
+    for start, stop, mark in result.cuts:
         parts += [text[end:start], mark]
         end = stop
         shift += len(mark) - (stop - start)
-        made._starts.append(start)
-        made._shifts.append(shift)
+        result._starts.append(start)
+        result._shifts.append(shift)
     shown = "".join([*parts, text[end:]])
-    made._shown = Lines(shown, ENCODING)
-    count = made._shown.count
-    ends = [(made._shown.line_start(at), made._shown.line_end(at)) for at in range(count)]
-    made.lines = [shown[start:end] for start, end in ends]
-    made.kinds = list(_by_line(_cut(pieces, made.cuts), ends))
-    made.numbers = _numbers(text, made)
-    return made
+    lines = result._shown = Lines(shown, ENCODING)
+    bounds = [(lines.line_start(at), lines.line_end(at)) for at in range(lines.count)]
+    result.lines = [shown[start:end] for start, end in bounds]
+    result.kinds = list(_by_line(_with_marks(pieces, result.cuts), bounds))
+    result.numbers = _numbers(text, result)
+    return result
 
 
 def find_cuts(pieces: Iterable[tuple[int, str, str]]) -> Iterator[Cut]:
@@ -132,7 +131,10 @@ def find_cuts(pieces: Iterable[tuple[int, str, str]]) -> Iterator[Cut]:
 
 
 def _cut_of(run: list[tuple[int, str, str]]) -> Iterator[Cut]:
-    # Blanks and comments before and after the list are not cut.
+    """Yield the part to cut of a list or string, given as its tokens; nothing if it is short.
+
+    Blanks and comments before and after it are not cut.
+    """
     blank = ("Whitespace", "Comment")
     while run and run[-1][1].startswith(blank):
         run.pop()
@@ -148,8 +150,10 @@ def _cut_of(run: list[tuple[int, str, str]]) -> Iterator[Cut]:
     yield begin + start, begin + end, f" … {end - start:,} characters … "
 
 
-def _cut(pieces: Iterable[tuple[int, str, str]], cuts: list[Cut]) -> Iterator[tuple[str, str]]:
-    """Yield (kind, text) of the pieces, with the mark of each cut in place of the omitted part."""
+def _with_marks(
+    pieces: Iterable[tuple[int, str, str]], cuts: list[Cut]
+) -> Iterator[tuple[str, str]]:
+    """Yield (kind, text) of each token, with a mark in place of each cut part."""
     waiting = iter([*cuts, None])
     cut = next(waiting)
     for at, kind, text in pieces:
@@ -171,16 +175,23 @@ def _cut(pieces: Iterable[tuple[int, str, str]], cuts: list[Cut]) -> Iterator[tu
             yield kind, text[begin - at :]
 
 
-def _by_line(pieces: Iterable[tuple[str, str]], ends: list[tuple[int, int]]) -> Iterator[list[int]]:
-    """Yield the tokens of each line as in `Text.kinds`; `ends` has the offsets of each line."""
+def _by_line(
+    pieces: Iterable[tuple[str, str]], bounds: list[tuple[int, int]]
+) -> Iterator[list[int]]:
+    """Yield the tokens of each line as in `Text.kinds`.
+
+    Args:
+        pieces: (kind, text) of each token.
+        bounds: (start, end) of each line.
+    """
     line, at = 0, 0
     found: list[int] = []
     for kind, piece in pieces:
         number = CLASSES.index(style_of(KINDS, kind) or "")
         end = at + len(piece)
         while at < end:
-            _, stop = ends[line]
-            following = ends[line + 1][0] if line + 1 < len(ends) else end + 1
+            _, stop = bounds[line]
+            following = bounds[line + 1][0] if line + 1 < len(bounds) else end + 1
             part = piece[len(piece) - (end - at) : len(piece) - (end - min(end, stop))]
             if at < stop and part:
                 width = _width(part)
@@ -195,7 +206,7 @@ def _by_line(pieces: Iterable[tuple[str, str]], ends: list[tuple[int, int]]) -> 
             yield found
             found = []
         at = end
-    for _ in range(line, len(ends)):
+    for _ in range(line, len(bounds)):
         yield found
         found = []
 
@@ -204,13 +215,14 @@ def _width(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
-def _numbers(text: str, made: Text) -> list[int]:
-    if not made.cuts:
-        return list(range(len(made.lines)))
+def _numbers(text: str, shown: Text) -> list[int]:
+    """Return the number in the original text of each shown line, as in `Text.numbers`."""
+    if not shown.cuts:
+        return list(range(len(shown.lines)))
     lines = Lines(text, ENCODING)
     found: list[int] = []
     for number in range(lines.count):
-        if made.place(lines.line_start(number)) == (len(found), 0):
+        if shown.place(lines.line_start(number)) == (len(found), 0):
             found.append(number)
-    found += [found[-1]] * (len(made.lines) - len(found))
+    found += [found[-1]] * (len(shown.lines) - len(found))
     return found

@@ -34,7 +34,8 @@ def graph(drawing: Drawing, text: Text, old: Text | None, against: str | None) -
     document = drawing.draw({group.id for group, _ in groups}, (), most=drawing.total + len(groups))
     for item in _items(document):
         parsed = parse_id(item["id"])
-        _move(item, old if old is not None and parsed is not None and parsed[1] == "r" else text)
+        is_removed = parsed is not None and parsed[1] == "r"
+        _move(item, old if old is not None and is_removed else text)
     drawn = [item["id"] for group in document["groups"] for item in group["items"]]
     return {
         "document": {**document, "version": 1, "here": None, "against": against},

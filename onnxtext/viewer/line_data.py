@@ -12,14 +12,14 @@ from onnxtext.lsp.index.folds import find_folds
 from onnxtext.lsp.index.section_context import SECTION
 from onnxtext.lsp.index.symbols import Symbol
 from onnxtext.viewer.colored_lines import Text
-from onnxtext.viewer.load_model import Read
+from onnxtext.viewer.load_model import LoadedModel
 
 _ROLES = {"use": 0, "definition": 1, "declaration": 2}
 _LONG = 12
 """Maximum number of lines of a section that is initially unfolded."""
 
 
-def names(made: Read, text: Text) -> list[list[Any]]:
+def names(loaded: LoadedModel, text: Text) -> list[list[Any]]:
     """Return the names in a text and the positions of their occurrences.
 
     Returns:
@@ -27,7 +27,7 @@ def names(made: Read, text: Text) -> list[list[Any]]:
         four numbers for each occurrence: line and column in `text` (from 0), length, and role (0
         use, 1 definition, 2 declaration).
     """
-    index = made.document.version.index
+    index = loaded.document.version.index
     found = []
     for symbol in index.symbols.values():
         places: list[int] = []
@@ -38,22 +38,22 @@ def names(made: Read, text: Text) -> list[list[Any]]:
             if line == last and end > column:
                 places += (line, column, end - column, role)
         if places:
-            found.append([symbol.name, symbol.key[0], _type(made, symbol), places])
+            found.append([symbol.name, symbol.key[0], _type(loaded, symbol), places])
     return found
 
 
-def _type(made: Read, symbol: Symbol) -> str:
+def _type(loaded: LoadedModel, symbol: Symbol) -> str:
     if symbol.key[0] != "value" or symbol.scope is None:
         return ""
-    return made.document.type_of(symbol.scope, symbol.name) or ""
+    return loaded.document.type_of(symbol.scope, symbol.name) or ""
 
 
-def folds(made: Read, text: Text) -> list[list[int]]:
+def folds(loaded: LoadedModel, text: Text) -> list[list[int]]:
     """Return [first line, last line, folded] for each foldable range.
 
     Lines are indices of `text.lines`. `folded` is 1 if the range is initially folded, else 0.
     """
-    version = made.document.version
+    version = loaded.document.version
     best: dict[int, int] = {}
     for start, end, _ in find_folds(version, [-1] * len(version.index.starts)):
         first, last = text.line(start), text.line(end)
@@ -71,15 +71,15 @@ def _is_folded(text: Text, first: int, last: int) -> bool:
     return line.endswith("<") and last - first > MOST_OPEN
 
 
-def notes(made: Read, text: Text) -> dict[int, str]:
+def notes(loaded: LoadedModel, text: Text) -> dict[int, str]:
     """Return the statistics of weights that the page does not show completely, by line.
 
     The line is the index in `text.lines` of the first line of the statement with the weight.
     """
-    describe = made.document.describe
+    describe = loaded.document.describe
     assert describe is not None
     found: dict[int, list[str]] = {}
-    for statement in made.document.version.index.statements:
+    for statement in loaded.document.version.index.statements:
         for type, data in _weights(statement.item):
             cut = text.is_cut(statement.at, max(statement.limit, statement.at + 1))
             note = describe(type, data) if cut or _is_moved(data) else None
@@ -109,16 +109,16 @@ def _is_moved(data: Any) -> bool:
     return hasattr(data, "digest") or hasattr(data, "path")
 
 
-def findings(made: Read, text: Text) -> list[list[Any]]:
+def findings(loaded: LoadedModel, text: Text) -> list[list[Any]]:
     """Return [line, severity, code, message] of each finding that is an error or a warning.
 
     The line is an index of `text.lines`. Findings without a position are left out; errors come
     first.
     """
     found = []
-    for finding in made.findings:
+    for finding in loaded.findings:
         span = finding.span
         if span is not None and finding.severity in ("error", "warning"):
-            line, _ = text.place(min(span.start, len(made.text)))
+            line, _ = text.place(min(span.start, len(loaded.text)))
             found.append([line, finding.severity, finding.code, finding.message])
     return sorted(found, key=lambda row: (row[1] != "error", row[0]))

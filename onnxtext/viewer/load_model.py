@@ -28,7 +28,7 @@ ENCODING = "utf-16"
 
 
 @dataclass(slots=True)
-class Read:
+class LoadedModel:
     """A model that was read for a page.
 
     Attributes:
@@ -77,7 +77,7 @@ def read(
     *,
     binary: bool | None = None,
     statistics: bool = True,
-) -> Read:
+) -> LoadedModel:
     """Read a text or a binary model, check it, and infer the types of its values.
 
     A text may have errors; the result has them in `findings`.
@@ -102,32 +102,31 @@ def read(
         version = document.version
         version.source.name, version.directory = name, base
         version.parsed = read_partial(version.source)
-        made = Read(name, base, document, list(version.syntax), binary, statistics)
+        loaded = LoadedModel(name, base, document, list(version.syntax), binary, statistics)
         model = version.index.model
         if binary and model is not None:
             model.resources, model.resources_left_out = resources, False
-        _infer(made)
-        _describe(made)
-    return made
+        _infer(loaded)
+        _describe(loaded)
+    return loaded
 
 
-def canonical(made: Read) -> Read:
+def canonical(loaded: LoadedModel) -> LoadedModel:
     """Return a model whose text is in the canonical layout.
 
     A text with syntax errors, or with only a part of a model, is returned unchanged.
     """
-    model = made.model
-    if made.binary or model is None or made.document.version.syntax:
-        return made
+    model = loaded.model
+    if loaded.binary or model is None or loaded.document.version.syntax:
+        return loaded
     resources = model.resources
     left_out = model.resources_left_out
     model.resources, model.resources_left_out = {}, bool(resources) or left_out
-    text = print_model(model)
-    data = text.encode("utf-8", "surrogatepass")
-    again = read(data, made.name, made.base, binary=False, statistics=False)
+    data = print_model(model).encode("utf-8", "surrogatepass")
+    again = read(data, loaded.name, loaded.base, binary=False, statistics=False)
     if again.model is not None:
         again.model.resources, again.model.resources_left_out = resources, left_out
-    again.statistics = made.statistics
+    again.statistics = loaded.statistics
     _describe(again)
     return again
 
@@ -141,9 +140,9 @@ def _printed(data: bytes | memoryview, name: str, resources: dict[str, Any]) -> 
         model = lift_placed(data, metadata="section")  # type: ignore[arg-type]
     except BlobError as error:
         raise OnnxTextError(Diagnostic(error.code, str(error), file=name)) from None
+    except OnnxTextError:
+        raise
     except ValueError as error:
-        if isinstance(error, OnnxTextError):
-            raise
         raise invalid_model_error(bytes(data), error, name) from None
     model.encoding = None
     resources.update(model.resources)
@@ -152,19 +151,19 @@ def _printed(data: bytes | memoryview, name: str, resources: dict[str, Any]) -> 
     return print_model(model)
 
 
-def _infer(made: Read) -> None:
+def _infer(loaded: LoadedModel) -> None:
     """Check the model and infer the types of values, as the language server does."""
-    document = made.document
-    analysis = analyse(made.text, made.name, made.base)
-    known = {finding.message for finding in made.findings}
-    made.findings += [each for each in analysis.diagnostics if each.message not in known]
+    document = loaded.document
+    analysis = analyse(loaded.text, loaded.name, loaded.base)
+    known = {finding.message for finding in loaded.findings}
+    loaded.findings += [each for each in analysis.diagnostics if each.message not in known]
     document.analysis = Analysis(types=analysis.types)
     document.analysed = document.version.number
 
 
-def _describe(made: Read) -> None:
+def _describe(loaded: LoadedModel) -> None:
     """Set the document's function that returns statistics of weights."""
-    made.document.describe = _Statistics(made).describe if made.statistics else _no_statistics
+    loaded.document.describe = _Statistics(loaded).describe if loaded.statistics else _no_statistics
 
 
 def _no_statistics(type: Any, data: Any) -> str | None:
@@ -174,16 +173,16 @@ def _no_statistics(type: Any, data: Any) -> str | None:
 class _Statistics:
     """Describes the weights of a model, and caches the descriptions."""
 
-    def __init__(self, made: Read) -> None:
+    def __init__(self, loaded: LoadedModel) -> None:
         self._known: dict[int, tuple[object, str | None]] = {}
-        model = made.model
-        self._reader = None if model is None else DataReader(model, made.base)
+        model = loaded.model
+        self._reader = None if model is None else DataReader(model, loaded.base)
         try:
             if model is not None:
-                check_declared_size(model, made.document.version.source)
+                check_declared_size(model, loaded.document.version.source)
         except OnnxTextError as error:
             self._reader = None
-            made.findings += error.diagnostics
+            loaded.findings += error.diagnostics
 
     def describe(self, type: Any, data: Any) -> str | None:
         """Return the statistics of a tensor; None if unavailable."""

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from onnxtext.git.filter_process import serve
 from onnxtext.git.pktline import (
     MOST,
     PacketError,
@@ -173,3 +174,21 @@ def test_the_limit_is_an_option(tmp_path: Path) -> None:
     assert session.ask("clean", binary())[1] == binary()
     _, said = session.end()
     assert f"it has {len(binary())} bytes, and the limit is 10" in said
+
+
+def test_a_lack_of_memory_leaves_the_stream_in_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Full(io.BytesIO):
+        def write(self, data: object) -> int:
+            raise MemoryError
+
+    request, answer, warned = io.BytesIO(), io.BytesIO(), []
+    write_lines(request, "git-filter-client", "version=2")
+    write_lines(request, "capability=clean")
+    for name in ("a.onnx", "b.onnx"):
+        write_lines(request, "command=clean", f"pathname={name}")
+        write_content(request, bytes(MOST + 1))
+        write_flush(request)
+    request.seek(0)
+    monkeypatch.setattr("tempfile.SpooledTemporaryFile", lambda size: Full())
+    serve(request, answer, limit=lambda: 0, warn=lambda name, why: warned.append(name))
+    assert warned == ["a.onnx", "b.onnx"]

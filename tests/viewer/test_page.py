@@ -23,7 +23,7 @@ from benchmarks.transformer import transformer
 from onnxtext.lsp.index.graph_view import Drawing
 from onnxtext.viewer.colored_lines import colored
 from onnxtext.viewer.graph_data import graph
-from onnxtext.viewer.load_model import Read, read
+from onnxtext.viewer.load_model import LoadedModel, read
 from onnxtext.viewer.overview import overview
 from tests.corpus import EXAMPLES
 from tests.seeds import fresh_seed, seeded
@@ -55,7 +55,7 @@ def held(page: str, name: str = "model") -> Any:
     return json.loads(gzip.decompress(b64decode(found[1])))
 
 
-def of_text(text: str) -> Read:
+def of_text(text: str) -> LoadedModel:
     return read(text.encode(), "m.onnxtxt", None)
 
 
