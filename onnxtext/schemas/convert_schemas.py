@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from onnxtext.ast.model import OpsetImport
@@ -16,23 +16,22 @@ from onnxtext.schemas.type_strings import type_of
 
 LONGEST_DOC = 160
 """Maximum length, in characters, of a summary: the first sentence of the documentation."""
+_OPSET = 21
+"""The version of the standard operator set that schema files import, for function bodies."""
 _SENTENCE = re.compile(r"(.+?[.!?])(?=\s+[A-Z(`]|\s*$)")
 
 
-def schema_file(
-    schemas: Iterable[Any], package: str, version: str, opsets: Mapping[str, int]
-) -> SchemaFile:
+def schema_file(schemas: Iterable[Any], package: str, version: str) -> SchemaFile:
     """Return the schema file of a package.
 
     Args:
         schemas: the schemas of its operators: `onnx.defs.OpSchema`, or onnxruntime's own class.
         package: the name of the package.
         version: the version of the package.
-        opsets: the versions of other operator sets for the header, by domain.
     """
     made = [converted(schema) for schema in schemas]
     made.sort(key=lambda item: (item.domain, item.name, item.since))
-    newest = dict(opsets)
+    newest = {"": _OPSET}
     for item in made:
         if item.domain:
             newest[item.domain] = max(item.since, newest.get(item.domain, 1))

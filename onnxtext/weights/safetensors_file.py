@@ -23,21 +23,9 @@ from onnxtext.files import replacing_path
 from onnxtext.tensor.lazy_numpy import np
 from onnxtext.tensor.text_resources import BlobError
 from onnxtext.weights.open_beside import view_file
+from onnxtext.weights.statistics import NUMPY_CODES
 
-_DTYPES = {
-    "bool": "bool",
-    "uint8": "uint8",
-    "int8": "int8",
-    "uint16": "<u2",
-    "int16": "<i2",
-    "uint32": "<u4",
-    "int32": "<i4",
-    "uint64": "<u8",
-    "int64": "<i8",
-    "float16": "<f2",
-    "float": "<f4",
-    "double": "<f8",
-}
+_DTYPES = NUMPY_CODES | {"bool": "b1"}
 """The numpy dtype of element types in safetensors; data of other types is stored as bytes."""
 
 _PREFIX = "sha256:"
