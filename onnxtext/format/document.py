@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from onnxtext.format.attach_comments import Item, attach_items, listing
+from onnxtext.format.attach_comments import Item, attach_items, listing, listing_of
 from onnxtext.format.statements import StatementWriter
 from onnxtext.format.token_text import (
     decoded,
@@ -40,7 +40,7 @@ def write_document(source: str, width: int = WIDTH) -> str:
     attach_items(items, end)
     for item in items:
         if item.tree.origin in ("function", "section"):
-            _separate(item.tree)
+            _separate(item.first)
     writer = DocumentWriter(source, width)
     texts = [writer.top_level(item.tree) for item in items]
     lines = writer.item_lines(items, texts, "", "")
@@ -48,10 +48,8 @@ def write_document(source: str, width: int = WIDTH) -> str:
     return "\n".join([*lines, ""])
 
 
-def _separate(tree: Tree) -> None:
-    """Add a blank line before an item and its comments."""
-    first = tree.first()
-    assert first is not None
+def _separate(first: Token) -> None:
+    """Add a blank line before the first token of an item and before its comments."""
     if first.lead:
         first.lead[0].blank = True
     else:
@@ -79,8 +77,7 @@ class DocumentWriter(StatementWriter):
 
     def header(self, tree: Tree) -> str:
         """Write the header of a model, one entry per line."""
-        found = listing(tree)
-        assert found is not None
+        found = listing_of(tree)
         texts = [self._entry(item.tree) for item in found.items]
         return self.broken(found, texts, "<>", "")
 
@@ -89,8 +86,7 @@ class DocumentWriter(StatementWriter):
         head = self.decorator_lines(tree.child("decorators"), "")
         header = tree.child("header")
         if header is not None:
-            found = listing(header)
-            assert found is not None
+            found = listing_of(header)
             texts = [self._entry(item.tree) for item in found.items]
             head += self.bracketed(header, found, texts, "<>", "", WIDTH - 20) + "\n"
         return head + self.function_rest(tree, column(head, 0))
@@ -115,8 +111,7 @@ class DocumentWriter(StatementWriter):
 
     def _header_item(self, tree: Tree) -> str:
         if tree.alias == "encoding_habit":
-            arguments = tree.child("habit_arguments")
-            assert arguments is not None
+            arguments = tree.required("habit_arguments")
             texts = [dotted_text(part) for part in arguments.trees()]
             return f"{only_token(tree.parts[0]).text}({', '.join(texts)})"
         if tree.alias == "habit_item":
@@ -148,8 +143,7 @@ class DocumentWriter(StatementWriter):
 
     def _block(self, tree: Tree, head: str, indent: str, write: Callable[[Tree, str], str]) -> str:
         """Write items in braces, one per line without commas."""
-        found = listing(tree)
-        assert found is not None
+        found = listing_of(tree)
         if not found.items and not tree.commented and head != "training":
             return f"{head} {{}}"
         texts = [write(item.tree, indent + STEP) for item in found.items]
@@ -171,19 +165,14 @@ class DocumentWriter(StatementWriter):
         return self._block(tree, head, indent, self._metadata)
 
     def _annotation(self, tree: Tree, indent: str) -> str:
-        path, found = tree.child("path"), listing(tree)
-        assert path is not None
-        assert found is not None
-        return self.pairs(f"{_path(path)}: ", tree, found, indent)
+        return self.pairs(f"{_path(tree.required('path'))}: ", tree, indent)
 
     def _training(self, tree: Tree, indent: str) -> str:
         key = f"{only_token(tree.parts[0]).text}: "
-        graph, found = tree.child("graph"), listing(tree)
-        if graph is not None:
-            decorators = graph.child("decorators")
-            return key + self.graph(graph, decorators, indent, len(indent) + len(key))
-        assert found is not None
-        return self.pairs(key, tree, found, indent)
+        graph = tree.child("graph")
+        if graph is None:
+            return self.pairs(key, tree, indent)
+        return key + self.graph(graph, graph.child("decorators"), indent, len(indent) + len(key))
 
     def _encoding(self, tree: Tree, indent: str) -> str:
         key, value = tree.child("field_key"), tree.child("field_value")

@@ -68,8 +68,8 @@ class ListWriter(VerbatimSpans):
         # The `=` of a last item may be part of a `=>` token, which does not belong to the item.
         split = items[-1] if items and items[-1].tree.origin.startswith("dataless") else None
         for number, (item, text) in enumerate(zip(items, texts, strict=True)):
-            first, last = item.tree.first(), item.tree.last()
-            if first is None or last is None or self.is_kept(first):
+            first, last = item.first, item.last
+            if self.is_kept(first):
                 continue
             off = next(
                 (c for c in first.lead if c.text == OFF and self.begins_region(c, first)), None

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from onnxtext.ast.list_order import ORDERS
-from onnxtext.format.attach_comments import has_comments, listing
+from onnxtext.format.attach_comments import has_comments, listing, listing_of
 from onnxtext.format.lists import ListWriter
 from onnxtext.format.token_text import (
     decoded,
@@ -37,8 +37,7 @@ class RecordWriter(ListWriter):
             indent: the indentation of its line.
             reserved: the number of columns to leave free on one line for a key and a comma.
         """
-        found = listing(tree)
-        assert found is not None
+        found = listing_of(tree)
         texts = [self.field(item.tree, indent + STEP) for item in found.items]
         flat = f"{{{', '.join(texts)}}}"
         if not tree.commented and "\n" not in flat and len(flat) + len(indent) <= WIDTH - reserved:
@@ -87,8 +86,7 @@ class RecordWriter(ListWriter):
 
     def decorator(self, tree: Tree, indent: str) -> str:
         """Write `@name(arguments)`."""
-        found = listing(tree)
-        assert found is not None
+        found = listing_of(tree)
         opening = found.opening.text
         if not found.items:
             return self.bracketed(tree, found, [], f"{opening})", indent, WIDTH)
@@ -165,8 +163,7 @@ class RecordWriter(ListWriter):
         inner = tree.child("type")
         if inner is not None:
             return self.type_decorators(tree.child("decorators")) + self.type(inner)
-        name = tree.child("opaque_name")
-        assert name is not None
+        name = tree.required("opaque_name")
         parts = [decoded(token) for token in name.tokens() if token.text != "."]
         return value_name(".".join(parts))
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TypeGuard
 
-from onnxtext.format.attach_comments import Listing, listing
+from onnxtext.format.attach_comments import Listing, listing, listing_of
 from onnxtext.format.literals import LiteralWriter, dims_of, items_text, nothing
 from onnxtext.format.token_text import (
     name_text,
@@ -46,8 +46,7 @@ class StatementWriter(LiteralWriter):
         if type_tree is None:
             name = name_text(tree.trees()[-1])
             return value_text(decorators, "", name, None, indent, self.width)
-        name_tree = tree.child("name")
-        assert name_tree is not None
+        name_tree = tree.required("name")
         type, name = self.type(type_tree), name_text(name_tree)
         data = tree.child("data")
         write: Literal | None = None
@@ -124,8 +123,7 @@ class StatementWriter(LiteralWriter):
     def main_graph(self, tree: Tree) -> str:
         """Write the main graph."""
         head = self.decorator_lines(tree.child("decorators"), "")
-        name = tree.child("name")
-        assert name is not None
+        name = tree.required("name")
         head += name_text(name)
         lists = self._interface(tree, "", several=True)
         return self._headed(tree, head, lists, "", 0)
@@ -139,21 +137,18 @@ class StatementWriter(LiteralWriter):
             indent: the indentation of its statement.
             start: the column at which the graph begins.
         """
-        name = tree.child("graph_name", "name")
-        assert name is not None
+        name = tree.required("graph_name", "name")
         decorators = self.value_decorators(decorators_tree, indent)
         lists = self._interface(tree, indent)
         return self._headed(tree, name_text(name), lists, indent, start, decorators)
 
     def function_rest(self, tree: Tree, start: int) -> str:
         """Write a function without decorators and header; its name begins at the column `start`."""
-        name = tree.child("name")
-        assert name is not None
+        name = tree.required("name")
         parameters = tree.child("parameters")
         lists = self._interface(tree, "")
         if parameters is not None:
-            found = listing(parameters)
-            assert found is not None
+            found = listing_of(parameters)
             texts = [self._parameter(item.tree) for item in found.items]
             lists.insert(0, self._list(parameters, found, texts, " ", "<>", ""))
         return self._headed(tree, name_text(name), lists, "", start)
@@ -167,10 +162,8 @@ class StatementWriter(LiteralWriter):
         decorators: Decorators | None = None,
     ) -> str:  # fmt: skip
         """Write a graph or function from its name, the lists behind its name, and its body."""
-        body = tree.child("body")
-        assert body is not None
-        found = listing(body)
-        assert found is not None
+        body = tree.required("body")
+        found = listing_of(body)
         is_empty = not found.items and not body.commented
         after = 2
         if is_empty:  # a comma follows a graph in an attribute, which is indented
@@ -226,8 +219,7 @@ class StatementWriter(LiteralWriter):
 
     def _flat_attributes(self, tree: Tree) -> str | None:
         """Write the attributes on one line; None if they do not fit."""
-        found = listing(tree)
-        assert found is not None
+        found = listing_of(tree)
         if tree.commented or any(_is_graph(item.tree) for item in found.items):
             return None
         texts = [self.attribute(item.tree, "") for item in found.items]
@@ -238,8 +230,7 @@ class StatementWriter(LiteralWriter):
     def _broken_attributes(self, tree: Tree | None, indent: str) -> str:
         """Write the attributes, one per line."""
         assert tree is not None
-        found = listing(tree)
-        assert found is not None
+        found = listing_of(tree)
         texts = [self.attribute(item.tree, indent + STEP) for item in found.items]
         return self.broken(found, texts, "<>", indent)
 
