@@ -32,6 +32,7 @@ _LISTS = frozenset(
         "training_items", "resource_items", "decorators",
     )
 )  # fmt: skip
+"""Grammar rules whose parts are the items of a bracketed list."""
 
 
 @dataclass(slots=True)
@@ -68,7 +69,8 @@ class Listing:
     Attributes:
         opening: the opening bracket, or `@name(` of a decorator.
         items: the items in order.
-        closing: the closing bracket; for the inputs of a graph it may be `=>`.
+        closing: the closing bracket. For `<…>` it may be `=>`, which includes the `=` of the last
+            item.
     """
 
     opening: Token

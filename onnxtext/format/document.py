@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 
 from onnxtext.format.attach_comments import Item, attach_items, listing, listing_of
+from onnxtext.format.records import number_list
 from onnxtext.format.statements import StatementWriter
 from onnxtext.format.token_text import (
     decoded,
@@ -101,13 +102,9 @@ class DocumentWriter(StatementWriter):
             texts = [self._header_item(item.tree) for item in found.items]
             return self.bracketed(tree, found, texts, "[]", STEP, WIDTH - 20)
         token = only_token(tree)
-        if token.terminal != "NUMBERS":
-            return string_text(token, STEP)
-        items = numbers_of(token)
-        flat = f"[{', '.join(items)}]"
-        if len(flat) <= WIDTH - 20:
-            return flat
-        return f"[{''.join([f'{chr(10)}{STEP * 2}{item},' for item in items])}\n{STEP}]"
+        if token.terminal == "NUMBERS":
+            return number_list(token, STEP, WIDTH - 20)
+        return string_text(token, STEP)
 
     def _header_item(self, tree: Tree) -> str:
         if tree.alias == "encoding_habit":

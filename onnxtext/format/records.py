@@ -66,13 +66,8 @@ class RecordWriter(ListWriter):
             texts = [self.field_value(item.tree, indent + STEP) for item in found.items]
             return self.bracketed(tree, found, texts, "[]", indent, budget)
         if isinstance(inner, Token):
-            if inner.terminal != "NUMBERS":
-                return inner.text
-            flat = f"[{', '.join(numbers_of(inner))}]"
-            if len(flat) <= budget:
-                return flat
-            lines = [f"\n{indent}{STEP}{number}," for number in numbers_of(inner)]
-            return f"[{''.join(lines)}\n{indent}]"
+            is_list = inner.terminal == "NUMBERS"
+            return number_list(inner, indent, budget) if is_list else inner.text
         match inner.origin:
             case "string":
                 return string_text(inner, indent)
@@ -180,6 +175,16 @@ class RecordWriter(ListWriter):
         before = self.type_decorators(tree.child("decorators"))
         last = tree.parts[-1]
         return before + (last.text if isinstance(last, Token) else word_text(last))
+
+
+def number_list(token: Token, indent: str, budget: int) -> str:
+    """Write a list of numbers: on one line if it fits, otherwise with one number per line."""
+    numbers = numbers_of(token)
+    flat = f"[{', '.join(numbers)}]"
+    if len(flat) <= budget:
+        return flat
+    lines = [f"\n{indent}{STEP}{number}," for number in numbers]
+    return f"[{''.join(lines)}\n{indent}]"
 
 
 def _flat(tree: Tree) -> str:
