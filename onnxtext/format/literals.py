@@ -132,7 +132,7 @@ class LiteralWriter(RecordWriter):
         text = "".join([token.text for token in tree.tokens()])
         if not text.startswith("["):
             return text
-        return "\n".join(_nested_as_it_is(_TOKENS.findall(text), indent))[len(indent) :]
+        return "\n".join(_nested_as_in_source(_TOKENS.findall(text), indent))[len(indent) :]
 
     def _call(self, tree: Tree, indent: str, budget: int) -> str:
         found = listing_of(tree)
@@ -195,8 +195,13 @@ def dims_of(type: str) -> list[str]:
     return [] if start < 0 else type[start + 1 : type.rindex("]")].split(", ")
 
 
-def _nested_as_it_is(texts: list[str], indent: str) -> list[str]:
-    """Return the lines of nested brackets, one innermost row per line."""
+def _nested_as_in_source(texts: list[str], indent: str) -> list[str]:
+    """Return the lines of nested brackets, with the nesting of `texts` and one row per line.
+
+    Args:
+        texts: the brackets and numbers of the source.
+        indent: the indentation of the outermost brackets.
+    """
     lines: list[str] = []
     row: list[str] = []
     depth = 0

@@ -183,10 +183,13 @@ class _Merger:
         return True
 
     def _own_line(self, line: str) -> bool:
-        at = self.at
-        following = self.printed[at]
+        """Write a comment that has its own line; return False if a statement continues behind it.
+
+        The comment gets the indentation of the next printed line.
+        """
         if self._is_within():
             return False
+        following = self.printed[self.at]
         indent = following[: len(following) - len(following.lstrip(" "))]
         if following[len(indent) :].startswith(_CLOSING):
             indent += STEP
@@ -235,9 +238,8 @@ def _continued(printed: Sequence[str]) -> frozenset[int]:
     inside of a type, and between the items of a filled list.
     """
     found: set[int] = set()
-    open: list[
-        tuple[int, bool]
-    ] = []  # opening lines, and whether they have several items on a line
+    # The lines that opened the current lists, and whether a list has several items on a line.
+    open: list[tuple[int, bool]] = []
     previous = ""
     inside = False  # of a string of several lines
     for at, line in enumerate(printed):
@@ -268,8 +270,6 @@ def _continued(printed: Sequence[str]) -> frozenset[int]:
 
 _ENDS = (*_OPENING, *_CLOSING)
 _TYPE = re.compile(rf"(?:{'|'.join(sorted(SPECIAL_WORDS))})[\[(]")
-
-
 _STRING_ITEM = re.compile(r'"""|b?"(?:[^"\\]|\\.)*",')
 
 
