@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""After a dimension was made symbolic, find nodes that need its old size; fix constant shapes."""
+"""Find nodes that accept only the old size of a dimension made symbolic; fix constant shapes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from onnxtext.editing.size_rules import accepts, is_checked
 
 _MOST_SHOWN = 8
 _OTHERS = 6
-"""The size of all other symbolic dimensions while several sizes of one dimension are tried."""
+"""When sizes of one symbolic dimension are tried, all other symbolic dimensions have this size."""
 
 
 class Obstacle(str):
@@ -213,7 +213,7 @@ def _forced(now: Bare, symbol: str) -> Iterator[str]:
 
 
 def _failing(model: Model, symbol: str, old: int, answers: Answers) -> Iterator[tuple[str, str]]:
-    """Try other sizes; yield (node, message) for each node that rejects one."""
+    """Try other sizes of a dimension; yield (node, message) for each node that rejects one."""
     others = {name: _OTHERS for name in _symbols(model) if name != symbol}
     known = set(_rejected(infer_bare(model, {**others, symbol: old}, answers)))
     for size in (2 * old, 3 * old, 2 * old + 3):
@@ -231,7 +231,10 @@ def _symbols(model: Model) -> set[str]:
 
 
 def _rejected(made: Bare) -> Iterator[tuple[str, str]]:
-    """Yield each node that rejects the sizes of its inputs, as text, and the reason or ""."""
+    """Yield (node, reason) for each node that rejects the sizes of its inputs, both as text.
+
+    The reason is "" if a rule of `size_rules` rejects the sizes.
+    """
     for finding in made.inference.findings:
         if finding.slug != "onnx-inference-failed":
             item = finding.places[0].item

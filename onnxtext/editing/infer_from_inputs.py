@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from onnxtext.ast.list_order import ORDERS
 from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
-from onnxtext.ast.tensors_and_attributes import Attribute
+from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType
 from onnxtext.ast.types import DecoratedDim, Dim, TensorType, Type
 from onnxtext.ast.visit import walk_graphs
 from onnxtext.checker.context.checked_model import Options, Subject
@@ -19,6 +19,7 @@ from onnxtext.checker.inference.recording import RecordedInference
 from onnxtext.checker.isolation.pool import Answers, Inference
 
 T = TypeVar("T")
+_NESTING = (AttributeType.GRAPH, AttributeType.GRAPHS)
 Shape = tuple[Dim, ...]
 Key = tuple[int, str]
 """A value: the number of its graph in the order of `walk_graphs`, and the value's name."""
@@ -153,7 +154,7 @@ class _Stripping:
 
     def _node(self, node: Node) -> Node:
         attributes = node.attributes
-        if any(attribute.type in (5, 10) for attribute in attributes):
+        if any(attribute.type in _NESTING for attribute in attributes):
             attributes = tuple(map(self._attribute, attributes))
         if not node.output_types and attributes is node.attributes:
             return node

@@ -51,17 +51,16 @@ def make_symbolic(
     now = infer_bare(model, answers=answers)
     follow_inference(model, before, now, names)
     for _ in range(_MOST_FIXES if fix and old is not None else 0):
-        done = fix_one(model, now, symbol, old or 0, answers)
-        if done is None:
+        change = fix_one(model, now, symbol, old or 0, answers)
+        if change is None:
             break
-        again = infer_bare(model, answers=answers)
-        same = infer_bare(model, {symbol: old or 0}, answers)
-        if any(same.shapes.get(key) != shape for key, shape in before.shapes.items()):
-            done.undo()
+        with_old_size = infer_bare(model, {symbol: old or 0}, answers)
+        if any(with_old_size.shapes.get(key) != shape for key, shape in before.shapes.items()):
+            change.undo()
             break
-        notes.append(done.title)
-        follow_inference(model, now, again, names)
-        now = again
+        notes.append(change.title)
+        before_change, now = now, infer_bare(model, answers=answers)
+        follow_inference(model, before_change, now, names)
     if old is not None:
         notes += obstacles(model, now, symbol, old, names, answers)
     return notes
@@ -95,7 +94,7 @@ def _wanted(
         sizes.setdefault(plain_dim(shape[at]), f"dimension {at} of `{name}`")
         shapes[name] = (*shape[:at], with_plain(shape[at], symbol), *shape[at + 1 :])
     if len(sizes) > 1:
-        said = " and ".join([f"{where} is {size or '?'}" for size, where in sizes.items()])
-        raise refused(f"the dimensions have different sizes: {said}")
+        listed = " and ".join([f"{where} is {size or '?'}" for size, where in sizes.items()])
+        raise refused(f"the dimensions have different sizes: {listed}")
     (size,) = sizes
     return shapes, size if isinstance(size, int) else None

@@ -44,7 +44,7 @@ def accepts(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> bool:
     """
     domain = plain_domain(node.domain)
     if domain == "com.microsoft" and node.op_type in _ADDED:
-        return _broadcast(_at(shapes, 0), _at(shapes, 3))
+        return _broadcast(node, [_at(shapes, 0), _at(shapes, 3)], values)
     rule = _RULES.get(node.op_type) if not domain else None
     return rule is None or rule(node, shapes, values)
 
@@ -56,14 +56,6 @@ def _at(shapes: Shapes, index: int) -> Sizes | None:
 def _integer(node: Node, name: str, default: int) -> int:
     found = attribute_value(node.attributes, name)
     return found if isinstance(found, int) else default
-
-
-def _broadcast(one: Sizes | None, other: Sizes | None) -> bool:
-    """Whether two shapes can be broadcast to each other; True if one is unknown."""
-    if one is None or other is None:
-        return True
-    pairs = zip(reversed(one), reversed(other), strict=False)
-    return all(a == b or 1 in (a, b) for a, b in pairs)
 
 
 def _into(one: Sizes | None, whole: Sizes) -> bool:
@@ -149,14 +141,10 @@ def _channels(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> boo
     return all(other is None or other == (shape[1],) for other in shapes[1:])
 
 
-def _layer(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> bool:
+def _into_first(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> bool:
+    """Whether all inputs can be broadcast to the shape of the first input."""
     shape = _at(shapes, 0)
     return shape is None or all(_into(other, shape) for other in shapes[1:])
-
-
-def _slope(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> bool:
-    shape = _at(shapes, 0)
-    return shape is None or _into(_at(shapes, 1), shape)
 
 
 def _along_axis(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> bool:
@@ -202,7 +190,8 @@ def _scatter(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> bool
     return updates == indices
 
 
-def _pairs(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> bool:
+def _broadcast(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> bool:
+    """Whether all inputs of known shape can be broadcast to each other."""
     known = [reversed(shape) for shape in shapes if shape is not None]
     return all(len({*sizes} - {1}) <= 1 for sizes in zip_longest(*known, fillvalue=1))
 
@@ -215,10 +204,9 @@ _RULES: dict[str, Rule] = {
     **dict.fromkeys(("DequantizeLinear", "QuantizeLinear"), _along_axis),
     **dict.fromkeys(("DepthToSpace", "SpaceToDepth"), _blocks),
     **dict.fromkeys(("GridSample", "NonMaxSuppression"), _same_batch),
-    **dict.fromkeys(("Max", "Mean", "Min", "Sum", "Where"), _pairs),
+    **dict.fromkeys(("Max", "Mean", "Min", "Sum", "Where"), _broadcast),
+    **dict.fromkeys(("LayerNormalization", "PRelu"), _into_first),
     "Gemm": _gemm,
-    "LayerNormalization": _layer,
-    "PRelu": _slope,
     **dict.fromkeys(("Scatter", "ScatterElements", "ScatterND"), _scatter),
     "Reshape": _reshape,
     "Split": _split,

@@ -129,11 +129,7 @@ class Externalizer(Rewriter):
 
     def _reference(self, offset: int, size: int) -> ExternalData:
         return ExternalData(
-            (
-                ("location", self._file.name),
-                ("offset", str(offset)),
-                ("length", str(size)),
-            )
+            (("location", self._file.name), ("offset", str(offset)), ("length", str(size)))
         )
 
     def _raw(self, type: TensorType, data: Any) -> Data | None:

@@ -6,11 +6,7 @@ from __future__ import annotations
 from functools import cached_property
 
 from onnxtext.ast.model import Function, Model, Node
-from onnxtext.ast.tensors_and_attributes import (
-    Float32,
-    Reference,
-    Tensor,
-)
+from onnxtext.ast.tensors_and_attributes import Float32, Reference, Tensor
 from onnxtext.ast.types import TensorType, Type
 from onnxtext.checker.context.checked_model import FunctionKey, Subject, function_key, plain_domain
 from onnxtext.checker.context.scopes import GIVEN, Scope
