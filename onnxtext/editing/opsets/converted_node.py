@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -22,6 +23,7 @@ from onnxtext.checker.context.signatures import Signature
 from onnxtext.editing.nodes import put_attribute
 from onnxtext.editing.opsets import tensors
 from onnxtext.editing.opsets.model_facts import Facts, Obstacle
+from onnxtext.editing.opsets.schema_versions import NONE, default_of
 from onnxtext.editing.opsets.tensors import Number
 
 Dims = tuple[int | str | None, ...]
@@ -112,8 +114,6 @@ class Work:
         Raises:
             Obstacle: the attribute refers to a parameter of a function, or has no readable value.
         """
-        from onnxtext.editing.opsets.schema_versions import NONE, default_of
-
         held = self.attribute(name)
         if held is None:
             if name not in self.old.attributes:
@@ -152,8 +152,6 @@ class Work:
 
     def floats(self, name: str) -> tuple[float, ...] | None:
         """Return `value(name)` if it is a list of floats; otherwise None."""
-        import struct
-
         value = self.value(name)
         if isinstance(value, Floats):
             return struct.unpack(f"<{len(value)}f", value.data)

@@ -60,11 +60,8 @@ class Converter:
             if isinstance(answer, Failure):
                 known = f"its process failed ({answer.kind})"
             elif isinstance(answer, str):
-                known = (
-                    answer.strip().splitlines()[-1][-200:]
-                    if answer.strip()
-                    else "no reason was given"
-                )
+                lines = answer.strip().splitlines() or ["no reason was given"]
+                known = lines[-1][-200:]
             else:
                 known = answer[0]
             self._known[key] = known
@@ -106,11 +103,9 @@ def _take_over(work: Work, data: bytes, kept: set[str]) -> None:
         raise Obstacle("onnx's version converter returned no valid model") from None
     graph = made.graph
     outputs = set(filter(None, work.node.outputs))
-    if {name for node in graph.nodes for name in node.outputs if name} >= outputs:
-        new = [node for node in graph.nodes if not outputs.isdisjoint(node.outputs)]
-    else:
-        new = []
-    if len(new) != 1 or any(value.type is None for value in graph.values):
+    new = [node for node in graph.nodes if not outputs.isdisjoint(node.outputs)]
+    is_same = len(new) == 1 and outputs.issubset(new[0].outputs)
+    if not is_same or any(value.type is None for value in graph.values):
         raise Obstacle("onnx's version converter changes more than this node")
     names: dict[str, str] = {}
     for value in graph.values:
@@ -130,8 +125,7 @@ def _take_over(work: Work, data: bytes, kept: set[str]) -> None:
         for name in node.outputs:
             names[name] = work.facts.fresh("converted") if name else ""
             renamed.append(names[name])
-        made_node = Node(node.op_type, inputs, tuple(renamed), node.attributes)
-        work.before.append(made_node)
+        work.before.append(Node(node.op_type, inputs, tuple(renamed), node.attributes))
     work.say("onnx's version converter rewrites this node")
 
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 import struct
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 
 from onnxtext.ast.model import Node
 from onnxtext.ast.visit import nested_graphs
@@ -137,7 +136,7 @@ class Stepper:
             self._graph.constants = constants
 
     def _infer(self, node: Node, signature: Signature) -> None:
-        """Infer and record the types of values of the conversion that a node computes.
+        """Infer and record the types of the outputs of a node that the conversion created.
 
         Record the tensor of a `Constant`, too: the step of another node may need it.
         """
@@ -177,9 +176,8 @@ class Stepper:
         reached = old.since - 1
         new = self._schemas.find(old.domain, old.name, reached) if reached else None
         if new is not None and new.deprecated and not old.deprecated:
-            new = (
-                None  # such as `GroupNormalization` in version 18, whose scale means another thing
-            )
+            # For example, `scale` of the deprecated `GroupNormalization` 18 has another meaning.
+            new = None
         work = Work(self._facts, self._graph, node, old, new)
         step = old.domain, old.name, old.since
         if new is None:
@@ -205,11 +203,9 @@ class Stepper:
         schema = self._schemas.find(domain, made.op_type, reached)
         if schema is None or schema.since != new.since:
             return
-        types_of = partial(self._facts.element_types, self._graph.scope)
-        reason = unfit(made, new, self._type, types_of, old, self._facts.is_new)
+        reason = unfit(made, new, old, self._facts, self._graph.scope)
         if reason is not None:
-            when = f"version {self._targets[domain]}"
-            raise Obstacle(f"in {when}, {reason}")
+            raise Obstacle(f"in version {self._targets[domain]}, {reason}")
 
     def _type(self, name: str) -> str | None:
         return self._facts.element_type(self._graph.scope, name)
