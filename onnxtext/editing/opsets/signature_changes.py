@@ -18,6 +18,8 @@ from onnxtext.editing.opsets.model_facts import Obstacle
 from onnxtext.editing.opsets.schema_versions import NONE, default_of
 from onnxtext.editing.opsets.tensors import attribute
 
+Change = Callable[[Work], None]
+"""A function that converts a node by one step."""
 Step = tuple[str, str, int]
 """The domain, the operator, and the version that changed it."""
 ANY = object()
@@ -99,6 +101,11 @@ def carry_over(work: Work) -> None:
 
 
 def _allowed_values(work: Work, step: Step) -> None:
+    """Check that the new schema allows the values of the attributes.
+
+    Raises:
+        Obstacle: it does not, or the value is a parameter of a function.
+    """
     table = ONLY_OLDER if work.is_up else ONLY_NEWER
     for name, values in table.get(step, {}).items():
         held = work.attribute(name)
@@ -109,6 +116,11 @@ def _allowed_values(work: Work, step: Step) -> None:
 
 
 def _drop(work: Work, step: Step, name: str) -> None:
+    """Drop an attribute that the new schema lacks.
+
+    Raises:
+        Obstacle: without the attribute, the node would have another meaning.
+    """
     value = work.value(name)
     if work.is_up:
         wanted = ANY if name == CONSUMED else REMOVED.get(step, {}).get(name, NONE)
@@ -127,7 +139,7 @@ def _drop(work: Work, step: Step, name: str) -> None:
 
 
 def _removed_defaults(work: Work, step: Step) -> None:
-    """Check that defaults of removed attributes have the behavior of the newer version."""
+    """Check that the defaults of attributes that the step drops have the newer behavior."""
     for name, wanted in REMOVED.get(step, {}).items():
         if wanted is ANY or name not in work.old.attributes or work.attribute(name) is not None:
             continue
@@ -141,7 +153,7 @@ def _removed_defaults(work: Work, step: Step) -> None:
 
 
 def _added_defaults(work: Work, step: Step) -> None:
-    """Check that omitted attributes, which the older version lacks, mean what that version does."""
+    """Check that the defaults of attributes that the step drops have the older behavior."""
     for name, wanted in MEANT_BEFORE.get(step, {}).items():
         omitted = work.attribute(name) is None and name not in work.dropped
         if omitted and name not in work.new.attributes and default_of(work.old, name) != wanted:

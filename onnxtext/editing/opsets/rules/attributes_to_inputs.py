@@ -7,7 +7,7 @@ from onnxtext.ast.tensors_and_attributes import Attribute, Reference
 from onnxtext.editing.opsets import tensors
 from onnxtext.editing.opsets.converted_node import Work
 from onnxtext.editing.opsets.model_facts import Obstacle
-from onnxtext.editing.opsets.signature_changes import carry_over
+from onnxtext.editing.opsets.signature_changes import Change, carry_over
 from onnxtext.editing.opsets.tensors import Number
 
 
@@ -41,6 +41,26 @@ def _to_attribute(work: Work, name: str, index: int) -> bool:
     return True
 
 
+def to_input(name: str) -> Change:
+    """Return a rule that converts an attribute with integers to the second input."""
+
+    def rule(work: Work) -> None:
+        _to_input(work, name, 1)
+        carry_over(work)
+
+    return rule
+
+
+def to_attribute(name: str) -> Change:
+    """Return a rule that converts the second input to an attribute with integers."""
+
+    def rule(work: Work) -> None:
+        _to_attribute(work, name, 1)
+        carry_over(work)
+
+    return rule
+
+
 def _whole(numbers: tuple[Number, ...]) -> tuple[int, ...]:
     return tuple([int(number) for number in numbers])
 
@@ -48,14 +68,11 @@ def _whole(numbers: tuple[Number, ...]) -> tuple[int, ...]:
 # ---- Axes -----------------------------------------------------------------------------------
 
 
-def axes_to_input(work: Work) -> None:
-    """Convert the attribute `axes` of `Squeeze`, `Unsqueeze` or a reduction to an input."""
-    _to_input(work, "axes", 1)
-    carry_over(work)
-
-
 def axes_to_attribute(work: Work) -> None:
-    """Reverse `axes_to_input`; reject a reduction over no axes (`noop_with_empty_axes`)."""
+    """Convert the input `axes` of `Squeeze`, `Unsqueeze` or a reduction to an attribute.
+
+    Reject a reduction over no axes (`noop_with_empty_axes`).
+    """
     noop = work.integer("noop_with_empty_axes", 0)
     numbers = work.numbers(work.input(1)) if work.input(1) else ()
     if numbers == () and "noop_with_empty_axes" in work.old.attributes:
@@ -65,20 +82,7 @@ def axes_to_attribute(work: Work) -> None:
             work.facts.replaced.add(work.input(1))
         work.leave_out(1)
     _to_attribute(work, "axes", 1)
-    if work.attribute("noop_with_empty_axes") is not None:
-        work.drop("noop_with_empty_axes")
-    carry_over(work)
-
-
-def split_to_input(work: Work) -> None:
-    """Convert `Split` to version 13: `split` becomes an input."""
-    _to_input(work, "split", 1)
-    carry_over(work)
-
-
-def split_to_attribute(work: Work) -> None:
-    """Reverse `split_to_input`."""
-    _to_attribute(work, "split", 1)
+    work.drop("noop_with_empty_axes")
     carry_over(work)
 
 
@@ -107,13 +111,13 @@ def split_without_count(work: Work) -> None:
             )
         if size % count:
             part = -(-size // count)
-            if size - part * (count - 1) < 0:
+            last = size - part * (count - 1)
+            if last < 0:
                 raise Obstacle(
                     f"a dimension of size {size} is too small to be split into {count} parts of "
                     f"size {part}, of which only the last may be smaller"
                 )
-            sizes = [*[part] * (count - 1), size - part * (count - 1)]
-            work.set_input(1, work.constant("split", sizes))
+            work.set_input(1, work.constant("split", [*[part] * (count - 1), last]))
         work.drop("num_outputs")
         work.say("`num_outputs` is dropped: older versions do not have it")
     carry_over(work)
@@ -199,12 +203,6 @@ def reshape_to_input(work: Work) -> None:
     """Convert `Reshape` to version 5: `shape` becomes an input."""
     if not _to_input(work, "shape", 1):
         raise Obstacle("it has no `shape`")
-    carry_over(work)
-
-
-def reshape_to_attribute(work: Work) -> None:
-    """Reverse `reshape_to_input`."""
-    _to_attribute(work, "shape", 1)
     carry_over(work)
 
 

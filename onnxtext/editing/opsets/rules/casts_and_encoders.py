@@ -8,7 +8,7 @@ from onnxtext.checker.inference.symbolic.operator_call import dimensions
 from onnxtext.editing.opsets import tensors
 from onnxtext.editing.opsets.converted_node import Work
 from onnxtext.editing.opsets.model_facts import Obstacle
-from onnxtext.editing.opsets.signature_changes import carry_over
+from onnxtext.editing.opsets.signature_changes import Change, carry_over
 from onnxtext.editing.opsets.tensors import integer, ints
 from onnxtext.tensor.elements import ELEMENTS
 
@@ -61,7 +61,7 @@ def label_encoder_up(work: Work) -> None:
     carry_over(work)
 
 
-def renamed(name: str, values: dict[bytes, bytes]) -> object:
+def renamed(name: str, values: dict[bytes, bytes]) -> Change:
     """Return a rule that replaces the values of a string attribute.
 
     Args:

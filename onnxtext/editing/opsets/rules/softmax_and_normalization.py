@@ -54,14 +54,11 @@ def softmax_down(work: Work) -> None:
     if axis == -1:
         work.set(integer("axis", -1))
     else:
-        shape = work.shape(name)
-        if shape is None:
-            raise Obstacle(f"the rank of `{name}` is not known", f"declare the type of `{name}`")
-        rank = len(shape)
+        rank = work.needed_rank(name)
         if not -rank <= axis < rank:
             raise Obstacle(f"its `axis` {axis} does not exist")
         axis %= rank
-        if all(size == 1 for size in shape[axis + 1 :]):
+        if all(size == 1 for size in (work.shape(name) or ())[axis + 1 :]):
             work.set(integer("axis", axis))
         else:
             order = [*range(axis), *range(axis + 1, rank), axis]
