@@ -13,7 +13,7 @@ from onnxtext.ast.visit import nested_graphs, walk_graphs
 from onnxtext.checker.context.checked_model import plain_domain
 from onnxtext.checker.context.signatures import Signature, schema_of
 from onnxtext.editing.opsets.converted_node import Work
-from onnxtext.editing.opsets.model_facts import Obstacle
+from onnxtext.editing.opsets.model_facts import Rejected
 from onnxtext.editing.opsets.schema_versions import NONE, default_of
 from onnxtext.editing.opsets.tensors import attribute
 from onnxtext.proto.decode.lift import lift_fragment
@@ -27,11 +27,11 @@ def inline(work: Work) -> int:
         The version of the operator set that the new nodes use.
 
     Raises:
-        Obstacle: the operator has no usable function body.
+        Rejected: the operator has no usable function body.
     """
     body, version = _body(work)
     if any(plain_domain(item.domain) != work.old.domain for item in body.opset_imports):
-        raise Obstacle(_absent(work))
+        raise Rejected(_absent(work))
     names = _names(work, body)
     given = {held.name: held for held in work.node.attributes}
     for held in work.node.attributes:
@@ -87,12 +87,12 @@ def _context_dependent(work: Work, schema: Any) -> tuple[bytes, int]:
 
     versions: list[int] = list(schema.context_dependent_function_opset_versions)
     if not versions:
-        raise Obstacle(_absent(work))
+        raise Rejected(_absent(work))
     types = []
     for name in work.node.inputs:
         type = _type_of(work, name) if name else None
         if name and type is None:
-            raise Obstacle(
+            raise Rejected(
                 f"{_absent(work)}, and its definition depends on the type of `{name}`, which "
                 "is not known"
             )
@@ -101,7 +101,7 @@ def _context_dependent(work: Work, schema: Any) -> tuple[bytes, int]:
     operator = work.old.name, work.old.since, work.old.domain
     answer = Inference().body(operator, min(versions), node, types)
     if not isinstance(answer, list) or not answer or not answer[0]:
-        raise Obstacle(_absent(work))
+        raise Rejected(_absent(work))
     return answer[0], min(versions)
 
 

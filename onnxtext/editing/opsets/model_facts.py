@@ -18,8 +18,8 @@ from onnxtext.editing.opsets.tensors import Number
 from onnxtext.schemas.type_strings import type_text
 
 
-class Obstacle(Exception):
-    """Raised if a node cannot be converted.
+class Rejected(Exception):
+    """Raised by rules if a node cannot be converted.
 
     Attributes:
         reason: the reason, a clause such as "it has no `shape`".

@@ -9,7 +9,7 @@ from onnxtext.ast.visit import nested_graphs
 from onnxtext.checker.isolation.pool import Inference
 from onnxtext.checker.isolation.worker_client import Failure
 from onnxtext.editing.opsets.converted_node import Work
-from onnxtext.editing.opsets.model_facts import Obstacle
+from onnxtext.editing.opsets.model_facts import Rejected
 from onnxtext.editing.opsets.tensors import make_tensor, read_numbers
 from onnxtext.proto.decode.lift import LiftError, lift_model
 from onnxtext.proto.encode.lower import LowerError, lower_model
@@ -35,18 +35,18 @@ class Converter:
             target: the version to convert to.
 
         Raises:
-            Obstacle: the converter fails, or changes more than the node.
+            Rejected: the converter fails, or changes more than the node.
         """
         if work.old.domain or nested_graphs((work.node,)):
-            raise Obstacle("onnxtext has no rule for this change of the operator")
+            raise Rejected("onnxtext has no rule for this change of the operator")
         model, kept = _model_of(work, current)
         try:
             data = lower_model(model)
         except LowerError:
-            raise Obstacle("onnxtext has no rule for this change of the operator") from None
+            raise Rejected("onnxtext has no rule for this change of the operator") from None
         answer = self._ask(data, target)
         if isinstance(answer, str):
-            raise Obstacle(f"onnx's version converter failed: {answer}")
+            raise Rejected(f"onnx's version converter failed: {answer}")
         _take_over(work, answer, kept)
 
     def _ask(self, data: bytes, target: int) -> bytes | str:
@@ -75,7 +75,7 @@ def _model_of(work: Work, current: int) -> tuple[Model, set[str]]:
         made = work.graph.new_tensors.get(name)
         type = made.type if made is not None else work.facts.type(work.graph.scope, name)
         if not isinstance(type, TensorType):
-            raise Obstacle(f"the type of `{name}` is not known", f"declare the type of `{name}`")
+            raise Rejected(f"the type of `{name}` is not known", f"declare the type of `{name}`")
         found = work.facts.constant(work.graph.scope, name) if made is None else None
         if found is not None:
             made = make_tensor(found[0].element, found[1], found[0].integer_dims)
@@ -85,7 +85,7 @@ def _model_of(work: Work, current: int) -> tuple[Model, set[str]]:
     for name in filter(None, work.node.outputs):
         type = work.facts.type(work.graph.scope, name)
         if type is None:
-            raise Obstacle(f"the type of `{name}` is not known", f"declare the type of `{name}`")
+            raise Rejected(f"the type of `{name}` is not known", f"declare the type of `{name}`")
         outputs.append(ValueInfo(name, type))
     node = Node(work.node.op_type, work.node.inputs, work.node.outputs, work.node.attributes)
     graph = Graph("node", inputs, outputs, nodes=[node])
@@ -100,13 +100,13 @@ def _take_over(work: Work, data: bytes, kept: set[str]) -> None:
     try:
         made = lift_model(data)
     except LiftError:
-        raise Obstacle("onnx's version converter returned no valid model") from None
+        raise Rejected("onnx's version converter returned no valid model") from None
     graph = made.graph
     outputs = set(filter(None, work.node.outputs))
     new = [node for node in graph.nodes if not outputs.isdisjoint(node.outputs)]
     is_same = len(new) == 1 and outputs.issubset(new[0].outputs)
     if not is_same or any(value.type is None for value in graph.values):
-        raise Obstacle("onnx's version converter changes more than this node")
+        raise Rejected("onnx's version converter changes more than this node")
     names: dict[str, str] = {}
     for value in graph.values:
         if value.data is not None and value.name not in kept:
@@ -132,5 +132,5 @@ def _take_over(work: Work, data: bytes, kept: set[str]) -> None:
 def _numbers(value: ValueInfo) -> tuple[int | float, ...]:
     numbers = read_numbers(value.type, value.data, {})
     if numbers is None:
-        raise Obstacle("onnx's version converter made a constant that cannot be read")
+        raise Rejected("onnx's version converter made a constant that cannot be read")
     return numbers

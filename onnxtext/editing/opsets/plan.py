@@ -14,7 +14,7 @@ from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import newest_versions
 from onnxtext.editing.errors import refused
 from onnxtext.editing.opsets.converted_node import ConvertedGraph
-from onnxtext.editing.opsets.model_facts import Facts, Obstacle
+from onnxtext.editing.opsets.model_facts import Facts, Rejected
 from onnxtext.editing.opsets.onnx_converter import Converter
 from onnxtext.editing.opsets.report import CHANGE, OBSTACLE, ConversionError, Remark
 from onnxtext.editing.opsets.version_steps import Stepper
@@ -270,18 +270,18 @@ class _Conversion:
         place = Place(node, ("op_type",))
         try:
             if changed_fields(stated.decorators).keys() & _STATED:
-                raise Obstacle(
+                raise Rejected(
                     "`@set` or `@unset` changes its operator, inputs, outputs or attributes",
                     "write them in the node itself",
                 )
             new, sentences = self._stepper.convert(stated, node, current)
-        except Obstacle as obstacle:
+        except Rejected as rejected:
             target = _shown(domain, self._plan.targets[domain])
             remark = self._remark(
                 OBSTACLE,
                 f"this `{node.op_type}` of {_shown(domain, current)} cannot be converted to "
-                f"{target}: {obstacle.reason}",
-                obstacle.help,
+                f"{target}: {rejected.reason}",
+                rejected.help,
                 place,
             )
             if node.op_type == "Constant":

@@ -15,7 +15,7 @@ from onnxtext.checker.inference.element_types import bind
 from onnxtext.checker.inference.output_types import OUTPUT_TYPES
 from onnxtext.editing.opsets.converted_node import ConvertedGraph, Work
 from onnxtext.editing.opsets.inlining import inline
-from onnxtext.editing.opsets.model_facts import Facts, Obstacle
+from onnxtext.editing.opsets.model_facts import Facts, Rejected
 from onnxtext.editing.opsets.onnx_converter import Converter
 from onnxtext.editing.opsets.rules.table import FIRST, is_reviewed, reviewed_version, rule_of
 from onnxtext.editing.opsets.schema_versions import changes_between, unfit
@@ -57,7 +57,7 @@ class Stepper:
             current: the version of the operator set that the node uses.
 
         Raises:
-            Obstacle: the node cannot be converted.
+            Rejected: the node cannot be converted.
         """
         self._said, self._made = [], 0
         mark = self._graph.mark()
@@ -65,8 +65,8 @@ class Stepper:
             made = self._advance(replace(stated, attributes=node.attributes), current, 0)
         except (ArithmeticError, LookupError, ValueError, struct.error):
             self._graph.back_to(mark)
-            raise Obstacle("its attributes or inputs are not valid") from None
-        except Obstacle:
+            raise Rejected("its attributes or inputs are not valid") from None
+        except Rejected:
             self._graph.back_to(mark)
             raise
         whole = {id(new): old for new, old in zip(node.attributes, stated.attributes, strict=True)}
@@ -100,7 +100,7 @@ class Stepper:
         self._infer(node, old)
         self._made += 1
         if depth > _MOST_SUCCESSIVE_STEPS or self._made > _MOST_STEPS:
-            raise Obstacle("its conversion takes too many steps")
+            raise Rejected("its conversion takes too many steps")
         since = changes_between(self._schemas, domain, name, version, target)[0]
         if target > version:
             work, reached = self._up(node, old, since, version)
@@ -167,7 +167,7 @@ class Stepper:
             since = self._targets[old.domain]
             self._converter.convert(work, version, since)
         elif new.deprecated and rule == rule_of(("", "", 0)):
-            raise Obstacle(f"it was removed in version {since}")
+            raise Rejected(f"it was removed in version {since}")
         else:
             rule.up(work)
         return work, since
@@ -205,7 +205,7 @@ class Stepper:
             return
         reason = unfit(made, new, old, self._facts, self._graph.scope)
         if reason is not None:
-            raise Obstacle(f"in version {self._targets[domain]}, {reason}")
+            raise Rejected(f"in version {self._targets[domain]}, {reason}")
 
     def _type(self, name: str) -> str | None:
         return self._facts.element_type(self._graph.scope, name)

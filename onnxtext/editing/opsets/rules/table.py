@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from onnxtext.editing.opsets.converted_node import Work
-from onnxtext.editing.opsets.model_facts import Obstacle
+from onnxtext.editing.opsets.model_facts import Rejected
 from onnxtext.editing.opsets.rules import arithmetic_and_gemm as arithmetic
 from onnxtext.editing.opsets.rules import attributes_to_inputs as to_inputs
 from onnxtext.editing.opsets.rules import casts_and_encoders as casts
@@ -44,7 +44,7 @@ class Rule(NamedTuple):
 
 def _refuse(reason: str) -> Change:
     def refuse(work: Work) -> None:
-        raise Obstacle(reason)
+        raise Rejected(reason)
 
     return refuse
 
