@@ -14,6 +14,7 @@ from onnxtext.source import Source
 
 LONGEST = 300.0
 """Time limit of an import, in seconds."""
+_LONGEST_LINE = 300
 
 
 class SchemaImportError(Exception):
@@ -79,9 +80,6 @@ def import_schemas(package: str) -> SchemaFile:
             f"{error.diagnostics[0].message}",
             f"{sys.executable} -m onnxtext.schemas.child_main {package} shows them",
         ) from None
-
-
-_LONGEST_LINE = 300
 
 
 def with_bodies(made: SchemaFile, old: SchemaFile) -> SchemaFile:

@@ -12,10 +12,10 @@ from onnxtext.tensor.elements import ELEMENTS, raw_size
 
 _INTS_FRACTION = 4
 """An integer has eight bytes in a blob, but as few as two (tag, varint) in an INTS attribute."""
-
-
 _COMMON = (ast.RawData, ast.Blob)
+"""The data of most initializers; its size depends on the type only."""
 _WEIGHTLESS = (ast.Float32, int, bytes)
+"""The values of attributes that are too small to count."""
 
 
 def wanted_size(type: ast.TensorType) -> int:
