@@ -144,6 +144,7 @@ def _set(now: Inferred, item: Any, index: int, number: int, where: Finding | Nod
 
 
 def _changed_attribute(attribute: Attribute, index: int, number: int) -> Attribute | None:
+    """Return the attribute of a `Constant` with one element replaced; None if not int64."""
     value = attribute.value
     if isinstance(value, Tensor):
         data = _changed(value.type, value.data, index, number)

@@ -92,6 +92,7 @@ def _shape(type: Type | None) -> Shape | None:
 
 
 def _sized(type: Type | None, sizes: Mapping[str, int]) -> Type | None:
+    """Return a type with sizes for symbolic dimensions."""
     if not isinstance(type, TensorType) or type.shape is None:
         return type
     dims = []

@@ -92,6 +92,7 @@ def _names(weight: ValueInfo | _Constant) -> tuple[str, ...]:
 
 
 def _tensor(array: np.ndarray[Any, Any], name: str) -> Tensor:
+    """Convert an array to a tensor of the syntax tree."""
     from onnx import numpy_helper
 
     try:

@@ -68,6 +68,7 @@ def _into(one: Sizes | None, whole: Sizes) -> bool:
 
 
 def _reshape(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> bool:
+    """Whether the input of a `Reshape` has as many elements as the constant shape requires."""
     shape = _at(shapes, 0)
     wanted = values[1].numbers() if len(values) > 1 and values[1] is not None else None
     if shape is None or wanted is None:
@@ -92,6 +93,7 @@ def _gemm(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> bool:
 
 
 def _conv(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> bool:
+    """Whether kernel, weights and bias fit the number of channels and each other."""
     transposed = node.op_type == "ConvTranspose"
     quantized = node.op_type == "QLinearConv"
     shape, weights = _at(shapes, 0), _at(shapes, 3 if quantized else 1)
@@ -111,6 +113,7 @@ def _conv(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> bool:
 
 
 def _recurrent(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> bool:
+    """Whether weights, biases and states have the sizes that the operator defines."""
     first = _integer(node, "layout", 0)
     direction = attribute_value(node.attributes, "direction")
     count = 2 if direction == b"bidirectional" else 1
@@ -157,6 +160,7 @@ def _along_axis(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> b
 
 
 def _split(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> bool:
+    """Whether the sizes in `split` add up to the size of the dimension."""
     shape = _at(shapes, 0)
     listed = attribute_value(node.attributes, "split")
     if len(values) > 1 and values[1] is not None:

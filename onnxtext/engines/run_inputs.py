@@ -227,28 +227,25 @@ def random_inputs(
     }
 
 
-_GIVE = "give a value for this input"
-
-
 def _random(name: str, type: onnx.TypeProto, seed: int, sizes: Mapping[str, int]) -> Any:
-    if type.WhichOneof("value") != "tensor_type" or not type.tensor_type.HasField("shape"):
-        wrong = "its type is not a tensor with a shape"
-        raise input_error(f"cannot make a random value for `{name}`: {wrong}", _GIVE)
-    shape = [
-        dim.dim_value if dim.HasField("dim_value") else sizes.get(dim.dim_param, 1)
-        for dim in type.tensor_type.shape.dim
-    ]
-    if any(size < 0 for size in shape):
-        wrong = "it has a negative dimension"
-        raise input_error(f"cannot make a random value for `{name}`: {wrong}", _GIVE)
+    """Make a random value for the input `name`; raise an input error if that is not possible."""
     try:
+        if type.WhichOneof("value") != "tensor_type" or not type.tensor_type.HasField("shape"):
+            raise ValueError("its type is not a tensor with a shape")
+        shape = [
+            dim.dim_value if dim.HasField("dim_value") else sizes.get(dim.dim_param, 1)
+            for dim in type.tensor_type.shape.dim
+        ]
+        if any(size < 0 for size in shape):
+            raise ValueError("it has a negative dimension")
         return _draw(name, shape, _dtype(type.tensor_type.elem_type), seed)
-    except (TypeError, ValueError, OverflowError) as error:  # numpy has no arrays of this shape
+    except (TypeError, ValueError, OverflowError) as error:  # or numpy has no such arrays
         wrong = f"cannot make a random value for `{name}`: {error}"
-        raise input_error(wrong, _GIVE) from None
+        raise input_error(wrong, "give a value for this input") from None
 
 
 def _draw(name: str, shape: list[int], wanted: np.dtype[Any], seed: int) -> Any:
+    """Draw an array of random elements; the name of the input is a part of the seed."""
     draw = np.random.default_rng([seed, *name.encode()])
     if wanted == np.dtype(object):
         return np.full(shape, "a", object)

@@ -147,6 +147,7 @@ class DocumentWriter(StatementWriter):
         return f"{head} {self.broken(found, texts, '{}', indent, comma='')}"
 
     def _metadata(self, tree: Tree, indent: str) -> str:
+        """Write an entry of metadata, or a block of entries."""
         if tree.alias == "repeated_entry":
             key, *_, word = tree.parts
             return f"{word_text(key)}: {only_token(word).text}"
@@ -200,6 +201,7 @@ def _is_not_colon(part: Tree | Token) -> bool:
 
 
 def _path(tree: Tree) -> str:
+    """Write the path of an item of a section, such as `[fc].then_branch.y`."""
     steps = []
     for step in tree.trees():
         if step.alias == "label_step":

@@ -122,6 +122,7 @@ def _difference(source: Source, model: Model, formatted: str) -> str | None:
 
 
 def _refusal(source: Source, message: str) -> OnnxTextError:
+    """Create the error for a text that cannot be formatted."""
     return OnnxTextError(
         Diagnostic(
             "not-formatted",

@@ -270,6 +270,7 @@ class StatementWriter(LiteralWriter):
         return self.bracketed(tree, found, texts, "[]", indent, budget)
 
     def _element(self, tree: Tree, indent: str, budget: int) -> str:
+        """Write an element of an attribute: a number, string, reference, graph, tensor or type."""
         last = tree.parts[-1]
         assert isinstance(last, Tree)
         if len(tree.parts) == 2 and isinstance(tree.parts[0], Token):
@@ -333,6 +334,7 @@ def _is_graph(tree: Tree) -> bool:
 
 
 def _holds_graph(tree: Tree) -> bool:
+    """Whether the value of an attribute is a graph or contains graphs."""
     value = tree.child("attribute_value")
     if value is None:
         return False

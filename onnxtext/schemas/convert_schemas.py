@@ -65,6 +65,7 @@ def converted(schema: Any) -> OperatorSchema:
 
 
 def _values(formals: Sequence[Any], least: int, schema: OperatorSchema) -> list[FormalValue]:
+    """Convert the formal inputs or outputs of a schema, of which a node has at least `least`."""
     made: list[FormalValue] = []
     names: set[str] = set()
     for index, formal in enumerate(formals):
@@ -101,6 +102,7 @@ def _field(item: Any, name: str, other: str) -> Any:
 
 
 def _attribute(formal: Any) -> FormalAttribute:
+    """Convert a formal attribute with its default; a default that cannot be read is left out."""
     kind = AttributeType[str(formal.type).rpartition(".")[2].upper()]
     default = _field(formal, "default_value", "_default_value")
     data = default if isinstance(default, bytes) else default.SerializeToString()

@@ -84,6 +84,7 @@ def _from_npy(
 def _from_npz(
     path: Path, entry: str, type: TensorType, shape: tuple[int, ...], where: str
 ) -> bytes | memoryview:
+    """Return the elements of an array in a `.npz` archive."""
     try:
         with zipfile.ZipFile(path) as archive:
             member = entry if entry in archive.namelist() else entry + ".npy"

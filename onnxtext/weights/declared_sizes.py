@@ -68,6 +68,7 @@ def declared_size(model: ast.Model | ast.Fragment) -> tuple[int, int]:
 def _attributes(
     attributes: tuple[str | ast.Attribute, ...], resources: Mapping[str, bytes | memoryview]
 ) -> int:
+    """Estimate the size of the values of attributes, in bytes."""
     total = 0
     for item in attributes:
         if type(item) is ast.Attribute and type(item.value) not in _WEIGHTLESS:
@@ -86,6 +87,7 @@ def _attributes(
 
 
 def _value(data: Any, type: Any) -> int:
+    """Estimate the size of data with a type, in bytes; 0 for small data."""
     match data:
         case ast.Tensor():
             return _value(data.data, data.type)

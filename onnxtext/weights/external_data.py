@@ -133,6 +133,7 @@ class Externalizer(Rewriter):
         )
 
     def _raw(self, type: TensorType, data: Any) -> Data | None:
+        """Return the bytes of data; None for data without raw bytes."""
         match data:
             case RawData():
                 return data.data
@@ -210,6 +211,7 @@ class Embedder(Rewriter):
         return file
 
     def _check(self, location: str, file: memoryview, checksum: str, where: str) -> None:
+        """Compare the SHA-1 of a file with a reference, once for each file and checksum."""
         if (location, checksum) in self._checked:
             return
         actual = hashlib.sha1(file, usedforsecurity=False).hexdigest()

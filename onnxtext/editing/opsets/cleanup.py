@@ -56,6 +56,13 @@ def remove_leftovers(model: Model, replaced: set[str], dropped: set[tuple[int, s
 
 
 def _remove_declarations(graph: Graph, gone: set[str], without: set[str]) -> None:
+    """Remove unused constants and the declarations of outputs that no longer exist.
+
+    Args:
+        graph: the graph; changed in place.
+        gone: the names of unused constants.
+        without: the names of outputs that nodes no longer have.
+    """
     graph.quantization = [one for one in graph.quantization if one.tensor_name not in without]
     kept = {value.name for value in graph.inputs}
     graph.values = [

@@ -110,6 +110,7 @@ class Facts:
         return None
 
     def _types_in(self, scope: Scope) -> dict[str, Type]:
+        """Return the types of values by name: inferred in graphs, declared in functions."""
         if scope.function is None:
             return self._types.get(id(scope), {})
         known = self._declared.get(id(scope))

@@ -50,6 +50,7 @@ class Converter:
         _take_over(work, answer, kept)
 
     def _ask(self, data: bytes, target: int) -> bytes | str:
+        """Return a model converted by onnx's version converter, or the reason of its failure."""
         key = data + target.to_bytes(4, "little")
         known = self._known.get(key)
         if known is None:

@@ -21,7 +21,7 @@ from onnxtext.editing.opsets.version_steps import Stepper
 
 Targets = Mapping[str, int]
 """Versions of operator sets by domain; the domain of the standard operators is ""."""
-_STATED = {"op_type", "domain", "overload", "input", "output", "attribute", "attribute_proto"}
+_FIELDS_READ = {"op_type", "domain", "overload", "input", "output", "attribute", "attribute_proto"}
 """Fields that conversion reads; nodes that set them with `@set` or `@unset` are not converted."""
 _MOST_REMARKS = 500
 
@@ -234,12 +234,12 @@ class _Conversion:
             return
         made: list[Node] = []
         changed = False
-        for stated, node in zip(tree.nodes, scope.nodes, strict=True):
+        for original, node in zip(tree.nodes, scope.nodes, strict=True):
             if not self._is_touched(node):
-                made.append(stated)
+                made.append(original)
                 continue
-            new = self._node(stated, node)
-            changed = changed or len(new) != 1 or new[0] is not stated
+            new = self._node(original, node)
+            changed = changed or len(new) != 1 or new[0] is not original
             made += new
         if changed:
             self._plan._nodes.append((tree, made))
@@ -263,18 +263,18 @@ class _Conversion:
         after = self._schemas.find(domain, name, target)
         return before is not None and (after is None or before.since != after.since)
 
-    def _node(self, stated: Node, node: Node) -> list[Node]:
+    def _node(self, original: Node, node: Node) -> list[Node]:
         """Convert a node; return the nodes that replace it. For the arguments, see `Stepper`."""
         domain = plain_domain(node.domain)
         current = self._versions[domain]
         place = Place(node, ("op_type",))
         try:
-            if changed_fields(stated.decorators).keys() & _STATED:
+            if changed_fields(original.decorators).keys() & _FIELDS_READ:
                 raise Rejected(
                     "`@set` or `@unset` changes its operator, inputs, outputs or attributes",
                     "write them in the node itself",
                 )
-            new, sentences = self._stepper.convert(stated, node, current)
+            new, sentences = self._stepper.convert(original, node, current)
         except Rejected as rejected:
             target = _shown(domain, self._plan.targets[domain])
             remark = self._remark(
@@ -286,7 +286,7 @@ class _Conversion:
             )
             if node.op_type == "Constant":
                 self._plan._refused.append((node, remark))
-            return [stated]
+            return [original]
         for text in sentences:
             self._remark(CHANGE, f"`{node.op_type}`: {text}", None, place)
         return new

@@ -125,6 +125,15 @@ def _types(
 def _binds(
     formal: Parameter, signature: Signature, name: str, text: str, bound: dict[str, tuple[str, str]]
 ) -> str | None:
+    """Return why the type of a value contradicts the type variable of its parameter, or None.
+
+    Args:
+        formal: the parameter.
+        signature: its schema.
+        name: the name of the value.
+        text: the type of the value.
+        bound: maps type variables to (type, name of a value); a new variable is added.
+    """
     if formal.type in signature.variables and formal.homogeneous:
         first, other = bound.setdefault(formal.type, (text, name))
         if first != text:

@@ -45,37 +45,39 @@ class Stepper:
         self._targets = targets
         self._converter = converter
         self._schemas: Schemas = facts.schemas
-        self._said: list[str] = []
+        self._sentences: list[str] = []
         self._made = 0
 
-    def convert(self, stated: Node, node: Node, current: int) -> tuple[list[Node], list[str]]:
+    def convert(self, original: Node, node: Node, current: int) -> tuple[list[Node], list[str]]:
         """Convert a node; return the nodes that replace it, and sentences about the changes.
 
         Args:
-            stated: the node as it is in the syntax tree.
+            original: the node as it is in the syntax tree.
             node: the same node, in which attribute lists stored in blobs are expanded.
             current: the version of the operator set that the node uses.
 
         Raises:
             Rejected: the node cannot be converted.
         """
-        self._said, self._made = [], 0
+        self._sentences, self._made = [], 0
         mark = self._graph.mark()
         try:
-            made = self._advance(replace(stated, attributes=node.attributes), current, 0)
+            made = self._advance(replace(original, attributes=node.attributes), current, 0)
         except (ArithmeticError, LookupError, ValueError, struct.error):
             self._graph.back_to(mark)
             raise Rejected("its attributes or inputs are not valid") from None
         except Rejected:
             self._graph.back_to(mark)
             raise
-        whole = {id(new): old for new, old in zip(node.attributes, stated.attributes, strict=True)}
+        whole = {
+            id(new): old for new, old in zip(node.attributes, original.attributes, strict=True)
+        }
         for each in made:
             if any(id(held) in whole for held in each.attributes):
                 each.attributes = tuple([whole.get(id(held), held) for held in each.attributes])
-        if made == [stated]:
-            made = [stated]  # the caller tests identity
-        return made, list(dict.fromkeys(self._said))
+        if made == [original]:
+            made = [original]  # the caller tests identity
+        return made, list(dict.fromkeys(self._sentences))
 
     def _advance(
         self, node: Node, version: int, depth: int, first: Signature | None = None
@@ -106,7 +108,7 @@ class Stepper:
             work, reached = self._up(node, old, since, version)
         else:
             work, reached = self._down(node, old, version)
-        self._said += work.done
+        self._sentences += work.done
         made: list[Node] = []
         if work.removed:
             # The graphs of the replaced node are written for its version.
@@ -158,6 +160,11 @@ class Stepper:
                 facts.set_type(name, type)
 
     def _up(self, node: Node, old: Signature, since: int, version: int) -> tuple[Work, int]:
+        """Convert a node to the newer version `since`, which changed its operator.
+
+        Returns:
+            The rewritten node, and the version of the operator set that it uses.
+        """
         new = self._schemas.find(old.domain, old.name, since)
         assert new is not None
         work = Work(self._facts, self._graph, node, old, new)
@@ -173,6 +180,7 @@ class Stepper:
         return work, since
 
     def _down(self, node: Node, old: Signature, version: int) -> tuple[Work, int]:
+        """Convert a node to the version before `old`; the result is that of `_up`."""
         reached = old.since - 1
         new = self._schemas.find(old.domain, old.name, reached) if reached else None
         if new is not None and new.deprecated and not old.deprecated:
