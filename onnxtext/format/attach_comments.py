@@ -111,7 +111,7 @@ def _opens(part: Tree | Token) -> bool:
 
 
 def attach_items(items: list[Item], closing: Token) -> None:
-    """Move the comments in and behind list items to the four positions of the module docstring.
+    """Move the comments in and behind list items to the four positions (see the module).
 
     Args:
         items: the items.
@@ -148,7 +148,7 @@ class _Statement:
         self.sink = self.first.lead
 
     def visit(self, part: Tree | Token) -> None:
-        """Move the comments of the item, or of a part, to the positions of the module docstring."""
+        """Move the comments of the item, or of a part of it, to the four positions."""
         if isinstance(part, Token):
             self._lead(part)
             self._trail(part)

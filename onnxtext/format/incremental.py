@@ -249,7 +249,10 @@ class StatementRun:
             self.start = at
 
     def take(self, at: int, written: Written) -> bool:
-        """Add a formatted statement; return False if it cannot begin the run."""
+        """Add a formatted statement, whose source begins at `at`.
+
+        Return False if it cannot begin the run: it has comments, and the line above it is blank.
+        """
         if self.same >= 0:
             self.begin(at)
         indent = self.writer.indent

@@ -183,7 +183,10 @@ def nothing(indent: str, budget: int) -> str:
 
 
 def items_text(items: Sequence[str], indent: str, budget: int) -> str:
-    """Return a list in brackets; only a string of several lines splits `[0, ...]` over lines."""
+    """Return a list in brackets.
+
+    A repeated element, as in `[0, ...]`, stays on one line unless it is a string of several lines.
+    """
     if len(items) <= 2 and items[-1] == "..." and "\n" not in items[0]:
         return f"[{', '.join(items)}]"
     return filled(items, "[]", indent, budget)

@@ -274,7 +274,7 @@ _STRING_ITEM = re.compile(r'"""|b?"(?:[^"\\]|\\.)*",')
 
 
 def _is_filled(line: str) -> bool:
-    """Whether a line of a literal shows that the lines of its list are filled with items."""
+    """Whether a line of a literal shows that its list has as many items per line as fit."""
     return (line[-1:] == "," and ", " in line) or _STRING_ITEM.fullmatch(line) is not None
 
 
@@ -293,7 +293,10 @@ def _closes(opening: str, closing: str) -> bool:
 
 
 def _back(printed: Sequence[str], at: int, indent: int) -> Iterator[int]:
-    """Yield the indices of the lines of a statement before line `at`, which begins with `=`."""
+    """Yield the indices of the lines above line `at` in the same statement.
+
+    Line `at` begins with `=`.
+    """
     for before in range(at - 1, -1, -1):
         yield before
         line = printed[before]

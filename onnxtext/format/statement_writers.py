@@ -177,14 +177,12 @@ class Writer(ABC):
             formatted = self.format_alone(code)
             if formatted is None:
                 return None
-            self.learn_spelling(item, formatted)
+            if isinstance(item, Node):
+                self._printer.spell(item, formatted)
             self._changed.append((code, formatted))
         if simple:
             self._templates.learn(key, parts, item, formatted)
         return formatted
-
-    def learn_spelling(self, item: Node | ValueInfo, formatted: str) -> None:  # noqa: B027
-        """Use the spelling of a fully formatted statement for similar statements, if possible."""
 
     def _remember(self, source: str, parts: list[str], trivia: str) -> None:
         """Cache the formatted text for statements that differ in names only."""
@@ -253,11 +251,6 @@ class NodeWriter(Writer):
         """Print a node."""
         assert isinstance(item, Node)
         return self._printer.node_text(item, self.indent)
-
-    def learn_spelling(self, item: Node | ValueInfo, formatted: str) -> None:
-        """Use the spelling of a formatted node for nodes with the same attribute list."""
-        assert isinstance(item, Node)
-        self._printer.spell(item, formatted)
 
 
 class ValueWriter(Writer):

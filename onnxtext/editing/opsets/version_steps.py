@@ -138,7 +138,7 @@ class Stepper:
             self._graph.constants = constants
 
     def _infer(self, node: Node, signature: Signature) -> None:
-        """Infer and record the types of the outputs of a node that the conversion created.
+        """Infer and record the types of those outputs of a node that the conversion created.
 
         Record the tensor of a `Constant`, too: the step of another node may need it.
         """
