@@ -70,7 +70,7 @@ def fix_one(model: Model, now: Inferred, symbol: str, old: int, answers: Answers
             fixed = _set(now, repair.item, int(place.part[-1]), int(repair.argument[1]), finding)
             if fixed is not None:
                 return fixed
-    if any(_forced(now, symbol)) or any(_failing(model, symbol, old, answers)):
+    if any(_restrictions(now, symbol)) or any(_trial_failures(model, symbol, old, answers)):
         return _fix_reshape(now, symbol, old)
     return None
 
@@ -190,21 +190,21 @@ def obstacles(
         names: the names of the inputs that have the dimension.
         answers: a cache of results of onnx's inference; new results are added.
     """
-    found = list(_forced(now, symbol))
+    found = list(_restrictions(now, symbol))
     failing: dict[str, str] = {}
-    for node, message in _failing(model, symbol, old, answers):
+    for node, message in _trial_failures(model, symbol, old, answers):
         failing.setdefault(node, message)
     for node, message in failing.items():
         if not any(f"({node})" in other for other in found):
             found.append(message)
     if not found:
-        found = list(_lost(now, names))
+        found = list(_unverified(now, names))
     more = len(found) - _MOST_SHOWN
     shown: list[str] = [Obstacle(item) for item in found[:_MOST_SHOWN]]
     return [*shown, Obstacle(f"and {more} more")] if more > 0 else shown
 
 
-def _forced(now: Inferred, symbol: str) -> Iterator[str]:
+def _restrictions(now: Inferred, symbol: str) -> Iterator[str]:
     """Yield a message for each finding of the checker that restricts a symbolic dimension."""
     for finding in symbolic_dimensions.check(now.subject):
         if quoted(symbol) in finding.message:
@@ -213,7 +213,9 @@ def _forced(now: Inferred, symbol: str) -> Iterator[str]:
             yield f"{finding.message}{at}; {finding.help}"
 
 
-def _failing(model: Model, symbol: str, old: int, answers: Answers) -> Iterator[tuple[str, str]]:
+def _trial_failures(
+    model: Model, symbol: str, old: int, answers: Answers
+) -> Iterator[tuple[str, str]]:
     """Try other sizes of a dimension; yield (node, message) for each node that rejects one."""
     others = {name: _OTHERS for name in _symbols(model) if name != symbol}
     known = set(_rejected(infer_shapes(model, {**others, symbol: old}, answers)))
@@ -265,7 +267,7 @@ def _numbers(view: Shapes, name: str) -> tuple[int, ...] | None:
     return tuple(shape)
 
 
-def _lost(now: Inferred, names: set[str]) -> Iterator[str]:
+def _unverified(now: Inferred, names: set[str]) -> Iterator[str]:
     """Yield messages on nodes that depend on the edited inputs and may reject other sizes.
 
     These are the first nodes on each path with outputs of unknown sizes, and nodes whose operators

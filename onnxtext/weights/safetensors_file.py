@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +57,7 @@ def write_safetensors(path: Path, blobs: Mapping[str, bytes | memoryview], model
         from safetensors.numpy import save_file
     except ImportError:
         raise SafetensorsMissing from None
-    types = dict(_tensors(model))
+    types = _types_by_digest(model)
     lengths = {len(prefix) for prefix in types}
     arrays: dict[str, Any] = {}
     metadata: dict[str, str] = {}
@@ -86,20 +86,19 @@ def write_safetensors(path: Path, blobs: Mapping[str, bytes | memoryview], model
             raise OSError(int(number[1]), os.strerror(int(number[1])), path) from None
 
 
-def _tensors(model: Model) -> Iterator[tuple[str, tuple[str, TensorType]]]:
-    """Yield (digest, (name, type)) of the first initializer that uses each blob."""
-    seen: set[str] = set()
+def _types_by_digest(model: Model) -> dict[str, tuple[str, TensorType]]:
+    """Map the digest of each blob to the name and type of the first initializer that uses it."""
+    found: dict[str, tuple[str, TensorType]] = {}
     for graph in walk_graphs(model):
         values = graph.values if isinstance(graph, Function) else [*graph.inputs, *graph.values]
         for value in values:
             if (
                 isinstance(value.data, Blob)
                 and isinstance(value.type, TensorType)
-                and value.data.digest not in seen
                 and _can_be_key(value.name)
             ):
-                seen.add(value.data.digest)
-                yield value.data.digest, (value.name, value.type)
+                found.setdefault(value.data.digest, (value.name, value.type))
+    return found
 
 
 def _can_be_key(name: str) -> bool:

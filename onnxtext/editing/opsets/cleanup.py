@@ -79,7 +79,7 @@ def _remove_declarations(graph: Graph, gone: set[str], without: set[str]) -> Non
 
 
 def _without_names(decorator: Decorator, names: set[str]) -> Decorator | None:
-    """Return a decorator that lists values without some of them; None if it lists no others."""
+    """Remove names from a decorator that lists values; return None if no name remains."""
     if decorator.name not in ("value_info", "initializers"):
         return decorator
     gone = {name.encode("utf-8", "surrogateescape") for name in names}

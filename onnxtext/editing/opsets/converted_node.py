@@ -284,7 +284,7 @@ class Work:
         return name
 
     def parameter(self, base: str, held: Attribute) -> str:
-        """Insert a `Constant` whose value is the function parameter `held`; return its output.
+        """Insert a `Constant` with the function parameter that `held` refers to; return its output.
 
         Raises:
             Rejected: a call of the function gives the parameter no value.
