@@ -83,7 +83,7 @@ def import_schemas(package: str) -> SchemaFile:
 
 
 def with_bodies(made: SchemaFile, old: SchemaFile) -> SchemaFile:
-    """Give each operator of `made` without a body the body that it has in `old`; return `made`.
+    """Copy bodies from `old` to those operators of `made` that have none; return `made`.
 
     Packages offer no bodies; users write bodies by hand.
     """

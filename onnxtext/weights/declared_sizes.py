@@ -19,7 +19,7 @@ _WEIGHTLESS = (ast.Float32, int, bytes)
 
 
 def wanted_size(type: ast.TensorType) -> int:
-    """Return the size in bytes of the `raw_data` of a tensor type; -1 if it can have none."""
+    """Return the size of `raw_data` in bytes; -1 if tensors of this type have no `raw_data`."""
     element = ELEMENTS.get(type.element)
     count = 1
     for dim in type.shape or ():
