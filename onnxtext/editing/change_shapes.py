@@ -14,7 +14,7 @@ from onnxtext.ast.visit import walk_graphs
 from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.isolation.pool import Answers
 from onnxtext.editing.errors import refused, unknown
-from onnxtext.editing.infer_from_inputs import Bare, Shape, infer_bare, with_plain
+from onnxtext.editing.infer_from_inputs import Inferred, Shape, infer_shapes, with_value
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_fragment
 
@@ -57,9 +57,9 @@ def set_shape(model: Model, name: str, shape: Shape | str | None) -> None:
     if isinstance(shape, str):
         shape = read_shape(shape)
     answers: Answers = {}
-    before = infer_bare(model, answers=answers)
+    before = infer_shapes(model, answers=answers)
     put_shape(model, name, shape)
-    follow_inference(model, before, infer_bare(model, answers=answers), {name})
+    follow_inference(model, before, infer_shapes(model, answers=answers), {name})
 
 
 # ---- Declarations -----------------------------------------------------------------------------
@@ -121,14 +121,14 @@ def _renamed(old: Shape | None, new: Shape | None) -> dict[str, int | str]:
 
 def _mapped(dim: Any, renamed: Mapping[str, int | str]) -> Any:
     plain = plain_dim(dim)
-    return with_plain(dim, renamed[plain]) if isinstance(plain, str) and plain in renamed else dim
+    return with_value(dim, renamed[plain]) if isinstance(plain, str) and plain in renamed else dim
 
 
 def _with_shape(type: TensorType, shape: Shape) -> TensorType:
     return type if type.shape == shape else replace(type, shape=shape)
 
 
-def follow_inference(model: Model, before: Bare, after: Bare, names: set[str]) -> None:
+def follow_inference(model: Model, before: Inferred, after: Inferred, names: set[str]) -> None:
     """Update the declared shapes of a model where an edit changes the inferred shapes.
 
     Args:
@@ -161,7 +161,7 @@ def _following(type: TensorType, before: Shape | None, after: Shape | None) -> T
     if len(after) != len(before):
         return _with_shape(type, after)
     changed = [
-        with_plain(dim, plain_dim(other)) if plain_dim(dim) == one != other else dim
+        with_value(dim, plain_dim(other)) if plain_dim(dim) == one != other else dim
         for dim, one, other in zip(type.shape, before, after, strict=True)
     ]
     return _with_shape(type, tuple(changed))

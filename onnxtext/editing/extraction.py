@@ -165,6 +165,7 @@ def _inferred_types(model: Model) -> dict[str, Type]:
 
 
 def _resolved(flow: Flow, names: Sequence[str]) -> list[str]:
+    """Return the values that names of values and labels of nodes stand for."""
     found: list[str] = []
     for name in names:
         values = flow.resolve(name)

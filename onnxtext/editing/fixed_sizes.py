@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""After a dimension was made symbolic, find nodes that need its old size; fix constant shapes."""
+"""Find nodes that accept only the old size of a dimension made symbolic; fix constant shapes."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from onnxtext.checker.inference.function_attributes import has_references
 from onnxtext.checker.inference.shape_environment import Shapes
 from onnxtext.checker.isolation.pool import Answers
 from onnxtext.checker.rules import symbolic_dimensions
-from onnxtext.editing.infer_from_inputs import Bare, infer_bare
+from onnxtext.editing.infer_from_inputs import Inferred, infer_shapes
 from onnxtext.editing.size_rules import accepts, is_checked
 
 _MOST_SHOWN = 8
 _OTHERS = 6
-"""The size of all other symbolic dimensions while several sizes of one dimension are tried."""
+"""When sizes of one symbolic dimension are tried, all other symbolic dimensions have this size."""
 
 
 class Obstacle(str):
@@ -48,7 +48,7 @@ class Fixed:
     undo: Callable[[], None]
 
 
-def fix_one(model: Model, now: Bare, symbol: str, old: int, answers: Answers) -> Fixed | None:
+def fix_one(model: Model, now: Inferred, symbol: str, old: int, answers: Answers) -> Fixed | None:
     """Change one element of a constant shape that allows only the old size of a dimension.
 
     Args:
@@ -70,12 +70,12 @@ def fix_one(model: Model, now: Bare, symbol: str, old: int, answers: Answers) ->
             fixed = _set(now, repair.item, int(place.part[-1]), int(repair.argument[1]), finding)
             if fixed is not None:
                 return fixed
-    if any(_forced(now, symbol)) or any(_failing(model, symbol, old, answers)):
+    if any(_restrictions(now, symbol)) or any(_trial_failures(model, symbol, old, answers)):
         return _fix_reshape(now, symbol, old)
     return None
 
 
-def _fix_reshape(now: Bare, symbol: str, old: int) -> Fixed | None:
+def _fix_reshape(now: Inferred, symbol: str, old: int) -> Fixed | None:
     """Replace the old size by 0 in the constant shape of a `Reshape`; 0 copies the input's size.
 
     Only one `Reshape` is changed: the first one whose input has the symbolic dimension at the same
@@ -107,7 +107,7 @@ def _stored(main: Scope, name: str) -> ValueInfo | Node | None:
     return main.given[name] if at < 0 else main.nodes[at]
 
 
-def _set(now: Bare, item: Any, index: int, number: int, where: Finding | Node) -> Fixed | None:
+def _set(now: Inferred, item: Any, index: int, number: int, where: Finding | Node) -> Fixed | None:
     """Set an element of a constant shape.
 
     Args:
@@ -144,6 +144,7 @@ def _set(now: Bare, item: Any, index: int, number: int, where: Finding | Node) -
 
 
 def _changed_attribute(attribute: Attribute, index: int, number: int) -> Attribute | None:
+    """Return the attribute of a `Constant` with one element replaced; None if not int64."""
     value = attribute.value
     if isinstance(value, Tensor):
         data = _changed(value.type, value.data, index, number)
@@ -173,7 +174,7 @@ def _with_element(stored: bytes, index: int, number: int) -> bytes:
 
 
 def obstacles(
-    model: Model, now: Bare, symbol: str, old: int, names: set[str], answers: Answers
+    model: Model, now: Inferred, symbol: str, old: int, names: set[str], answers: Answers
 ) -> list[str]:
     """Return an `Obstacle` for each node that accepts only the old size of a dimension.
 
@@ -189,21 +190,21 @@ def obstacles(
         names: the names of the inputs that have the dimension.
         answers: a cache of results of onnx's inference; new results are added.
     """
-    found = list(_forced(now, symbol))
+    found = list(_restrictions(now, symbol))
     failing: dict[str, str] = {}
-    for node, message in _failing(model, symbol, old, answers):
+    for node, message in _trial_failures(model, symbol, old, answers):
         failing.setdefault(node, message)
     for node, message in failing.items():
         if not any(f"({node})" in other for other in found):
             found.append(message)
     if not found:
-        found = list(_lost(now, names))
+        found = list(_unverified(now, names))
     more = len(found) - _MOST_SHOWN
     shown: list[str] = [Obstacle(item) for item in found[:_MOST_SHOWN]]
     return [*shown, Obstacle(f"and {more} more")] if more > 0 else shown
 
 
-def _forced(now: Bare, symbol: str) -> Iterator[str]:
+def _restrictions(now: Inferred, symbol: str) -> Iterator[str]:
     """Yield a message for each finding of the checker that restricts a symbolic dimension."""
     for finding in symbolic_dimensions.check(now.subject):
         if quoted(symbol) in finding.message:
@@ -212,12 +213,14 @@ def _forced(now: Bare, symbol: str) -> Iterator[str]:
             yield f"{finding.message}{at}; {finding.help}"
 
 
-def _failing(model: Model, symbol: str, old: int, answers: Answers) -> Iterator[tuple[str, str]]:
-    """Try other sizes; yield (node, message) for each node that rejects one."""
+def _trial_failures(
+    model: Model, symbol: str, old: int, answers: Answers
+) -> Iterator[tuple[str, str]]:
+    """Try other sizes of a dimension; yield (node, message) for each node that rejects one."""
     others = {name: _OTHERS for name in _symbols(model) if name != symbol}
-    known = set(_rejected(infer_bare(model, {**others, symbol: old}, answers)))
+    known = set(_rejected(infer_shapes(model, {**others, symbol: old}, answers)))
     for size in (2 * old, 3 * old, 2 * old + 3):
-        made = infer_bare(model, {**others, symbol: size}, answers)
+        made = infer_shapes(model, {**others, symbol: size}, answers)
         for node, why in _rejected(made):
             if (node, why) not in known and node not in {other for other, _ in known}:
                 message = f"{node} accepts the size {old} of `{symbol}`, but not {size}"
@@ -230,8 +233,11 @@ def _symbols(model: Model) -> set[str]:
     return {dim for shape in shapes for dim in map(plain_dim, shape) if isinstance(dim, str)}
 
 
-def _rejected(made: Bare) -> Iterator[tuple[str, str]]:
-    """Yield each node that rejects the sizes of its inputs, as text, and the reason or ""."""
+def _rejected(made: Inferred) -> Iterator[tuple[str, str]]:
+    """Yield (node, reason) for each node that rejects the sizes of its inputs, both as text.
+
+    The reason is "" if a rule of `size_rules` rejects the sizes.
+    """
     for finding in made.inference.findings:
         if finding.slug != "onnx-inference-failed":
             item = finding.places[0].item
@@ -261,7 +267,7 @@ def _numbers(view: Shapes, name: str) -> tuple[int, ...] | None:
     return tuple(shape)
 
 
-def _lost(now: Bare, names: set[str]) -> Iterator[str]:
+def _unverified(now: Inferred, names: set[str]) -> Iterator[str]:
     """Yield messages on nodes that depend on the edited inputs and may reject other sizes.
 
     These are the first nodes on each path with outputs of unknown sizes, and nodes whose operators

@@ -11,6 +11,7 @@ from onnxtext.ast.model import Function, Graph, Model, OpsetImport, Presence
 from onnxtext.ast.records import Decorator
 from onnxtext.ast.tensors_and_attributes import Attribute, SparseTensor, Tensor
 from onnxtext.ast.visit import walk_graphs
+from onnxtext.checker.context.checked_model import plain_domain
 from onnxtext.checker.context.signatures import newest_versions
 from onnxtext.editing.errors import refused
 
@@ -36,31 +37,27 @@ def set_opset(model: Model, version: int, domain: str = "", *, convert: bool = T
     """
     if version < 1:
         raise refused("the version of an operator set must be at least 1")
-    said: list[str] = []
-    if convert and _plain(domain) in newest_versions():
+    notes: list[str] = []
+    if convert and plain_domain(domain) in newest_versions():
         from onnxtext.editing.opsets import convert as convert_nodes
 
-        said = convert_nodes(model, {domain: version})
+        notes = convert_nodes(model, {domain: version})
     elif convert:
-        said = [f"the operators of `{domain}` are not known, so no nodes are converted"]
+        notes = [f"the operators of `{domain}` are not known, so no nodes are converted"]
     found = _set(model.opset_imports, version, domain)
     for function in model.functions:
         _set(function.opset_imports, version, domain)
     if not found:
         model.opset_imports.append(OpsetImport(domain, version))
-    return said
+    return notes
 
 
 def _set(imports: list[OpsetImport], version: int, domain: str) -> bool:
     found = False
     for each in imports:
-        if _plain(each.domain) == _plain(domain):
+        if plain_domain(each.domain) == plain_domain(domain):
             each.version, found = version, True
     return found
-
-
-def _plain(domain: str | None) -> str:
-    return "" if domain in (None, "ai.onnx") else str(domain)
 
 
 def strip(model: Model, what: What) -> None:
@@ -116,7 +113,7 @@ def _without_docs(presence: Presence) -> Presence:
 def _stripped(attribute: Attribute, name: str) -> Attribute:
     """Return an attribute without decorators called `name`, also on its tensors.
 
-    Without such decorators, the same object is returned.
+    If there are none, return the same object.
     """
     held = attribute.value
     value = (
@@ -132,11 +129,8 @@ def _stripped(attribute: Attribute, name: str) -> Attribute:
 def _tensor_without(value: Any, name: str) -> Any:
     """Return a tensor without decorators called `name`; other values are returned unchanged."""
     if isinstance(value, SparseTensor):
-        parts = {
-            "values": _tensor_without(value.values, name),
-            "indices": _tensor_without(value.indices, name),
-        }
-        value = replace(value, **parts)
+        values, indices = [_tensor_without(one, name) for one in (value.values, value.indices)]
+        value = replace(value, values=values, indices=indices)
     if isinstance(value, (Tensor, SparseTensor)) and value.decorators:
         return replace(value, decorators=_without(value.decorators, name))
     return value

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from onnxtext.ast.list_order import ORDERS
 from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
-from onnxtext.ast.tensors_and_attributes import Attribute
+from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType
 from onnxtext.ast.types import DecoratedDim, Dim, TensorType, Type
 from onnxtext.ast.visit import walk_graphs
 from onnxtext.checker.context.checked_model import Options, Subject
@@ -19,13 +19,14 @@ from onnxtext.checker.inference.recording import RecordedInference
 from onnxtext.checker.isolation.pool import Answers, Inference
 
 T = TypeVar("T")
+_NESTING = (AttributeType.GRAPH, AttributeType.GRAPHS)
 Shape = tuple[Dim, ...]
 Key = tuple[int, str]
 """A value: the number of its graph in the order of `walk_graphs`, and the value's name."""
 
 
 @dataclass
-class Bare:
+class Inferred:
     """The shapes that inference computes from the declared shapes of a model's inputs alone.
 
     Attributes:
@@ -54,9 +55,9 @@ class Bare:
         return self.originals.get(id(plain), plain)
 
 
-def infer_bare(
+def infer_shapes(
     model: Model, sizes: Mapping[str, int] | None = None, answers: Answers | None = None
-) -> Bare:
+) -> Inferred:
     """Infer the shapes of a model from the declared shapes of its inputs alone.
 
     Args:
@@ -65,13 +66,13 @@ def infer_bare(
         answers: a cache of results of onnx's inference; new results are added.
     """
     originals: dict[int, Any] = {}
-    bare = _Stripping(originals).model(model)
+    stripped = _ShapeStripper(originals).model(model)
     if sizes:
-        for value in bare.graph.inputs:
+        for value in stripped.graph.inputs:
             value.type = _sized(value.type, sizes)
-    subject = Subject(bare, Options(inference=Inference(answers)))
+    subject = Subject(stripped, Options(inference=Inference(answers)))
     inference = RecordedInference.of(subject)
-    order = {id(graph): number for number, graph in enumerate(walk_graphs(bare))}
+    order = {id(graph): number for number, graph in enumerate(walk_graphs(stripped))}
     numbers = {id(scope): order.get(id(scope.original), -1) for scope in subject.scopes}
     shapes: dict[Key, Shape] = {}
     for scope in subject.scopes:
@@ -82,7 +83,7 @@ def infer_bare(
             shape = found.pop() if len(found) == 1 else None
             if shape is not None:
                 shapes[number, name] = shape
-    return Bare(subject, inference, originals, shapes, numbers)
+    return Inferred(subject, inference, originals, shapes, numbers)
 
 
 def _shape(type: Type | None) -> Shape | None:
@@ -91,6 +92,7 @@ def _shape(type: Type | None) -> Shape | None:
 
 
 def _sized(type: Type | None, sizes: Mapping[str, int]) -> Type | None:
+    """Return a type with sizes for symbolic dimensions."""
     if not isinstance(type, TensorType) or type.shape is None:
         return type
     dims = []
@@ -100,7 +102,7 @@ def _sized(type: Type | None, sizes: Mapping[str, int]) -> Type | None:
     return replace(type, shape=tuple(dims))
 
 
-class _Stripping:
+class _ShapeStripper:
     """Copies a model without declared shapes, except those of inputs; shares unchanged objects.
 
     Args:
@@ -131,10 +133,10 @@ class _Stripping:
             nodes=[self._node(node) for node in graph.nodes],
             decorators=decorators,
         )
-        return self._known(made, graph)
+        return self._remember(made, graph)
 
     def _function(self, function: Function) -> Function:
-        return self._known(
+        return self._remember(
             replace(
                 function,
                 inputs=[self._value(value, keeps=False) for value in function.inputs],
@@ -149,11 +151,11 @@ class _Stripping:
         made = replace(value)
         if not keeps and isinstance(value.type, TensorType):
             made.type = replace(value.type, shape=None)
-        return self._known(made, value)
+        return self._remember(made, value)
 
     def _node(self, node: Node) -> Node:
         attributes = node.attributes
-        if any(attribute.type in (5, 10) for attribute in attributes):
+        if any(attribute.type in _NESTING for attribute in attributes):
             attributes = tuple(map(self._attribute, attributes))
         if not node.output_types and attributes is node.attributes:
             return node
@@ -161,7 +163,7 @@ class _Stripping:
             replace(type, shape=None) if isinstance(type, TensorType) else type
             for type in node.output_types
         ]
-        return self._known(replace(node, output_types=tuple(types), attributes=attributes), node)
+        return self._remember(replace(node, output_types=tuple(types), attributes=attributes), node)
 
     def _attribute(self, attribute: Attribute) -> Attribute:
         value: Any = attribute.value
@@ -171,11 +173,11 @@ class _Stripping:
             value = tuple([self._graph(graph, is_main=False) for graph in value])
         return replace(attribute, value=value)
 
-    def _known(self, made: T, original: T) -> T:
+    def _remember(self, made: T, original: T) -> T:
         self._originals[id(made)] = original
         return made
 
 
-def with_plain(dim: Dim, value: int | str | None) -> Dim:
+def with_value(dim: Dim, value: int | str | None) -> Dim:
     """Return a dimension with another name or size, keeping its decorators."""
     return replace(dim, value=value) if isinstance(dim, DecoratedDim) else value

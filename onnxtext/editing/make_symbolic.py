@@ -12,7 +12,7 @@ from onnxtext.checker.isolation.pool import Answers
 from onnxtext.editing.change_shapes import follow_inference, put_shape
 from onnxtext.editing.errors import refused, unknown
 from onnxtext.editing.fixed_sizes import fix_one, obstacles
-from onnxtext.editing.infer_from_inputs import Shape, infer_bare, with_plain
+from onnxtext.editing.infer_from_inputs import Shape, infer_shapes, with_value
 
 _MOST_FIXES = 500
 
@@ -43,25 +43,24 @@ def make_symbolic(
         )
     shapes, old = _wanted(model, dims, symbol)
     answers: Answers = {}
-    before = infer_bare(model, answers=answers)
+    before = infer_shapes(model, answers=answers)
     for name, shape in shapes.items():
         put_shape(model, name, shape)
     names = set(shapes)
     notes: list[str] = []
-    now = infer_bare(model, answers=answers)
+    now = infer_shapes(model, answers=answers)
     follow_inference(model, before, now, names)
     for _ in range(_MOST_FIXES if fix and old is not None else 0):
-        done = fix_one(model, now, symbol, old or 0, answers)
-        if done is None:
+        change = fix_one(model, now, symbol, old or 0, answers)
+        if change is None:
             break
-        again = infer_bare(model, answers=answers)
-        same = infer_bare(model, {symbol: old or 0}, answers)
-        if any(same.shapes.get(key) != shape for key, shape in before.shapes.items()):
-            done.undo()
+        with_old_size = infer_shapes(model, {symbol: old or 0}, answers)
+        if any(with_old_size.shapes.get(key) != shape for key, shape in before.shapes.items()):
+            change.undo()
             break
-        notes.append(done.title)
-        follow_inference(model, now, again, names)
-        now = again
+        notes.append(change.title)
+        before_change, now = now, infer_shapes(model, answers=answers)
+        follow_inference(model, before_change, now, names)
     if old is not None:
         notes += obstacles(model, now, symbol, old, names, answers)
     return notes
@@ -93,9 +92,9 @@ def _wanted(
             )
         at = index % len(shape)
         sizes.setdefault(plain_dim(shape[at]), f"dimension {at} of `{name}`")
-        shapes[name] = (*shape[:at], with_plain(shape[at], symbol), *shape[at + 1 :])
+        shapes[name] = (*shape[:at], with_value(shape[at], symbol), *shape[at + 1 :])
     if len(sizes) > 1:
-        said = " and ".join([f"{where} is {size or '?'}" for size, where in sizes.items()])
-        raise refused(f"the dimensions have different sizes: {said}")
+        listed = " and ".join([f"{where} is {size or '?'}" for size, where in sizes.items()])
+        raise refused(f"the dimensions have different sizes: {listed}")
     (size,) = sizes
     return shapes, size if isinstance(size, int) else None

@@ -145,7 +145,7 @@ def _given(scope: Graph | Function) -> set[str]:
 
 
 def _visible(model: Model) -> Iterator[tuple[Graph | Function, set[str]]]:
-    """Yield each graph and function with the names that its nodes can use, from the main graph."""
+    """Yield (graph or function, names that its nodes can use); the main graph comes first."""
     names: dict[int, set[str]] = {}
     for scope in walk_graphs(model):
         visible = names.get(id(scope), set()).union(defined(scope))

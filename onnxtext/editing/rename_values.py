@@ -89,6 +89,7 @@ def around(model: Model, scopes: Iterable[Scope], owner: Scope) -> Iterator[Scop
 
 
 def _rename_label(model: Model, old: str, new: str) -> None:
+    """Give all nodes with the label `old` the label `new`."""
     nodes = [node for scope in walk_graphs(model) for node in scope.nodes]
     chosen = [node for node in nodes if node.name == old]
     if not chosen:

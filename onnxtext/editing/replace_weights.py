@@ -92,6 +92,7 @@ def _names(weight: ValueInfo | _Constant) -> tuple[str, ...]:
 
 
 def _tensor(array: np.ndarray[Any, Any], name: str) -> Tensor:
+    """Convert an array to a tensor of the syntax tree."""
     from onnx import numpy_helper
 
     try:
@@ -104,7 +105,10 @@ def _tensor(array: np.ndarray[Any, Any], name: str) -> Tensor:
 
 
 def _placed(model: Model, new: Tensor, name: str, old: object) -> TensorData:
-    """Return the data of a tensor; outside of the graph if it replaces data that is outside."""
+    """Return the data of a tensor that replaces the data `old`.
+
+    If `old` is outside of the graph, large data becomes a blob in the resources of the model.
+    """
     from onnxtext.printer.move_weights import INLINE_ELEMENTS, Mover
 
     if not isinstance(old, (Blob, TypedBlob, DataFile)):

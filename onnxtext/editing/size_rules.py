@@ -44,7 +44,7 @@ def accepts(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> bool:
     """
     domain = plain_domain(node.domain)
     if domain == "com.microsoft" and node.op_type in _ADDED:
-        return _broadcast(_at(shapes, 0), _at(shapes, 3))
+        return _broadcast(node, [_at(shapes, 0), _at(shapes, 3)], values)
     rule = _RULES.get(node.op_type) if not domain else None
     return rule is None or rule(node, shapes, values)
 
@@ -58,14 +58,6 @@ def _integer(node: Node, name: str, default: int) -> int:
     return found if isinstance(found, int) else default
 
 
-def _broadcast(one: Sizes | None, other: Sizes | None) -> bool:
-    """Whether two shapes can be broadcast to each other; True if one is unknown."""
-    if one is None or other is None:
-        return True
-    pairs = zip(reversed(one), reversed(other), strict=False)
-    return all(a == b or 1 in (a, b) for a, b in pairs)
-
-
 def _into(one: Sizes | None, whole: Sizes) -> bool:
     """Whether the shape `one` can be broadcast to `whole`; True if `one` is unknown."""
     if one is None:
@@ -76,6 +68,7 @@ def _into(one: Sizes | None, whole: Sizes) -> bool:
 
 
 def _reshape(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> bool:
+    """Whether the input of a `Reshape` has as many elements as the constant shape requires."""
     shape = _at(shapes, 0)
     wanted = values[1].numbers() if len(values) > 1 and values[1] is not None else None
     if shape is None or wanted is None:
@@ -100,6 +93,7 @@ def _gemm(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> bool:
 
 
 def _conv(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> bool:
+    """Whether kernel, weights and bias fit the number of channels and each other."""
     transposed = node.op_type == "ConvTranspose"
     quantized = node.op_type == "QLinearConv"
     shape, weights = _at(shapes, 0), _at(shapes, 3 if quantized else 1)
@@ -119,6 +113,7 @@ def _conv(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> bool:
 
 
 def _recurrent(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> bool:
+    """Whether weights, biases and states have the sizes that the operator defines."""
     first = _integer(node, "layout", 0)
     direction = attribute_value(node.attributes, "direction")
     count = 2 if direction == b"bidirectional" else 1
@@ -149,14 +144,10 @@ def _channels(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> boo
     return all(other is None or other == (shape[1],) for other in shapes[1:])
 
 
-def _layer(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> bool:
+def _into_first(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> bool:
+    """Whether all inputs can be broadcast to the shape of the first input."""
     shape = _at(shapes, 0)
     return shape is None or all(_into(other, shape) for other in shapes[1:])
-
-
-def _slope(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> bool:
-    shape = _at(shapes, 0)
-    return shape is None or _into(_at(shapes, 1), shape)
 
 
 def _along_axis(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> bool:
@@ -169,6 +160,7 @@ def _along_axis(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> b
 
 
 def _split(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> bool:
+    """Whether the sizes in `split` add up to the size of the dimension."""
     shape = _at(shapes, 0)
     listed = attribute_value(node.attributes, "split")
     if len(values) > 1 and values[1] is not None:
@@ -202,7 +194,8 @@ def _scatter(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> bool
     return updates == indices
 
 
-def _pairs(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> bool:
+def _broadcast(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> bool:
+    """Whether all inputs of known shape can be broadcast to each other."""
     known = [reversed(shape) for shape in shapes if shape is not None]
     return all(len({*sizes} - {1}) <= 1 for sizes in zip_longest(*known, fillvalue=1))
 
@@ -215,10 +208,9 @@ _RULES: dict[str, Rule] = {
     **dict.fromkeys(("DequantizeLinear", "QuantizeLinear"), _along_axis),
     **dict.fromkeys(("DepthToSpace", "SpaceToDepth"), _blocks),
     **dict.fromkeys(("GridSample", "NonMaxSuppression"), _same_batch),
-    **dict.fromkeys(("Max", "Mean", "Min", "Sum", "Where"), _pairs),
+    **dict.fromkeys(("Max", "Mean", "Min", "Sum", "Where"), _broadcast),
+    **dict.fromkeys(("LayerNormalization", "PRelu"), _into_first),
     "Gemm": _gemm,
-    "LayerNormalization": _layer,
-    "PRelu": _slope,
     **dict.fromkeys(("Scatter", "ScatterElements", "ScatterND"), _scatter),
     "Reshape": _reshape,
     "Split": _split,

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Container, Iterator
-from dataclasses import replace
-from functools import reduce
+from dataclasses import dataclass, replace
+from functools import partial, reduce
 
 from onnxtext.ast.inline_output_types import place_type
-from onnxtext.ast.model import Graph, Model, Node, ValueInfo
+from onnxtext.ast.model import Graph, Model, ValueInfo
 from onnxtext.ast.types import (
     DecoratedDim,
     Dim,
@@ -54,11 +54,7 @@ def checked(model: Model) -> Subject:
     return find_in(model, encoded=encoded)[0]
 
 
-def write_types(
-    model: Model,
-    *,
-    only: Container[int] | None = None,
-) -> list[str]:
+def write_types(model: Model, *, only: Container[int] | None = None) -> list[str]:
     """Write the inferred types of node outputs into a model.
 
     Inputs keep their types. In a function, a value gets a type only if it has this type in all
@@ -159,6 +155,7 @@ def _written_dim(dim: Dim, names: Container[str]) -> Dim:
 # ---- Changes --------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, slots=True)
 class Change:
     """An inferred type to write at one output or declaration.
 
@@ -168,10 +165,9 @@ class Change:
         is_new: whether the value had no declared type.
     """
 
-    __slots__ = ("is_new", "put", "type")
-
-    def __init__(self, type: Type, put: Callable[[Type], None], *, is_new: bool) -> None:
-        self.type, self.put, self.is_new = type, put, is_new
+    type: Type
+    put: Callable[[Type], None]
+    is_new: bool
 
 
 def _changes(
@@ -200,23 +196,15 @@ def _changes(
                 if not value.decorators or subject.resolved.value(value).type == value.type
             ]
             if own is not None:
-                yield from _completed(own, type, _placing(original, index))
+                yield from _completed(own, type, partial(place_type, original, index))
             for value in values:
                 if value.type is not None:
-                    yield from _completed(value.type, type, _setting(value))
+                    yield from _completed(value.type, type, partial(setattr, value, "type"))
             if own is None and not any(value.type for value in declared.get(name, ())):
                 if name not in outputs:
-                    yield Change(type, _placing(original, index), is_new=True)
+                    yield Change(type, partial(place_type, original, index), is_new=True)
                 elif values:
-                    yield Change(type, _setting(values[0]), is_new=True)
-
-
-def _placing(node: Node, index: int) -> Callable[[Type], None]:
-    return lambda type: place_type(node, index, type)
-
-
-def _setting(value: ValueInfo) -> Callable[[Type], None]:
-    return lambda type: setattr(value, "type", type)
+                    yield Change(type, partial(setattr, values[0], "type"), is_new=True)
 
 
 def _completed(own: Type, found: Type, put: Callable[[Type], None]) -> Iterator[Change]:

@@ -37,8 +37,8 @@ def main(engine: str, place: str, memory: int) -> int:
         write_values(directory / "outputs", outputs)
     # Engines raise many types of errors; their only common base class is Exception.
     except Exception as error:
-        said = {"type": type(error).__name__, "message": str(error)}
-        (directory / "error.json").write_text(json.dumps(said))
+        report = {"type": type(error).__name__, "message": str(error)}
+        (directory / "error.json").write_text(json.dumps(report))
         return 1
     return 0
 

@@ -34,8 +34,8 @@ class Difference:
         relative: the largest `|first - second| / |first|` of an element; None if `largest` is None.
         note: why elements could not be compared one by one, such as different shapes; None if they
             were compared.
-        pairs: (absolute, relative) differences of elements: those that no other element exceeds in
-            both. Empty if `largest` is None.
+        pairs: the (absolute, relative) differences of elements, except those that are smaller in
+            both than those of another element. Empty if `largest` is None.
     """
 
     name: str
@@ -53,9 +53,7 @@ class Difference:
         return self.changed > 0 or self.note is not None
 
     def exceeds(self, rtol: float, atol: float) -> bool:
-        """Whether the difference of an element exceeds both tolerances.
-
-        Any difference does if it cannot be measured (`largest` is None).
+        """Whether the difference of an element exceeds both tolerances, or cannot be measured.
 
         Args:
             rtol: the tolerance for relative differences.
@@ -86,8 +84,8 @@ def run_both(
     Args:
         first: a model.
         second: the other model. Each of its required inputs must be an input of the first model.
-        inputs: the inputs of the first model, by name. The second model gets those that it has. If
-            it requires an input that is not given, it gets the default value in the first model.
+        inputs: the inputs of the first model, by name. The second model gets those that it also
+            has. An input that only the second model requires has its default value in the first.
         engine: one of `ENGINES`.
         names: the names of the models in messages.
         timeout: time limit of each run in seconds; None for no limit.
@@ -192,7 +190,7 @@ def _differences(first: Array, second: Array) -> tuple[Array, Array]:
 
 
 def _outermost(gap: Array, ratio: Array) -> tuple[tuple[float, float], ...]:
-    """Return the pairs (gap, ratio), without those that another pair exceeds in both."""
+    """Return the pairs (gap, ratio), except those that are smaller in both than another pair."""
     order = np.lexsort((-ratio, -gap))
     gap, ratio = gap[order], ratio[order]
     chosen = ratio > np.maximum.accumulate(np.concatenate([[-1.0], ratio]))[:-1]

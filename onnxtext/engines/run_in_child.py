@@ -122,13 +122,13 @@ def run_model(
             message = f"{engine} has not finished {shown} after {timeout:g} seconds"
             help = "raise the limit with `--timeout` (0: no limit), unless a loop never ends"
             raise failed(message, name, help, "run-limit") from None
-        reason = directory / "error.json"
-        if reason.exists():
-            said = json.loads(reason.read_text())
-            if _is_about_memory(said):
-                message = f"{engine} exceeds the memory limit with {shown}: {_short(said)}"
+        report = directory / "error.json"
+        if report.exists():
+            failure = json.loads(report.read_text())
+            if _is_about_memory(failure):
+                message = f"{engine} exceeds the memory limit with {shown}: {_short(failure)}"
                 raise failed(message, name, "raise the limit with `--memory`", "run-limit")
-            raise failed(f"{engine} cannot run {shown}: {_short(said)}", name)
+            raise failed(f"{engine} cannot run {shown}: {_short(failure)}", name)
         if done.returncode:
             raise failed(f"{engine} has crashed: {_crash_reason(done)}", name)
         return read_values(directory / "outputs")
@@ -143,12 +143,13 @@ def _available_memory() -> int:
         return 0
 
 
-def _is_about_memory(said: Mapping[str, str]) -> bool:
-    message = said["message"]
-    return "MemoryError" in said["type"] or "bad_alloc" in message or "to allocate" in message
+def _is_about_memory(error: Mapping[str, str]) -> bool:
+    message = error["message"]
+    return "MemoryError" in error["type"] or "bad_alloc" in message or "to allocate" in message
 
 
 def _with_outputs(model: onnx.ModelProto, also: Sequence[str]) -> bytes:
+    """Serialize a model, with the values named in `also` as additional outputs."""
     import onnx
 
     known = {output.name for output in model.graph.output}
@@ -163,9 +164,9 @@ def _with_outputs(model: onnx.ModelProto, also: Sequence[str]) -> bytes:
     return made.SerializeToString()
 
 
-def _short(said: Mapping[str, str]) -> str:
-    message = " ".join(said["message"].split())
-    return f"{said['type']}: {message[:500]}"
+def _short(error: Mapping[str, str]) -> str:
+    message = " ".join(error["message"].split())
+    return f"{error['type']}: {message[:500]}"
 
 
 def _crash_reason(done: subprocess.CompletedProcess[bytes]) -> str:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -97,10 +97,7 @@ def fill_inputs(
     declared = {value.name: value.type for value in model.graph.input}
     for name in given:
         if name not in declared:
-            near = nearest(name, declared)
-            known = ", ".join(f"`{each}`" for each in declared) or "none"
-            help = f"did you mean `{near}`?" if near else f"its inputs: {known}"
-            raise input_error(f"the model has no input `{name}`", help)
+            raise _unknown(f"the model has no input `{name}`", name, "its inputs", declared)
     _check_symbols(model, sizes or {})
     made = {name: _cast(name, value, declared[name]) for name, value in given.items()}
     needed = needed_inputs(model)
@@ -109,8 +106,8 @@ def fill_inputs(
         names = ", ".join(f"`{name}`" for name in missing)
         help = "add `--input NAME=VALUE` for each, or `--random` for random values"
         raise input_error(f"inputs are missing: {names}", help)
-    found = random_inputs(model, missing, seed=seed, sizes=sizes)
-    return {name: made[name] if name in made else found[name] for name in {**needed, **made}}
+    drawn = random_inputs(model, missing, seed=seed, sizes=sizes)
+    return {name: made[name] if name in made else drawn[name] for name in {**needed, **made}}
 
 
 def _check_symbols(model: onnx.ModelProto, sizes: Mapping[str, int]) -> None:
@@ -124,10 +121,15 @@ def _check_symbols(model: onnx.ModelProto, sizes: Mapping[str, int]) -> None:
     known.pop("", None)
     for name in sizes:
         if name not in known:
-            near = nearest(name, known)
-            symbols = ", ".join(f"`{each}`" for each in known) or "none"
-            help = f"did you mean `{near}`?" if near else f"their symbolic dimensions: {symbols}"
-            raise input_error(f"no input has a symbolic dimension `{name}`", help)
+            message = f"no input has a symbolic dimension `{name}`"
+            raise _unknown(message, name, "their symbolic dimensions", known)
+
+
+def _unknown(message: str, name: str, what: str, known: Collection[str]) -> OnnxTextError:
+    """Create the error for an unknown name; the help suggests a similar name or lists all."""
+    near = nearest(name, known)
+    listed = ", ".join(f"`{each}`" for each in known) or "none"
+    return input_error(message, f"did you mean `{near}`?" if near else f"{what}: {listed}")
 
 
 def _cast(name: str, value: Any, type: onnx.TypeProto) -> Any:
@@ -178,17 +180,17 @@ def _check_shape(name: str, shape: tuple[int, ...], type: onnx.TypeProto) -> Non
     """
     if not type.tensor_type.HasField("shape"):
         return
-    dims = type.tensor_type.shape.dim
-    fixed = [dim.dim_value if dim.HasField("dim_value") else None for dim in dims]
-    if len(fixed) == len(shape) and all(
-        one in (None, other) for one, other in zip(fixed, shape, strict=True)
+    dims = [
+        dim.dim_value if dim.HasField("dim_value") else dim.dim_param or "?"
+        for dim in type.tensor_type.shape.dim
+    ]
+    if len(dims) != len(shape) or any(
+        isinstance(dim, int) and dim != size for dim, size in zip(dims, shape, strict=True)
     ):
-        return
-    declared = ", ".join([str(d.dim_value) if d.HasField("dim_value") else d.dim_param or "?"
-                          for d in dims])  # fmt: skip
-    raise input_error(
-        f"`{name}` must have the shape [{declared}]; the given array has {list(shape)}"
-    )
+        declared = ", ".join(map(str, dims))
+        raise input_error(
+            f"`{name}` must have the shape [{declared}]; the given array has {list(shape)}"
+        )
 
 
 def _dtype(element: int) -> np.dtype[Any]:
@@ -225,28 +227,25 @@ def random_inputs(
     }
 
 
-_GIVE = "give a value for this input"
-
-
 def _random(name: str, type: onnx.TypeProto, seed: int, sizes: Mapping[str, int]) -> Any:
-    if type.WhichOneof("value") != "tensor_type" or not type.tensor_type.HasField("shape"):
-        wrong = "its type is not a tensor with a shape"
-        raise input_error(f"cannot make a random value for `{name}`: {wrong}", _GIVE)
-    shape = [
-        dim.dim_value if dim.HasField("dim_value") else sizes.get(dim.dim_param, 1)
-        for dim in type.tensor_type.shape.dim
-    ]
-    if any(size < 0 for size in shape):
-        wrong = "it has a negative dimension"
-        raise input_error(f"cannot make a random value for `{name}`: {wrong}", _GIVE)
+    """Make a random value for the input `name`; raise an input error if that is not possible."""
     try:
+        if type.WhichOneof("value") != "tensor_type" or not type.tensor_type.HasField("shape"):
+            raise ValueError("its type is not a tensor with a shape")
+        shape = [
+            dim.dim_value if dim.HasField("dim_value") else sizes.get(dim.dim_param, 1)
+            for dim in type.tensor_type.shape.dim
+        ]
+        if any(size < 0 for size in shape):
+            raise ValueError("it has a negative dimension")
         return _draw(name, shape, _dtype(type.tensor_type.elem_type), seed)
-    except (TypeError, ValueError, OverflowError) as error:  # numpy has no arrays of this shape
+    except (TypeError, ValueError, OverflowError) as error:  # or numpy has no such arrays
         wrong = f"cannot make a random value for `{name}`: {error}"
-        raise input_error(wrong, _GIVE) from None
+        raise input_error(wrong, "give a value for this input") from None
 
 
 def _draw(name: str, shape: list[int], wanted: np.dtype[Any], seed: int) -> Any:
+    """Draw an array of random elements; the name of the input is a part of the seed."""
     draw = np.random.default_rng([seed, *name.encode()])
     if wanted == np.dtype(object):
         return np.full(shape, "a", object)

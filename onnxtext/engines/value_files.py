@@ -49,7 +49,8 @@ def read_values(directory: Path) -> dict[str, Any]:
         if isinstance(held, list):
             return [read(item) for item in held]
         if "keys" in held:
-            return dict(zip(map(_key, read(held["keys"])), read(held["values"]), strict=True))
+            keys = [array.item() for array in read(held["keys"])]
+            return dict(zip(keys, read(held["values"]), strict=True))
         array = np.load(directory / held["file"], allow_pickle=False)
         if held["type"] == "str":
             return array.astype(object)
@@ -57,10 +58,6 @@ def read_values(directory: Path) -> dict[str, Any]:
 
     shown = json.loads((directory / "values.json").read_text())
     return {name: read(held) for name, held in shown.items()}
-
-
-def _key(array: Any) -> Any:
-    return array.item()
 
 
 def _dtype(name: str) -> Any:

@@ -32,6 +32,7 @@ _LISTS = frozenset(
         "training_items", "resource_items", "decorators",
     )
 )  # fmt: skip
+"""Grammar rules whose parts are the items of a bracketed list."""
 
 
 @dataclass(slots=True)
@@ -46,6 +47,20 @@ class Item:
     tree: Tree
     comma: Token | None = None
 
+    @property
+    def first(self) -> Token:
+        """The first token of the item."""
+        found = self.tree.first()
+        assert found is not None
+        return found
+
+    @property
+    def last(self) -> Token:
+        """The last token of the item, which is before the comma."""
+        found = self.tree.last()
+        assert found is not None
+        return found
+
 
 @dataclass(slots=True)
 class Listing:
@@ -54,7 +69,8 @@ class Listing:
     Attributes:
         opening: the opening bracket, or `@name(` of a decorator.
         items: the items in order.
-        closing: the closing bracket; for the inputs of a graph it may be `=>`.
+        closing: the closing bracket. For `<…>` it may be `=>`, which includes the `=` of the last
+            item.
     """
 
     opening: Token
@@ -83,25 +99,30 @@ def listing(tree: Tree) -> Listing | None:
     return Listing(opening, items, closing)
 
 
+def listing_of(tree: Tree) -> Listing:
+    """Return the bracketed list of a construct that always has one."""
+    found = listing(tree)
+    assert found is not None
+    return found
+
+
 def _opens(part: Tree | Token) -> bool:
     return isinstance(part, Token) and (part.text in _OPENING or part.terminal == "DECORATOR")
 
 
 def attach_items(items: list[Item], closing: Token) -> None:
-    """Move the comments in and behind list items to the four positions of the module docstring.
+    """Move the comments in and behind list items to the four positions (see the module).
 
     Args:
         items: the items.
         closing: the token behind the last item.
     """
     for number, item in enumerate(items):
-        attach(item.tree)
+        _Statement(item).visit(item.tree)
         if item.comma is None:
             continue
-        last = item.tree.last()
-        following = items[number + 1].tree.first() if number + 1 < len(items) else closing
-        assert last is not None
-        assert following is not None
+        last = item.last
+        following = items[number + 1].first if number + 1 < len(items) else closing
         late = item.comma.lead
         behind = item.comma.trail
         item.comma.lead, item.comma.trail = [], None
@@ -113,52 +134,34 @@ def attach_items(items: list[Item], closing: Token) -> None:
         following.lead[:0] = late
 
 
-def attach(tree: Tree) -> None:
-    """Move the comments inside of an item to the four positions of the module docstring."""
-    first, last = tree.first(), tree.last()
-    if first is not None and last is not None:
-        statement = _Statement(first, last)
-        found = listing(tree)
-        if found is None:
-            statement.walk(tree)
-        else:
-            statement.enter(tree, found)
-
-
 class _Statement:
     """An item whose comments are being moved.
 
     Attributes:
-        sink: the list to which misplaced comments move: those above the statement or, behind a list
-            with comments, those at the end of that list.
+        sink: the list that receives misplaced comments: first the comments above the statement;
+            after a bracketed list with comments, the comments at the end of that list.
     """
 
-    def __init__(self, first: Token, last: Token) -> None:
-        self.first = first
-        self.last = last
-        self.sink = first.lead
+    def __init__(self, item: Item) -> None:
+        self.first = item.first
+        self.last = item.last
+        self.sink = self.first.lead
 
-    def walk(self, tree: Tree) -> None:
-        """Move the comments of a construct without a list."""
-        for part in tree.parts:
-            if isinstance(part, Token):
-                self._lead(part)
-                self._trail(part)
-            elif (found := listing(part)) is not None:
-                self.enter(part, found)
-            else:
-                self.walk(part)
+    def visit(self, part: Tree | Token) -> None:
+        """Move the comments of the item, or of a part of it, to the four positions."""
+        if isinstance(part, Token):
+            self._lead(part)
+            self._trail(part)
+        elif (found := listing(part)) is not None:
+            self._visit_listing(part, found)
+        else:
+            for inner in part.parts:
+                self.visit(inner)
 
-    def enter(self, tree: Tree, found: Listing) -> None:
+    def _visit_listing(self, tree: Tree, found: Listing) -> None:
         """Move the comments of a construct that ends with a bracketed list."""
-        for part in tree.parts:
-            if part is found.opening:
-                break
-            if isinstance(part, Tree):
-                self.walk(part)
-            else:
-                self._lead(part)
-                self._trail(part)
+        for part in tree.parts[: tree.parts.index(found.opening)]:
+            self.visit(part)
         self._lead(found.opening)
         attach_items(found.items, found.closing)
         tree.commented = (
@@ -188,11 +191,4 @@ class _Statement:
 
 def has_comments(tree: Tree) -> bool:
     """Whether comments are attached to an item or its parts."""
-    if tree.commented:
-        return True
-    first, last = tree.first(), tree.last()
-    if first is not None and first.lead:
-        return True
-    if last is not None and last.trail is not None:
-        return True
-    return any(has_comments(part) for part in tree.parts if isinstance(part, Tree))
+    return any(token.lead or token.trail is not None for token in tree.tokens())

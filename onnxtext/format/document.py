@@ -6,7 +6,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from onnxtext.format.attach_comments import Item, attach_items, listing
+from onnxtext.format.attach_comments import Item, attach_items, listing, listing_of
+from onnxtext.format.records import number_list
 from onnxtext.format.statements import StatementWriter
 from onnxtext.format.token_text import (
     decoded,
@@ -40,7 +41,7 @@ def write_document(source: str, width: int = WIDTH) -> str:
     attach_items(items, end)
     for item in items:
         if item.tree.origin in ("function", "section"):
-            _separate(item.tree)
+            _separate(item.first)
     writer = DocumentWriter(source, width)
     texts = [writer.top_level(item.tree) for item in items]
     lines = writer.item_lines(items, texts, "", "")
@@ -48,10 +49,8 @@ def write_document(source: str, width: int = WIDTH) -> str:
     return "\n".join([*lines, ""])
 
 
-def _separate(tree: Tree) -> None:
-    """Add a blank line before an item and its comments."""
-    first = tree.first()
-    assert first is not None
+def _separate(first: Token) -> None:
+    """Add a blank line before the first token of an item and before its comments."""
     if first.lead:
         first.lead[0].blank = True
     else:
@@ -79,8 +78,7 @@ class DocumentWriter(StatementWriter):
 
     def header(self, tree: Tree) -> str:
         """Write the header of a model, one entry per line."""
-        found = listing(tree)
-        assert found is not None
+        found = listing_of(tree)
         texts = [self._entry(item.tree) for item in found.items]
         return self.broken(found, texts, "<>", "")
 
@@ -89,8 +87,7 @@ class DocumentWriter(StatementWriter):
         head = self.decorator_lines(tree.child("decorators"), "")
         header = tree.child("header")
         if header is not None:
-            found = listing(header)
-            assert found is not None
+            found = listing_of(header)
             texts = [self._entry(item.tree) for item in found.items]
             head += self.bracketed(header, found, texts, "<>", "", WIDTH - 20) + "\n"
         return head + self.function_rest(tree, column(head, 0))
@@ -105,18 +102,13 @@ class DocumentWriter(StatementWriter):
             texts = [self._header_item(item.tree) for item in found.items]
             return self.bracketed(tree, found, texts, "[]", STEP, WIDTH - 20)
         token = only_token(tree)
-        if token.terminal != "NUMBERS":
-            return string_text(token, STEP)
-        items = numbers_of(token)
-        flat = f"[{', '.join(items)}]"
-        if len(flat) <= WIDTH - 20:
-            return flat
-        return f"[{''.join([f'{chr(10)}{STEP * 2}{item},' for item in items])}\n{STEP}]"
+        if token.terminal == "NUMBERS":
+            return number_list(token, STEP, WIDTH - 20)
+        return string_text(token, STEP)
 
     def _header_item(self, tree: Tree) -> str:
         if tree.alias == "encoding_habit":
-            arguments = tree.child("habit_arguments")
-            assert arguments is not None
+            arguments = tree.required("habit_arguments")
             texts = [dotted_text(part) for part in arguments.trees()]
             return f"{only_token(tree.parts[0]).text}({', '.join(texts)})"
         if tree.alias == "habit_item":
@@ -148,14 +140,14 @@ class DocumentWriter(StatementWriter):
 
     def _block(self, tree: Tree, head: str, indent: str, write: Callable[[Tree, str], str]) -> str:
         """Write items in braces, one per line without commas."""
-        found = listing(tree)
-        assert found is not None
+        found = listing_of(tree)
         if not found.items and not tree.commented and head != "training":
             return f"{head} {{}}"
         texts = [write(item.tree, indent + STEP) for item in found.items]
         return f"{head} {self.broken(found, texts, '{}', indent, comma='')}"
 
     def _metadata(self, tree: Tree, indent: str) -> str:
+        """Write an entry of metadata, or a block of entries."""
         if tree.alias == "repeated_entry":
             key, *_, word = tree.parts
             return f"{word_text(key)}: {only_token(word).text}"
@@ -171,19 +163,14 @@ class DocumentWriter(StatementWriter):
         return self._block(tree, head, indent, self._metadata)
 
     def _annotation(self, tree: Tree, indent: str) -> str:
-        path, found = tree.child("path"), listing(tree)
-        assert path is not None
-        assert found is not None
-        return self.pairs(f"{_path(path)}: ", tree, found, indent)
+        return self.pairs(f"{_path(tree.required('path'))}: ", tree, indent)
 
     def _training(self, tree: Tree, indent: str) -> str:
         key = f"{only_token(tree.parts[0]).text}: "
-        graph, found = tree.child("graph"), listing(tree)
-        if graph is not None:
-            decorators = graph.child("decorators")
-            return key + self.graph(graph, decorators, indent, len(indent) + len(key))
-        assert found is not None
-        return self.pairs(key, tree, found, indent)
+        graph = tree.child("graph")
+        if graph is None:
+            return self.pairs(key, tree, indent)
+        return key + self.graph(graph, graph.child("decorators"), indent, len(indent) + len(key))
 
     def _encoding(self, tree: Tree, indent: str) -> str:
         key, value = tree.child("field_key"), tree.child("field_value")
@@ -214,6 +201,7 @@ def _is_not_colon(part: Tree | Token) -> bool:
 
 
 def _path(tree: Tree) -> str:
+    """Write the path of an item of a section, such as `[fc].then_branch.y`."""
     steps = []
     for step in tree.trees():
         if step.alias == "label_step":

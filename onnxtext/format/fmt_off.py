@@ -73,16 +73,14 @@ class VerbatimSpans:
         """Copy the source from `# fmt: off` to before `# fmt: on`, or to the end of the list."""
         comma: Token | None = None  # before the item
         for item in items:
-            first = item.tree.first()
-            for comment in first.lead if first is not None else ():
-                if comment.text == ON and first is not None and off.at < comment.at < first.at:
+            for comment in item.first.lead:
+                if comment.text == ON and off.at < comment.at < item.first.at:
                     text = self.keep(off.at, comment.at)
                     if comma is None or comma.at < comment.at:
                         return text
                     return text + ("\n," if "#" in text.rpartition("\n")[2] else ",")
             comma = item.comma
-        last: Token | None = items[-1].comma or items[-1].tree.last()
-        assert last is not None
+        last = items[-1].comma or items[-1].last
         end = self.source.find("\n", last.end)
         line = self.source[last.end : end if end >= 0 else len(self.source)]
         end = last.end + (len(line) if line.lstrip().startswith("#") else 0)

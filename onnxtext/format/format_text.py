@@ -111,7 +111,10 @@ def _proven_lines(source: Source, model: Model, printed: str) -> str | None:
 
 
 def _difference(source: Source, model: Model, formatted: str) -> str | None:
-    """Return what formatting would do wrong, such as `change the model`; None if nothing."""
+    """Compare the model and comments of a formatted text with those of its source.
+
+    Return what differs as a phrase, such as `change the model`; None if nothing differs.
+    """
     try:
         same = parse_model(Source(formatted, source.name)) == model
     except OnnxTextError:
@@ -122,6 +125,7 @@ def _difference(source: Source, model: Model, formatted: str) -> str | None:
 
 
 def _refusal(source: Source, message: str) -> OnnxTextError:
+    """Create the error for a text that cannot be formatted."""
     return OnnxTextError(
         Diagnostic(
             "not-formatted",

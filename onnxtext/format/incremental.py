@@ -60,10 +60,10 @@ class IncrementalText:
         self._plain = source.isascii() and not source.encode().translate(None, _PLAIN)
         self._marked = MARK in source
         self._offs = 0  # number of `# fmt: off` comments in lists
-        self._parts: list[str] = []
-        self._at = 0
-        self._runs: list[str] = []
-        self._indents: list[str] = []
+        self._parts: list[str] = []  # the text with placeholders, as far as it is written
+        self._at = 0  # the offset in `source` up to which `_parts` goes
+        self._runs: list[str] = []  # for each placeholder, the statements that it replaces
+        self._indents: list[str] = []  # for each placeholder, the indentation of the statements
 
     def take_out_lists(self, owner: Graph | Function, depth: int) -> None:
         """Format the statements of a graph or function, and replace them by placeholders.
@@ -83,12 +83,8 @@ class IncrementalText:
 
     def _take_out(self, items: Sequence[Node | ValueInfo], writer: Writer, depth: int) -> None:
         """Format the statements of a list except the last one; replace them by placeholders."""
-        source, remembered, plain, marked = (
-            self.source,
-            writer.remembered,
-            self._plain,
-            self._marked,
-        )
+        source, plain, marked = self.source, self._plain, self._marked
+        remembered = writer.remembered
         is_word = str.isidentifier
         room = WIDTH - len(writer.indent)
         line_end = f"\n{writer.indent}"
@@ -178,7 +174,7 @@ class IncrementalText:
             return
         start, end, whole, commented = taken
         mark = f"{_KEPT}{len(self._runs)}"
-        # Comments in a list may decide where comments behind it go, so keep one in the placeholder.
+        # Comments in a list affect where later comments move, so the placeholder gets one, too.
         above = f"# {mark}\n" if commented else ""
         if commented and self.source[self.source.rfind("\n", 0, start) + 1 : start].strip():
             above = "\n" + above
@@ -224,8 +220,8 @@ class StatementRun:
     Attributes:
         writer: formats the statements.
         start: offset of the first statement of `texts`; -1 if there is none.
-        same: offset of the first statement that is not in `texts` yet, because its source and that
-            of all later statements of the run is already formatted; -1 if there is none.
+        same: offset at which the last statements of the run begin, if their source is already
+            formatted. They are not in `texts` yet, to be copied in one slice. -1 if there are none.
         texts: the formatted texts of the statements before `same`, each with the trivia (comments
             and whitespace) behind it.
         trivia: the source between the last statement of `texts` and the next statement; None if
@@ -253,7 +249,10 @@ class StatementRun:
             self.start = at
 
     def take(self, at: int, written: Written) -> bool:
-        """Add a formatted statement; return False if it cannot begin the run."""
+        """Add a formatted statement, whose source begins at `at`.
+
+        Return False if it cannot begin the run: it has comments, and the line above it is blank.
+        """
         if self.same >= 0:
             self.begin(at)
         indent = self.writer.indent

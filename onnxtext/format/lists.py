@@ -65,16 +65,16 @@ class ListWriter(VerbatimSpans):
     ) -> list[str]:
         """Return the lines of items with their comments and blank lines."""
         lines: list[str] = []
-        # The `=` of a last item may be part of a `=>` token, which does not belong to the item.
-        split = items[-1] if items and items[-1].tree.origin.startswith("dataless") else None
+        # A last item without data ends in `=`, but its `=` may be part of the token `=>`.
+        partial = items[-1] if items and items[-1].tree.origin.startswith("dataless") else None
         for number, (item, text) in enumerate(zip(items, texts, strict=True)):
-            first, last = item.tree.first(), item.tree.last()
-            if first is None or last is None or self.is_kept(first):
+            first, last = item.first, item.last
+            if self.is_kept(first):
                 continue
             off = next(
                 (c for c in first.lead if c.text == OFF and self.begins_region(c, first)), None
             )
-            if off is not None and split is None:
+            if off is not None and partial is None:
                 above = first.lead[: first.lead.index(off)]
                 lines += self.lead_lines(above, indent, started=bool(lines))
                 if off.blank and lines:
@@ -83,7 +83,7 @@ class ListWriter(VerbatimSpans):
                 continue
             behind, shown = last.trail, text
             skipped = behind is not None and behind.text.startswith(SKIP)
-            if skipped and item is not split:
+            if skipped and item is not partial:
                 shown = self.keep(first.at, last.end)  # with the comments inside of it
             lines += self.lead_lines(first.lead, indent, started=bool(lines))
             if first.blank and lines:

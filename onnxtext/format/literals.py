@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import partial
 from math import prod
 
-from onnxtext.format.attach_comments import Listing, listing
+from onnxtext.format.attach_comments import listing, listing_of
 from onnxtext.format.records import RecordWriter
 from onnxtext.format.token_text import numbers_of, only_token, string_text, word_text
 from onnxtext.format.tokens_with_comments import Token
@@ -35,8 +35,7 @@ class LiteralWriter(RecordWriter):
         decorators = self.value_decorators(decorators_tree, indent)
         first = tree.parts[0]
         if isinstance(first, Token):  # float(1.5)
-            literal = tree.child("literal")
-            assert literal is not None
+            literal = tree.required("literal")
             before = decorators.inline or decorators.lines
             return f"{before}{first.text}({self.scalar(literal, indent)})"
         type = self.type(first)
@@ -87,8 +86,7 @@ class LiteralWriter(RecordWriter):
         assert isinstance(first, Token)
         if first.terminal == "BRACES":
             return filled(numbers_of(first), "{}", indent, budget)
-        found = listing(tree)
-        assert found is not None
+        found = listing_of(tree)
         texts = [self.scalar(item.tree, indent + STEP) for item in found.items]
         if tree.commented:
             return self.broken(found, texts, "{}", indent)
@@ -101,8 +99,7 @@ class LiteralWriter(RecordWriter):
         if found is not None and any(item.tree.origin == "pair" for item in found.items):
             texts = [self.pair(item.tree, indent) for item in found.items]
             return self.bracketed(tree, found, texts, "[]", indent, budget)
-        if tree.commented:
-            assert found is not None
+        if found is not None and tree.commented:
             texts = [self._commented(item.tree, indent + STEP) for item in found.items]
             return self.broken(found, texts, "[]", indent)
         return self._numbers("".join([p.text for p in tree.tokens()]), dims, indent, budget)
@@ -135,11 +132,10 @@ class LiteralWriter(RecordWriter):
         text = "".join([token.text for token in tree.tokens()])
         if not text.startswith("["):
             return text
-        return "\n".join(_nested_as_it_is(_TOKENS.findall(text), indent))[len(indent) :]
+        return "\n".join(_nested_as_in_source(_TOKENS.findall(text), indent))[len(indent) :]
 
     def _call(self, tree: Tree, indent: str, budget: int) -> str:
-        found = listing(tree)
-        assert found is not None
+        found = listing_of(tree)
         name = only_token(tree.parts[0]).text
         texts = [self._argument(item.tree, indent) for item in found.items]
         if name == "external" and not tree.commented:
@@ -173,8 +169,9 @@ class LiteralWriter(RecordWriter):
         key, value = tree.trees()
         return f"{string_text(key, indent)}: {string_text(value, indent)}"
 
-    def pairs(self, head: str, tree: Tree, found: Listing, indent: str) -> str:
+    def pairs(self, head: str, tree: Tree, indent: str) -> str:
         """Return `head` followed by a list of pairs in brackets."""
+        found = listing_of(tree)
         texts = [self.pair(item.tree, indent + STEP) for item in found.items]
         budget = self.width - column(head, len(indent))
         return head + self.bracketed(tree, found, texts, "[]", indent, budget)
@@ -186,7 +183,10 @@ def nothing(indent: str, budget: int) -> str:
 
 
 def items_text(items: Sequence[str], indent: str, budget: int) -> str:
-    """Return a list in brackets; only a string of several lines splits `[0, ...]` over lines."""
+    """Return a list in brackets.
+
+    A repeated element, as in `[0, ...]`, stays on one line unless it is a string of several lines.
+    """
     if len(items) <= 2 and items[-1] == "..." and "\n" not in items[0]:
         return f"[{', '.join(items)}]"
     return filled(items, "[]", indent, budget)
@@ -198,8 +198,13 @@ def dims_of(type: str) -> list[str]:
     return [] if start < 0 else type[start + 1 : type.rindex("]")].split(", ")
 
 
-def _nested_as_it_is(texts: list[str], indent: str) -> list[str]:
-    """Return the lines of nested brackets, one innermost row per line."""
+def _nested_as_in_source(texts: list[str], indent: str) -> list[str]:
+    """Return the lines of nested brackets, with the nesting of `texts` and one row per line.
+
+    Args:
+        texts: the brackets and numbers of the source.
+        indent: the indentation of the outermost brackets.
+    """
     lines: list[str] = []
     row: list[str] = []
     depth = 0

@@ -183,10 +183,13 @@ class _Merger:
         return True
 
     def _own_line(self, line: str) -> bool:
-        at = self.at
-        following = self.printed[at]
+        """Write a comment that has its own line; return False if a statement continues behind it.
+
+        The comment gets the indentation of the next printed line.
+        """
         if self._is_within():
             return False
+        following = self.printed[self.at]
         indent = following[: len(following) - len(following.lstrip(" "))]
         if following[len(indent) :].startswith(_CLOSING):
             indent += STEP
@@ -235,9 +238,8 @@ def _continued(printed: Sequence[str]) -> frozenset[int]:
     inside of a type, and between the items of a filled list.
     """
     found: set[int] = set()
-    open: list[
-        tuple[int, bool]
-    ] = []  # opening lines, and whether they have several items on a line
+    # The lines that opened the current lists, and whether a list has several items on a line.
+    open: list[tuple[int, bool]] = []
     previous = ""
     inside = False  # of a string of several lines
     for at, line in enumerate(printed):
@@ -268,13 +270,11 @@ def _continued(printed: Sequence[str]) -> frozenset[int]:
 
 _ENDS = (*_OPENING, *_CLOSING)
 _TYPE = re.compile(rf"(?:{'|'.join(sorted(SPECIAL_WORDS))})[\[(]")
-
-
 _STRING_ITEM = re.compile(r'"""|b?"(?:[^"\\]|\\.)*",')
 
 
 def _is_filled(line: str) -> bool:
-    """Whether a line of a literal shows that the lines of its list are filled with items."""
+    """Whether a line of a literal shows that its list has as many items per line as fit."""
     return (line[-1:] == "," and ", " in line) or _STRING_ITEM.fullmatch(line) is not None
 
 
@@ -293,7 +293,10 @@ def _closes(opening: str, closing: str) -> bool:
 
 
 def _back(printed: Sequence[str], at: int, indent: int) -> Iterator[int]:
-    """Yield the indices of the lines of a statement before line `at`, which begins with `=`."""
+    """Yield the indices of the lines above line `at` in the same statement.
+
+    Line `at` begins with `=`.
+    """
     for before in range(at - 1, -1, -1):
         yield before
         line = printed[before]

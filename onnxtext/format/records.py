@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from onnxtext.ast.list_order import ORDERS
-from onnxtext.format.attach_comments import has_comments, listing
+from onnxtext.format.attach_comments import has_comments, listing, listing_of
 from onnxtext.format.lists import ListWriter
 from onnxtext.format.token_text import (
     decoded,
@@ -37,8 +37,7 @@ class RecordWriter(ListWriter):
             indent: the indentation of its line.
             reserved: the number of columns to leave free on one line for a key and a comma.
         """
-        found = listing(tree)
-        assert found is not None
+        found = listing_of(tree)
         texts = [self.field(item.tree, indent + STEP) for item in found.items]
         flat = f"{{{', '.join(texts)}}}"
         if not tree.commented and "\n" not in flat and len(flat) + len(indent) <= WIDTH - reserved:
@@ -67,13 +66,8 @@ class RecordWriter(ListWriter):
             texts = [self.field_value(item.tree, indent + STEP) for item in found.items]
             return self.bracketed(tree, found, texts, "[]", indent, budget)
         if isinstance(inner, Token):
-            if inner.terminal != "NUMBERS":
-                return inner.text
-            flat = f"[{', '.join(numbers_of(inner))}]"
-            if len(flat) <= budget:
-                return flat
-            lines = [f"\n{indent}{STEP}{number}," for number in numbers_of(inner)]
-            return f"[{''.join(lines)}\n{indent}]"
+            is_list = inner.terminal == "NUMBERS"
+            return number_list(inner, indent, budget) if is_list else inner.text
         match inner.origin:
             case "string":
                 return string_text(inner, indent)
@@ -87,8 +81,7 @@ class RecordWriter(ListWriter):
 
     def decorator(self, tree: Tree, indent: str) -> str:
         """Write `@name(arguments)`."""
-        found = listing(tree)
-        assert found is not None
+        found = listing_of(tree)
         opening = found.opening.text
         if not found.items:
             return self.bracketed(tree, found, [], f"{opening})", indent, WIDTH)
@@ -165,8 +158,7 @@ class RecordWriter(ListWriter):
         inner = tree.child("type")
         if inner is not None:
             return self.type_decorators(tree.child("decorators")) + self.type(inner)
-        name = tree.child("opaque_name")
-        assert name is not None
+        name = tree.required("opaque_name")
         parts = [decoded(token) for token in name.tokens() if token.text != "."]
         return value_name(".".join(parts))
 
@@ -183,6 +175,16 @@ class RecordWriter(ListWriter):
         before = self.type_decorators(tree.child("decorators"))
         last = tree.parts[-1]
         return before + (last.text if isinstance(last, Token) else word_text(last))
+
+
+def number_list(token: Token, indent: str, budget: int) -> str:
+    """Write a list of numbers: on one line if it fits, otherwise with one number per line."""
+    numbers = numbers_of(token)
+    flat = f"[{', '.join(numbers)}]"
+    if len(flat) <= budget:
+        return flat
+    lines = [f"\n{indent}{STEP}{number}," for number in numbers]
+    return f"[{''.join(lines)}\n{indent}]"
 
 
 def _flat(tree: Tree) -> str:

@@ -22,25 +22,22 @@ _NUMBERS = re.compile(r"=[ \t\n\v\f\r]*([{\[])([^\[\]{}\"#\\=]*)([}\]])$")
 class SourceSpellingPrinter(GraphPrinter):
     """Prints statements of the main graph or of a function with their source spelling."""
 
-    def spell(self, node: Node, line: str) -> bool:
+    def spell(self, node: Node, line: str) -> None:
         """Use the attribute text of a formatted node for all nodes that share its attribute list.
+
+        Do nothing if the attributes have several lines.
 
         Args:
             node: the node.
             line: the fully formatted node, with attributes spelled as in the source.
-
-        Returns:
-            Whether later nodes that share the attribute list get this text.
         """
         flat = self._attributes.get(id(node.attributes))
         if flat is None:
-            return False
+            return
         before, _, behind = self.node_text(node, STEP).partition(f"<{flat}>")
         own = line[len(before) + 1 : len(line) - len(behind) - 1]
-        if own == flat or "\n" in own or line != f"{before}<{own}>{behind}":
-            return False
-        self._attributes[id(node.attributes)] = own
-        return True
+        if "\n" not in own and line == f"{before}<{own}>{behind}":
+            self._attributes[id(node.attributes)] = own
 
     def value_with_source_numbers(self, value: ValueInfo, code: str, indent: str) -> str | None:
         """Print an initializer, but keep the spelling of its numbers, such as `1.50`.

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
+from functools import partial
 
 from onnxtext.ast.model import Node, ValueInfo
 from onnxtext.ast.tensors_and_attributes import AttributeType
@@ -71,28 +72,36 @@ class Writer(ABC):
     """The grammar's rule for one statement."""
 
     brackets = "", ""
+    """What encloses the statements of a graph without inputs and outputs."""
+
     sibling = ""
-    """A format string: the helper statement before and behind a statement formatted alone."""
+    """A statement with `{}` for its name, put before and behind a statement formatted alone."""
 
     def __init__(self, printer: SourceSpellingPrinter, indent: str) -> None:
         self.indent = indent
         self.remembered: dict[str, tuple[list[str] | None, int]] = {}
         self._printer = printer
-        levels = (len(indent) // len(STEP) - 1) // 2
+        levels = (len(indent) // len(STEP) - 1) // 2  # the number of enclosing graphs
         opening, closing = self.brackets
         self._head = _OUTER * levels + f"g () => () {opening}\n{self.sibling.format(_FIRST)}"
         self._tail = f"{self.sibling.format(_LAST)}{closing}{_OUTER_END * levels}"
-        self._templates = Templates(self._format_on_one_line, self.parse_alone)
+        format_on_one_line = partial(self.format_alone, width=NO_LIMIT)
+        self._templates = Templates(format_on_one_line, self.parse_alone)
         self._changed: list[tuple[str, str]] = []
 
     @abstractmethod
     def print_same_tokens(self, item: Node | ValueInfo, code: str) -> str | None:
         """Print the syntax tree of a statement; None if the tokens differ from those of `code`."""
 
+    @abstractmethod
+    def printed(self, item: Node | ValueInfo) -> str:
+        """Print a statement with its comma."""
+
     def write_bare(self, source: str, printed: str) -> Written | None:
         """Format a statement that has no strings, given its printed syntax tree.
 
-        Return None if the tokens of both differ, or if comments may be inside of the statement.
+        Return None if the printed tree has other tokens than the source, or if comments may be
+        inside of the statement.
 
         Args:
             source: the text from the statement to the next statement.
@@ -100,19 +109,12 @@ class Writer(ABC):
         """
         if source.startswith(printed):
             trivia = source[len(printed) :]
-            return (
-                None
-                if "#" in trivia and not COMMENTS.fullmatch(trivia)
-                else Written(printed, trivia)
-            )
+            is_complete = "#" not in trivia or COMMENTS.fullmatch(trivia)
+            return Written(printed, trivia) if is_complete else None
         code = source.rstrip()
         if "#" in code or not same_tokens(code, printed):
             return None
         return Written(printed, source[len(code) :])
-
-    @abstractmethod
-    def printed(self, item: Node | ValueInfo) -> str:
-        """Print a statement with its comma."""
 
     def write(self, source: str, item: Node | ValueInfo) -> Written | None:
         """Format a statement.
@@ -175,14 +177,12 @@ class Writer(ABC):
             formatted = self.format_alone(code)
             if formatted is None:
                 return None
-            self.learn_spelling(item, formatted)
+            if isinstance(item, Node):
+                self._printer.spell(item, formatted)
             self._changed.append((code, formatted))
         if simple:
             self._templates.learn(key, parts, item, formatted)
         return formatted
-
-    def learn_spelling(self, item: Node | ValueInfo, formatted: str) -> None:  # noqa: B027
-        """Use the spelling of a fully formatted statement for similar statements, if possible."""
 
     def _remember(self, source: str, parts: list[str], trivia: str) -> None:
         """Cache the formatted text for statements that differ in names only."""
@@ -205,9 +205,6 @@ class Writer(ABC):
     def fits(self, line: str) -> bool:
         """Whether a statement fits on one line with its indentation and comma."""
         return len(self.indent) + len(line) + len(self.comma) <= WIDTH
-
-    def _format_on_one_line(self, code: str) -> str | None:
-        return self.format_alone(code, NO_LIMIT)
 
     def format_alone(self, code: str, width: int = WIDTH) -> str | None:
         """Format a single statement in full; None if it cannot be separated from its context."""
@@ -254,11 +251,6 @@ class NodeWriter(Writer):
         """Print a node."""
         assert isinstance(item, Node)
         return self._printer.node_text(item, self.indent)
-
-    def learn_spelling(self, item: Node | ValueInfo, formatted: str) -> None:
-        """Use the spelling of a formatted node for nodes with the same attribute list."""
-        assert isinstance(item, Node)
-        self._printer.spell(item, formatted)
 
 
 class ValueWriter(Writer):

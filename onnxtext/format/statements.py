@@ -6,7 +6,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TypeGuard
 
-from onnxtext.format.attach_comments import Listing, listing
+from onnxtext.format.attach_comments import listing, listing_of
 from onnxtext.format.literals import LiteralWriter, dims_of, items_text, nothing
 from onnxtext.format.token_text import (
     name_text,
@@ -46,9 +46,7 @@ class StatementWriter(LiteralWriter):
         if type_tree is None:
             name = name_text(tree.trees()[-1])
             return value_text(decorators, "", name, None, indent, self.width)
-        name_tree = tree.child("name")
-        assert name_tree is not None
-        type, name = self.type(type_tree), name_text(name_tree)
+        type, name = self.type(type_tree), name_text(tree.required("name"))
         data = tree.child("data")
         write: Literal | None = None
         if data is not None:
@@ -67,32 +65,22 @@ class StatementWriter(LiteralWriter):
         """
         lists = []
         for part, before in zip(_inputs_and_outputs(tree), (" ", " => "), strict=True):
-            found = None if part is None else listing(part)
-            if part is None or found is None:
+            if part is None:
                 lists.append(ListText(before, "()", "()"))
                 continue
-            texts = [self.value(item.tree, indent + STEP) for item in found.items]
-            lists.append(
-                self._list(part, found, texts, before, "()", indent, several and len(texts) > 1)
-            )
+            texts = [self.value(item.tree, indent + STEP) for item in listing_of(part).items]
+            lists.append(self._list(part, texts, before, "()", indent, several and len(texts) > 1))
         return lists
 
     def _list(
-        self,
-        tree: Tree,
-        found: Listing,
-        texts: list[str],
-        before: str,
-        brackets: str,
-        indent: str,
+        self, tree: Tree, texts: list[str], before: str, brackets: str, indent: str,
         is_broken: bool = False,
-    ) -> ListText:
+    ) -> ListText:  # fmt: skip
         """Write a list in the head of a graph or function, on one line (if allowed) and on several.
 
         Args:
             tree: the list.
-            found: its items.
-            texts: the texts of the items.
+            texts: the texts of its items.
             before: the text before the list.
             brackets: both brackets.
             indent: the indentation of the statement.
@@ -100,19 +88,18 @@ class StatementWriter(LiteralWriter):
         """
         is_broken |= tree.commented or any("\n" in text for text in texts)
         flat = f"{brackets[0]}{flat_items(texts, brackets[1])}{brackets[1]}"
-        return ListText(
-            before, None if is_broken else flat, self.broken(found, texts, brackets, indent)
-        )
+        broken = self.broken(listing_of(tree), texts, brackets, indent)
+        return ListText(before, None if is_broken else flat, broken)
 
-    def _values(self, tree: Tree, found: Listing, indent: str, taken: int) -> str:
+    def _values(self, tree: Tree, indent: str, taken: int) -> str:
         """Write the values in `<…>` of a graph or function, with a space before them.
 
         Args:
             tree: the list.
-            found: its items.
             indent: the indentation of the statement.
             taken: the number of columns before and behind the list.
         """
+        found = listing_of(tree)
         texts = [self.value(item.tree, indent + STEP) for item in found.items]
         single = len(texts) == 1 and "\n" not in texts[0] and not tree.commented
         if single and taken + len(texts[0]) + 3 <= self.width:
@@ -123,12 +110,9 @@ class StatementWriter(LiteralWriter):
 
     def main_graph(self, tree: Tree) -> str:
         """Write the main graph."""
-        head = self.decorator_lines(tree.child("decorators"), "")
-        name = tree.child("name")
-        assert name is not None
-        head += name_text(name)
-        lists = self._interface(tree, "", several=True)
-        return self._headed(tree, head, lists, "", 0)
+        decorators = self.decorator_lines(tree.child("decorators"), "")
+        head = decorators + name_text(tree.required("name"))
+        return self._headed(tree, head, self._interface(tree, "", several=True), "", 0)
 
     def graph(self, tree: Tree, decorators_tree: Tree | None, indent: str, start: int) -> str:
         """Write a graph in an attribute or a section.
@@ -139,27 +123,21 @@ class StatementWriter(LiteralWriter):
             indent: the indentation of its statement.
             start: the column at which the graph begins.
         """
-        name = tree.child("graph_name", "name")
-        assert name is not None
+        name = name_text(tree.required("graph_name", "name"))
         decorators = self.value_decorators(decorators_tree, indent)
-        lists = self._interface(tree, indent)
-        return self._headed(tree, name_text(name), lists, indent, start, decorators)
+        return self._headed(tree, name, self._interface(tree, indent), indent, start, decorators)
 
     def function_rest(self, tree: Tree, start: int) -> str:
         """Write a function without decorators and header; its name begins at the column `start`."""
-        name = tree.child("name")
-        assert name is not None
         parameters = tree.child("parameters")
         lists = self._interface(tree, "")
         if parameters is not None:
-            found = listing(parameters)
-            assert found is not None
-            texts = [self._parameter(item.tree) for item in found.items]
-            lists.insert(0, self._list(parameters, found, texts, " ", "<>", ""))
-        return self._headed(tree, name_text(name), lists, "", start)
+            texts = [self._parameter(item.tree) for item in listing_of(parameters).items]
+            lists.insert(0, self._list(parameters, texts, " ", "<>", ""))
+        return self._headed(tree, name_text(tree.required("name")), lists, "", start)
 
     def _parameter(self, tree: Tree) -> str:
-        attribute = tree if tree.origin in _ATTRIBUTES else tree.child("attribute")
+        attribute = tree if tree.origin == "dataless_attribute" else tree.child("attribute")
         return word_text(tree) if attribute is None else self.attribute(attribute, STEP)
 
     def _headed(
@@ -167,24 +145,21 @@ class StatementWriter(LiteralWriter):
         decorators: Decorators | None = None,
     ) -> str:  # fmt: skip
         """Write a graph or function from its name, the lists behind its name, and its body."""
-        body = tree.child("body")
-        assert body is not None
-        found = listing(body)
-        assert found is not None
+        body = tree.required("body")
+        found = listing_of(body)
         is_empty = not found.items and not body.commented
-        after = 2
-        if is_empty:  # a comma follows a graph in an attribute, which is indented
+        after = 2  # the number of columns of ` {`
+        if is_empty:  # of ` {}`, or of ` {},` for a graph in an attribute, which is indented
             after = 4 if indent else 3
         values = tree.child("values")
-        listed = None if values is None else listing(values)
-        if values is not None and listed is not None and not (listed.items or values.commented):
-            listed = None
-        before = 2 if listed is not None else after
+        if values is not None and not listing_of(values).items and not values.commented:
+            values = None
+        before = 2 if values is not None else after
         if decorators is not None:
             head = decorated_name(decorators, head, start, before, self.width)
         text = head + arrange(lists, column(head, start), before, self.width)
-        if values is not None and listed is not None:
-            text += self._values(values, listed, indent, column(text, start) + after)
+        if values is not None:
+            text += self._values(values, indent, column(text, start) + after)
         if is_empty:
             return f"{text} {{}}"
         texts = [self.node(item.tree, indent + STEP) for item in found.items]
@@ -226,8 +201,7 @@ class StatementWriter(LiteralWriter):
 
     def _flat_attributes(self, tree: Tree) -> str | None:
         """Write the attributes on one line; None if they do not fit."""
-        found = listing(tree)
-        assert found is not None
+        found = listing_of(tree)
         if tree.commented or any(_is_graph(item.tree) for item in found.items):
             return None
         texts = [self.attribute(item.tree, "") for item in found.items]
@@ -238,8 +212,7 @@ class StatementWriter(LiteralWriter):
     def _broken_attributes(self, tree: Tree | None, indent: str) -> str:
         """Write the attributes, one per line."""
         assert tree is not None
-        found = listing(tree)
-        assert found is not None
+        found = listing_of(tree)
         texts = [self.attribute(item.tree, indent + STEP) for item in found.items]
         return self.broken(found, texts, "<>", indent)
 
@@ -248,11 +221,10 @@ class StatementWriter(LiteralWriter):
     def attribute(self, tree: Tree, indent: str) -> str:
         """Write `name: type = value`."""
         decorators = self.value_decorators(tree.child("decorators"), indent)
-        name_tree, type_tree = tree.child("name"), tree.child("attribute_type")
-        assert name_tree is not None
+        type_tree = tree.child("attribute_type")
         type = "" if type_tree is None else f": {only_token(type_tree).text}"
         count = next((part.text for part in tree.parts if _is_numbers(part)), "")
-        name = word_text(name_tree) + type + "".join(count.split())
+        name = word_text(tree.required("name")) + type + "".join(count.split())
         if tree.alias == "attribute_type_only":
             return value_text(decorators, "", name, None, indent, self.width)
         write = partial(self.attribute_value, tree.trees()[-1])
@@ -276,7 +248,7 @@ class StatementWriter(LiteralWriter):
             return items_text(items, indent, budget)
         if tree.origin == "dataless_element":
             return self._dataless(tree, indent, budget)
-        if isinstance(first, Token) and first.terminal == "NUMBERS":
+        if _is_numbers(first):
             return filled(numbers_of(first), "[]", indent, budget)
         found = listing(tree)
         if found is not None and found.opening.text == "{":
@@ -298,6 +270,7 @@ class StatementWriter(LiteralWriter):
         return self.bracketed(tree, found, texts, "[]", indent, budget)
 
     def _element(self, tree: Tree, indent: str, budget: int) -> str:
+        """Write an element of an attribute: a number, string, reference, graph, tensor or type."""
         last = tree.parts[-1]
         assert isinstance(last, Tree)
         if len(tree.parts) == 2 and isinstance(tree.parts[0], Token):
@@ -324,9 +297,6 @@ class StatementWriter(LiteralWriter):
         type = first.text if isinstance(first, Token) else self.type(first)
         head = (type, "".join(map(word_text, rest)), " =")
         return tensor_lines(decorators, head, nothing, indent, budget, width=self.width)
-
-
-_ATTRIBUTES = ("attribute", "dataless_attribute")
 
 
 def _inputs_and_outputs(tree: Tree) -> tuple[Tree | None, Tree | None]:
@@ -364,6 +334,7 @@ def _is_graph(tree: Tree) -> bool:
 
 
 def _holds_graph(tree: Tree) -> bool:
+    """Whether the value of an attribute is a graph or contains graphs."""
     value = tree.child("attribute_value")
     if value is None:
         return False

@@ -55,11 +55,11 @@ class Pattern:
         the item is the string itself.
         """
         return tuple(
-            [text if number in self.fixed else _sign(text) for number, text in enumerate(strings)]
+            [text if number in self.fixed else _kind(text) for number, text in enumerate(strings)]
         )
 
 
-def _sign(name: str) -> str | int:
+def _kind(name: str) -> str | int:
     """Return the class of a name; the name itself if it is special."""
     if name.isidentifier():
         return _WORD if value_name(name) == name else name

@@ -9,12 +9,7 @@ from onnxtext.printer.layout import STEP
 from onnxtext.printer.strings import quoted, string_value, value_name, word
 from onnxtext.syntax.actions.strings import byte_string, escaped, plain, triple
 
-_DECODERS = {
-    "STRING": plain,
-    "ESCAPED_STRING": escaped,
-    "BYTES": byte_string,
-    "TRIPLE": triple,
-}
+_DECODERS = {"STRING": plain, "ESCAPED_STRING": escaped, "BYTES": byte_string, "TRIPLE": triple}
 
 
 def decoded(token: Token) -> str:

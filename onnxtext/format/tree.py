@@ -41,6 +41,12 @@ class Tree:
                 return part
         return None
 
+    def required(self, *origins: str) -> Tree:
+        """Return the first child tree with one of these grammar rules, which must exist."""
+        found = self.child(*origins)
+        assert found is not None
+        return found
+
     def tokens(self) -> Iterator[Token]:
         """Return all tokens in order."""
         for part in self.parts:

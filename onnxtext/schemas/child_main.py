@@ -34,8 +34,6 @@ MISSING = 3
 NONE = 4
 _COPIES = ("com.ms.internal.nhwc",)
 """Domains of onnxruntime that repeat operators of onnx in another layout."""
-_OPSET = 21
-"""The version of the standard operator set that schema files import, for function bodies."""
 
 
 def main() -> int:
@@ -59,11 +57,13 @@ def made_by(package: str) -> SchemaFile | int:
     """
     if package == "onnxruntime":
         return _onnxruntime()
-    points = importlib.metadata.entry_points(group=GROUP)
-    for point in points:
+    for point in importlib.metadata.entry_points(group=GROUP):
         if point.name == package or (point.dist is not None and point.dist.name == package):
             version = point.dist.version if point.dist is not None else ""
-            return _offered(point.load()(), package, version)
+            given = point.load()()
+            if isinstance(given, str):
+                return read_schemas(Source(given, f"<{package}>"))
+            return schema_file(given, package, version)
     try:
         found = importlib.util.find_spec(package)
     except (ImportError, ValueError):
@@ -72,16 +72,8 @@ def made_by(package: str) -> SchemaFile | int:
         return MISSING
     before = _registered()
     importlib.import_module(package)
-    after = _registered()
-    new = [schema for key, schema in after.items() if key not in before]
-    return schema_file(new, package, _version(package), {"": _OPSET}) if new else NONE
-
-
-def _offered(given: Any, package: str, version: str) -> SchemaFile:
-    """Convert the result of an entry point (a text or schemas) to a schema file."""
-    if isinstance(given, str):
-        return read_schemas(Source(given, f"<{package}>"))
-    return schema_file(given, package, version, {"": _OPSET})
+    new = [schema for key, schema in _registered().items() if key not in before]
+    return schema_file(new, package, _version(package)) if new else NONE
 
 
 def _registered() -> dict[tuple[str, str, int], Any]:
@@ -116,7 +108,7 @@ def _onnxruntime() -> SchemaFile | int:
         and (schema.domain, schema.name) not in removed
         and (schema.domain, schema.name, schema.since_version) not in known
     ]
-    return schema_file(own, "onnxruntime", onnxruntime.__version__, {"": _OPSET})
+    return schema_file(own, "onnxruntime", onnxruntime.__version__)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from onnxtext.ast.model import OpsetImport
@@ -16,23 +16,22 @@ from onnxtext.schemas.type_strings import type_of
 
 LONGEST_DOC = 160
 """Maximum length, in characters, of a summary: the first sentence of the documentation."""
+_OPSET = 21
+"""The version of the standard operator set that schema files import, for function bodies."""
 _SENTENCE = re.compile(r"(.+?[.!?])(?=\s+[A-Z(`]|\s*$)")
 
 
-def schema_file(
-    schemas: Iterable[Any], package: str, version: str, opsets: Mapping[str, int]
-) -> SchemaFile:
+def schema_file(schemas: Iterable[Any], package: str, version: str) -> SchemaFile:
     """Return the schema file of a package.
 
     Args:
         schemas: the schemas of its operators: `onnx.defs.OpSchema`, or onnxruntime's own class.
         package: the name of the package.
         version: the version of the package.
-        opsets: the versions of other operator sets for the header, by domain.
     """
     made = [converted(schema) for schema in schemas]
     made.sort(key=lambda item: (item.domain, item.name, item.since))
-    newest = dict(opsets)
+    newest = {"": _OPSET}
     for item in made:
         if item.domain:
             newest[item.domain] = max(item.since, newest.get(item.domain, 1))
@@ -66,6 +65,7 @@ def converted(schema: Any) -> OperatorSchema:
 
 
 def _values(formals: Sequence[Any], least: int, schema: OperatorSchema) -> list[FormalValue]:
+    """Convert the formal inputs or outputs of a schema, of which a node has at least `least`."""
     made: list[FormalValue] = []
     names: set[str] = set()
     for index, formal in enumerate(formals):
@@ -102,6 +102,7 @@ def _field(item: Any, name: str, other: str) -> Any:
 
 
 def _attribute(formal: Any) -> FormalAttribute:
+    """Convert a formal attribute with its default; a default that cannot be read is left out."""
     kind = AttributeType[str(formal.type).rpartition(".")[2].upper()]
     default = _field(formal, "default_value", "_default_value")
     data = default if isinstance(default, bytes) else default.SerializeToString()

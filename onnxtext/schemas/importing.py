@@ -14,6 +14,7 @@ from onnxtext.source import Source
 
 LONGEST = 300.0
 """Time limit of an import, in seconds."""
+_LONGEST_LINE = 300
 
 
 class SchemaImportError(Exception):
@@ -81,11 +82,8 @@ def import_schemas(package: str) -> SchemaFile:
         ) from None
 
 
-_LONGEST_LINE = 300
-
-
 def with_bodies(made: SchemaFile, old: SchemaFile) -> SchemaFile:
-    """Give each operator of `made` without a body the body that it has in `old`; return `made`.
+    """Copy bodies from `old` to those operators of `made` that have none; return `made`.
 
     Packages offer no bodies; users write bodies by hand.
     """

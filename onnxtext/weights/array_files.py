@@ -16,15 +16,12 @@ from onnxtext.tensor.elements import ELEMENTS, raw_size
 from onnxtext.tensor.lazy_numpy import np
 from onnxtext.tensor.text_resources import BlobError
 from onnxtext.weights.open_beside import PathError, inside, view_file
+from onnxtext.weights.statistics import NUMPY_CODES
 
 UNREADABLE = "weights-unreadable"
 MISMATCH = "data-file-mismatch"
 
-_NUMPY = {
-    "bool": "b1", "uint8": "u1", "int8": "i1", "uint16": "u2", "int16": "i2", "uint32": "u4",
-    "int32": "i4", "uint64": "u8", "int64": "i8", "float16": "f2", "float": "f4", "double": "f8",
-    "complex64": "c8", "complex128": "c16",
-}  # fmt: skip
+_NUMPY = NUMPY_CODES | {"bool": "b1", "complex64": "<c8", "complex128": "<c16"}
 """The numpy type of each element type. `.npy` files store types of `ml_dtypes` as `V1` or `V2`."""
 
 _SAFETENSORS = {
@@ -33,6 +30,7 @@ _SAFETENSORS = {
     "float": "F32", "double": "F64", "complex64": "C64", "float8e4m3fn": "F8_E4M3",
     "float8e5m2": "F8_E5M2", "float8e8m0": "F8_E8M0", "float4e2m1": "F4",
 }  # fmt: skip
+"""The name of each element type in the headers of safetensors files."""
 
 _LONGEST_HEADER = 1 << 16
 
@@ -86,6 +84,7 @@ def _from_npy(
 def _from_npz(
     path: Path, entry: str, type: TensorType, shape: tuple[int, ...], where: str
 ) -> bytes | memoryview:
+    """Return the elements of an array in a `.npz` archive."""
     try:
         with zipfile.ZipFile(path) as archive:
             member = entry if entry in archive.namelist() else entry + ".npy"
@@ -127,7 +126,7 @@ def _header(
     wanted = _NUMPY.get(type.element)
     element = ELEMENTS.get(type.element)
     if wanted is not None:
-        fits = dtype.newbyteorder("=") == np.dtype(wanted)
+        fits = dtype.newbyteorder("<") == np.dtype(wanted)
     else:
         fits = element is not None and element.bits in (8, 16) and dtype == f"V{element.bits // 8}"
     if not fits:

@@ -11,44 +11,41 @@ from onnxtext.ast.tensors_and_attributes import Attribute, Blob, SparseTensor, T
 from onnxtext.ast.visit import walk_graphs, walk_nodes
 
 
-def walk_blobs(model: Model) -> Iterator[tuple[str, Blob]]:
-    """Yield (description, blob) for each use of a blob, such as ("tensor `w`", Blob(…)).
+def blob_owners(model: Model) -> list[str]:
+    """Return a description of each use of a blob, such as "tensor `w`, blob 0123…".
 
     Values and attributes of functions come before attributes of nodes.
     """
+    owners = _all_data(model)
+    return [f"{owner}, blob {digest}" for owner, data in owners for digest in _digests(data)]
+
+
+def _all_data(model: Model) -> Iterator[tuple[str, Any]]:
+    """Yield (description of the owner, data) for each value and attribute that may have blobs."""
     for graph in walk_graphs(model):
         values = graph.values if isinstance(graph, Function) else [*graph.inputs, *graph.values]
         for value in values:
-            for blob in _blobs(value.data):
-                yield f"tensor `{value.name}`", blob
+            yield f"tensor `{value.name}`", value.data
         if isinstance(graph, Function):
             for item in graph.attributes:
                 if isinstance(item, Attribute):
-                    for blob in _blobs(item.value):
-                        yield f"attribute `{item.name}` of the function `{graph.name}`", blob
+                    yield f"attribute `{item.name}` of the function `{graph.name}`", item.value
     for node in walk_nodes(model):
         for attribute in node.attributes:
-            for blob in _blobs(attribute.value):
-                whose = next(filter(None, node.outputs), node.op_type)
-                yield f"attribute `{attribute.name}` of `{whose}`", blob
+            whose = next(filter(None, node.outputs), node.op_type)
+            yield f"attribute `{attribute.name}` of `{whose}`", attribute.value
 
 
-def _blobs(value: Any) -> Iterator[Blob]:
+def _digests(value: Any) -> Iterator[str]:
+    """Yield the digests of the blobs in a value and its parts."""
     match value:
-        case Blob():
-            yield value
-        case TypedBlob(digest):
-            yield Blob(digest)
+        case Blob(digest) | TypedBlob(digest):
+            yield digest
         case Tensor():
-            yield from _blobs(value.data)
+            yield from _digests(value.data)
         case SparseTensor():
-            yield from _blobs(value.values)
-            yield from _blobs(value.indices)
+            yield from _digests(value.values)
+            yield from _digests(value.indices)
         case tuple():
             for item in value:
-                yield from _blobs(item)
-
-
-def blob_owners(model: Model) -> list[str]:
-    """Return a description of each use of a blob, such as "tensor `w`, blob 0123…"."""
-    return [f"{whose}, blob {blob.digest}" for whose, blob in walk_blobs(model)]
+                yield from _digests(item)

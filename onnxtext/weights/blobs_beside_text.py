@@ -33,7 +33,7 @@ class Reader:
         self._places = places
         self._known: dict[str, memoryview] = {}
         self._stores: dict[str, Store] = {}
-        self._files: dict[str, dict[str, memoryview]] = {}
+        self._files: dict[Path, dict[str, memoryview]] = {}
 
     def find(self, digest: str) -> memoryview:
         """Return the verified bytes of a blob.
@@ -79,22 +79,33 @@ class Reader:
         """Return the bytes of a blob in one store or file; None if missing."""
         assert self.base is not None
         path = inside(self.base, place.path)
+        held: dict[str, memoryview] = {}
         if place.kind == "safetensors":
-            return self._look_in_file(place, path, digest)
-        store = self._stores.get(place.path)
-        if store is None:
-            store = self._stores[place.path] = Store(path)
-        found = store.matching(digest)
+            held = self._blobs_in_file(path)
+            found = [name for name in held if name.startswith(digest)]
+        else:
+            found = self._stores.setdefault(place.path, Store(path)).matching(digest)
         if not found:
             return None
         if len(found) > 1:
-            raise BlobError(
-                f"{len(found)} blobs in {store.directory} begin with {digest}", AMBIGUOUS
-            )
-        path = inside(store.directory, found[0])
-        data = view_file(path)
-        verify(data, found[0], f"in {path}")
-        return data
+            raise BlobError(f"{len(found)} blobs in {path} begin with {digest}", AMBIGUOUS)
+        (name,) = found
+        if place.kind != "safetensors":
+            path = inside(path, name)
+            held = {name: view_file(path)}
+        verify(held[name], name, f"in {path}")
+        return held[name]
+
+    def _blobs_in_file(self, path: Path) -> dict[str, memoryview]:
+        """Return the blobs in a safetensors file by digest; {} if the file is missing."""
+        held = self._files.get(path)
+        if held is None:
+            from onnxtext.weights.safetensors_file import read_safetensors
+
+            if not path.exists():
+                return {}
+            held = self._files[path] = read_safetensors(path)
+        return held
 
     def array(self, file: DataFile, type: TensorType) -> bytes | memoryview:
         """Return the elements of an array in a data file, encoded as in `TensorProto.raw_data`.
@@ -105,23 +116,6 @@ class Reader:
         from onnxtext.weights.array_files import read_array
 
         return read_array(self.base, file, type)
-
-    def _look_in_file(self, place: WeightPlace, path: Path, digest: str) -> memoryview | None:
-        """Return the bytes of a blob in a safetensors file; None if missing."""
-        held = self._files.get(place.path)
-        if held is None:
-            from onnxtext.weights.safetensors_file import read_safetensors
-
-            if not path.exists():
-                return None
-            held = self._files[place.path] = read_safetensors(path)
-        found = [name for name in held if name.startswith(digest)]
-        if not found:
-            return None
-        if len(found) > 1:
-            raise BlobError(f"{len(found)} blobs in {path} begin with {digest}", AMBIGUOUS)
-        verify(held[found[0]], found[0], f"in {path}")
-        return held[found[0]]
 
 
 def verify(data: memoryview, digest: str, where: str) -> None:

@@ -12,14 +12,14 @@ from onnxtext.tensor.elements import ELEMENTS, raw_size
 
 _INTS_FRACTION = 4
 """An integer has eight bytes in a blob, but as few as two (tag, varint) in an INTS attribute."""
-
-
 _COMMON = (ast.RawData, ast.Blob)
+"""The data of most initializers; its size depends on the type only."""
 _WEIGHTLESS = (ast.Float32, int, bytes)
+"""The values of attributes that are too small to count."""
 
 
 def wanted_size(type: ast.TensorType) -> int:
-    """Return the size in bytes of the `raw_data` of a tensor type; -1 if it can have none."""
+    """Return the size of `raw_data` in bytes; -1 if tensors of this type have no `raw_data`."""
     element = ELEMENTS.get(type.element)
     count = 1
     for dim in type.shape or ():
@@ -68,6 +68,7 @@ def declared_size(model: ast.Model | ast.Fragment) -> tuple[int, int]:
 def _attributes(
     attributes: tuple[str | ast.Attribute, ...], resources: Mapping[str, bytes | memoryview]
 ) -> int:
+    """Estimate the size of the values of attributes, in bytes."""
     total = 0
     for item in attributes:
         if type(item) is ast.Attribute and type(item.value) not in _WEIGHTLESS:
@@ -86,6 +87,7 @@ def _attributes(
 
 
 def _value(data: Any, type: Any) -> int:
+    """Estimate the size of data with a type, in bytes; 0 for small data."""
     match data:
         case ast.Tensor():
             return _value(data.data, data.type)

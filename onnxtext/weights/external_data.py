@@ -118,10 +118,9 @@ class Externalizer(Rewriter):
             raise BlobError(f"tensor `{name}`: {error}", error.code) from None
         if raw is None:
             return data
-        if len(raw) != wanted_size(type):
-            message = (
-                f"tensor `{name}` has {len(raw)} bytes, but its type needs {wanted_size(type)}"
-            )
+        wanted = wanted_size(type)
+        if len(raw) != wanted:
+            message = f"tensor `{name}` has {len(raw)} bytes, but its type needs {wanted}"
             raise BlobError(message, SIZE)
         if len(raw) < LEAST_BYTES:
             return RawData(raw)
@@ -129,14 +128,11 @@ class Externalizer(Rewriter):
 
     def _reference(self, offset: int, size: int) -> ExternalData:
         return ExternalData(
-            (
-                ("location", self._file.name),
-                ("offset", str(offset)),
-                ("length", str(size)),
-            )
+            (("location", self._file.name), ("offset", str(offset)), ("length", str(size)))
         )
 
     def _raw(self, type: TensorType, data: Any) -> Data | None:
+        """Return the bytes of data; None for data without raw bytes."""
         match data:
             case RawData():
                 return data.data
@@ -193,7 +189,8 @@ class Embedder(Rewriter):
         start = _number(entries.get("offset", "0"), where, "offset")
         length = _number(entries.get("length", str(max(len(file) - start, 0))), where, "length")
         if length != wanted:
-            raise BlobError(f"{where} has {length} bytes, but the tensor needs {wanted}", RANGE)
+            needs = f"the tensor needs {wanted}" if wanted >= 0 else "its type has no raw data"
+            raise BlobError(f"{where} has {length} bytes, but {needs}", RANGE)
         if start + length > len(file):
             raise BlobError(
                 f"{where} ends at byte {start + length:,}, but {location} has only "
@@ -214,6 +211,7 @@ class Embedder(Rewriter):
         return file
 
     def _check(self, location: str, file: memoryview, checksum: str, where: str) -> None:
+        """Compare the SHA-1 of a file with a reference, once for each file and checksum."""
         if (location, checksum) in self._checked:
             return
         actual = hashlib.sha1(file, usedforsecurity=False).hexdigest()

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -23,21 +23,9 @@ from onnxtext.files import replacing_path
 from onnxtext.tensor.lazy_numpy import np
 from onnxtext.tensor.text_resources import BlobError
 from onnxtext.weights.open_beside import view_file
+from onnxtext.weights.statistics import NUMPY_CODES
 
-_DTYPES = {
-    "bool": "bool",
-    "uint8": "uint8",
-    "int8": "int8",
-    "uint16": "<u2",
-    "int16": "<i2",
-    "uint32": "<u4",
-    "int32": "<i4",
-    "uint64": "<u8",
-    "int64": "<i8",
-    "float16": "<f2",
-    "float": "<f4",
-    "double": "<f8",
-}
+_DTYPES = NUMPY_CODES | {"bool": "b1"}
 """The numpy dtype of element types in safetensors; data of other types is stored as bytes."""
 
 _PREFIX = "sha256:"
@@ -69,7 +57,7 @@ def write_safetensors(path: Path, blobs: Mapping[str, bytes | memoryview], model
         from safetensors.numpy import save_file
     except ImportError:
         raise SafetensorsMissing from None
-    types = dict(_tensors(model))
+    types = _types_by_digest(model)
     lengths = {len(prefix) for prefix in types}
     arrays: dict[str, Any] = {}
     metadata: dict[str, str] = {}
@@ -98,20 +86,19 @@ def write_safetensors(path: Path, blobs: Mapping[str, bytes | memoryview], model
             raise OSError(int(number[1]), os.strerror(int(number[1])), path) from None
 
 
-def _tensors(model: Model) -> Iterator[tuple[str, tuple[str, TensorType]]]:
-    """Yield (digest, (name, type)) of the first initializer that uses each blob."""
-    seen: set[str] = set()
+def _types_by_digest(model: Model) -> dict[str, tuple[str, TensorType]]:
+    """Map the digest of each blob to the name and type of the first initializer that uses it."""
+    found: dict[str, tuple[str, TensorType]] = {}
     for graph in walk_graphs(model):
         values = graph.values if isinstance(graph, Function) else [*graph.inputs, *graph.values]
         for value in values:
             if (
                 isinstance(value.data, Blob)
                 and isinstance(value.type, TensorType)
-                and value.data.digest not in seen
                 and _can_be_key(value.name)
             ):
-                seen.add(value.data.digest)
-                yield value.data.digest, (value.name, value.type)
+                found.setdefault(value.data.digest, (value.name, value.type))
+    return found
 
 
 def _can_be_key(name: str) -> bool:

@@ -19,11 +19,12 @@ if TYPE_CHECKING:
 _BLOCK = 1 << 20
 """Number of elements to process at a time, to bound memory."""
 
-_DTYPES = {
+NUMPY_CODES = {
     "float": "<f4", "double": "<f8", "float16": "<f2", "bool": "u1", "uint8": "u1", "int8": "i1",
     "uint16": "<u2", "int16": "<i2", "uint32": "<u4", "int32": "<i4", "uint64": "<u8",
     "int64": "<i8",
 }  # fmt: skip
+"""The numpy type codes of element types; Booleans are integers here, so that they have a mean."""
 _ML_DTYPES = {
     "bfloat16": "bfloat16",
     "float8e4m3fn": "float8_e4m3fn",
@@ -33,8 +34,6 @@ _ML_DTYPES = {
     "float8e8m0": "float8_e8m0fnu",
 }
 _LONGEST_NAME = 80
-
-
 _LISTS = {AttributeType.FLOATS: "float", AttributeType.INTS: "int64"}
 
 
@@ -73,16 +72,7 @@ def describe_entries(element: str, entries: bytes) -> str | None:
     known = ELEMENTS.get(element)
     if known is None or (known.kind == "float" and known.field == "int32_data"):
         return None
-    return describe(_ENTRIES.get(known.field, ""), entries)
-
-
-_ENTRIES = {
-    "float_data": "float",
-    "int32_data": "int32",
-    "int64_data": "int64",
-    "uint64_data": "uint64",
-    "double_data": "double",
-}
+    return describe(known.field.removesuffix("_data"), entries)
 
 
 def find_blobs(root: Model | Graph | Function) -> dict[str, tuple[str, str]]:
@@ -171,4 +161,4 @@ def dtype_of(element: str) -> np.dtype[Any] | None:
 
         made: np.dtype[Any] = np.dtype(getattr(ml_dtypes, _ML_DTYPES[element]))
         return made
-    return np.dtype(_DTYPES[element]) if element in _DTYPES else None
+    return np.dtype(NUMPY_CODES[element]) if element in NUMPY_CODES else None

@@ -127,13 +127,8 @@ class Store:
             OSError: the directory cannot be read.
         """
         names = self.names()
-        start = bisect_left(names, digest)
-        found = []
-        for name in names[start:]:
-            if not name.startswith(digest):
-                break
-            found.append(name)
-        return found
+        # "g" sorts after all hexadecimal digits.
+        return names[bisect_left(names, digest) : bisect_left(names, digest + "g")]
 
     def leftovers(self) -> Iterator[Path]:
         """Yield the temporary files that killed processes left in the directory."""

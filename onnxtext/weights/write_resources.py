@@ -56,18 +56,20 @@ class WeightFiles:
         target = inside(self.base, self.place.path)
         if self.place.kind == "store" or not target.exists():
             return None
-        return None if self._is_written(target) else target
+        return None if self._are_written(self._held(target)) else target
 
-    def _is_written(self, target: Path) -> bool:
-        held = self._held(target)
+    def _are_written(self, held: dict[str, memoryview]) -> bool:
+        """Whether a file with the blobs `held` has all blobs to write, and no others."""
         return held.keys() == self.blobs.keys() and all(
             same_bytes(held[digest], data) for digest, data in self.blobs.items()
         )
 
     def _held(self, target: Path) -> dict[str, memoryview]:
-        """Return the blobs in an existing file; {} if it is not a safetensors file."""
+        """Return the blobs in a file; {} if the file is missing, or not a safetensors file."""
         from onnxtext.weights.safetensors_file import read_safetensors
 
+        if not target.exists():
+            return {}
         try:
             return read_safetensors(target)
         except BlobError:
@@ -90,9 +92,9 @@ class WeightFiles:
         if self.place.kind == "safetensors":
             from onnxtext.weights.safetensors_file import write_safetensors
 
-            if target.exists() and self._is_written(target):
+            old = self._held(target)
+            if self._are_written(old):
                 return
-            old = self._held(target) if target.exists() else {}
             self._extended = bool(old.keys() - self.blobs.keys())
             target.parent.mkdir(parents=True, exist_ok=True)
             write_safetensors(target, {**old, **self.blobs}, self.model)

@@ -56,6 +56,13 @@ def remove_leftovers(model: Model, replaced: set[str], dropped: set[tuple[int, s
 
 
 def _remove_declarations(graph: Graph, gone: set[str], without: set[str]) -> None:
+    """Remove unused constants and the declarations of outputs that no longer exist.
+
+    Args:
+        graph: the graph; changed in place.
+        gone: the names of unused constants.
+        without: the names of outputs that nodes no longer have.
+    """
     graph.quantization = [one for one in graph.quantization if one.tensor_name not in without]
     kept = {value.name for value in graph.inputs}
     graph.values = [
@@ -72,7 +79,7 @@ def _remove_declarations(graph: Graph, gone: set[str], without: set[str]) -> Non
 
 
 def _without_names(decorator: Decorator, names: set[str]) -> Decorator | None:
-    """Return a decorator that lists values without some of them; None if it lists no others."""
+    """Remove names from a decorator that lists values; return None if no name remains."""
     if decorator.name not in ("value_info", "initializers"):
         return decorator
     gone = {name.encode("utf-8", "surrogateescape") for name in names}

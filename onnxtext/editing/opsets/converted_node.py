@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -21,7 +22,8 @@ from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.editing.nodes import put_attribute
 from onnxtext.editing.opsets import tensors
-from onnxtext.editing.opsets.model_facts import Facts, Obstacle
+from onnxtext.editing.opsets.model_facts import Facts, Rejected
+from onnxtext.editing.opsets.schema_versions import NONE, default_of
 from onnxtext.editing.opsets.tensors import Number
 
 Dims = tuple[int | str | None, ...]
@@ -110,10 +112,8 @@ class Work:
         """Return the value of an attribute, or its default in `old`; None if it has neither.
 
         Raises:
-            Obstacle: the attribute refers to a parameter of a function, or has no readable value.
+            Rejected: the attribute refers to a parameter of a function, or has no readable value.
         """
-        from onnxtext.editing.opsets.schema_versions import NONE, default_of
-
         held = self.attribute(name)
         if held is None:
             if name not in self.old.attributes:
@@ -122,9 +122,9 @@ class Work:
             return None if default is NONE else default
         value = held.read()
         if isinstance(value, Reference):
-            raise Obstacle(f"its attribute `{name}` refers to a parameter of the function")
+            raise Rejected(f"its attribute `{name}` refers to a parameter of the function")
         if value is None or isinstance(value, Record):
-            raise Obstacle(f"its attribute `{name}` has no readable value")
+            raise Rejected(f"its attribute `{name}` has no readable value")
         return value
 
     def integer(self, name: str, default: int | None = None) -> int | None:
@@ -136,14 +136,14 @@ class Work:
         """Return `value(name)`, which must be a list of integers or None.
 
         Raises:
-            Obstacle: as for `value`; also if the value is not a list of integers.
+            Rejected: as for `value`; also if the value is not a list of integers.
         """
         value = self.value(name)
         if value is None:
             return None
         if isinstance(value, tuple) and all(isinstance(item, int) for item in value):
             return value
-        raise Obstacle(f"its attribute `{name}` is not a list of integers")
+        raise Rejected(f"its attribute `{name}` is not a list of integers")
 
     def string(self, name: str) -> str | None:
         """Return `value(name)` if it is a string; otherwise None."""
@@ -152,8 +152,6 @@ class Work:
 
     def floats(self, name: str) -> tuple[float, ...] | None:
         """Return `value(name)` if it is a list of floats; otherwise None."""
-        import struct
-
         value = self.value(name)
         if isinstance(value, Floats):
             return struct.unpack(f"<{len(value)}f", value.data)
@@ -209,22 +207,22 @@ class Work:
         """Return the rank of a value.
 
         Raises:
-            Obstacle: the rank is unknown.
+            Rejected: the rank is unknown.
         """
         rank = self.rank(name)
         if rank is None:
-            raise Obstacle(f"the rank of `{name}` is not known", f"declare the type of `{name}`")
+            raise Rejected(f"the rank of `{name}` is not known", f"declare the type of `{name}`")
         return rank
 
     def element(self, name: str) -> str:
         """Return the element type of a tensor.
 
         Raises:
-            Obstacle: the element type is unknown.
+            Rejected: the element type is unknown.
         """
         text = self.facts.element_type(self.graph.scope, name)
         if text is None or not text.startswith("tensor("):
-            raise Obstacle(f"the type of `{name}` is not known", f"declare the type of `{name}`")
+            raise Rejected(f"the type of `{name}` is not known", f"declare the type of `{name}`")
         return text[7:-1]
 
     def numbers(self, name: str) -> tuple[Number, ...] | None:
@@ -243,12 +241,12 @@ class Work:
             what: describes the input in the message of the error.
 
         Raises:
-            Obstacle: the input is not a constant.
+            Rejected: the input is not a constant.
         """
         name = self.input(index)
         numbers = self.numbers(name)
         if numbers is None:
-            raise Obstacle(
+            raise Rejected(
                 f"its {what} `{name}` is computed, but must be a constant",
                 "make it an initializer or a `Constant`",
             )
@@ -270,11 +268,11 @@ class Work:
             dims: the shape; None for a vector.
 
         Raises:
-            Obstacle: the element type cannot hold the numbers exactly.
+            Rejected: the element type cannot hold the numbers exactly.
         """
         tensor = tensors.make_tensor(element, numbers, (len(numbers),) if dims is None else dims)
         if tensor is None:
-            raise Obstacle(f"`{element}` cannot hold its {base} {list(numbers)}")
+            raise Rejected(f"`{element}` cannot hold its {base} {list(numbers)}")
         known = self.graph.constants.get(tensor)
         if known is not None:
             return known
@@ -286,10 +284,10 @@ class Work:
         return name
 
     def parameter(self, base: str, held: Attribute) -> str:
-        """Insert a `Constant` whose value is the function parameter `held`; return its output.
+        """Insert a `Constant` with the function parameter that `held` refers to; return its output.
 
         Raises:
-            Obstacle: a call of the function gives the parameter no value.
+            Rejected: a call of the function gives the parameter no value.
         """
         self.check_given(held)
         name = self.facts.fresh(base)
@@ -302,12 +300,12 @@ class Work:
         """Check that an attribute has a value in all calls if it refers to a function parameter.
 
         Raises:
-            Obstacle: a call of the function gives the parameter no value.
+            Rejected: a call of the function gives the parameter no value.
         """
         if isinstance(held.value, Reference):
             parameter = held.value.name
             if self.facts.may_lack(self.graph.scope.function, parameter):
-                raise Obstacle(
+                raise Rejected(
                     f"its attribute `{held.name}` refers to the parameter `{parameter}` of the "
                     "function, which has no value in some calls",
                     f"give `{parameter}` a default, or set it in all calls",

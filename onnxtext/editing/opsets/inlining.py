@@ -13,7 +13,7 @@ from onnxtext.ast.visit import nested_graphs, walk_graphs
 from onnxtext.checker.context.checked_model import plain_domain
 from onnxtext.checker.context.signatures import Signature, schema_of
 from onnxtext.editing.opsets.converted_node import Work
-from onnxtext.editing.opsets.model_facts import Obstacle
+from onnxtext.editing.opsets.model_facts import Rejected
 from onnxtext.editing.opsets.schema_versions import NONE, default_of
 from onnxtext.editing.opsets.tensors import attribute
 from onnxtext.proto.decode.lift import lift_fragment
@@ -27,11 +27,11 @@ def inline(work: Work) -> int:
         The version of the operator set that the new nodes use.
 
     Raises:
-        Obstacle: the operator has no usable function body.
+        Rejected: the operator has no usable function body.
     """
-    body, version = _body(work, work.old)
+    body, version = _body(work)
     if any(plain_domain(item.domain) != work.old.domain for item in body.opset_imports):
-        raise Obstacle(_absent(work.old))
+        raise Rejected(_absent(work))
     names = _names(work, body)
     given = {held.name: held for held in work.node.attributes}
     for held in work.node.attributes:
@@ -49,8 +49,8 @@ def inline(work: Work) -> int:
     return version
 
 
-def _absent(signature: Signature) -> str:
-    return f"it exists only since version {signature.since}"
+def _absent(work: Work) -> str:
+    return f"it exists only since version {work.old.since}"
 
 
 def _keep_statement(work: Work) -> None:
@@ -66,43 +66,42 @@ def _keep_statement(work: Work) -> None:
     work.removed = True
 
 
-def _body(work: Work, signature: Signature) -> tuple[Function, int]:
-    schema = schema_of(signature)
-    versions = [v for v in schema.function_opset_versions if v <= signature.since] or list(
-        schema.function_opset_versions
-    )
+def _body(work: Work) -> tuple[Function, int]:
+    """Return the function body of the node's operator, and the version of its operator set."""
+    schema = schema_of(work.old)
+    versions: list[int] = list(schema.function_opset_versions)
     if versions:
-        data = schema.get_function_with_opset_version(max(versions))
-        version = max(versions)
+        version = max([v for v in versions if v <= work.old.since] or versions)
+        data = schema.get_function_with_opset_version(version)
     else:
-        data, version = _context_dependent(work, schema, signature)
+        data, version = _context_dependent(work, schema)
     made: Any = lift_fragment(bytes(data), "FunctionProto").item
     assert isinstance(made, Function)
     found = [item.version for item in made.opset_imports if plain_domain(item.domain) == ""]
     return made, found[0] if found else version
 
 
-def _context_dependent(work: Work, schema: object, signature: Signature) -> tuple[bytes, int]:
+def _context_dependent(work: Work, schema: Any) -> tuple[bytes, int]:
+    """Return a body that depends on the node and its input types, and its opset version."""
     from onnxtext.checker.isolation.pool import Inference
 
-    versions: list[int] = list(schema.context_dependent_function_opset_versions)  # type: ignore[attr-defined]
+    versions: list[int] = list(schema.context_dependent_function_opset_versions)
     if not versions:
-        raise Obstacle(_absent(signature))
+        raise Rejected(_absent(work))
     types = []
     for name in work.node.inputs:
         type = _type_of(work, name) if name else None
         if name and type is None:
-            raise Obstacle(
-                f"{_absent(signature)}, and its definition depends on the type of `{name}`, which "
+            raise Rejected(
+                f"{_absent(work)}, and its definition depends on the type of `{name}`, which "
                 "is not known"
             )
         types.append(b"" if type is None else lower_fragment(Fragment(type)))
     node = lower_fragment(Fragment(work.node))
-    answer = Inference().body(
-        (signature.name, signature.since, signature.domain), min(versions), node, types
-    )
+    operator = work.old.name, work.old.since, work.old.domain
+    answer = Inference().body(operator, min(versions), node, types)
     if not isinstance(answer, list) or not answer or not answer[0]:
-        raise Obstacle(_absent(signature))
+        raise Rejected(_absent(work))
     return answer[0], min(versions)
 
 
@@ -114,11 +113,9 @@ def _type_of(work: Work, name: str) -> Type | None:
 
 
 def _names(work: Work, body: Function) -> dict[str, str]:
-    names: dict[str, str] = {}
-    for index, value in enumerate(body.inputs):
-        names[value.name] = work.input(index)
-    outputs = [*work.node.outputs, *[""] * len(body.outputs)]
-    for value, name in zip(body.outputs, outputs, strict=False):
+    """Map the names in the body to names in the model: those of the node, or new names."""
+    names = {value.name: work.input(index) for index, value in enumerate(body.inputs)}
+    for value, name in zip(body.outputs, work.node.outputs, strict=False):
         if name:
             names[value.name] = name
     for scope in [body, *[g for n in body.nodes for g in walk_graphs(n)]]:
@@ -132,6 +129,7 @@ def _names(work: Work, body: Function) -> dict[str, str]:
 
 
 def _rename(node: Node, names: dict[str, str]) -> None:
+    """Rename the values of a node, also in its nested graphs."""
     node.inputs = tuple([names.get(name, name) for name in node.inputs])
     node.outputs = tuple([names.get(name, name) for name in node.outputs])
     for graph in nested_graphs((node,)):

@@ -6,11 +6,7 @@ from __future__ import annotations
 from functools import cached_property
 
 from onnxtext.ast.model import Function, Model, Node
-from onnxtext.ast.tensors_and_attributes import (
-    Float32,
-    Reference,
-    Tensor,
-)
+from onnxtext.ast.tensors_and_attributes import Float32, Reference, Tensor
 from onnxtext.ast.types import TensorType, Type
 from onnxtext.checker.context.checked_model import FunctionKey, Subject, function_key, plain_domain
 from onnxtext.checker.context.scopes import GIVEN, Scope
@@ -22,8 +18,8 @@ from onnxtext.editing.opsets.tensors import Number
 from onnxtext.schemas.type_strings import type_text
 
 
-class Obstacle(Exception):
-    """Raised if a node cannot be converted.
+class Rejected(Exception):
+    """Raised by rules if a node cannot be converted.
 
     Attributes:
         reason: the reason, a clause such as "it has no `shape`".
@@ -114,6 +110,7 @@ class Facts:
         return None
 
     def _types_in(self, scope: Scope) -> dict[str, Type]:
+        """Return the types of values by name: inferred in graphs, declared in functions."""
         if scope.function is None:
             return self._types.get(id(scope), {})
         known = self._declared.get(id(scope))

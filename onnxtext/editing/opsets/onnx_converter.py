@@ -9,7 +9,7 @@ from onnxtext.ast.visit import nested_graphs
 from onnxtext.checker.isolation.pool import Inference
 from onnxtext.checker.isolation.worker_client import Failure
 from onnxtext.editing.opsets.converted_node import Work
-from onnxtext.editing.opsets.model_facts import Obstacle
+from onnxtext.editing.opsets.model_facts import Rejected
 from onnxtext.editing.opsets.tensors import make_tensor, read_numbers
 from onnxtext.proto.decode.lift import LiftError, lift_model
 from onnxtext.proto.encode.lower import LowerError, lower_model
@@ -35,21 +35,22 @@ class Converter:
             target: the version to convert to.
 
         Raises:
-            Obstacle: the converter fails, or changes more than the node.
+            Rejected: the converter fails, or changes more than the node.
         """
         if work.old.domain or nested_graphs((work.node,)):
-            raise Obstacle("onnxtext has no rule for this change of the operator")
+            raise Rejected("onnxtext has no rule for this change of the operator")
         model, kept = _model_of(work, current)
         try:
             data = lower_model(model)
         except LowerError:
-            raise Obstacle("onnxtext has no rule for this change of the operator") from None
+            raise Rejected("onnxtext has no rule for this change of the operator") from None
         answer = self._ask(data, target)
         if isinstance(answer, str):
-            raise Obstacle(f"onnx's version converter failed: {answer}")
+            raise Rejected(f"onnx's version converter failed: {answer}")
         _take_over(work, answer, kept)
 
     def _ask(self, data: bytes, target: int) -> bytes | str:
+        """Return a model converted by onnx's version converter, or the reason of its failure."""
         key = data + target.to_bytes(4, "little")
         known = self._known.get(key)
         if known is None:
@@ -60,11 +61,8 @@ class Converter:
             if isinstance(answer, Failure):
                 known = f"its process failed ({answer.kind})"
             elif isinstance(answer, str):
-                known = (
-                    answer.strip().splitlines()[-1][-200:]
-                    if answer.strip()
-                    else "no reason was given"
-                )
+                lines = answer.strip().splitlines() or ["no reason was given"]
+                known = lines[-1][-200:]
             else:
                 known = answer[0]
             self._known[key] = known
@@ -78,7 +76,7 @@ def _model_of(work: Work, current: int) -> tuple[Model, set[str]]:
         made = work.graph.new_tensors.get(name)
         type = made.type if made is not None else work.facts.type(work.graph.scope, name)
         if not isinstance(type, TensorType):
-            raise Obstacle(f"the type of `{name}` is not known", f"declare the type of `{name}`")
+            raise Rejected(f"the type of `{name}` is not known", f"declare the type of `{name}`")
         found = work.facts.constant(work.graph.scope, name) if made is None else None
         if found is not None:
             made = make_tensor(found[0].element, found[1], found[0].integer_dims)
@@ -88,7 +86,7 @@ def _model_of(work: Work, current: int) -> tuple[Model, set[str]]:
     for name in filter(None, work.node.outputs):
         type = work.facts.type(work.graph.scope, name)
         if type is None:
-            raise Obstacle(f"the type of `{name}` is not known", f"declare the type of `{name}`")
+            raise Rejected(f"the type of `{name}` is not known", f"declare the type of `{name}`")
         outputs.append(ValueInfo(name, type))
     node = Node(work.node.op_type, work.node.inputs, work.node.outputs, work.node.attributes)
     graph = Graph("node", inputs, outputs, nodes=[node])
@@ -103,15 +101,13 @@ def _take_over(work: Work, data: bytes, kept: set[str]) -> None:
     try:
         made = lift_model(data)
     except LiftError:
-        raise Obstacle("onnx's version converter returned no valid model") from None
+        raise Rejected("onnx's version converter returned no valid model") from None
     graph = made.graph
     outputs = set(filter(None, work.node.outputs))
-    if {name for node in graph.nodes for name in node.outputs if name} >= outputs:
-        new = [node for node in graph.nodes if not outputs.isdisjoint(node.outputs)]
-    else:
-        new = []
-    if len(new) != 1 or any(value.type is None for value in graph.values):
-        raise Obstacle("onnx's version converter changes more than this node")
+    new = [node for node in graph.nodes if not outputs.isdisjoint(node.outputs)]
+    is_same = len(new) == 1 and outputs.issubset(new[0].outputs)
+    if not is_same or any(value.type is None for value in graph.values):
+        raise Rejected("onnx's version converter changes more than this node")
     names: dict[str, str] = {}
     for value in graph.values:
         if value.data is not None and value.name not in kept:
@@ -130,13 +126,12 @@ def _take_over(work: Work, data: bytes, kept: set[str]) -> None:
         for name in node.outputs:
             names[name] = work.facts.fresh("converted") if name else ""
             renamed.append(names[name])
-        made_node = Node(node.op_type, inputs, tuple(renamed), node.attributes)
-        work.before.append(made_node)
+        work.before.append(Node(node.op_type, inputs, tuple(renamed), node.attributes))
     work.say("onnx's version converter rewrites this node")
 
 
 def _numbers(value: ValueInfo) -> tuple[int | float, ...]:
     numbers = read_numbers(value.type, value.data, {})
     if numbers is None:
-        raise Obstacle("onnx's version converter made a constant that cannot be read")
+        raise Rejected("onnx's version converter made a constant that cannot be read")
     return numbers

@@ -14,15 +14,14 @@ from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import newest_versions
 from onnxtext.editing.errors import refused
 from onnxtext.editing.opsets.converted_node import ConvertedGraph
-from onnxtext.editing.opsets.ir_versions import needed_ir_version
-from onnxtext.editing.opsets.model_facts import Facts, Obstacle
+from onnxtext.editing.opsets.model_facts import Facts, Rejected
 from onnxtext.editing.opsets.onnx_converter import Converter
 from onnxtext.editing.opsets.report import CHANGE, OBSTACLE, ConversionError, Remark
 from onnxtext.editing.opsets.version_steps import Stepper
 
 Targets = Mapping[str, int]
 """Versions of operator sets by domain; the domain of the standard operators is ""."""
-_STATED = {"op_type", "domain", "overload", "input", "output", "attribute", "attribute_proto"}
+_FIELDS_READ = {"op_type", "domain", "overload", "input", "output", "attribute", "attribute_proto"}
 """Fields that conversion reads; nodes that set them with `@set` or `@unset` are not converted."""
 _MOST_REMARKS = 500
 
@@ -187,7 +186,11 @@ def _accept_constants(plan: Plan, model: Model) -> None:
 
 
 def _raise_ir_version(plan: Plan, model: Model) -> None:
-    needed = max([needed_ir_version(*target) for target in plan.targets.items()], default=0)
+    """Plan to raise the IR version of a model to the version that the new operator sets need."""
+    from onnx.helper import OP_SET_ID_VERSION_MAP as IR_VERSIONS
+
+    keys = [(domain or "ai.onnx", version) for domain, version in plan.targets.items()]
+    needed = max([IR_VERSIONS.get(key, 0) for key in keys], default=0)
     changes = plan._imports or not model.opset_imports
     if changes and model.ir_version and model.ir_version < needed:
         plan._ir_version = needed
@@ -221,7 +224,8 @@ class _Conversion:
         tree, scope = self._scope.original, self._scope
         if len(tree.nodes) != len(scope.nodes):
             if any(self._is_touched(node) for node in scope.nodes):
-                self._refuse(
+                self._remark(
+                    OBSTACLE,
                     f"the nodes of {scope.describe()} cannot be converted: `@set` or `@unset` "
                     "changes the list of nodes",
                     "write the nodes in the graph itself",
@@ -230,26 +234,28 @@ class _Conversion:
             return
         made: list[Node] = []
         changed = False
-        for stated, node in zip(tree.nodes, scope.nodes, strict=True):
+        for original, node in zip(tree.nodes, scope.nodes, strict=True):
             if not self._is_touched(node):
-                made.append(stated)
+                made.append(original)
                 continue
-            new = self._node(stated, node)
-            changed = changed or len(new) != 1 or new[0] is not stated
+            new = self._node(original, node)
+            changed = changed or len(new) != 1 or new[0] is not original
             made += new
         if changed:
             self._plan._nodes.append((tree, made))
 
     def _is_touched(self, node: Node) -> bool:
-        """Whether a node's operator has different schemas in the current and the target version."""
+        """Whether the conversion may have to change a node."""
         domain = plain_domain(node.domain)
         key = domain, node.op_type
         known = self._touched.get(key)
         if known is None:
             known = self._touched[key] = self._differs(*key)
-        return known and not self._is_call(domain, node)
+        functions = self._plan.subject.functions
+        return known and (domain, node.op_type, node.overload or "") not in functions
 
     def _differs(self, domain: str, name: str) -> bool:
+        """Whether an operator has different schemas in the current and the target version."""
         current, target = self._versions.get(domain), self._plan.targets.get(domain)
         if current is None or target is None or current == target:
             return False
@@ -257,41 +263,36 @@ class _Conversion:
         after = self._schemas.find(domain, name, target)
         return before is not None and (after is None or before.since != after.since)
 
-    def _is_call(self, domain: str, node: Node) -> bool:
-        return (domain, node.op_type, node.overload or "") in self._plan.subject.functions
-
-    def _node(self, stated: Node, node: Node) -> list[Node]:
+    def _node(self, original: Node, node: Node) -> list[Node]:
+        """Convert a node; return the nodes that replace it. For the arguments, see `Stepper`."""
         domain = plain_domain(node.domain)
         current = self._versions[domain]
         place = Place(node, ("op_type",))
-        stepper = self._stepper
         try:
-            if changed_fields(stated.decorators).keys() & _STATED:
-                raise Obstacle(
+            if changed_fields(original.decorators).keys() & _FIELDS_READ:
+                raise Rejected(
                     "`@set` or `@unset` changes its operator, inputs, outputs or attributes",
                     "write them in the node itself",
                 )
-            new, said = stepper.convert(stated, node, current)
-        except Obstacle as obstacle:
+            new, sentences = self._stepper.convert(original, node, current)
+        except Rejected as rejected:
             target = _shown(domain, self._plan.targets[domain])
-            remark = self._refuse(
+            remark = self._remark(
+                OBSTACLE,
                 f"this `{node.op_type}` of {_shown(domain, current)} cannot be converted to "
-                f"{target}: {obstacle.reason}",
-                obstacle.help,
+                f"{target}: {rejected.reason}",
+                rejected.help,
                 place,
             )
             if node.op_type == "Constant":
                 self._plan._refused.append((node, remark))
-            return [stated]
-        for text in said:
-            message = f"`{node.op_type}`: {text}"
-            self._remark(CHANGE, message, None, place)
+            return [original]
+        for text in sentences:
+            self._remark(CHANGE, f"`{node.op_type}`: {text}", None, place)
         return new
 
-    def _refuse(self, message: str, help: str | None, place: Place) -> Remark:
-        return self._remark(OBSTACLE, message, help, place)
-
     def _remark(self, code: str, message: str, help: str | None, place: Place) -> Remark:
+        """Add a place to the remark with this code and message; create the remark if needed."""
         remark = self._collected.get((code, message))
         if remark is None:
             remark = self._collected[code, message] = Remark(code, message, help)

@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 from onnxtext.ast.model import Node
 from onnxtext.ast.tensors_and_attributes import Reference
+from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Parameter, Schemas, Signature, schema_of
+from onnxtext.editing.opsets.model_facts import Facts
 from onnxtext.plurals import counted
 from onnxtext.proto.decode.lift import lift_fragment
 from onnxtext.schemas.type_strings import shown
@@ -43,25 +44,19 @@ def changes_between(
 
 
 def unfit(
-    node: Node,
-    signature: Signature,
-    type_of: Callable[[str], str | None],
-    types_of: Callable[[str], set[str | None]],
-    before: Signature,
-    is_new: Callable[[str], bool],
+    node: Node, signature: Signature, before: Signature, facts: Facts, scope: Scope
 ) -> str | None:
     """Return the reason why a node does not fit a schema; None if it fits.
+
+    A value that the conversion created may have an unknown type.
 
     Args:
         node: the node.
         signature: the schema that the node should fit.
-        type_of: a function that returns the type of a value, such as `tensor(float)`, given its
-            name; None if unknown.
-        types_of: a function that returns the types that a value has in all calls of its function.
         before: another schema, which the node fits. A value of unknown type is accepted if
             `signature` allows every type that `before` allows.
-        is_new: a function that returns whether the conversion has created a value, given its name.
-            The type of such a value may be unknown.
+        facts: the types of the model.
+        scope: the graph or function that contains the node.
     """
     if signature.deprecated:
         return f"`{node.op_type}` was removed in version {signature.since}"
@@ -69,7 +64,7 @@ def unfit(
         _attributes(node, signature)
         or _count(node.inputs, signature.least_inputs, signature.most_inputs, "input")
         or _count(node.outputs, signature.least_outputs, signature.most_outputs, "output")
-        or _types(node, signature, type_of, types_of, before, is_new)
+        or _types(node, signature, before, facts, scope)
     )
 
 
@@ -100,12 +95,7 @@ def _count(names: tuple[str, ...], least: int, most: int, kind: str) -> str | No
 
 
 def _types(
-    node: Node,
-    signature: Signature,
-    type_of: Callable[[str], str | None],
-    types_of: Callable[[str], set[str | None]],
-    before: Signature,
-    is_new: Callable[[str], bool],
+    node: Node, signature: Signature, before: Signature, facts: Facts, scope: Scope
 ) -> str | None:
     bound: dict[str, tuple[str, str]] = {}
     pairs = [
@@ -116,11 +106,11 @@ def _types(
         if not name or formal is None:
             continue
         allowed = signature.allowed(formal.type)
-        text = type_of(name)
+        text = facts.element_type(scope, name)
         if text is None:
-            if is_new(name) or old is None or before.allowed(old.type) <= allowed:
+            if facts.is_new(name) or old is None or before.allowed(old.type) <= allowed:
                 continue
-            known = types_of(name)
+            known = facts.element_types(scope, name)
             if known and known <= allowed and old.type == formal.type:
                 continue
             return f"not all types are allowed, and the type of `{name}` is not known: declare it"
@@ -135,6 +125,15 @@ def _types(
 def _binds(
     formal: Parameter, signature: Signature, name: str, text: str, bound: dict[str, tuple[str, str]]
 ) -> str | None:
+    """Return why the type of a value contradicts the type variable of its parameter, or None.
+
+    Args:
+        formal: the parameter.
+        signature: its schema.
+        name: the name of the value.
+        text: the type of the value.
+        bound: maps type variables to (type, name of a value); a new variable is added.
+    """
     if formal.type in signature.variables and formal.homogeneous:
         first, other = bound.setdefault(formal.type, (text, name))
         if first != text:

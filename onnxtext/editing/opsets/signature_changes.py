@@ -14,10 +14,12 @@ from collections.abc import Callable
 from onnxtext.ast.tensors_and_attributes import Float32, Reference
 from onnxtext.checker.context.signatures import Parameter
 from onnxtext.editing.opsets.converted_node import Work
-from onnxtext.editing.opsets.model_facts import Obstacle
+from onnxtext.editing.opsets.model_facts import Rejected
 from onnxtext.editing.opsets.schema_versions import NONE, default_of
 from onnxtext.editing.opsets.tensors import attribute
 
+Change = Callable[[Work], None]
+"""A function that converts a node by one step."""
 Step = tuple[str, str, int]
 """The domain, the operator, and the version that changed it."""
 ANY = object()
@@ -80,7 +82,7 @@ def carry_over(work: Work) -> None:
     """Adapt the attributes, inputs and outputs of a node to its new schema, keeping its meaning.
 
     Raises:
-        Obstacle: the new schema cannot express the node.
+        Rejected: the new schema cannot express the node.
     """
     since = work.new.since if work.is_up else work.old.since
     step = work.old.domain, work.old.name, since
@@ -99,16 +101,26 @@ def carry_over(work: Work) -> None:
 
 
 def _allowed_values(work: Work, step: Step) -> None:
+    """Check that the new schema allows the values of the attributes.
+
+    Raises:
+        Rejected: it does not, or the value is a parameter of a function.
+    """
     table = ONLY_OLDER if work.is_up else ONLY_NEWER
     for name, values in table.get(step, {}).items():
         held = work.attribute(name)
         if held is not None and (held.value in values or isinstance(held.value, Reference)):
             shown = held.value.decode() if isinstance(held.value, bytes) else "a parameter"
             version = f"since version {step[2]}" if work.is_up else f"before version {step[2]}"
-            raise Obstacle(f"its attribute `{name}` cannot be `{shown}` {version}")
+            raise Rejected(f"its attribute `{name}` cannot be `{shown}` {version}")
 
 
 def _drop(work: Work, step: Step, name: str) -> None:
+    """Drop an attribute that the new schema lacks.
+
+    Raises:
+        Rejected: without the attribute, the node would have another meaning.
+    """
     value = work.value(name)
     if work.is_up:
         wanted = ANY if name == CONSUMED else REMOVED.get(step, {}).get(name, NONE)
@@ -119,15 +131,15 @@ def _drop(work: Work, step: Step, name: str) -> None:
     ones = name in ONES and isinstance(value, tuple) and all(item == 1 for item in value)
     if wanted is not ANY and wanted != value and not ones:
         if work.is_up:
-            raise Obstacle(f"its attribute `{name}` was removed in version {step[2]}")
-        raise Obstacle(f"its attribute `{name}` exists only since version {step[2]}")
+            raise Rejected(f"its attribute `{name}` was removed in version {step[2]}")
+        raise Rejected(f"its attribute `{name}` exists only since version {step[2]}")
     work.drop(name)
     work.dropped.add(name)
     work.say(f"the attribute `{name}` is dropped, because {_versions(work, step)} does not have it")
 
 
 def _removed_defaults(work: Work, step: Step) -> None:
-    """Check that defaults of removed attributes have the behavior of the newer version."""
+    """Check that the defaults of attributes that the step drops have the newer behavior."""
     for name, wanted in REMOVED.get(step, {}).items():
         if wanted is ANY or name not in work.old.attributes or work.attribute(name) is not None:
             continue
@@ -135,17 +147,17 @@ def _removed_defaults(work: Work, step: Step) -> None:
         if name == "is_test" and in_test_mode:  # a node with one output is never in training mode
             continue
         if default_of(work.old, name) != wanted and name not in work.dropped:
-            raise Obstacle(
+            raise Rejected(
                 f"before version {step[2]}, `{name}` is 0 by default, which means training mode"
             )
 
 
 def _added_defaults(work: Work, step: Step) -> None:
-    """Check that omitted attributes, which the older version lacks, mean what that version does."""
+    """Check that the defaults of attributes that the step drops have the older behavior."""
     for name, wanted in MEANT_BEFORE.get(step, {}).items():
         omitted = work.attribute(name) is None and name not in work.dropped
         if omitted and name not in work.new.attributes and default_of(work.old, name) != wanted:
-            raise Obstacle(f"its attribute `{name}` exists only since version {step[2]}")
+            raise Rejected(f"its attribute `{name}` exists only since version {step[2]}")
 
 
 def _make_explicit(work: Work, step: Step, name: str) -> None:
@@ -191,12 +203,12 @@ def _at_most(
     most: int,
     formal_of: Callable[[int], Parameter | None],
 ) -> tuple[str, ...]:
-    """Drop omitted names beyond the maximum number; raise `Obstacle` for other names beyond it."""
+    """Drop omitted names beyond the maximum number; raise `Rejected` for other names beyond it."""
     while len(names) > most and not names[-1]:
         names = names[:-1]
     if len(names) > most:
         formal = formal_of(most)
         name = formal.name if formal is not None else names[-1]
         when = "was removed in" if work.is_up else "exists since"
-        raise Obstacle(f"its {kind} `{name}` {when} version {since}")
+        raise Rejected(f"its {kind} `{name}` {when} version {since}")
     return names

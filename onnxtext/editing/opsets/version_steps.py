@@ -6,7 +6,6 @@ from __future__ import annotations
 import struct
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 
 from onnxtext.ast.model import Node
 from onnxtext.ast.visit import nested_graphs
@@ -16,7 +15,7 @@ from onnxtext.checker.inference.element_types import bind
 from onnxtext.checker.inference.output_types import OUTPUT_TYPES
 from onnxtext.editing.opsets.converted_node import ConvertedGraph, Work
 from onnxtext.editing.opsets.inlining import inline
-from onnxtext.editing.opsets.model_facts import Facts, Obstacle
+from onnxtext.editing.opsets.model_facts import Facts, Rejected
 from onnxtext.editing.opsets.onnx_converter import Converter
 from onnxtext.editing.opsets.rules.table import FIRST, is_reviewed, reviewed_version, rule_of
 from onnxtext.editing.opsets.schema_versions import changes_between, unfit
@@ -46,37 +45,39 @@ class Stepper:
         self._targets = targets
         self._converter = converter
         self._schemas: Schemas = facts.schemas
-        self._said: list[str] = []
+        self._sentences: list[str] = []
         self._made = 0
 
-    def convert(self, stated: Node, node: Node, current: int) -> tuple[list[Node], list[str]]:
+    def convert(self, original: Node, node: Node, current: int) -> tuple[list[Node], list[str]]:
         """Convert a node; return the nodes that replace it, and sentences about the changes.
 
         Args:
-            stated: the node as it is in the syntax tree.
+            original: the node as it is in the syntax tree.
             node: the same node, in which attribute lists stored in blobs are expanded.
             current: the version of the operator set that the node uses.
 
         Raises:
-            Obstacle: the node cannot be converted.
+            Rejected: the node cannot be converted.
         """
-        self._said, self._made = [], 0
+        self._sentences, self._made = [], 0
         mark = self._graph.mark()
         try:
-            made = self._advance(replace(stated, attributes=node.attributes), current, 0)
+            made = self._advance(replace(original, attributes=node.attributes), current, 0)
         except (ArithmeticError, LookupError, ValueError, struct.error):
             self._graph.back_to(mark)
-            raise Obstacle("its attributes or inputs are not valid") from None
-        except Obstacle:
+            raise Rejected("its attributes or inputs are not valid") from None
+        except Rejected:
             self._graph.back_to(mark)
             raise
-        whole = {id(new): old for new, old in zip(node.attributes, stated.attributes, strict=True)}
+        whole = {
+            id(new): old for new, old in zip(node.attributes, original.attributes, strict=True)
+        }
         for each in made:
             if any(id(held) in whole for held in each.attributes):
                 each.attributes = tuple([whole.get(id(held), held) for held in each.attributes])
-        if made == [stated]:
-            made = [stated]  # the caller tests identity
-        return made, list(dict.fromkeys(self._said))
+        if made == [original]:
+            made = [original]  # the caller tests identity
+        return made, list(dict.fromkeys(self._sentences))
 
     def _advance(
         self, node: Node, version: int, depth: int, first: Signature | None = None
@@ -101,13 +102,13 @@ class Stepper:
         self._infer(node, old)
         self._made += 1
         if depth > _MOST_SUCCESSIVE_STEPS or self._made > _MOST_STEPS:
-            raise Obstacle("its conversion takes too many steps")
+            raise Rejected("its conversion takes too many steps")
         since = changes_between(self._schemas, domain, name, version, target)[0]
         if target > version:
             work, reached = self._up(node, old, since, version)
         else:
             work, reached = self._down(node, old, version)
-        self._said += work.done
+        self._sentences += work.done
         made: list[Node] = []
         if work.removed:
             # The graphs of the replaced node are written for its version.
@@ -137,7 +138,7 @@ class Stepper:
             self._graph.constants = constants
 
     def _infer(self, node: Node, signature: Signature) -> None:
-        """Infer and record the types of values of the conversion that a node computes.
+        """Infer and record the types of those outputs of a node that the conversion created.
 
         Record the tensor of a `Constant`, too: the step of another node may need it.
         """
@@ -159,6 +160,11 @@ class Stepper:
                 facts.set_type(name, type)
 
     def _up(self, node: Node, old: Signature, since: int, version: int) -> tuple[Work, int]:
+        """Convert a node to the newer version `since`, which changed its operator.
+
+        Returns:
+            The rewritten node, and the version of the operator set that it uses.
+        """
         new = self._schemas.find(old.domain, old.name, since)
         assert new is not None
         work = Work(self._facts, self._graph, node, old, new)
@@ -168,18 +174,18 @@ class Stepper:
             since = self._targets[old.domain]
             self._converter.convert(work, version, since)
         elif new.deprecated and rule == rule_of(("", "", 0)):
-            raise Obstacle(f"it was removed in version {since}")
+            raise Rejected(f"it was removed in version {since}")
         else:
             rule.up(work)
         return work, since
 
     def _down(self, node: Node, old: Signature, version: int) -> tuple[Work, int]:
+        """Convert a node to the version before `old`; the result is that of `_up`."""
         reached = old.since - 1
         new = self._schemas.find(old.domain, old.name, reached) if reached else None
         if new is not None and new.deprecated and not old.deprecated:
-            new = (
-                None  # such as `GroupNormalization` in version 18, whose scale means another thing
-            )
+            # For example, `scale` of the deprecated `GroupNormalization` 18 has another meaning.
+            new = None
         work = Work(self._facts, self._graph, node, old, new)
         step = old.domain, old.name, old.since
         if new is None:
@@ -205,11 +211,9 @@ class Stepper:
         schema = self._schemas.find(domain, made.op_type, reached)
         if schema is None or schema.since != new.since:
             return
-        types_of = partial(self._facts.element_types, self._graph.scope)
-        reason = unfit(made, new, self._type, types_of, old, self._facts.is_new)
+        reason = unfit(made, new, old, self._facts, self._graph.scope)
         if reason is not None:
-            when = f"version {self._targets[domain]}"
-            raise Obstacle(f"in {when}, {reason}")
+            raise Rejected(f"in version {self._targets[domain]}, {reason}")
 
     def _type(self, name: str) -> str | None:
         return self._facts.element_type(self._graph.scope, name)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from onnxtext.editing.opsets.converted_node import Work
-from onnxtext.editing.opsets.model_facts import Obstacle
+from onnxtext.editing.opsets.model_facts import Rejected
 from onnxtext.editing.opsets.signature_changes import carry_over
 from onnxtext.editing.opsets.tensors import integer, ints
 
@@ -30,10 +30,10 @@ def broadcast_down(work: Work) -> None:
     """Reverse `broadcast_up`; reject the node unless the second shape is a suffix of the first."""
     left, right = work.shape(work.input(0)), work.shape(work.input(1))
     if left is None or right is None or None in left or None in right:
-        raise Obstacle("the shapes of its inputs are not known", _DECLARE)
+        raise Rejected("the shapes of its inputs are not known", _DECLARE)
     if left != right:
         if len(right) > len(left) or left[len(left) - len(right) :] != right:
-            raise Obstacle("it broadcasts in a way that is allowed only since version 7")
+            raise Rejected("it broadcasts in a way that is allowed only since version 7")
         work.set(integer("broadcast", 1))
         work.say("`broadcast = 1` is added, because version 6 needs it")
     carry_over(work)
@@ -44,7 +44,7 @@ def equal_shapes(work: Work) -> None:
     shapes = {work.shape(name) for name in work.node.inputs}
     same = next(iter(shapes)) if len(shapes) == 1 else None
     if len(work.node.inputs) > 1 and (same is None or None in same):
-        raise Obstacle("its inputs may differ in shape, which is allowed only since version 8")
+        raise Rejected("its inputs may differ in shape, which is allowed only since version 8")
     carry_over(work)
 
 
@@ -53,7 +53,7 @@ def prelu_up(work: Work) -> None:
     slope, data = work.shape(work.input(1)), work.shape(work.input(0))
     if slope is None or slope not in {(1,), ()}:
         if slope is None or data is None:
-            raise Obstacle("the shapes of its inputs are not known", _DECLARE)
+            raise Rejected("the shapes of its inputs are not known", _DECLARE)
         if len(slope) == 1 and len(data) > 2:
             axes = ints("axes", range(1, len(data) - 1))
             work.set_input(1, work.insert("Unsqueeze", (work.input(1),), "slope", axes))
@@ -65,9 +65,9 @@ def prelu_down(work: Work) -> None:
     """Reverse `prelu_up` for a single slope; reject other shapes."""
     slope = work.shape(work.input(1))
     if slope is None:
-        raise Obstacle(f"the shape of its slope `{work.input(1)}` is not known", _DECLARE)
+        raise Rejected(f"the shape of its slope `{work.input(1)}` is not known", _DECLARE)
     if slope != (1,):
-        raise Obstacle("its slope is broadcast, which is allowed only since version 7")
+        raise Rejected("its slope is broadcast, which is allowed only since version 7")
     carry_over(work)
 
 
@@ -83,7 +83,7 @@ def gemm_down(work: Work) -> None:
     if shape is None or len(shape) != 2:
         work.set(integer("broadcast", 1))
     elif None in shape:
-        raise Obstacle(f"the shape of `{work.input(2)}` is not known", _DECLARE)
+        raise Rejected(f"the shape of `{work.input(2)}` is not known", _DECLARE)
     else:
         work.set(integer("broadcast", 1 if 1 in shape else 0))
     carry_over(work)
@@ -94,5 +94,5 @@ def mod_down(work: Work) -> None:
     if not work.integer("fmod", 0):
         element = work.element(work.input(0))
         if "float" in element or element == "double":
-            raise Obstacle(f"it is a modulo of `{element}`, which is allowed only since version 28")
+            raise Rejected(f"it is a modulo of `{element}`, which is allowed only since version 28")
     carry_over(work)

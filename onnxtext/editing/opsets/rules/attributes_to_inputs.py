@@ -6,8 +6,8 @@ from __future__ import annotations
 from onnxtext.ast.tensors_and_attributes import Attribute, Reference
 from onnxtext.editing.opsets import tensors
 from onnxtext.editing.opsets.converted_node import Work
-from onnxtext.editing.opsets.model_facts import Obstacle
-from onnxtext.editing.opsets.signature_changes import carry_over
+from onnxtext.editing.opsets.model_facts import Rejected
+from onnxtext.editing.opsets.signature_changes import Change, carry_over
 from onnxtext.editing.opsets.tensors import Number
 
 
@@ -41,6 +41,26 @@ def _to_attribute(work: Work, name: str, index: int) -> bool:
     return True
 
 
+def to_input(name: str) -> Change:
+    """Return a rule that converts an attribute with integers to the second input."""
+
+    def rule(work: Work) -> None:
+        _to_input(work, name, 1)
+        carry_over(work)
+
+    return rule
+
+
+def to_attribute(name: str) -> Change:
+    """Return a rule that converts the second input to an attribute with integers."""
+
+    def rule(work: Work) -> None:
+        _to_attribute(work, name, 1)
+        carry_over(work)
+
+    return rule
+
+
 def _whole(numbers: tuple[Number, ...]) -> tuple[int, ...]:
     return tuple([int(number) for number in numbers])
 
@@ -48,37 +68,21 @@ def _whole(numbers: tuple[Number, ...]) -> tuple[int, ...]:
 # ---- Axes -----------------------------------------------------------------------------------
 
 
-def axes_to_input(work: Work) -> None:
-    """Convert the attribute `axes` of `Squeeze`, `Unsqueeze` or a reduction to an input."""
-    _to_input(work, "axes", 1)
-    carry_over(work)
-
-
 def axes_to_attribute(work: Work) -> None:
-    """Reverse `axes_to_input`; reject a reduction over no axes (`noop_with_empty_axes`)."""
+    """Convert the input `axes` of `Squeeze`, `Unsqueeze` or a reduction to an attribute.
+
+    Reject a reduction over no axes (`noop_with_empty_axes`).
+    """
     noop = work.integer("noop_with_empty_axes", 0)
     numbers = work.numbers(work.input(1)) if work.input(1) else ()
     if numbers == () and "noop_with_empty_axes" in work.old.attributes:
         if noop:
-            raise Obstacle("it reduces nothing (`noop_with_empty_axes`)", "remove the node")
+            raise Rejected("it reduces nothing (`noop_with_empty_axes`)", "remove the node")
         if work.input(1):
             work.facts.replaced.add(work.input(1))
         work.leave_out(1)
     _to_attribute(work, "axes", 1)
-    if work.attribute("noop_with_empty_axes") is not None:
-        work.drop("noop_with_empty_axes")
-    carry_over(work)
-
-
-def split_to_input(work: Work) -> None:
-    """Convert `Split` to version 13: `split` becomes an input."""
-    _to_input(work, "split", 1)
-    carry_over(work)
-
-
-def split_to_attribute(work: Work) -> None:
-    """Reverse `split_to_input`."""
-    _to_attribute(work, "split", 1)
+    work.drop("noop_with_empty_axes")
     carry_over(work)
 
 
@@ -95,25 +99,25 @@ def split_without_count(work: Work) -> None:
     if work.attribute("num_outputs") is not None:
         count = len(work.node.outputs)
         if work.integer("num_outputs") != count:
-            raise Obstacle("the number of its outputs differs from `num_outputs`")
+            raise Rejected("the number of its outputs differs from `num_outputs`")
         shape = work.shape(work.input(0))
         axis = work.integer("axis", 0) or 0
         size = shape[axis] if shape is not None and -len(shape) <= axis < len(shape) else None
         if not isinstance(size, int):
-            raise Obstacle(
+            raise Rejected(
                 f"the size of the split dimension of `{work.input(0)}` is not known, and older "
                 "versions split into equal parts only",
                 f"declare the type of `{work.input(0)}`",
             )
         if size % count:
             part = -(-size // count)
-            if size - part * (count - 1) < 0:
-                raise Obstacle(
+            last = size - part * (count - 1)
+            if last < 0:
+                raise Rejected(
                     f"a dimension of size {size} is too small to be split into {count} parts of "
                     f"size {part}, of which only the last may be smaller"
                 )
-            sizes = [*[part] * (count - 1), size - part * (count - 1)]
-            work.set_input(1, work.constant("split", sizes))
+            work.set_input(1, work.constant("split", [*[part] * (count - 1), last]))
         work.drop("num_outputs")
         work.say("`num_outputs` is dropped: older versions do not have it")
     carry_over(work)
@@ -127,7 +131,7 @@ def slice_to_inputs(work: Work) -> None:
     for index, name in enumerate(("starts", "ends", "axes"), start=1):
         _to_input(work, name, index)
     if not (work.input(1) and work.input(2)):
-        raise Obstacle("it has no `starts` or `ends`")
+        raise Rejected("it has no `starts` or `ends`")
     carry_over(work)
 
 
@@ -135,7 +139,7 @@ def slice_to_attributes(work: Work) -> None:
     """Reverse `slice_to_inputs`; reject steps other than 1."""
     if work.input(4):
         if any(step != 1 for step in work.needed_numbers(4, "input `steps`")):
-            raise Obstacle("it has steps other than 1, which are allowed only since version 10")
+            raise Rejected("it has steps other than 1, which are allowed only since version 10")
         work.leave_out(4)
     for index, name in enumerate(("starts", "ends", "axes"), start=1):
         _to_attribute(work, name, index)
@@ -146,7 +150,7 @@ def pad_to_inputs(work: Work) -> None:
     """Convert `Pad` to version 11: `pads` and `value` become inputs."""
     value = work.real("value") or 0.0
     if not _to_input(work, "pads", 1):
-        raise Obstacle("its `pads` is missing or empty")
+        raise Rejected("its `pads` is missing or empty")
     if value:
         element = work.element(work.input(0))
         work.set_input(2, work.constant("constant_value", [value], element, ()))
@@ -173,7 +177,7 @@ def pad_without_axes(work: Work) -> None:
         rank = work.needed_rank(work.input(0))
         everywhere = [0] * (2 * rank)
         if len(pads) != 2 * len(axes) or any(not -rank <= axis < rank for axis in axes):
-            raise Obstacle("its `pads` do not fit its `axes`")
+            raise Rejected("its `pads` do not fit its `axes`")
         for at, axis in enumerate(axes):
             everywhere[axis % rank] = pads[at]
             everywhere[rank + axis % rank] = pads[len(axes) + at]
@@ -188,7 +192,7 @@ def pads_renamed(work: Work) -> None:
     old, new = ("paddings", "pads") if work.is_up else ("pads", "paddings")
     numbers = work.integers(old)
     if numbers is None:
-        raise Obstacle(f"it has no `{old}`")
+        raise Rejected(f"it has no `{old}`")
     work.drop(old)
     work.set(tensors.ints(new, numbers))
     work.say(f"`{old}` is renamed to `{new}`")
@@ -198,13 +202,7 @@ def pads_renamed(work: Work) -> None:
 def reshape_to_input(work: Work) -> None:
     """Convert `Reshape` to version 5: `shape` becomes an input."""
     if not _to_input(work, "shape", 1):
-        raise Obstacle("it has no `shape`")
-    carry_over(work)
-
-
-def reshape_to_attribute(work: Work) -> None:
-    """Reverse `reshape_to_input`."""
-    _to_attribute(work, "shape", 1)
+        raise Rejected("it has no `shape`")
     carry_over(work)
 
 
@@ -213,7 +211,7 @@ def reshape_zero(work: Work) -> None:
     if work.integer("allowzero", 0):
         numbers = work.numbers(work.input(1))
         if numbers is None or 0 in numbers:
-            raise Obstacle(
+            raise Rejected(
                 "`allowzero = 1` exists only since version 14, and its shape may contain 0"
             )
         work.drop("allowzero")
@@ -241,7 +239,7 @@ def shape_whole(work: Work) -> None:
 def _real(name: str, numbers: tuple[Number, ...]) -> Attribute:
     made = tensors.make_tensor("float", [float(number) for number in numbers[:1]], ())
     if made is None or len(numbers) != 1:
-        raise Obstacle(f"its `{name}` is not a single float32 number")
+        raise Rejected(f"its `{name}` is not a single float32 number")
     return tensors.real(name, float(numbers[0]))
 
 
@@ -271,7 +269,7 @@ def top_k_to_input(work: Work) -> None:
     """Convert `TopK` to version 10: `k` becomes an input."""
     count = work.integer("k")
     if count is None:
-        raise Obstacle("it has no `k`")
+        raise Rejected("it has no `k`")
     work.drop("k")
     work.set_input(1, work.constant("k", [count]))
     work.say("`k` becomes an input")
@@ -282,7 +280,7 @@ def top_k_to_attribute(work: Work) -> None:
     """Reverse `top_k_to_input`."""
     numbers = _whole(work.needed_numbers(1, "input `K`"))
     if len(numbers) != 1:
-        raise Obstacle("its `K` is not a single number")
+        raise Rejected("its `K` is not a single number")
     work.leave_out(1)
     work.set(tensors.integer("k", numbers[0]))
     work.say("`k` becomes an attribute")
@@ -291,7 +289,7 @@ def top_k_to_attribute(work: Work) -> None:
 
 def _refuse_used_mask(work: Work, reason: str) -> None:
     if any(name in work.facts.used for name in work.node.outputs[1:2] if name):
-        raise Obstacle(f"its output `mask` is used, and {reason}")
+        raise Rejected(f"its output `mask` is used, and {reason}")
 
 
 _MASK = "only version 12 defines what it contains in inference"
@@ -313,7 +311,7 @@ def dropout_to_attributes(work: Work) -> None:
     if work.input(2):
         training = work.numbers(work.input(2))
         if training is None or any(training):
-            raise Obstacle("its input `training_mode` exists only since version 12")
+            raise Rejected("its input `training_mode` exists only since version 12")
         work.facts.replaced.add(work.input(2))
         work.leave_out(2)
     if work.input(1):

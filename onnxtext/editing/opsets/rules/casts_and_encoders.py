@@ -7,8 +7,8 @@ from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType
 from onnxtext.checker.inference.symbolic.operator_call import dimensions
 from onnxtext.editing.opsets import tensors
 from onnxtext.editing.opsets.converted_node import Work
-from onnxtext.editing.opsets.model_facts import Obstacle
-from onnxtext.editing.opsets.signature_changes import carry_over
+from onnxtext.editing.opsets.model_facts import Rejected
+from onnxtext.editing.opsets.signature_changes import Change, carry_over
 from onnxtext.editing.opsets.tensors import integer, ints
 from onnxtext.tensor.elements import ELEMENTS
 
@@ -17,7 +17,7 @@ def cast_up(work: Work) -> None:
     """Convert `Cast` to version 6: `to` is the number of the element type instead of its name."""
     name = (work.string("to") or "").lower()
     if name not in ELEMENTS:
-        raise Obstacle(f"its type `{name}` is unknown")
+        raise Rejected(f"its type `{name}` is unknown")
     work.set(integer("to", ELEMENTS[name].number))
     work.say("`to` becomes a number")
     carry_over(work)
@@ -32,12 +32,12 @@ def one_scale(work: Work) -> None:
     if shape != ():
         name = work.input(1)
         if shape is None:
-            raise Obstacle(
+            raise Rejected(
                 f"before version 13, its scale must be a scalar, but the shape of `{name}` is not "
                 "known",
                 f"declare the type of `{name}`",
             )
-        raise Obstacle(
+        raise Rejected(
             f"before version 13, its scale must be a scalar, but `{name}` has "
             f"{dimensions(len(shape))}"
         )
@@ -49,7 +49,7 @@ def label_encoder_up(work: Work) -> None:
     """Convert `LabelEncoder` to version 2: lists of keys and values replace numbered classes."""
     classes = work.value("classes_strings")
     if not isinstance(classes, tuple):
-        raise Obstacle("it has no `classes_strings`")
+        raise Rejected("it has no `classes_strings`")
     numbers = tuple(range(len(classes)))
     to_numbers = work.element(work.input(0)) == "string"
     strings = Attribute("keys_strings" if to_numbers else "values_strings", AttributeType.STRINGS,
@@ -61,7 +61,7 @@ def label_encoder_up(work: Work) -> None:
     carry_over(work)
 
 
-def renamed(name: str, values: dict[bytes, bytes]) -> object:
+def renamed(name: str, values: dict[bytes, bytes]) -> Change:
     """Return a rule that replaces the values of a string attribute.
 
     Args:

@@ -7,7 +7,7 @@ from onnxtext.ast.tensors_and_attributes import Reference
 from onnxtext.checker.inference.symbolic.operator_call import dimensions
 from onnxtext.editing.opsets import tensors
 from onnxtext.editing.opsets.converted_node import Work
-from onnxtext.editing.opsets.model_facts import Obstacle
+from onnxtext.editing.opsets.model_facts import Rejected
 from onnxtext.editing.opsets.signature_changes import carry_over
 from onnxtext.editing.opsets.tensors import integer, ints
 
@@ -17,7 +17,7 @@ def lp_pool_up(work: Work) -> None:
     p = work.real("p")
     if p is not None:
         if p != int(p):
-            raise Obstacle(f"its `p` is {p}, which is not an integer")
+            raise Rejected(f"its `p` is {p}, which is not an integer")
         work.drop("p")
         if p != 2:
             work.set(integer("p", int(p)))
@@ -38,7 +38,7 @@ def pool_windows(work: Work) -> None:
         shape = work.shape(work.input(0))
         sizes = shape[2:] if shape is not None else (None,) * len(kernel)
         if not len(kernel) == len(strides) == len(dilations) == len(pads) // 2 == len(sizes):
-            raise Obstacle(
+            raise Rejected(
                 "the lengths of its attributes do not fit each other and the rank of its input"
             )
         for at, size in enumerate(sizes):
@@ -47,12 +47,12 @@ def pool_windows(work: Work) -> None:
             if end + strides[at] <= window or strides[at] < 1:
                 continue
             if not isinstance(size, int):
-                raise Obstacle(
+                raise Rejected(
                     "version 22 ignores a last window that starts in the padding; whether there is "
                     f"one depends on the size of `{work.input(0)}`, which is not known"
                 )
             if -(-(size + start + end - window) // strides[at]) * strides[at] >= size + start:
-                raise Obstacle(
+                raise Rejected(
                     "its last window starts in the padding; version 22 ignores such windows"
                 )
     carry_over(work)
@@ -63,12 +63,12 @@ def gather_down(work: Work) -> None:
     index = 0 if work.old.name == "OneHot" else 1
     numbers = work.numbers(work.input(index))
     if numbers is None:
-        raise Obstacle(
+        raise Rejected(
             f"its indices `{work.input(index)}` are computed and may be negative, which is allowed "
             "only since version 11"
         )
     if any(number < 0 for number in numbers):
-        raise Obstacle("it has negative indices, which are allowed only since version 11")
+        raise Rejected("it has negative indices, which are allowed only since version 11")
     carry_over(work)
 
 
@@ -88,7 +88,7 @@ def grid_sample_down(work: Work) -> None:
     """Convert `GridSample` to versions before 20: rename the mode; reject ranks other than 4."""
     rank = work.needed_rank(work.input(0))
     if rank != 4:
-        raise Obstacle(
+        raise Rejected(
             f"`{work.input(0)}` has {dimensions(rank)}, but must have 4 before version 20"
         )
     names = {b"linear": "bilinear", b"cubic": "bicubic", b"nearest": "nearest"}

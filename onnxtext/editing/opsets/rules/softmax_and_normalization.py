@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from onnxtext.editing.opsets.converted_node import Dims, Work
-from onnxtext.editing.opsets.model_facts import Obstacle
+from onnxtext.editing.opsets.model_facts import Rejected
 from onnxtext.editing.opsets.signature_changes import carry_over
 from onnxtext.editing.opsets.tensors import integer, ints
 
@@ -54,14 +54,11 @@ def softmax_down(work: Work) -> None:
     if axis == -1:
         work.set(integer("axis", -1))
     else:
-        shape = work.shape(name)
-        if shape is None:
-            raise Obstacle(f"the rank of `{name}` is not known", f"declare the type of `{name}`")
-        rank = len(shape)
+        rank = work.needed_rank(name)
         if not -rank <= axis < rank:
-            raise Obstacle(f"its `axis` {axis} does not exist")
+            raise Rejected(f"its `axis` {axis} does not exist")
         axis %= rank
-        if all(size == 1 for size in shape[axis + 1 :]):
+        if all(size == 1 for size in (work.shape(name) or ())[axis + 1 :]):
             work.set(integer("axis", axis))
         else:
             order = [*range(axis), *range(axis + 1, rank), axis]
@@ -93,12 +90,12 @@ def group_normalization_up(work: Work) -> None:
     groups = work.integer("num_groups") or 0
     channels = shape[1] if shape is not None and len(shape) > 1 else None
     if not isinstance(channels, int):
-        raise Obstacle(
+        raise Rejected(
             f"the number of channels of `{work.input(0)}` is not known",
             f"declare the type of `{work.input(0)}`",
         )
     if groups < 1 or channels % groups:
-        raise Obstacle(f"its {channels} channels cannot be divided into {groups} groups")
+        raise Rejected(f"its {channels} channels cannot be divided into {groups} groups")
     if channels != groups:
         for index, base in ((1, "scale"), (2, "bias")):
             column = work.constant("column", [-1, 1])
@@ -114,12 +111,12 @@ def group_normalization_up(work: Work) -> None:
 def batch_normalization_up(work: Work) -> None:
     """Convert `BatchNormalization` to version 14; reject nodes with outputs for training."""
     if any(work.node.outputs[1:]):
-        raise Obstacle("its outputs for training changed in version 14")
+        raise Rejected("its outputs for training changed in version 14")
     carry_over(work)
 
 
 def batch_normalization_down(work: Work) -> None:
     """Reverse `batch_normalization_up`; reject nodes in training mode."""
     if work.integer("training_mode", 0):
-        raise Obstacle("`training_mode` exists only since version 14")
+        raise Rejected("`training_mode` exists only since version 14")
     carry_over(work)

@@ -8,22 +8,20 @@ converts newer steps.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from types import MappingProxyType
 from typing import NamedTuple
 
 from onnxtext.editing.opsets.converted_node import Work
-from onnxtext.editing.opsets.model_facts import Obstacle
+from onnxtext.editing.opsets.model_facts import Rejected
 from onnxtext.editing.opsets.rules import arithmetic_and_gemm as arithmetic
 from onnxtext.editing.opsets.rules import attributes_to_inputs as to_inputs
 from onnxtext.editing.opsets.rules import casts_and_encoders as casts
 from onnxtext.editing.opsets.rules import pooling_and_indexing as indexing
 from onnxtext.editing.opsets.rules import softmax_and_normalization as normalization
 from onnxtext.editing.opsets.rules import upsample_and_resize
-from onnxtext.editing.opsets.signature_changes import Step, carry_over
-
-Change = Callable[[Work], None]
+from onnxtext.editing.opsets.signature_changes import Change, Step, carry_over
 
 REVIEWED: Mapping[str, int] = MappingProxyType(
     {"": 28, "ai.onnx.ml": 5, "ai.onnx.training": 1, "ai.onnx.preview": 1,
@@ -46,7 +44,7 @@ class Rule(NamedTuple):
 
 def _refuse(reason: str) -> Change:
     def refuse(work: Work) -> None:
-        raise Obstacle(reason)
+        raise Rejected(reason)
 
     return refuse
 
@@ -81,7 +79,7 @@ def rules() -> Mapping[Step, Rule]:
         ("Gather", 11): Rule(carry_over, indexing.gather_down),
         ("OneHot", 11): Rule(carry_over, indexing.gather_down),
         ("Gemm", 7): Rule(arithmetic.gemm_up, arithmetic.gemm_down),
-        ("GridSample", 20): Rule(casts.renamed("mode", _MODES), indexing.grid_sample_down),  # type: ignore[arg-type]
+        ("GridSample", 20): Rule(casts.renamed("mode", _MODES), indexing.grid_sample_down),
         ("GroupNormalization", 21): Rule(normalization.group_normalization_up, carry_over),
         ("Mod", 28): Rule(carry_over, arithmetic.mod_down),
         ("PRelu", 7): Rule(arithmetic.prelu_up, arithmetic.prelu_down),
@@ -89,8 +87,8 @@ def rules() -> Mapping[Step, Rule]:
         ("Pad", 11): Rule(to_inputs.pad_to_inputs, to_inputs.pad_to_attributes),
         ("Pad", 18): Rule(carry_over, to_inputs.pad_without_axes),
         ("QuantizeLinear", 13): Rule(carry_over, casts.one_scale),
-        ("ReduceSum", 13): Rule(to_inputs.axes_to_input, to_inputs.axes_to_attribute),
-        ("Reshape", 5): Rule(to_inputs.reshape_to_input, to_inputs.reshape_to_attribute),
+        ("ReduceSum", 13): Rule(to_inputs.to_input("axes"), to_inputs.axes_to_attribute),
+        ("Reshape", 5): Rule(to_inputs.reshape_to_input, to_inputs.to_attribute("shape")),
         ("Reshape", 14): Rule(carry_over, to_inputs.reshape_zero),
         ("Resize", 11): Rule(upsample_and_resize.resize_up, upsample_and_resize.resize_down),
         ("Resize", 13): Rule(
@@ -100,7 +98,7 @@ def rules() -> Mapping[Step, Rule]:
         ("Scatter", 11): Rule(indexing.scatter_up),
         ("Shape", 15): Rule(carry_over, to_inputs.shape_whole),
         ("Slice", 10): Rule(to_inputs.slice_to_inputs, to_inputs.slice_to_attributes),
-        ("Split", 13): Rule(to_inputs.split_to_input, to_inputs.split_to_attribute),
+        ("Split", 13): Rule(to_inputs.to_input("split"), to_inputs.to_attribute("split")),
         ("Split", 18): Rule(to_inputs.split_count, to_inputs.split_without_count),
         ("Tile", 6): Rule(*[_refuse("before version 6, it repeats along one axis only")] * 2),
         ("TopK", 10): Rule(to_inputs.top_k_to_input, to_inputs.top_k_to_attribute),
@@ -114,9 +112,9 @@ def rules() -> Mapping[Step, Rule]:
         ("Upsample", 10): Rule(upsample_and_resize.upsample_to_resize),
     }
     for name in _SQUEEZING:
-        found[name, 13] = Rule(to_inputs.axes_to_input, to_inputs.axes_to_attribute)
+        found[name, 13] = Rule(to_inputs.to_input("axes"), to_inputs.axes_to_attribute)
     for name in _REDUCTIONS:
-        found[name, 18] = Rule(to_inputs.axes_to_input, to_inputs.axes_to_attribute)
+        found[name, 18] = Rule(to_inputs.to_input("axes"), to_inputs.axes_to_attribute)
     for name in _SOFTMAX:
         found[name, 13] = Rule(normalization.softmax_up, normalization.softmax_down)
     for name in _COUNTING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from onnxtext.editing.opsets import tensors
 from onnxtext.editing.opsets.converted_node import Work
-from onnxtext.editing.opsets.model_facts import Obstacle
+from onnxtext.editing.opsets.model_facts import Rejected
 from onnxtext.editing.opsets.signature_changes import carry_over
 
 
@@ -15,7 +15,7 @@ def scales_from_sizes(work: Work) -> None:
     work.drop("height_scale")
     work.drop("width_scale")
     if height is None or width is None:
-        raise Obstacle("it has no `height_scale` or `width_scale`")
+        raise Rejected("it has no `height_scale` or `width_scale`")
     if work.string("mode") == "bilinear":
         work.set(tensors.text("mode", "linear"))
     work.set(tensors.reals("scales", [1.0, 1.0, height, width]))
@@ -27,7 +27,7 @@ def scales_to_input(work: Work) -> None:
     """Convert `Upsample` to version 9: `scales` becomes an input."""
     scales = work.floats("scales")
     if scales is None:
-        raise Obstacle("it has no `scales`")
+        raise Rejected("it has no `scales`")
     work.drop("scales")
     work.set_input(1, work.constant("scales", scales, "float"))
     work.say("`scales` becomes an input")
@@ -53,7 +53,7 @@ def resize_to_upsample(work: Work) -> None:
     """Reverse `upsample_to_resize`; reject nodes that may shrink a dimension."""
     scales = work.numbers(work.input(1))
     if scales is None or min(scales, default=1) < 1:
-        raise Obstacle("it may shrink the image, which is allowed only since version 10")
+        raise Rejected("it may shrink the image, which is allowed only since version 10")
     work.node.op_type = "Upsample"
     work.say("`Upsample` replaces `Resize`")
 
@@ -65,7 +65,7 @@ def resize_up(work: Work) -> None:
     rounding = "floor"
     if nearest and (scales is None or min(scales, default=1) < 1):
         if scales is None or max(scales) > 1:
-            raise Obstacle(
+            raise Rejected(
                 "it may shrink the image, and version 10 does not define the nearest element "
                 "of a smaller image"
             )
@@ -84,20 +84,20 @@ def resize_down(work: Work) -> None:
     """Reverse `resize_up`."""
     scales = work.numbers(work.input(2)) if work.input(2) else ()
     if work.input(3):
-        raise Obstacle("its input `sizes` exists only since version 11")
+        raise Rejected("its input `sizes` exists only since version 11")
     if scales is None:
-        raise Obstacle(f"its scales `{work.input(2)}` are computed")
+        raise Rejected(f"its scales `{work.input(2)}` are computed")
     if not scales:
-        raise Obstacle("it has no scales")
+        raise Rejected("it has no scales")
     if work.string("coordinate_transformation_mode") != "asymmetric":
-        raise Obstacle(
+        raise Rejected(
             "before version 11, `coordinate_transformation_mode` can only be `asymmetric`"
         )
     if work.string("mode") == "nearest":
         if work.string("nearest_mode") != "floor" or min(scales) < 1:
-            raise Obstacle("version 10 rounds to another nearest element (`nearest_mode`)")
+            raise Rejected("version 10 rounds to another nearest element (`nearest_mode`)")
     elif work.string("mode") != "linear":
-        raise Obstacle(f"its attribute `mode` cannot be `{work.string('mode')}` before version 11")
+        raise Rejected(f"its attribute `mode` cannot be `{work.string('mode')}` before version 11")
     name = work.input(2)
     for old in ("coordinate_transformation_mode", "nearest_mode"):
         work.drop(old)
@@ -124,9 +124,9 @@ def resize_without_empty(work: Work) -> None:
     if work.input(3) and work.input(2):
         numbers = work.numbers(work.input(2))
         if numbers is None and work.shape(work.input(2)) != (0,):
-            raise Obstacle("it may have both scales and sizes")
+            raise Rejected("it may have both scales and sizes")
         if numbers is not None and numbers != ():
-            raise Obstacle("it has both scales and sizes")
+            raise Rejected("it has both scales and sizes")
         work.facts.replaced.add(work.input(2))
         work.leave_out(2)
         work.say("the empty `scales` is left out")
