@@ -29,24 +29,27 @@ def check(subject: Subject) -> Iterator[Finding]:
 
 
 def _redefined(scope: Scope) -> Iterator[Finding]:
+    """Report names with several definitions; names that the same nodes define share a finding.
+
+    So a duplicated node is reported once, not once for each of its outputs.
+    """
     by_name: dict[str, list[Place]] = {}
     for index, number, name in scope.redefinitions:
         place = Place(scope.nodes[index], ("outputs", number), "defined again here")
         by_name.setdefault(name, []).append(place)
-    alike: dict[tuple[str, tuple[int, ...]], list[str]] = {}
+    groups: dict[tuple[str, tuple[int, ...]], list[str]] = {}
     for name, places in by_name.items():
         first = scope.definition(name)[0]
-        given = scope.position[name] == GIVEN
-        kind = "given" if given else "twice" if first is places[0].item else "again"
-        # Report a duplicated node once, not once for each of its outputs.
-        nodes = () if kind != "again" else (id(first), *(id(place.item) for place in places))
-        alike.setdefault((kind, nodes or (len(alike),)), []).append(name)
-    for (kind, _), names in alike.items():
-        what = {
-            "given": "an input or initializer, and an output of a node",
-            "twice": "two outputs of one node",
-            "again": "an output of more than one node",
-        }[kind]
+        key: tuple[int, ...] = (len(groups),)  # a group of its own
+        if scope.position[name] == GIVEN:
+            what = "an input or initializer, and an output of a node"
+        elif first is places[0].item:
+            what = "two outputs of one node"
+        else:
+            what = "an output of more than one node"
+            key = (id(first), *(id(place.item) for place in places))
+        groups.setdefault((what, key), []).append(name)
+    for (what, _), names in groups.items():
         verb = "is" if len(names) == 1 else "are each"
         places = by_name[names[0]]
         more = [Place(place.item, place.part) for name in names[1:] for place in by_name[name]]

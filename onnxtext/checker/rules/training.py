@@ -137,13 +137,13 @@ def _combined(main: Scope, step: Scope) -> Iterator[Finding]:
                 help="rename one of them",
                 severity="warning",
             )
-    for index, node in enumerate(main.nodes):
+    for node in main.nodes:
         for number, name in enumerate(node.inputs):
             if name and name not in main.position and name in step.position:
                 yield Finding(
                     "training-graph-combined",
                     f"a node of the graph uses {quoted(name)}, a value of the training's algorithm",
-                    (Place(main.nodes[index], ("inputs", number)), Place(*step.definition(name))),
+                    (Place(node, ("inputs", number)), Place(*step.definition(name))),
                     help="compute the value in the graph, or move the node to the algorithm",
                 )
 
