@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Find the spans of findings in the text.
 
-Findings refer to statements of the syntax tree, which stores only where a statement begins. To find
-the spans of its parts, a statement with a finding is parsed again (`syntax.span_map`).
+Findings refer to statements of the syntax tree. The tree stores only where a statement begins, so a
+statement with a finding is parsed again to find the spans of its parts (`syntax.span_map`).
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ _ELEMENT = re.compile(r"[-+]?\w+")
 _OPENING = ("(", "[", "{", "<")
 _CLOSING = (")", "]", "}", ">")
 _MOST_TOKENS = 20_000
+"""The maximum number of tokens to read of a header, or before a name."""
 _MOST_OF_A_STATEMENT = 40_000
 """The maximum number of tokens to parse again; a longer statement's span is its first token."""
 
@@ -140,9 +141,8 @@ class TextPlaces:
         found = self._locate(value.at, "value_info")
         if found is None:
             return self._token_span(value.at)
-        match part:
-            case ("element", int() as number):
-                return self._element(found.span, number)
+        if part[:1] == ("element",):
+            return self._element(found.span, int(part[1]))
         return _first_part(found, part[:1], ("name",))
 
     def _element(self, statement: Span, number: int) -> Span:
@@ -255,9 +255,9 @@ class TextPlaces:
         return known
 
     def _section(self, item: object, part: tuple[str | int, ...]) -> Span:
-        """Return the span of a place in a section, which is found by its keyword.
+        """Return the span of a place in a section.
 
-        The syntax tree has no offsets of sections.
+        The syntax tree has no offsets of sections, so this searches the text for their keywords.
         """
         keywords = {"Annotation": "quantization", "Configuration": "configuration"}
         keyword = keywords.get(type(item).__name__, "training")
@@ -267,18 +267,20 @@ class TextPlaces:
             found = re.finditer(rf"^[ \t]*({keyword})\b", text, re.MULTILINE)
             starts = self._sections[keyword] = [match.start(1) for match in found]
         if not starts:
-            return self._token_span(
-                max(self._subject.main.owner.at, 0) if self._subject.main else 0
-            )
+            main = self._subject.main
+            return self._token_span(max(main.owner.at, 0) if main is not None else 0)
         at = starts[-1]
         name = ""
         match item:
             case Annotation():
                 name = item.tensor_name
-            case Configuration() | str():
-                at, name = starts[0], item if isinstance(item, str) else item.name
+            case Configuration():
+                at, name = starts[0], item.name
             case Training():
-                at = starts[min(self._index(item), len(starts) - 1)]
+                model = self._subject.model
+                entries = model.training if model is not None else []
+                index = next((i for i, one in enumerate(entries) if one is item), 0)
+                at = starts[min(index, len(starts) - 1)]
                 for step in part:
                     if isinstance(step, str):
                         at = max(text.find(step, at), at)
@@ -290,11 +292,6 @@ class TextPlaces:
                 if where is not None:
                     return Span(where.start(), where.end())
         return self._token_span(at)
-
-    def _index(self, training: Training) -> int:
-        model = self._subject.model
-        assert model is not None
-        return next((i for i, item in enumerate(model.training) if item is training), 0)
 
 
 def _first_part(statement: SpanMap, *paths: Sequence[str | int]) -> Span:

@@ -14,19 +14,20 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from onnxtext.ast.model import Function, Graph, Model, Node, OpsetImport, ValueInfo
+from onnxtext.ast.visit import walk_graphs
 from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Finding, Repair
 from onnxtext.checker.engine.sharding_names import (
-    nodes_that_shard,
     rename_shardings,
     sharding_spans,
+    unambiguous_users,
 )
 from onnxtext.checker.engine.sort_nodes import safe_order
 from onnxtext.diagnostics import Edit, Fix, Label, OnnxTextError
 from onnxtext.source import Source, Span
 from onnxtext.syntax.grammar.lexer import load_lexer
 from onnxtext.syntax.parse import parse_model
-from onnxtext.syntax.span_map import SpanMap, map_spans
+from onnxtext.syntax.span_map import map_spans
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -61,7 +62,7 @@ def repair(source: Source, subject: Subject, findings: Iterable[Finding]) -> Rep
         if finding.repair is not None and finding.repair.kind != "respell"
     ]
     model = subject.model
-    if model is None:
+    if model is None:  # a fragment
         return Repaired(source.text, ())
     planned: list[tuple[Change, str]] = []
     seen: set[int] = set()
@@ -111,7 +112,9 @@ def fix_of(
 
 
 _MOST_SORTED = 300
+"""The maximum number of nodes of a graph for which an editor offers to sort the nodes."""
 _MOST_REPAIRS = 500
+"""The maximum number of findings to repair at once."""
 _MOST_TRIED = 20
 """The maximum number of repairs to verify one by one if verifying all together fails."""
 
@@ -183,10 +186,12 @@ def _import(source: Source, subject: Subject, how: Repair) -> Change | None:
     if isinstance(owner, Model) and not domain and owner.ir_version in (1, 2):
         return None  # without imports such a model uses version 1
     start = 0 if isinstance(owner, Model) else owner.at
-    end = subject.root.graph.at if isinstance(owner, Model) else _body(source, owner)  # type: ignore[union-attr]
+    if isinstance(owner, Model):
+        end = owner.graph.at
+    else:  # the nodes follow the header
+        end = owner.nodes[0].at if owner.nodes else len(source.text)
     tokens = load_lexer().tokens(source.text, start, min(end, start + 100_000))
-    official = isinstance(owner, Model) and owner.presence.version is None
-    if not domain and (official or isinstance(owner, Function)):
+    if not domain and (isinstance(owner, Function) or owner.presence.version is None):
         entry = f'"": {version}'
     title = f"import version {version} of {domain or 'the standard operators'}"
     for index, token in enumerate(tokens):
@@ -203,7 +208,7 @@ def _import(source: Source, subject: Subject, how: Repair) -> Change | None:
             last = tokens[closing - 1]
             at = last.at + len(last)
             line = source.text.rfind("\n", 0, last.at) + 1
-            indent = source.text[line : last.at][: _indentation(source.text[line : last.at])]
+            indent = source.text[line : line + _indentation(source.text[line : last.at])]
             broken = "\n" in source.text[token.at : tokens[closing].at]
             gap = f"\n{indent}" if broken and closing - index > 1 else " "
             lead = "" if last == "<" else gap if last == "," else f",{gap}"
@@ -214,11 +219,6 @@ def _import(source: Source, subject: Subject, how: Repair) -> Change | None:
         added = source.with_line_ends(f"<opset_import: [{entry}]>\n")
         return Change(title, [Edit(Span(end, end), added)], how, owner)
     return None
-
-
-def _body(source: Source, function: Function) -> int:
-    """Return the offset of the first node of a function, which follows its header."""
-    return function.nodes[0].at if function.nodes else len(source.text)
 
 
 def _indentation(text: str) -> int:
@@ -239,7 +239,7 @@ def _rename(source: Source, subject: Subject, how: Repair) -> Change | None:
         span = map_spans(source, node.at, "node").find("names", index).span
         edits.append(Edit(span, spelled))
     old, new = (f'"{_escaped(name)}"' for name in (how.item, right))
-    for node in nodes_that_shard(how.item, uses):
+    for node in unambiguous_users(how.item, uses):
         edits += [Edit(span, new) for span in sharding_spans(source, node, old)]
     return Change(f"write `{right}` for `{how.item}`", edits, how, None)
 
@@ -297,8 +297,7 @@ def _sort(source: Source, subject: Subject, how: Repair) -> Change | None:
     order = safe_order(subject, graph)
     if order is None:
         return None
-    spans = [_node_span(source, node) for node in nodes]
-    blocks = _blocks(source.text, spans)
+    blocks = _blocks(source.text, [map_spans(source, node.at, "node").span for node in nodes])
     if blocks is None:
         return None
     texts = [source.text[start:end] for start, end in blocks]
@@ -308,11 +307,6 @@ def _sort(source: Source, subject: Subject, how: Repair) -> Change | None:
         if place != index
     ]
     return Change("sort the nodes", edits, how, graph, order)
-
-
-def _node_span(source: Source, node: Node) -> Span:
-    found: SpanMap = map_spans(source, node.at, "node")
-    return found.span
 
 
 def _blocks(text: str, spans: list[Span]) -> list[tuple[int, int]] | None:
@@ -333,7 +327,7 @@ def _blocks(text: str, spans: list[Span]) -> list[tuple[int, int]] | None:
             if above < floor or not text[above : line_start - 1].strip().startswith("#"):
                 break
             line_start = above
-        first = line_start + len(text[line_start:start]) - len(text[line_start:start].lstrip(" \t"))
+        first = line_start + _indentation(text[line_start:start])
         line_end = text.find("\n", span.end)
         end = len(text) if line_end < 0 else line_end
         trailing = text[span.end : end].strip()
@@ -351,12 +345,12 @@ def _is_verified(source: Source, model: Model, changes: list[Change]) -> bool:
     edits = [edit for change in changes for edit in change.edits]
     try:
         made = parse_model(Source(apply_edits(source.text, edits), source.name))
-        return made == expected(model, changes)
+        return made == _expected(model, changes)
     except (OnnxTextError, KeyError):  # KeyError: the statement is in a decorator
         return False
 
 
-def expected(model: Model, changes: Iterable[Change]) -> Model:
+def _expected(model: Model, changes: Iterable[Change]) -> Model:
     """Return the syntax tree that the edited text must have: a copy of a model with all changes."""
     memo: dict[int, object] = {}
     made = copy.deepcopy(model, memo)
@@ -367,9 +361,8 @@ def expected(model: Model, changes: Iterable[Change]) -> Model:
             owner = memo[id(change.item)]
             domain, version = how.argument
             assert isinstance(owner, (Model, Function))
-            official = isinstance(owner, Model) and owner.presence.version is None
-            stored = domain or ("" if official or isinstance(owner, Function) else None)
-            owner.opset_imports.insert(0, OpsetImport(stored, version))
+            quotes = isinstance(owner, Function) or owner.presence.version is None
+            owner.opset_imports.insert(0, OpsetImport(domain or ("" if quotes else None), version))
         elif how.kind == "rename":
             right, uses = how.argument
             for node, index in uses:
@@ -378,7 +371,7 @@ def expected(model: Model, changes: Iterable[Change]) -> Model:
                 inputs = list(copied.inputs)
                 inputs[index] = right
                 copied.inputs = tuple(inputs)
-            for node in nodes_that_shard(how.item, uses):
+            for node in unambiguous_users(how.item, uses):
                 rename_shardings(memo[id(node)], how.item, right)  # type: ignore[arg-type]
         elif how.kind == "remove":
             removed.add(id(memo[id(change.item)]))
@@ -387,13 +380,6 @@ def expected(model: Model, changes: Iterable[Change]) -> Model:
             assert isinstance(graph, (Graph, Function))
             assert change.order is not None
             graph.nodes = [graph.nodes[index] for index in change.order]
-    if removed:
-        _remove_values(made, removed)
-    return made
-
-
-def _remove_values(model: Model, removed: set[int]) -> None:
-    from onnxtext.ast.visit import walk_graphs
-
-    for graph in walk_graphs(model):
+    for graph in walk_graphs(made) if removed else ():
         graph.values = [value for value in graph.values if id(value) not in removed]
+    return made

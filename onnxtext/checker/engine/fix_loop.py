@@ -17,6 +17,7 @@ from onnxtext.checker.engine.fix_edits import Repaired, repair
 from onnxtext.checker.engine.run import find_in, severity_of
 from onnxtext.checker.engine.suppressions import Suppressions
 from onnxtext.diagnostics import OnnxTextError
+from onnxtext.filetype import decode_text
 from onnxtext.python_stack import room_for_nesting
 from onnxtext.source import Source
 
@@ -59,8 +60,6 @@ def fix_text(data: bytes, *, name: str, **options: Any) -> Repaired:
     Raises:
         UnknownRule: `select` or `ignore` has a name that is neither a rule nor a profile.
     """
-    from onnxtext.filetype import decode_text
-
     # The rule is off by default, but its findings are still repaired.
     options["select"] = (*(options.get("select") or ()), "value-unused")
     done: list[str] = []

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -105,9 +105,10 @@ def find_in(
 def _with_implied_import(
     model: Model, encoded: Callable[[], bytes | None]
 ) -> Callable[[], bytes | None]:
-    """Return `encoded`, with the import of operator set 1 added if the IR version implies it.
+    """Return `encoded`, or a function that also adds the import that IR versions 1 and 2 imply.
 
-    IR versions 1 and 2 do. onnx's checker assumes the import, but onnx's inference does not.
+    If a model of these versions has no imports, it uses version 1 of the standard operators. onnx's
+    checker knows this, but onnx's inference does not.
     """
     if model.opset_imports or model.ir_version not in (1, 2):
         return encoded
@@ -219,6 +220,7 @@ def severity_of(finding: Finding) -> Severity:
     return finding.severity or SEVERITIES[rules()[finding.slug].level]
 
 
-def _left_out(places: Iterable[Place]) -> list[str]:
-    more = len(tuple(places)) - MOST_LABELS
+def _left_out(places: tuple[Place, ...]) -> list[str]:
+    """Return a note that counts the places that are not shown; [] if all are shown."""
+    more = len(places) - MOST_LABELS
     return [f"and {more} more places"] if more > 0 else []

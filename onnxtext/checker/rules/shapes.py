@@ -9,10 +9,10 @@ Fix: correct the declaration, or transpose or reshape the value.
 The check takes these steps, and stops as soon as the model is known to be valid:
 1. Infer a small model with one node of each kind, that is, of each combination of operator,
    attributes and input types (`inference.node_kinds`). If it is valid, so is the whole model.
-2. Let onnx infer the whole model, which is fast. The model is valid if onnx visits all nodes (it
-   skips training graphs, and stops to report errors after an unknown operator), onnx reports no
-   error, and the rules of `symbolic_dimensions` cover all operators. (They know more shapes than
-   onnx.) A model of more than `_MOST_NODES` nodes may also have other operators, such as `Loop`.
+2. Let onnx infer the whole model, which is fast. The model is valid if onnx reports no error, onnx
+   visits all nodes, and the rules of `symbolic_dimensions`, which know more shapes than onnx, cover
+   all operators. (onnx skips training graphs, and reports no errors after an unknown operator.) A
+   model of more than `_MOST_NODES` nodes may also have other operators, such as `Loop`.
 3. Infer each node separately, which finds all errors and the nodes that cause them.
 """
 
