@@ -22,7 +22,7 @@ def passed_to_body(step: Step, holder: Node, around: View, index: int) -> list[W
     Args:
         step: the `Step` for the size; this function fills in its explanation.
         holder: the node that has the body in an attribute.
-        around: the inferred facts (`View`) about the graph that contains the node.
+        around: the view of the graph that contains the node.
         index: the 0-based index of the body's input.
 
     Returns:
@@ -31,19 +31,21 @@ def passed_to_body(step: Step, holder: Node, around: View, index: int) -> list[W
     """
     called = quoted(holder.op_type)
     step.place = Place(holder, ("op_type",))
-    scans = scanned(holder)
     if holder.op_type == "Loop" and index < 2:
         step.how = f"{called} passes the {'condition' if index else 'iteration number'}"
         return []
     if holder.op_type not in ("Loop", "Scan") or index >= len(holder.inputs):
         return None
     name = holder.inputs[index]
-    if holder.op_type == "Scan" and (scans is None or index >= len(holder.inputs) - scans):
+    if holder.op_type == "Scan":
+        scans = scanned(holder)
         if scans is None:
             return None
-        step.how = f"{called} passes slices of"
-        axis = _axis(holder, "scan_input_axes", index - len(holder.inputs) + scans)
-        return [(around, name, _with_axis(step.part, axis))]
+        first_scan = len(holder.inputs) - scans
+        if index >= first_scan:
+            step.how = f"{called} passes slices of"
+            axis = _axis(holder, "scan_input_axes", index - first_scan)
+            return [(around, name, _with_axis(step.part, axis))]
     step.how = f"{called} carries it between iterations, starting with"
     if step.size is None:
         step.kind = "unknown"
@@ -126,7 +128,7 @@ def _iterated(
         step.how = f"the body of {called} has no such output"
         return []
     result = outputs[output + lead].name
-    if output < states:
+    if output < states:  # a carried value
         name = node.inputs[first + output]
         step.how = f"{called} carries it between iterations, starting with"
         if step.size is None and name and size_of(step.view, name, step.part) is not None:

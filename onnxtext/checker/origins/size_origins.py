@@ -124,9 +124,8 @@ class Stories:
         name, scope = step.name, step.view.scope
         value = scope.given[name]
         step.place = Place(value, ("type",))
-        if any(other is value for other in scope.initializers) and all(
-            other.name != name for other in scope.inputs
-        ):
+        index = next((i for i, other in enumerate(scope.inputs) if other.name == name), None)
+        if index is None:  # an initializer
             step.kind = "stored" if step.size is not None else "unknown"
             step.how = f"the initializer {quoted(name)} stores it"
             if step.size is None:
@@ -138,20 +137,19 @@ class Stories:
         if own is not None and step.part.kind != "element":
             step.kind, step.how = "declared", f"the input {quoted(name)} declares it"
             return []
-        index = next((i for i, v in enumerate(scope.inputs) if v.name == name), 0)
         passed = self._passed(step, index)
         if passed is not None:
             return passed
         step.kind = "unknown" if step.size is None else "declared"
-        whose = f"the input {quoted(name)}"
+        input = f"the input {quoted(name)}"
         if step.part.kind == "element":
-            step.how = f"the caller chooses the elements of {whose}"
+            step.how = f"the caller chooses the elements of {input}"
         elif step.size is not None:
-            step.how = f"{whose} has it"
+            step.how = f"{input} has it"
         elif step.part == RANK:
-            step.how = f"{whose} is declared without a shape"
+            step.how = f"{input} is declared without a shape"
         else:
-            step.how = f"{whose} is declared without this size"
+            step.how = f"{input} is declared without this size"
         return []
 
     def _passed(self, step: Step, index: int) -> list[Wanted] | None:
@@ -243,11 +241,12 @@ class Stories:
         if step.part.kind == "rank":
             step.how = f"{called} computes it"
             return []
-        found = influences(facts, output, step.part, _extent(step.size, step, self._shapes))
+        found = influences(facts, output, step.part, _extent(step, self._shapes))
         sizes = [size_of(step.view, node.inputs[one.input], one.part) for one in found]
         if not found:
-            given = "its attributes give it" if node.attributes else "computes it"
-            step.how = f"{called}: {given}" if node.attributes else f"{called} {given}"
+            step.how = f"{called} computes it"
+            if node.attributes:
+                step.how = f"{called}: its attributes give it"
             return []
         if all(size == step.size for size in sizes):
             step.how = f"{called} takes it from"
@@ -260,8 +259,8 @@ class Stories:
         return self._sources(step, node, found)
 
     def _sources(self, step: Step, node: Node, found: list[Influence]) -> list[Wanted]:
-        wanted = [(step.view, node.inputs[one.input], one.part) for one in found]
-        return list({(name, part): (view, name, part) for view, name, part in wanted}.values())
+        """Return the sizes to explain next, each once: several inputs may be the same value."""
+        return list(dict.fromkeys([(step.view, node.inputs[one.input], one.part) for one in found]))
 
     def _facts(self, view: View, node: Node, target: Signature) -> NodeFacts:
         shapes = [self._shapes.shape(view.type(name)) if name else None for name in node.inputs]
@@ -290,14 +289,14 @@ def _disagreement(
     return [f"it is declared as `{declared}`; {called} gives `{given}`"]
 
 
-def _extent(size: str, step: Step, shapes: SymbolicStep) -> Extent:
+def _extent(step: Step, shapes: SymbolicStep) -> Extent:
     """Return the dimension or element of a step as a symbolic expression; None if unknown."""
     if step.part.kind == "element":
         value = step.view.value(step.name)
         return None if value is None else value.items[step.part.at]
-    shape = shapes.shape(step.view.type(step.name))
-    if shape is None:
-        type = step.view.type(step.name)
+    type = step.view.type(step.name)
+    shape = shapes.shape(type)
+    if shape is None:  # a sparse tensor
         shape = shapes.shape(TensorType("float", getattr(type, "shape", None)))
     return None if shape is None else shape[step.part.at]
 
