@@ -24,18 +24,11 @@ class Watch:
         exceeded: the limit that the process has exceeded, `time` or `memory`; None if neither.
     """
 
-    def __init__(
-        self,
-        process: Child,
-        seconds: float,
-        memory: int,
-        measure: Callable[[int], int] | None = None,
-    ) -> None:
+    def __init__(self, process: Child, seconds: float, memory: int) -> None:
         self.exceeded: Literal["time", "memory"] | None = None
         self._process = process
         self._deadline = time.monotonic() + seconds
         self._memory = memory
-        self._measure = measure or memory_of
 
     def result(self, receive: Callable[[], bytes]) -> bytes:
         """Run a function that reads from the process; return its result or raise its error.
@@ -59,7 +52,7 @@ class Watch:
             while not wait((made,), SLICE).done:
                 if time.monotonic() > self._deadline:
                     self.exceeded = "time"
-                elif self._measure(self._process.pid) > self._memory:
+                elif memory_of(self._process.pid) > self._memory:
                     self.exceeded = "memory"
                 if self.exceeded:
                     self._process.kill()
