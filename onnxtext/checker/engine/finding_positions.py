@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from itertools import islice, takewhile
 
 from onnxtext.ast.model import (
     Annotation,
@@ -50,7 +50,6 @@ class TextPlaces:
         self._source = source
         self._subject = subject
         self._located: dict[tuple[int, str], SpanMap | None] = {}
-        self._headers: dict[int, list[Token]] = {}
         self._entries: dict[int, dict[str, tuple[list[Token], list[list[Token]]]]] = {}
         self._sections: dict[str, list[int]] = {}
         self._whole_headers: dict[int, Span | None] = {}
@@ -248,11 +247,8 @@ class TextPlaces:
         return Span(value[0].at, value[-1].at + len(value[-1]))
 
     def _header_tokens(self, start: int, end: int) -> list[Token]:
-        known = self._headers.get(start)
-        if known is None:
-            tokens = islice(self._tokens(start), _MOST_TOKENS)
-            known = self._headers[start] = [token for token in tokens if token.at < end]
-        return known
+        tokens = islice(self._tokens(start), _MOST_TOKENS)
+        return list(takewhile(lambda token: token.at < end, tokens))
 
     def _section(self, item: object, part: tuple[str | int, ...]) -> Span:
         """Return the span of a place in a section.

@@ -152,18 +152,18 @@ def diagnose(
         remaining = suppressions.unsuppressed([*findings, *subject.cascades], subject)
         findings = without_cascades(remaining, subject.scopes)
     places = TextPlaces(source, subject)
-    made: list[Diagnostic] = []
+    diagnostics: list[Diagnostic] = []
     for finding in findings:
         diagnostic = _in_text(finding, source, places)
-        if finding.repair is not None and len(made) < _MOST_FIXES:
+        if finding.repair is not None and len(diagnostics) < _MOST_FIXES:
             fix = fix_of(source, subject, finding, diagnostic.labels)
             diagnostic = replace(diagnostic, fix=fix)
         if not suppressions or not suppressions.suppresses(finding, diagnostic, places):
-            made.append(diagnostic)
-    made += lost
-    made += suppressions.unused(subject.options.active)
-    made.sort(key=lambda item: item.labels[0].span.start if item.labels else -1)
-    return made
+            diagnostics.append(diagnostic)
+    diagnostics += lost
+    diagnostics += suppressions.unused(subject.options.active)
+    diagnostics.sort(key=lambda item: item.labels[0].span.start if item.labels else -1)
+    return diagnostics
 
 
 def _in_text(finding: Finding, source: Source, places: TextPlaces) -> Diagnostic:
@@ -187,7 +187,7 @@ def _in_text(finding: Finding, source: Source, places: TextPlaces) -> Diagnostic
 
 def _with_paths(subject: Subject, findings: list[Finding], file: str | None) -> list[Diagnostic]:
     paths = ModelPaths(subject)
-    made = []
+    diagnostics = []
     for finding in findings:
         first, *others = finding.places[:MOST_LABELS]
         notes = [
@@ -196,7 +196,7 @@ def _with_paths(subject: Subject, findings: list[Finding], file: str | None) -> 
         ]
         if first.label:
             notes.insert(0, f"{paths.path(first)}: {first.label}")
-        made.append(
+        diagnostics.append(
             Diagnostic(
                 finding.slug,
                 finding.message,
@@ -212,7 +212,7 @@ def _with_paths(subject: Subject, findings: list[Finding], file: str | None) -> 
                 file=file,
             )
         )
-    return made
+    return diagnostics
 
 
 def severity_of(finding: Finding) -> Severity:

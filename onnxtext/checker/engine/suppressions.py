@@ -69,14 +69,14 @@ class Suppressions:
         if not source.text[source.line_starts[line - 1] : at].strip():
             line = self._next_statement(line)
         slugs = comment.group(1)
-        made = self._by_line.setdefault(line, [])
+        suppressions = self._by_line.setdefault(line, [])
         if slugs is None or not slugs.strip():
-            made.append(_Suppression("", Span(at, at + comment.end()), line))
+            suppressions.append(_Suppression("", Span(at, at + comment.end()), line))
             return
         first = at + comment.start(1)
         for slug in re.finditer(r"[^\s,]+", slugs):
             span = Span(first + slug.start(), first + slug.end())
-            made.append(_Suppression(slug[0], span, line))
+            suppressions.append(_Suppression(slug[0], span, line))
 
     def _next_statement(self, line: int) -> int:
         """Return the number of the first line after `line` that has more than a comment."""

@@ -38,18 +38,18 @@ class Watch:
         Args:
             receive: the function; it must raise an error when the process ends.
         """
-        made: Future[bytes] = Future()
+        future: Future[bytes] = Future()
 
         def run() -> None:
             try:
-                made.set_result(receive())
+                future.set_result(receive())
             except BaseException as error:
-                made.set_exception(error)
+                future.set_exception(error)
 
         thread = threading.Thread(target=run, name="onnxtext-watch", daemon=True)
         thread.start()
         try:
-            while not wait((made,), SLICE).done:
+            while not wait((future,), SLICE).done:
                 if time.monotonic() > self._deadline:
                     self.exceeded = "time"
                 elif memory_of(self._process.pid) > self._memory:
@@ -57,9 +57,9 @@ class Watch:
                 if self.exceeded:
                     self._process.kill()
                     break
-            return made.result()  # raises if the process was killed
+            return future.result()  # raises if the process was killed
         finally:
-            if not made.done():
+            if not future.done():
                 self._process.kill()
             thread.join()
 

@@ -126,8 +126,8 @@ def _infer(module: Any, kind: str, arguments: list[Any]) -> list[bytes]:
         return [schema.get_context_dependent_function_with_opset_version(version, node, given)]
     operator, node, types, constants, opsets, version = arguments
     schema = module.defs.get_schema(*operator)
-    made = schema._infer_node_outputs(node, types, constants, {}, opsets, version)
-    return [part for name, type in made.items() for part in (name.encode(), type)]
+    inferred = schema._infer_node_outputs(node, types, constants, {}, opsets, version)
+    return [part for name, type in inferred.items() for part in (name.encode(), type)]
 
 
 # ---- Messages ---------------------------------------------------------------------------------

@@ -238,7 +238,7 @@ def _takes_values(facts: NodeFacts) -> list[int]:
 
 def _unknown_values(facts: NodeFacts) -> dict[int, Value]:
     """Map the index of each input with unknown elements, if it is small, to symbols for them."""
-    made = {}
+    found = {}
     for index in _takes_values(facts):
         shape = facts.shapes[index]
         if facts.values[index] is not None or shape is None or len(shape) > 1:
@@ -247,8 +247,8 @@ def _unknown_values(facts: NodeFacts) -> dict[int, Value]:
         count = sizes[0] if sizes else 1
         if len(sizes) == len(shape) and 0 <= count <= MOST_ELEMENTS:
             items = [_symbol(Influence(index, Part("element", at))) for at in range(count)]
-            made[index] = Value(tuple(sizes), tuple(items))
-    return made
+            found[index] = Value(tuple(sizes), tuple(items))
+    return found
 
 
 def _parts(facts: NodeFacts) -> Iterator[tuple[Influence, Extent]]:

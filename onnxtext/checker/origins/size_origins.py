@@ -99,10 +99,10 @@ class Stories:
                 if self._left < 0 or task.depth > _DEEPEST:
                     task.step.also.append("the earlier steps are left out: there are too many")
                     break
-                made = self._task(other, source, of, task.depth + (len(task.wanted) > 1))
-                seen[key] = made.step
-                task.step.sources.append(made.step)
-                stack.append(made)
+                next_task = self._task(other, source, of, task.depth + (len(task.wanted) > 1))
+                seen[key] = next_task.step
+                task.step.sources.append(next_task.step)
+                stack.append(next_task)
         return first.step
 
     # ---- One step ---------------------------------------------------------------------------
@@ -159,18 +159,18 @@ class Stories:
             found = view.caller()
             if found is None:
                 return None
-            outer, node = found
+            caller, node = found
             if index >= len(node.inputs) or not node.inputs[index]:
                 step.kind, step.how = "unknown", "the call does not pass this input"
                 return []
             step.place = Place(node, ("inputs", index))
             step.how = f"the call of {quoted(scope.name)} passes"
             step.kind = "inferred" if step.size is not None else "unknown"
-            return [(outer, node.inputs[index], step.part)]
-        around = view.outer()
-        if scope.holder is None or around is None:
+            return [(caller, node.inputs[index], step.part)]
+        outer = view.outer()
+        if scope.holder is None or outer is None:
             return None
-        return passed_to_body(step, scope.holder, around, index)
+        return passed_to_body(step, scope.holder, outer, index)
 
     def _computed(self, step: Step, at: int) -> list[Wanted]:
         """Complete a step for the output of node `at`; return the sizes to explain next."""
@@ -194,7 +194,9 @@ class Stories:
             )
             return []
         if step.size is not None and declared is not None:
-            step.also += _disagreement(step, part_of(declared[0], step.part), type, called)
+            given, found = part_of(declared[0], step.part), part_of(type, step.part)
+            if given is not None and found is not None and given != found:
+                step.also.append(f"it is declared as `{given}`; {called} gives `{found}`")
         step.kind = "unknown" if step.size is None else "inferred"
         if id(node) in self._errors and step.size is None:
             step.how = f"{called} has an error: {self._errors[id(node)]}"
@@ -277,16 +279,6 @@ def chain(step: Step) -> Iterator[Step]:
     while len(step.sources) == 1:
         step = step.sources[0]
         yield step
-
-
-def _disagreement(
-    step: Step, declared: int | str | None, found: Type | None, called: str
-) -> list[str]:
-    """Return [note] if the declared size is written differently than the computed size, else []."""
-    given = part_of(found, step.part)
-    if declared is None or given is None or declared == given:
-        return []
-    return [f"it is declared as `{declared}`; {called} gives `{given}`"]
 
 
 def _extent(step: Step, shapes: SymbolicStep) -> Extent:

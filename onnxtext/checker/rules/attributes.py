@@ -143,8 +143,8 @@ def _type_of(subject: Subject, name: str, parameter: str, node: Node) -> str | N
     if type(target) is Signature and name in target.attributes:
         return AttributeType(target.attributes[name].type).name.lower()
     called = target.function if type(target) is Scope else None
-    around = scope.function if scope is not None else None
-    for owner, wanted in ((called, name), (around, parameter)):
+    enclosing = scope.function if scope is not None else None
+    for owner, wanted in ((called, name), (enclosing, parameter)):
         for item in owner.attributes if owner is not None else ():
             if isinstance(item, Attribute) and item.name == wanted and item.type is not None:
                 return item.type.name.lower()
@@ -210,9 +210,7 @@ def _references(subject: Subject) -> Iterator[Finding]:
         for node in scope.nodes:
             for index, attribute in enumerate(node.attributes):
                 if type(attribute.value) is Reference:
-                    finding = _reference(subject, scope, node, index, parameters)
-                    if finding is not None:
-                        yield finding
+                    yield from _reference(subject, scope, node, index, parameters)
 
 
 Parameters = dict[str, tuple[int, AttributeType | None]]
@@ -231,23 +229,23 @@ def _parameters(function: Function) -> Parameters:
 
 def _reference(
     subject: Subject, scope: Scope, node: Node, index: int, parameters: Parameters
-) -> Finding | None:
+) -> Iterator[Finding]:
     attribute = node.attributes[index]
     assert isinstance(attribute.value, Reference)
     name = attribute.value.name
     place = Place(node, ("attributes", index, "value"))
     if scope.function is None:
-        if scope.outermost.kind in ("nodes", "fragment"):
-            return None
-        return Finding(
-            "attribute-ref-outside-function",
-            f"`@{name}` refers to a function parameter, but is not in a function",
-            (place,),
-            help="write the value itself",
-        )
+        if scope.outermost.kind not in ("nodes", "fragment"):
+            yield Finding(
+                "attribute-ref-outside-function",
+                f"`@{name}` refers to a function parameter, but is not in a function",
+                (place,),
+                help="write the value itself",
+            )
+        return
     if name not in parameters:
         near = subject.nearest(name, parameters)
-        return Finding(
+        yield Finding(
             "attribute-ref-unknown",
             f"the function {quoted(scope.function.name)} has no attribute parameter {quoted(name)}",
             (place,),
@@ -255,16 +253,16 @@ def _reference(
             if near
             else "declare it as a parameter of the function, or write the value itself",
         )
+        return
     position, type = parameters[name]
     if type is not None and attribute.type is not None and type != attribute.type:
-        return Finding(
+        yield Finding(
             "attribute-ref-unknown",
             f"the parameter {quoted(name)} has type `{type.name.lower()}`, but is used as "
             f"`{attribute.type.name.lower()}` here",
             (place, Place(scope.function, ("attributes", position), "declared")),
             help="change the type of the parameter, or refer to another parameter",
         )
-    return None
 
 
 FAMILY = Family(

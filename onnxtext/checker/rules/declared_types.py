@@ -26,7 +26,7 @@ from onnxtext.diagnostics import Severity
 _KEYS = frozenset(
     {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "string"}
 )
-DENOTATIONS = frozenset(
+_DENOTATIONS = frozenset(
     {"TENSOR", "IMAGE", "AUDIO", "TEXT", "DATA_BATCH", "DATA_CHANNEL", "DATA_TIME", "DATA_FEATURE",
      "FILTER_IN_CHANNEL", "FILTER_OUT_CHANNEL", "FILTER_SPATIAL"}
 )  # fmt: skip
@@ -174,7 +174,7 @@ def _denotations(subject: Subject) -> Iterator[Finding]:
 
 def _denotation(text: object, place: Place) -> Iterator[Finding]:
     name = text.decode("utf-8", "replace") if isinstance(text, bytes) else ""
-    if name and name not in DENOTATIONS:
+    if name and name not in _DENOTATIONS:
         message = f"{quoted(name)} is not a standard denotation"
         yield Finding(
             "denotation-unknown",

@@ -117,8 +117,8 @@ def _ranks(scope: Scope, known: dict[int, Ranks]) -> Ranks:
     found = known.get(id(scope))
     if found is not None:
         return found
-    around = scope.parent or scope.main_graph
-    found = known[id(scope)] = _ranks(around, known).new_child() if around else ChainMap()
+    outer = scope.parent or scope.main_graph
+    found = known[id(scope)] = _ranks(outer, known).new_child() if outer else ChainMap()
     for value in (*scope.inputs, *scope.outputs, *scope.infos, *scope.initializers):
         shape = getattr(value.type, "shape", None)
         if shape is not None:

@@ -143,9 +143,7 @@ def _attributes(
             formal = parameters[attribute.name]
             declared = None if formal is None else formal.type
             used = needs.type(function, attribute.name) if declared is None else None
-            finding = _mistyped(node, index, function, definition, declared, used)
-            if finding is not None:
-                yield finding
+            yield from _mistyped(node, index, function, definition, declared, used)
     for name in islice((name for name in needed if name not in given), _MOST):
         yield Finding(
             "function-call-attribute",
@@ -162,8 +160,8 @@ def _mistyped(
     definition: Place,
     declared: AttributeType | None,
     used: TypedUse | None,
-) -> Finding | None:
-    """Compare the type of an attribute of a call with the function; None if they agree.
+) -> Iterator[Finding]:
+    """Report an attribute of a call whose type differs from the type in the function.
 
     Args:
         node: the call.
@@ -176,7 +174,7 @@ def _mistyped(
     attribute = node.attributes[index]
     wanted = declared or (used.type if used is not None else None)
     if wanted is None or attribute.type is None or attribute.type == wanted:
-        return None
+        return
     type, given = wanted.name.lower(), attribute.type.name.lower()
     what = f"the attribute {quoted(attribute.name)} of {quoted(function.name)}"
     must = "must have the type" if used is None else "is used as"
@@ -184,7 +182,7 @@ def _mistyped(
     others = [definition]
     if used is not None:
         others = [used.place._replace(label=f"used as `{type}` here")]
-    return Finding(
+    yield Finding(
         "function-call-attribute",
         f"{what} {must} `{type}`, but has the type `{given}`",
         (place, *others),

@@ -24,24 +24,21 @@ from onnxtext.checker.context.signatures import Signature
 
 def check(subject: Subject) -> Iterator[Finding]:
     """Check the definitions of functions."""
-    scopes = [scope for scope in subject.scopes if scope.kind == "function"]
-    if not scopes:
+    bodies = [(s, s.function) for s in subject.scopes if s.kind == "function" and s.function]
+    if not bodies:
         return
-    yield from _keys(subject, scopes)
-    for scope in scopes:
-        assert isinstance(scope.owner, Function)
-        yield from _parameters(scope, scope.owner)
+    yield from _keys(subject, bodies)
+    for scope, function in bodies:
+        yield from _parameters(scope, function)
     yield from _recursion(subject)
     yield from _conflicts(subject)
     if subject.model is not None:
-        yield from _usage(subject, scopes)
+        yield from _usage(subject, bodies)
 
 
-def _keys(subject: Subject, scopes: list[Scope]) -> Iterator[Finding]:
+def _keys(subject: Subject, bodies: list[tuple[Scope, Function]]) -> Iterator[Finding]:
     by_key: dict[tuple[str, ...], Scope] = {}
-    for scope in scopes:
-        function = scope.owner
-        assert isinstance(function, Function)
+    for scope, function in bodies:
         place = Place(scope.original, ("name",))
         if not function.name:
             yield Finding(
@@ -182,14 +179,13 @@ def _conflicts(subject: Subject) -> Iterator[Finding]:
                 )
 
 
-def _usage(subject: Subject, scopes: list[Scope]) -> Iterator[Finding]:
+def _usage(subject: Subject, bodies: list[tuple[Scope, Function]]) -> Iterator[Finding]:
     called: set[FunctionKey] = set()
     if subject.active("function-unused"):
         for _, node in subject.nodes():
             called.add((plain_domain(node.domain), node.op_type, node.overload or ""))
-    for scope in scopes:
-        assert isinstance(scope.owner, Function)
-        key = function_key(scope.owner)
+    for scope, function in bodies:
+        key = function_key(function)
         place = Place(scope.original, ("name",))
         if subject.schemas.knows(key[0]) and subject.schemas.history(key[0], key[1]):
             yield Finding(

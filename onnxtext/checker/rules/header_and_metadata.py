@@ -23,7 +23,7 @@ _REVERSE_DNS = re.compile(r"[a-z0-9-]+(\.[A-Za-z0-9_-]+)+")
 _HTML = re.compile(
     r"</?(?:a|b|br|code|div|em|h[1-6]|hr|i|img|li|ol|p|pre|span|strong|table|ul)\b[^<>]*>"
 )
-STANDARD_KEYS = frozenset(
+_STANDARD_KEYS = frozenset(
     {"model_author", "model_license", "Image.BitmapPixelFormat", "Image.ColorSpaceGamma",
      "Image.NominalPixelRange"}
 )  # fmt: skip
@@ -91,7 +91,7 @@ def _entries(
                 help="remove one of them",
             )
         seen.add(key)
-        if key not in STANDARD_KEYS and not _REVERSE_DNS.fullmatch(key):
+        if key not in _STANDARD_KEYS and not _REVERSE_DNS.fullmatch(key):
             yield Finding(
                 "metadata-key-namespace",
                 f"the metadata key {quoted(key)} has no namespace",

@@ -21,7 +21,7 @@ from onnxtext.checker.context.signatures import Signature
 from onnxtext.diagnostics import Severity
 from onnxtext.plurals import counted
 
-EXPERIMENTAL = frozenset(
+_EXPERIMENTAL = frozenset(
     {"ATen", "Affine", "ConstantFill", "Crop", "DynamicSlice", "GRUUnit", "GivenTensorFill",
      "ImageScaler", "ParametricSoftplus", "Scale", "ScaledTanh"}
 )  # fmt: skip
@@ -123,7 +123,7 @@ def _sort_unknown(
     if node.op_type in functions.get(domain, ()):
         return  # reported as function-overload-unknown
     if subject.schemas.knows(domain):
-        if domain == "" and node.op_type in EXPERIMENTAL:
+        if domain == "" and node.op_type in _EXPERIMENTAL:
             return
     elif domain not in functions and not any(subject.schemas.tables(domain)):
         unknown_domains.setdefault(domain, []).append(place)

@@ -77,19 +77,19 @@ def _shadowing(scope: Scope, ir_version: int) -> Iterator[Finding]:
     Up to IR version 8, the specification forbids this only for outputs of nodes; since then also
     for inputs and initializers.
     """
-    outer = list(scope.outer())
+    outer_scopes = list(scope.outer())
     for name, position in scope.position.items():
         is_given = position == GIVEN
-        for around, limit in outer:
-            at = around.position.get(name)
+        for outer, limit in outer_scopes:
+            at = outer.position.get(name)
             if at is not None and at < limit:
                 yield Finding(
                     "value-shadows-outer",
                     f"{quoted(name)} is defined in {scope.describe()}, and also in "
-                    f"{around.describe()}, which encloses it",
+                    f"{outer.describe()}, which encloses it",
                     (
                         Place(*scope.definition(name)),
-                        Place(*around.definition(name), "the outer definition"),
+                        Place(*outer.definition(name), "the outer definition"),
                     ),
                     severity="warning" if is_given and 0 < ir_version <= 8 else None,
                     help="rename the inner value",

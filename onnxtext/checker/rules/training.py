@@ -92,12 +92,17 @@ def _keys(
 def _values(
     subject: Subject, training: Training, start: Scope | None, step: Scope | None
 ) -> Iterator[Finding]:
-    made = {value.name for value in start.outputs} if start is not None else set()
+    initialized = {value.name for value in start.outputs} if start is not None else set()
     updated = {
         value.name for scope in (step, subject.main) if scope is not None for value in scope.outputs
     }
     for field, pairs, outputs, where in (
-        ("initialization_binding", training.initialization_binding, made, "the initialization"),
+        (
+            "initialization_binding",
+            training.initialization_binding,
+            initialized,
+            "the initialization",
+        ),
         ("update_binding", training.update_binding, updated, "the algorithm or the graph"),
     ):
         if field == "initialization_binding" and start is None:

@@ -102,23 +102,23 @@ def _undefined(
         name = _used(scope, use)
         if name not in scope.position:
             uses.setdefault(name, []).append(use)
-    outer = list(scope.outer()) if uses else []
+    outer_scopes = list(scope.outer()) if uses else []
     for name, found in uses.items():
         later: tuple[Scope, int] | None = None
-        for around, limit in outer:
-            at = around.position.get(name)
+        for outer, limit in outer_scopes:
+            at = outer.position.get(name)
             if at is not None and at < limit:
                 break
             if at is not None:
-                later = later or (around, limit)
+                later = later or (outer, limit)
         else:
             root = scope.outermost.kind
             if root == "nodes":
                 continue
             places = [Place(scope.nodes[i], ("inputs", n)) for i, n in found]
             if later is not None:
-                around, limit = later
-                nested.setdefault(id(around), []).append(NestedUse(limit, name, scope, places))
+                outer, limit = later
+                nested.setdefault(id(outer), []).append(NestedUse(limit, name, scope, places))
             elif root == "fragment":
                 missing = _undefined_value(subject, scope, name, places)
                 note = "an outer graph may define it: this is only a fragment of a model"
@@ -159,8 +159,8 @@ def _suggestions(
         return None, None
     index = next(i for i, item in enumerate(scope.nodes) if item is node)
     visible = [other for other, at in scope.position.items() if at < index]
-    for around, limit in scope.outer():
-        visible += [other for other, at in around.position.items() if at < limit]
+    for outer, limit in scope.outer():
+        visible += [other for other, at in outer.position.items() if at < limit]
     later = [other for other, at in scope.position.items() if at > index]
     near = subject.nearest(name, [*visible, *later])
     if near is None:  # a visible and a later name may be equally similar
