@@ -146,9 +146,18 @@ def test_suppressed_findings_are_not_repaired() -> None:
     assert fixed(model) == (model, ())
 
 
-def test_inserted_names_are_quoted_if_needed() -> None:
-    model = text('"the hidden" = Neg (x)\ny = Relu ("the hiden")')
-    assert 'y = Relu ("the hidden")' in fixed(model)[0]
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ('"the hidden"', '"the hiden"'),
+        ('"say \\"hidden\\""', '"say hidden"'),
+        ('"float16"', "flaot16"),
+        (r'b"two\nlines"', '"two lines"'),
+    ],
+)
+def test_names_are_inserted_as_the_printer_writes_them(right: str, wrong: str) -> None:
+    model = text(f"{right} = Neg (x)\ny = Relu ({wrong})")
+    assert f"y = Relu ({right})" in fixed(model)[0]
 
 
 @settings(max_examples=60)

@@ -8,7 +8,6 @@ parsed: its syntax tree must equal the expected one; otherwise the edits are dro
 from __future__ import annotations
 
 import copy
-import re
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -24,12 +23,11 @@ from onnxtext.checker.engine.sharding_names import (
 )
 from onnxtext.checker.engine.sort_nodes import safe_order
 from onnxtext.diagnostics import Edit, Fix, Label, OnnxTextError
+from onnxtext.printer.strings import quoted, value_name
 from onnxtext.source import Source, Span
 from onnxtext.syntax.grammar.lexer import load_lexer
 from onnxtext.syntax.parse import parse_model
 from onnxtext.syntax.span_map import map_spans
-
-_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +65,11 @@ def repair(source: Source, subject: Subject, findings: Iterable[Finding]) -> Rep
     planned: list[tuple[Change, str]] = []
     seen: set[int] = set()
     taken: list[tuple[int, int]] = []
-    for finding, how in wanted[:_MOST_REPAIRS]:
-        if how.kind == "sort" and id(how.item) in seen:
+    for finding, repair in wanted[:_MOST_REPAIRS]:
+        if repair.kind == "sort" and id(repair.item) in seen:
             continue
-        seen.add(id(how.item))
-        change = plan_fix(source, subject, how)
+        seen.add(id(repair.item))
+        change = plan_fix(source, subject, repair)
         if change is not None and not _overlaps(change.edits, taken):
             planned.append((change, f"{change.title} [{finding.slug}]"))
             taken = sorted([*taken, *[(e.span.start, e.span.end) for e in change.edits]])
@@ -81,8 +79,6 @@ def repair(source: Source, subject: Subject, findings: Iterable[Finding]) -> Rep
         for item in planned[:_MOST_TRIED]:
             if _is_verified(source, model, [*[change for change, _ in kept], item[0]]):
                 kept.append(item)
-    if not kept:
-        return Repaired(source.text, ())
     text = apply_edits(source.text, [edit for change, _ in kept for edit in change.edits])
     return Repaired(text, tuple([title for _, title in kept]))
 
@@ -100,14 +96,14 @@ def fix_of(
         finding: the finding to fix.
         labels: the labels of the finding's places in the text.
     """
-    how = finding.repair
-    if how is None:
+    repair = finding.repair
+    if repair is None:
         return None
-    if how.kind == "respell":
-        return _respell(source, how, labels) if len(labels) == len(finding.places) else None
-    if how.kind == "sort" and len(how.item.nodes) > _MOST_SORTED:
+    if repair.kind == "respell":
+        return _respell(source, repair, labels) if len(labels) == len(finding.places) else None
+    if repair.kind == "sort" and len(repair.item.nodes) > _MOST_SORTED:
         return None
-    change = plan_fix(source, subject, how)
+    change = plan_fix(source, subject, repair)
     return None if change is None else Fix(change.title, tuple(change.edits))
 
 
@@ -159,18 +155,18 @@ def _overlaps(edits: list[Edit], taken: list[tuple[int, int]]) -> bool:
     return False
 
 
-def plan_fix(source: Source, subject: Subject, how: Repair) -> Change | None:
+def plan_fix(source: Source, subject: Subject, repair: Repair) -> Change | None:
     """Plan the edits of a repair; return None for `respell`, or if the repair is not possible."""
     try:
-        match how.kind:
+        match repair.kind:
             case "import":
-                return _import(source, subject, how)
+                return _import(source, subject, repair)
             case "rename":
-                return _rename(source, subject, how)
+                return _rename(source, subject, repair)
             case "remove":
-                return _remove(source, subject, how)
+                return _remove(source, subject, repair)
             case "sort":
-                return _sort(source, subject, how)
+                return _sort(source, subject, repair)
     except (ValueError, LookupError):
         pass
     return None
@@ -179,10 +175,10 @@ def plan_fix(source: Source, subject: Subject, how: Repair) -> Change | None:
 # ---- Imports ------------------------------------------------------------------------------------
 
 
-def _import(source: Source, subject: Subject, how: Repair) -> Change | None:
-    domain, version = how.argument
+def _import(source: Source, subject: Subject, repair: Repair) -> Change | None:
+    domain, version = repair.argument
     entry = f'"{domain}": {version}' if domain else f"{version}"
-    owner = how.item
+    owner = repair.item
     if isinstance(owner, Model) and not domain and owner.ir_version in (1, 2):
         return None  # without imports such a model uses version 1
     start = 0 if isinstance(owner, Model) else owner.at
@@ -200,7 +196,7 @@ def _import(source: Source, subject: Subject, how: Repair) -> Change | None:
             at = bracket.at + 1
             rest = bracket[1:].strip() if len(bracket) > 1 else tokens[index + 3]
             separator = "" if rest in ("]", "") else ", "
-            return Change(title, [Edit(Span(at, at), entry + separator)], how, owner)
+            return Change(title, [Edit(Span(at, at), entry + separator)], repair, owner)
     for index, token in enumerate(tokens):
         if token == "<":
             # `index` raises ValueError if the end of a long header is not among the tokens.
@@ -214,10 +210,10 @@ def _import(source: Source, subject: Subject, how: Repair) -> Change | None:
             lead = "" if last == "<" else gap if last == "," else f",{gap}"
             comma = "," if last == "," and broken else ""
             added = source.with_line_ends(f"{lead}opset_import: [{entry}]{comma}")
-            return Change(title, [Edit(Span(at, at), added)], how, owner)
+            return Change(title, [Edit(Span(at, at), added)], repair, owner)
     if isinstance(owner, Model):
         added = source.with_line_ends(f"<opset_import: [{entry}]>\n")
-        return Change(title, [Edit(Span(end, end), added)], how, owner)
+        return Change(title, [Edit(Span(end, end), added)], repair, owner)
     return None
 
 
@@ -229,23 +225,22 @@ def _indentation(text: str) -> int:
 # ---- Names --------------------------------------------------------------------------------------
 
 
-def _rename(source: Source, subject: Subject, how: Repair) -> Change | None:
-    right, uses = how.argument
+def _rename(source: Source, subject: Subject, repair: Repair) -> Change | None:
+    right, uses = repair.argument
     if any(subject.resolved.original(node) is not node for node, _ in uses):
         return None  # the inputs are written in a decorator
-    spelled = right if _IDENTIFIER.fullmatch(right) else '"' + _escaped(right) + '"'
     edits = []
     for node, index in uses:
         span = map_spans(source, node.at, "node").find("names", index).span
-        edits.append(Edit(span, spelled))
-    old, new = (f'"{_escaped(name)}"' for name in (how.item, right))
-    for node in unambiguous_users(how.item, uses):
-        edits += [Edit(span, new) for span in sharding_spans(source, node, old)]
-    return Change(f"write `{right}` for `{how.item}`", edits, how, None)
+        edits.append(Edit(span, value_name(right)))
+    for node in unambiguous_users(repair.item, uses):
+        spans = sharding_spans(source, node, quoted(repair.item))
+        edits += [Edit(span, quoted(right)) for span in spans]
+    return Change(f"write `{right}` for `{repair.item}`", edits, repair, None)
 
 
-def _respell(source: Source, how: Repair, labels: Sequence[Label]) -> Fix | None:
-    wrong, right = how.argument
+def _respell(source: Source, repair: Repair, labels: Sequence[Label]) -> Fix | None:
+    wrong, right = repair.argument
     starts = [label.span.start for label in labels if not label.message]
     spans = [Span(start, start + len(wrong)) for start in starts]
     if any(source.text[span.start : span.end] != wrong for span in spans):
@@ -254,15 +249,11 @@ def _respell(source: Source, how: Repair, labels: Sequence[Label]) -> Fix | None
     return Fix(f"write `{right}` for `{wrong}`", edits, "unsafe")
 
 
-def _escaped(name: str) -> str:
-    return name.replace("\\", "\\\\").replace('"', '\\"')
-
-
 # ---- Removing -----------------------------------------------------------------------------------
 
 
-def _remove(source: Source, subject: Subject, how: Repair) -> Change | None:
-    value = subject.resolved.original(how.item)
+def _remove(source: Source, subject: Subject, repair: Repair) -> Change | None:
+    value = subject.resolved.original(repair.item)
     if not isinstance(value, ValueInfo) or value.at < 0:
         return None
     span = map_spans(source, value.at, "value_info").span
@@ -285,14 +276,14 @@ def _remove(source: Source, subject: Subject, how: Repair) -> Change | None:
         before = text.rfind(",", 0, start)
         if before >= 0 and not text[before + 1 : start].strip():
             start = before
-    return Change(f"remove `{value.name}`", [Edit(Span(start, end), "")], how, value)
+    return Change(f"remove `{value.name}`", [Edit(Span(start, end), "")], repair, value)
 
 
 # ---- Sorting ------------------------------------------------------------------------------------
 
 
-def _sort(source: Source, subject: Subject, how: Repair) -> Change | None:
-    graph = how.item
+def _sort(source: Source, subject: Subject, repair: Repair) -> Change | None:
+    graph = repair.item
     nodes: list[Node] = graph.nodes
     order = safe_order(subject, graph)
     if order is None:
@@ -306,7 +297,7 @@ def _sort(source: Source, subject: Subject, how: Repair) -> Change | None:
         for place, index in enumerate(order)
         if place != index
     ]
-    return Change("sort the nodes", edits, how, graph, order)
+    return Change("sort the nodes", edits, repair, graph, order)
 
 
 def _blocks(text: str, spans: list[Span]) -> list[tuple[int, int]] | None:
@@ -344,8 +335,8 @@ def _is_verified(source: Source, model: Model, changes: list[Change]) -> bool:
     """Whether the edited text parses to exactly the expected model."""
     edits = [edit for change in changes for edit in change.edits]
     try:
-        made = parse_model(Source(apply_edits(source.text, edits), source.name))
-        return made == _expected(model, changes)
+        parsed = parse_model(Source(apply_edits(source.text, edits), source.name))
+        return parsed == _expected(model, changes)
     except (OnnxTextError, KeyError):  # KeyError: the statement is in a decorator
         return False
 
@@ -353,33 +344,33 @@ def _is_verified(source: Source, model: Model, changes: list[Change]) -> bool:
 def _expected(model: Model, changes: Iterable[Change]) -> Model:
     """Return the syntax tree that the edited text must have: a copy of a model with all changes."""
     memo: dict[int, object] = {}
-    made = copy.deepcopy(model, memo)
+    changed = copy.deepcopy(model, memo)
     removed: set[int] = set()
     for change in changes:
-        how = change.repair
-        if how.kind == "import":
+        repair = change.repair
+        if repair.kind == "import":
             owner = memo[id(change.item)]
-            domain, version = how.argument
+            domain, version = repair.argument
             assert isinstance(owner, (Model, Function))
             quotes = isinstance(owner, Function) or owner.presence.version is None
             owner.opset_imports.insert(0, OpsetImport(domain or ("" if quotes else None), version))
-        elif how.kind == "rename":
-            right, uses = how.argument
+        elif repair.kind == "rename":
+            right, uses = repair.argument
             for node, index in uses:
                 copied = memo[id(node)]
                 assert isinstance(copied, Node)
                 inputs = list(copied.inputs)
                 inputs[index] = right
                 copied.inputs = tuple(inputs)
-            for node in unambiguous_users(how.item, uses):
-                rename_shardings(memo[id(node)], how.item, right)  # type: ignore[arg-type]
-        elif how.kind == "remove":
+            for node in unambiguous_users(repair.item, uses):
+                rename_shardings(memo[id(node)], repair.item, right)  # type: ignore[arg-type]
+        elif repair.kind == "remove":
             removed.add(id(memo[id(change.item)]))
-        elif how.kind == "sort":
+        elif repair.kind == "sort":
             graph = memo[id(change.item)]
             assert isinstance(graph, (Graph, Function))
             assert change.order is not None
             graph.nodes = [graph.nodes[index] for index in change.order]
-    for graph in walk_graphs(made) if removed else ():
+    for graph in walk_graphs(changed) if removed else ():
         graph.values = [value for value in graph.values if id(value) not in removed]
-    return made
+    return changed
