@@ -160,6 +160,21 @@ def test_names_are_inserted_as_the_printer_writes_them(right: str, wrong: str) -
     assert f"y = Relu ({right})" in fixed(model)[0]
 
 
+@pytest.mark.parametrize("call", ["f.scaled_up <al_pha = 1.0>", 'f."scaled up" <al_pha = 1.0>'])
+def test_guessed_operators_and_attributes_are_quoted_if_needed(call: str) -> None:
+    function = """<domain: "f", opset_import: [21]>
+    "scaled up" <"al pha"> (x) => (y) {
+      a = Constant <value_float: float = @"al pha"> ()
+      y = Mul (x, a)
+    }
+    """
+    model = text(f"y = {call} (x)", opsets='21, "f": 1', rest=function)
+    while fixes := [finding.fix for finding in onnxtext.check(model) if finding.fix is not None]:
+        model = apply_edits(model, fixes[0].edits)
+    assert 'y = f."scaled up" <"al pha" = 1.0> (x)' in model
+    assert not codes(model)
+
+
 @settings(max_examples=60)
 @given(st.permutations(list(range(8))), st.data())
 def test_nodes_in_any_order_are_sorted(order: list[int], data: st.DataObject) -> None:

@@ -23,7 +23,6 @@ from onnxtext.checker.engine.sharding_names import (
 )
 from onnxtext.checker.engine.sort_nodes import safe_order
 from onnxtext.diagnostics import Edit, Fix, Label, OnnxTextError
-from onnxtext.printer.strings import quoted, value_name
 from onnxtext.source import Source, Span
 from onnxtext.syntax.grammar.lexer import load_lexer
 from onnxtext.syntax.parse import parse_model
@@ -229,6 +228,8 @@ def _rename(source: Source, subject: Subject, repair: Repair) -> Change | None:
     right, uses = repair.argument
     if any(subject.resolved.original(node) is not node for node, _ in uses):
         return None  # the inputs are written in a decorator
+    from onnxtext.printer.strings import quoted, value_name  # a slow import, rarely needed
+
     edits = []
     for node, index in uses:
         span = map_spans(source, node.at, "node").find("names", index).span

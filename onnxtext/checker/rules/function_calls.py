@@ -16,12 +16,12 @@ from itertools import islice
 from onnxtext.ast.model import Node
 from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType, Reference
 from onnxtext.checker.context.checked_model import Subject, plain_domain
-from onnxtext.checker.context.finding import Finding, Place, Repair, quoted
+from onnxtext.checker.context.finding import Finding, Place, quoted
 from onnxtext.checker.context.operator_resolution import targets
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.inference.function_needs import Needs, TypedUse, float_for_int
-from onnxtext.checker.rules.node_attributes import EXAMPLES
+from onnxtext.checker.rules.node_attributes import EXAMPLES, renaming
 from onnxtext.plurals import counted
 
 _MOST = 20
@@ -137,7 +137,7 @@ def _attributes(
                 if near
                 else "remove the attribute, or add it to the attribute parameters of the function",
                 severity="info" if attribute.name.startswith("__") else None,
-                repair=Repair("respell", node, (attribute.name, near)) if near else None,
+                repair=renaming(node, attribute.name, near),
             )
         else:
             formal = parameters[attribute.name]

@@ -117,7 +117,7 @@ def _misfit(
             else "remove the attribute, or correct its name",
             notes=(f"its attributes: {known}" if known else "it has no attributes",),
             severity="info" if attribute.name.startswith("__") else None,
-            repair=Repair("respell", node, (attribute.name, near)) if near else None,
+            repair=renaming(node, attribute.name, near),
         )
         return
     assert attribute.type is not None
@@ -134,6 +134,15 @@ def _misfit(
         help=f"write a value of type `{wanted}`{example}",
         repair=float_for_int(node, attribute, AttributeType(formal.type)),
     )
+
+
+def renaming(node: Node, wrong: str, right: str | None) -> Repair | None:
+    """Return the repair that renames an attribute of a node; None if the right name is None."""
+    if right is None:
+        return None
+    from onnxtext.printer.strings import word  # a slow import, rarely needed
+
+    return Repair("respell", node, (wrong, word(right)))
 
 
 FAMILY = Family(

@@ -167,9 +167,10 @@ def _unknown(subject: Subject, key: tuple[str, str, str, int], places: list[Plac
         )
         if near:
             help = f"did you mean {quoted(near)}?"
-            repair = Repair(
-                "respell", places[0].item, (shown, f"{domain}.{near}" if domain else near)
-            )
+            from onnxtext.printer.strings import word  # a slow import, rarely needed
+
+            right = f"{domain}.{word(near)}" if domain else word(near)
+            repair = Repair("respell", places[0].item, (shown, right))
         elif other is not None:
             meant = f"`{other}.{name}`" if other else f"the standard operator `{name}`"
             help = f"did you mean {meant}?"
