@@ -301,7 +301,7 @@ def _first_part(statement: SpanMap, *paths: Sequence[str | int]) -> Span:
 
 
 def _closing(tokens: list[Token]) -> int | None:
-    """Return the index of the bracket that closes the first token, a bracket; None if missing."""
+    """Return the index of the token that closes the bracket at index 0; None if there is none."""
     depth = 0
     for index, token in enumerate(tokens):
         depth += (token in _OPENING) - (token in _CLOSING)
@@ -326,7 +326,7 @@ def _until_comma(tokens: list[Token]) -> Iterator[Token]:
 
 
 def _entries(tokens: list[Token]) -> dict[str, tuple[list[Token], list[list[Token]]]]:
-    """Return for each key of a header the tokens of its value, and of each item in the value."""
+    """Map each key of a header to the tokens of its value and to those of each item in it."""
     found: dict[str, tuple[list[Token], list[list[Token]]]] = {}
     depth = 0
     for index, token in enumerate(tokens):

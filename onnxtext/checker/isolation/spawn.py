@@ -171,7 +171,7 @@ def _serve(module: object, requests: int, answers: int, errors: int) -> None:
 
 
 def _max_files() -> int:
-    """Return a limit that the numbers of open files do not reach."""
+    """Return the maximum number of open files, or 2**20 if it is larger or unlimited."""
     import resource
 
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]

@@ -143,7 +143,10 @@ def influences(facts: NodeFacts, output: int, part: Part, size: Extent) -> list[
 def _equal(
     facts: NodeFacts, known: Mapping[Influence, Extent], part: Part, size: Extent
 ) -> list[Influence]:
-    """Return input dimensions with this size at the index of `part`, or aligned by broadcasting."""
+    """Return the input dimensions with this size that the output dimension `part` may come from.
+
+    They have the same index, or broadcasting aligns them.
+    """
     ranks = [len(shape) if shape is not None else 0 for shape in facts.shapes]
     most = max(ranks, default=0)
     return [

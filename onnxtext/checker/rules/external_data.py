@@ -141,7 +141,7 @@ def _resolve(base_dir: Path, location: str) -> tuple[Path | None, str | None]:
 
 
 def _range(tensor: TensorUse, entries: dict[str, str], path: Path | None) -> Iterator[Finding]:
-    """Check `offset` and `length`: against the tensor's size, and the file's if `path` is given."""
+    """Check `offset` and `length` against the tensor and, if `path` is given, against the file."""
     numbers: dict[str, int] = {}
     for key in ("offset", "length"):
         text = entries.get(key)

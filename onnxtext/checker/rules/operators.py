@@ -58,7 +58,7 @@ def check(subject: Subject) -> Iterator[Finding]:
                 )
             if target is None:
                 if node.op_type:
-                    _sort_unknown(subject, scope, node, unknown, unknown_domains)
+                    _record_unknown(subject, scope, node, unknown, unknown_domains)
             elif type(target) is Signature:
                 if target.origin and not target.domain:
                     only_in_table.setdefault((target.name, target.origin), []).append(
@@ -93,7 +93,7 @@ def check(subject: Subject) -> Iterator[Finding]:
         )
 
 
-def _sort_unknown(
+def _record_unknown(
     subject: Subject,
     scope: Scope,
     node: Node,

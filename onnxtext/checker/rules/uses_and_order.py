@@ -94,8 +94,8 @@ def _undefined(
     Args:
         subject: the model.
         scope: the scope.
-        nested: maps the `id()` of a scope to the uses, in graphs nested in it, of names that the
-            scope defines later. The uses in `scope` are added; the outer scope reports them.
+        nested: collects the uses of names that an outer scope defines later, by the `id()` of the
+            outer scope. They are reported with the outer scope.
     """
     uses: dict[str, list[Use]] = {}
     for use in scope.unresolved:
