@@ -17,7 +17,7 @@ import re
 from collections.abc import Iterator
 
 from onnxtext.ast.model import Node, ValueInfo
-from onnxtext.ast.types import TensorType, Type
+from onnxtext.ast.types import TensorType
 from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.context.finding import Finding, Place, Repair, chain_of, quoted
@@ -65,8 +65,10 @@ def _forced(main: Scope, shapes: SymbolicShapes) -> Iterator[Finding]:
     trace = Trace(main, shapes)
     declared: dict[str, ValueInfo] = {}
     for value in main.inputs:
-        for name in _symbols(value.type):
-            declared.setdefault(name, value)
+        shape = value.type.shape if isinstance(value.type, TensorType) else None
+        for name in map(plain_dim, shape or ()):
+            if isinstance(name, str) and name:
+                declared.setdefault(name, value)
     groups: dict[str, list[str]] = {}
     for name, value in declared.items():
         forced = shapes.sizes.forced(name)
@@ -79,11 +81,6 @@ def _forced(main: Scope, shapes: SymbolicShapes) -> Iterator[Finding]:
             finding = _forced_equality(names, declared, trace)
             if id(finding.places[0].item) not in given:
                 yield finding
-
-
-def _symbols(type: Type | None) -> list[str]:
-    shape = type.shape if isinstance(type, TensorType) else None
-    return [name for name in map(plain_dim, shape or ()) if isinstance(name, str) and name]
 
 
 def _forced_size(value: ValueInfo, name: str, forced: Forced, trace: Trace) -> Finding:
