@@ -158,15 +158,13 @@ def _equal(
     ]
 
 
-def missing(facts: NodeFacts, output: int, part: Part) -> list[Influence] | None:
+def missing(facts: NodeFacts, output: int, part: Part) -> list[Influence]:
     """Return the unknown input sizes that must be known to infer a size of an output.
 
-    Returns:
-        The unknown input sizes. None if there are none, because the output size depends on data or
-        cannot be inferred.
+    Return [] if there are none, because the output size depends on data or cannot be inferred.
     """
     if not facts.is_followed:
-        return None
+        return []
     unknown = [one for one, extent in _parts(facts) if extent is None][:_MOST_REPLACED]
     values = _unknown_values(facts)
 
@@ -204,9 +202,9 @@ def missing(facts: NodeFacts, output: int, part: Part) -> list[Influence] | None
         if facts.values[index] is None and facts.shapes[index] == (None,)
     ]
     if lengths or part.kind != "dimension":
-        return lengths or None
+        return lengths
     aligned = set(_aligned(facts, part))
-    return [one for one in unknown if one in aligned] or None
+    return [one for one in unknown if one in aligned]
 
 
 def broadcast_sizes(facts: NodeFacts, part: Part) -> list[Extent]:

@@ -14,7 +14,7 @@ from onnxtext.ast.tensors_and_attributes import Reference
 from onnxtext.ast.types import TensorType, Type
 from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Finding, Place, quoted
-from onnxtext.checker.context.operator_resolution import targets
+from onnxtext.checker.context.operator_resolution import Target, targets
 from onnxtext.checker.context.scopes import GIVEN, Scope
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.inference.explain_shape_errors import written
@@ -42,6 +42,10 @@ _MOST_OTHERS = 3
 """The maximum number of further equal sizes that a step lists."""
 _DEEPEST = 30
 """The maximum number of steps with several sources along one chain."""
+
+
+Declared = tuple[Type, Place]
+"""A declared type and its place."""
 
 
 @dataclass(slots=True)
@@ -185,13 +189,10 @@ class Stories:
         type = made[output] if made is not None and output < len(made) else None
         confirmed = target is not None if made is None else part_of(type, step.part) is not None
         if step.size is not None and declared is not None and not confirmed:
-            own, place = declared
-            step.kind, step.place = "assumed", place
-            step.how = (
-                f"it is declared as `{written(own)}`; {called} does not determine it"
-                if target is not None
-                else f"it is declared as `{written(own)}`; {called} is an unknown operator"
-            )
+            own, step.place = declared
+            step.kind = "assumed"
+            why = "does not determine it" if target is not None else "is an unknown operator"
+            step.how = f"it is declared as `{written(own)}`; {called} {why}"
             return []
         if step.size is not None and declared is not None:
             given, found = part_of(declared[0], step.part), part_of(type, step.part)
@@ -206,7 +207,7 @@ class Stories:
         children = scope.children.get(at)
         if children:
             return made_by_bodies(step, node, output, children)
-        return self._operator(step, node, output, target, scope)
+        return self._operator(step, node, output, target, declared)
 
     def _call(self, step: Step, node: Node, output: int) -> list[Wanted]:
         function = step.view.call(node)
@@ -217,29 +218,28 @@ class Stories:
         return [(function, function.scope.outputs[output].name, step.part)]
 
     def _operator(
-        self, step: Step, node: Node, output: int, target: object, scope: Scope
+        self, step: Step, node: Node, output: int, target: Target, declared: Declared | None
     ) -> list[Wanted]:
         called = quoted(node.op_type)
         if not isinstance(target, Signature):
-            step.how = operator_reason(node, scope)
+            step.how = operator_reason(node, step.view.scope)
             return []
         facts = self._facts(step.view, node, target)
-        if step.size is not None and step.view.made(node) is None:
-            own = _declaration(scope, node, output)
-            if (
-                own is not None
-                and part_of(own[0], step.part) is not None
-                and computed(facts, output, step.part) is None
-            ):
-                step.kind, step.how = "declared", f"it is declared as `{written(own[0])}`"
-                return []
         if step.size is None:
-            found = missing(facts, output, step.part)
-            wanted = self._sources(step, node, found or [])
-            step.how = operator_reason(node, scope, facts, step.part)
+            wanted = self._sources(step, node, missing(facts, output, step.part))
             if wanted:
                 step.how = needs(called, len(wanted))
+            else:
+                step.how = operator_reason(node, step.view.scope, facts, step.part)
             return wanted
+        if (
+            declared is not None
+            and step.view.made(node) is None
+            and part_of(declared[0], step.part) is not None
+            and computed(facts, output, step.part) is None
+        ):
+            step.kind, step.how = "declared", f"it is declared as `{written(declared[0])}`"
+            return []
         if step.part.kind == "rank":
             step.how = f"{called} computes it"
             return []
@@ -293,7 +293,7 @@ def _extent(step: Step, shapes: SymbolicStep) -> Extent:
     return None if shape is None else shape[step.part.at]
 
 
-def _declaration(scope: Scope, node: Node, output: int) -> tuple[Type, Place] | None:
+def _declaration(scope: Scope, node: Node, output: int) -> Declared | None:
     """Return the declared type of an output and its place; None if it is not declared."""
     if node.output_types:
         own = node.output_types[output]

@@ -23,7 +23,7 @@ def check(subject: Subject) -> Iterator[Finding]:
     if subject.model is None:
         return
     by_owner = {id(scope.original): scope for scope in subject.scopes}
-    bound: dict[str, Training] = {}
+    bound: dict[tuple[str, str], Training] = {}
     for training in subject.model.training:
         start = by_owner.get(id(training.initialization))
         step = by_owner.get(id(training.algorithm))
@@ -49,7 +49,7 @@ def check(subject: Subject) -> Iterator[Finding]:
 
 
 def _keys(
-    subject: Subject, training: Training, step: Scope | None, bound: dict[str, Training]
+    subject: Subject, training: Training, step: Scope | None, bound: dict[tuple[str, str], Training]
 ) -> Iterator[Finding]:
     initializers = {
         value.name
@@ -78,7 +78,7 @@ def _keys(
                 message = f"the `{field}` sets {quoted(key)} twice"
                 yield Finding("training-binding-key", message, (place,), help="remove one of them")
             seen.add(key)
-            other = bound.setdefault(f"{field}:{key}", training)
+            other = bound.setdefault((field, key), training)
             if other is not training:
                 yield Finding(
                     "training-binding-key",
