@@ -228,7 +228,7 @@ def test_a_watch_kills_a_process_at_the_deadline() -> None:
 
 
 @POSIX
-def test_a_watched_wait_is_interrupted() -> None:
+def test_a_watched_wait_is_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ctrl-C must end the wait, although it does not interrupt a read on Windows."""
     worker = Worker()
     worker._receive(10)
@@ -237,7 +237,8 @@ def test_a_watched_wait_is_interrupted() -> None:
         os.kill(os.getpid(), signal.SIGINT)
         return 0
 
-    watch = Watch(worker._child, 60, 1 << 40, interrupt)
+    monkeypatch.setattr("onnxtext.checker.isolation.process_limits.memory_of", interrupt)
+    watch = Watch(worker._child, 60, 1 << 40)
     with pytest.raises(KeyboardInterrupt):
         watch.result(lambda: worker._receive(60))
     worker._child.wait(10)  # its pipes close before it has ended

@@ -146,9 +146,33 @@ def test_suppressed_findings_are_not_repaired() -> None:
     assert fixed(model) == (model, ())
 
 
-def test_inserted_names_are_quoted_if_needed() -> None:
-    model = text('"the hidden" = Neg (x)\ny = Relu ("the hiden")')
-    assert 'y = Relu ("the hidden")' in fixed(model)[0]
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ('"the hidden"', '"the hiden"'),
+        ('"say \\"hidden\\""', '"say hidden"'),
+        ('"float16"', "flaot16"),
+        (r'b"two\nlines"', '"two lines"'),
+    ],
+)
+def test_names_are_inserted_as_the_printer_writes_them(right: str, wrong: str) -> None:
+    model = text(f"{right} = Neg (x)\ny = Relu ({wrong})")
+    assert f"y = Relu ({right})" in fixed(model)[0]
+
+
+@pytest.mark.parametrize("call", ["f.scaled_up <al_pha = 1.0>", 'f."scaled up" <al_pha = 1.0>'])
+def test_guessed_operators_and_attributes_are_quoted_if_needed(call: str) -> None:
+    function = """<domain: "f", opset_import: [21]>
+    "scaled up" <"al pha"> (x) => (y) {
+      a = Constant <value_float: float = @"al pha"> ()
+      y = Mul (x, a)
+    }
+    """
+    model = text(f"y = {call} (x)", opsets='21, "f": 1', rest=function)
+    while fixes := [finding.fix for finding in onnxtext.check(model) if finding.fix is not None]:
+        model = apply_edits(model, fixes[0].edits)
+    assert 'y = f."scaled up" <"al pha" = 1.0> (x)' in model
+    assert not codes(model)
 
 
 @settings(max_examples=60)

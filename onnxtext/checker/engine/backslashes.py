@@ -38,30 +38,28 @@ def lost_backslashes(source: Source) -> Iterator[Diagnostic]:
 
 def _finding(source: Source, at: int, token: str, lost: list[re.Match[str]]) -> Diagnostic:
     spans = [Span(at + item.start(), at + item.end()) for item in lost]
-    first = lost[0][0] if lost[0][1].isprintable() else "\\"
+    message = "the string loses a backslash"
+    if lost[0][1].isprintable():
+        message += f": `{lost[0][0]}` stands for `{lost[0][1]}`"
     help = "write `\\\\` for a backslash"
     meant = next((item[1] for item in lost if item[1] in _NAMED), None)
     if meant is not None:
         help += f', or `b"…"`, in which `\\{meant}` is {_NAMED[meant]}'
     edits = tuple([Edit(Span(span.start, span.start + 1), "\\\\") for span in spans])
+    has_fix = all(item[1] != "\n" for item in lost) and len(token) < _LONGEST_FIXED
     return Diagnostic(
         BACKSLASH_LOST.slug,
-        f"the string loses a backslash: `{first}` stands for `{first[1:]}`"
-        if len(first) > 1
-        else "the string loses a backslash",
+        message,
         "warning",
         source=source,
         labels=tuple(map(Label, spans[:_MOST])),
         notes=(BACKSLASH_LOST.note,),
         help=help,
-        fix=Fix("write `\\\\` for `\\`", edits, "unsafe") if _has_fix(token, lost) else None,
+        fix=Fix("write `\\\\` for `\\`", edits, "unsafe") if has_fix else None,
     )
 
 
 _MOST = 12
 """The maximum number of backslashes that are shown for one string."""
-
-
-def _has_fix(token: str, lost: list[re.Match[str]]) -> bool:
-    """Whether to offer a fix: only for short strings without a backslash before a line break."""
-    return all(item[1] != "\n" for item in lost) and len(token) < 10_000
+_LONGEST_FIXED = 10_000
+"""The number of characters from which on a string has no fix."""

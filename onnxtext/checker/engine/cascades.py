@@ -40,16 +40,19 @@ def without_cascades(findings: list[Finding], scopes: Sequence[Scope]) -> list[F
     """
     if len(findings) < 2 or len({finding.slug for finding in findings}) < 2:
         return findings
-    scope_of = _scopes(scopes)
+    scope_of = _scope_lookup(scopes)
     kept = _without(findings, _BY_ITEM, lambda finding: id(finding.places[0].item))
     kept = _without(kept, _BY_NAME, lambda finding: (scope_of(finding), _name(finding)))
-    owner_of = _owners(scopes)
+    owner_of = _owner_lookup(scopes)
     kept = _without(kept, _BY_OWNER, owner_of)
     return _without_lost_outputs(kept, scope_of)
 
 
-def _owners(scopes: Sequence[Scope]) -> Callable[[Finding], int]:
-    """Return a function that maps a finding to the id of its graph or function; 0 for none."""
+def _owner_lookup(scopes: Sequence[Scope]) -> Callable[[Finding], int]:
+    """Return a function that maps a finding to the id of its graph or function, or to 0.
+
+    The graph or function is itself a place of the finding, or one of its inputs is.
+    """
     owners = {id(scope.original): id(scope) for scope in scopes}
     owners |= {id(value): id(scope) for scope in scopes for value in scope.inputs}
     return lambda finding: next(
@@ -93,7 +96,7 @@ def _has_several_nodes(finding: Finding) -> bool:
 def _without_lost_outputs(
     findings: list[Finding], scope_of: Callable[[Finding], int]
 ) -> list[Finding]:
-    """Drop one undefined name for each node without outputs: it may be the missing output."""
+    """For each node without outputs, drop one undefined name: it may be the missing output."""
     lost = Counter(scope_of(item) for item in findings if item.slug == "node-no-output")
     if not lost:
         return findings
@@ -107,8 +110,8 @@ def _without_lost_outputs(
     return kept
 
 
-def _scopes(scopes: Iterable[Scope]) -> Callable[[Finding], int]:
-    """Return a function that maps a finding to the id of its first place's scope; 0 for none."""
+def _scope_lookup(scopes: Iterable[Scope]) -> Callable[[Finding], int]:
+    """Return a function that maps a finding to the id of the scope of its first place, or to 0."""
     owners: dict[int, int] = {}
     for scope in scopes:
         for item in (*scope.nodes, *scope.outputs):

@@ -8,12 +8,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from onnxtext.api_errors import check_declared_size
+from onnxtext.api_errors import check_declared_size, left_out, lowering_errors
 from onnxtext.ast.model import Fragment, Model
 from onnxtext.checker.engine.run import check_tree
 from onnxtext.checker.isolation.strip_weights import LARGE
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
-from onnxtext.filetype import is_binary
+from onnxtext.filetype import decode_text, is_binary
 from onnxtext.memory import paused_collector
 from onnxtext.model_arguments import read_given
 from onnxtext.proto.decode.lift import LiftError, lift_fragment, lift_model
@@ -86,8 +86,6 @@ def check_file(data: bytes, *, name: str, **options: Any) -> list[Diagnostic]:
         name: the name of the file.
         options: keyword arguments of `engine.run.check_tree`.
     """
-    from onnxtext.filetype import decode_text
-
     if is_binary(data, name):
         return check_binary(data, name=name, **options)
     try:
@@ -110,22 +108,16 @@ def check_text(text: str, *, name: str, **options: Any) -> list[Diagnostic]:
     except OnnxTextError as error:
         return list(error.diagnostics)
 
-    if not isinstance(root, Model):
-        refused = refuse_fragment(root, source)
-        if refused:
-            options.pop("then", None)
-        return _in_order(refused, check_tree(root, source=source, **options))
-    encoded, refused = encoded_for_checks(root, source, options.get("base_dir"))
-    if refused:
-        options.pop("then", None)
-    return _in_order(refused, check_tree(root, source=source, encoded=encoded, **options))
-
-
-def _in_order(refused: list[Diagnostic], found: list[Diagnostic]) -> list[Diagnostic]:
-    """Merge the errors of the encoder and the findings of rules, in the order of the text."""
-    if not refused:
-        return found
-    return sorted([*refused, *found], key=lambda item: item.span.start if item.span else -1)
+    encoded = None
+    if isinstance(root, Model):
+        encoded, errors = encoded_for_checks(root, source, options.get("base_dir"))
+    else:
+        errors = _fragment_errors(root, source)
+    if not errors:
+        return check_tree(root, source=source, encoded=encoded, **options)
+    options.pop("then", None)  # it is only for a model without errors
+    found = check_tree(root, source=source, encoded=encoded, **options)
+    return sorted([*errors, *found], key=lambda item: item.span.start if item.span else -1)
 
 
 def encoded_for_checks(
@@ -138,29 +130,27 @@ def encoded_for_checks(
         model cannot be encoded. A large model is encoded without its weights. `errors` are the
         errors that `to_binary` would raise for the text.
     """
-    from onnxtext.api_errors import left_out, lowering_errors
     from onnxtext.proto.encode.lower import LowerError, lower_without_weights
     from onnxtext.text_to_binary import FilesBeside, lower_checked
 
-    refused = left_out(model, source)
+    errors = left_out(model, source)
     if model.resources_left_out:
-        return lambda: None, refused
-    elsewhere = FilesBeside(model, base_dir)
+        return lambda: None, errors
+    files = FilesBeside(model, base_dir)
     try:
-        pieces = lower_checked(model, source, elsewhere)
+        pieces = lower_checked(model, source, files)
         if sum(map(len, pieces)) < LARGE:
-            return lambda: b"".join(pieces), refused
+            return lambda: b"".join(pieces), errors
         # Large weights would be copied, but onnx's inference does not read them.
-        return lambda: lower_without_weights(model, elsewhere), refused
+        return lambda: lower_without_weights(model, files), errors
     except LowerError as error:
-        return lambda: None, [*refused, *lowering_errors(model, error, source, elsewhere)]
+        return lambda: None, [*errors, *lowering_errors(model, error, source, files)]
     except OnnxTextError as error:
-        return lambda: None, [*refused, *error.diagnostics]
+        return lambda: None, [*errors, *error.diagnostics]
 
 
-def refuse_fragment(fragment: Fragment, source: Source) -> list[Diagnostic]:
+def _fragment_errors(fragment: Fragment, source: Source) -> list[Diagnostic]:
     """Return the errors of encoding a fragment; [] if it can be encoded."""
-    from onnxtext.api_errors import lowering_errors
     from onnxtext.proto.encode.lower import LowerError, lower_fragment
 
     try:
@@ -173,9 +163,9 @@ def refuse_fragment(fragment: Fragment, source: Source) -> list[Diagnostic]:
 def parse_any(source: Source) -> Model | Fragment:
     """Parse a text as a model or, if it is only a graph, a function or nodes, as a fragment.
 
-    Some texts are ambiguous. A text without header and sections, which could be a model, becomes a
-    graph. A text whose header has a domain, but no `ir_version`, and whose inputs and outputs have
-    no types, becomes a function.
+    Some texts could be a model or a fragment. A text without header and sections becomes a graph. A
+    text with a domain but no `ir_version` in its header, and with inputs and outputs without types,
+    becomes a function.
 
     Raises:
         OnnxTextError: the text is none of these. If it starts like a node, the errors are those of
@@ -183,30 +173,25 @@ def parse_any(source: Source) -> Model | Fragment:
     """
     from onnxtext.syntax.parse import parse_fragment, parse_model, try_fragment
 
-    model: Model | None = None
-    failure: OnnxTextError | None = None
+    parsed: Model | OnnxTextError
     try:
-        model = parse_model(source)
+        parsed = parse_model(source)
+        maybe_function = looks_like_function(parsed)
     except OnnxTextError as error:
-        failure = error
-    if model is not None:
-        maybe_function = looks_like_function(model)
-    else:
-        maybe_function = failure is not None and _may_be_function(source.text, failure)
-    if maybe_function:
-        function = try_fragment(source, "function")
-        if function is not None:
-            return function
-    if model is None and _begins_with_node(source.text):
+        parsed = error
+        maybe_function = _may_be_function(source.text, error)
+    function = try_fragment(source, "function") if maybe_function else None
+    if function is not None:
+        return function
+    if isinstance(parsed, Model):
+        return Fragment(parsed.graph, parsed.presence) if _is_graph(parsed, source.text) else parsed
+    if _begins_with_node(source.text):
         return parse_fragment(source, "nodes")
-    if model is None:
-        assert failure is not None
-        raise failure
-    return Fragment(model.graph, model.presence) if _is_graph(model, source.text) else model
+    raise parsed
 
 
 def _may_be_function(text: str, failure: OnnxTextError) -> bool:
-    """Whether a text may be a function, because it failed to parse as a model before the body."""
+    """Whether parsing a text as a model failed before the body, so that it may be a function."""
     labels = failure.diagnostics[0].labels
     body = _BODY.match(text)
     return "=>" in text and not (body and labels and labels[0].span.start >= body.end())

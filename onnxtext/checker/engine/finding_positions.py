@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Find the spans of findings in the text.
 
-Findings refer to statements of the syntax tree, which stores only where a statement begins. To find
-the spans of its parts, a statement with a finding is parsed again (`syntax.span_map`).
+Findings refer to statements of the syntax tree. The tree stores only where a statement begins, so a
+statement with a finding is parsed again to find the spans of its parts (`syntax.span_map`).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from itertools import islice, takewhile
 
 from onnxtext.ast.model import (
     Annotation,
@@ -32,6 +32,7 @@ _ELEMENT = re.compile(r"[-+]?\w+")
 _OPENING = ("(", "[", "{", "<")
 _CLOSING = (")", "]", "}", ">")
 _MOST_TOKENS = 20_000
+"""The maximum number of tokens to read of a header, or before a name."""
 _MOST_OF_A_STATEMENT = 40_000
 """The maximum number of tokens to parse again; a longer statement's span is its first token."""
 
@@ -49,7 +50,6 @@ class TextPlaces:
         self._source = source
         self._subject = subject
         self._located: dict[tuple[int, str], SpanMap | None] = {}
-        self._headers: dict[int, list[Token]] = {}
         self._entries: dict[int, dict[str, tuple[list[Token], list[list[Token]]]]] = {}
         self._sections: dict[str, list[int]] = {}
         self._whole_headers: dict[int, Span | None] = {}
@@ -140,9 +140,8 @@ class TextPlaces:
         found = self._locate(value.at, "value_info")
         if found is None:
             return self._token_span(value.at)
-        match part:
-            case ("element", int() as number):
-                return self._element(found.span, number)
+        if part[:1] == ("element",):
+            return self._element(found.span, int(part[1]))
         return _first_part(found, part[:1], ("name",))
 
     def _element(self, statement: Span, number: int) -> Span:
@@ -248,16 +247,13 @@ class TextPlaces:
         return Span(value[0].at, value[-1].at + len(value[-1]))
 
     def _header_tokens(self, start: int, end: int) -> list[Token]:
-        known = self._headers.get(start)
-        if known is None:
-            tokens = islice(self._tokens(start), _MOST_TOKENS)
-            known = self._headers[start] = [token for token in tokens if token.at < end]
-        return known
+        tokens = islice(self._tokens(start), _MOST_TOKENS)
+        return list(takewhile(lambda token: token.at < end, tokens))
 
     def _section(self, item: object, part: tuple[str | int, ...]) -> Span:
-        """Return the span of a place in a section, which is found by its keyword.
+        """Return the span of a place in a section.
 
-        The syntax tree has no offsets of sections.
+        The syntax tree has no offsets of sections, so this searches the text for their keywords.
         """
         keywords = {"Annotation": "quantization", "Configuration": "configuration"}
         keyword = keywords.get(type(item).__name__, "training")
@@ -267,18 +263,20 @@ class TextPlaces:
             found = re.finditer(rf"^[ \t]*({keyword})\b", text, re.MULTILINE)
             starts = self._sections[keyword] = [match.start(1) for match in found]
         if not starts:
-            return self._token_span(
-                max(self._subject.main.owner.at, 0) if self._subject.main else 0
-            )
+            main = self._subject.main
+            return self._token_span(max(main.owner.at, 0) if main is not None else 0)
         at = starts[-1]
         name = ""
         match item:
             case Annotation():
                 name = item.tensor_name
-            case Configuration() | str():
-                at, name = starts[0], item if isinstance(item, str) else item.name
+            case Configuration():
+                at, name = starts[0], item.name
             case Training():
-                at = starts[min(self._index(item), len(starts) - 1)]
+                model = self._subject.model
+                entries = model.training if model is not None else []
+                index = next((i for i, one in enumerate(entries) if one is item), 0)
+                at = starts[min(index, len(starts) - 1)]
                 for step in part:
                     if isinstance(step, str):
                         at = max(text.find(step, at), at)
@@ -290,11 +288,6 @@ class TextPlaces:
                 if where is not None:
                     return Span(where.start(), where.end())
         return self._token_span(at)
-
-    def _index(self, training: Training) -> int:
-        model = self._subject.model
-        assert model is not None
-        return next((i for i, item in enumerate(model.training) if item is training), 0)
 
 
 def _first_part(statement: SpanMap, *paths: Sequence[str | int]) -> Span:
@@ -308,7 +301,7 @@ def _first_part(statement: SpanMap, *paths: Sequence[str | int]) -> Span:
 
 
 def _closing(tokens: list[Token]) -> int | None:
-    """Return the index of the bracket that closes the first token, a bracket; None if missing."""
+    """Return the index of the token that closes the bracket at index 0; None if there is none."""
     depth = 0
     for index, token in enumerate(tokens):
         depth += (token in _OPENING) - (token in _CLOSING)
@@ -333,7 +326,7 @@ def _until_comma(tokens: list[Token]) -> Iterator[Token]:
 
 
 def _entries(tokens: list[Token]) -> dict[str, tuple[list[Token], list[list[Token]]]]:
-    """Return for each key of a header the tokens of its value, and of each item in the value."""
+    """Map each key of a header to the tokens of its value and to those of each item in it."""
     found: dict[str, tuple[list[Token], list[list[Token]]]] = {}
     depth = 0
     for index, token in enumerate(tokens):

@@ -8,27 +8,25 @@ parsed: its syntax tree must equal the expected one; otherwise the edits are dro
 from __future__ import annotations
 
 import copy
-import re
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from onnxtext.ast.model import Function, Graph, Model, Node, OpsetImport, ValueInfo
+from onnxtext.ast.visit import walk_graphs
 from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Finding, Repair
 from onnxtext.checker.engine.sharding_names import (
-    nodes_that_shard,
     rename_shardings,
     sharding_spans,
+    unambiguous_users,
 )
 from onnxtext.checker.engine.sort_nodes import safe_order
 from onnxtext.diagnostics import Edit, Fix, Label, OnnxTextError
 from onnxtext.source import Source, Span
 from onnxtext.syntax.grammar.lexer import load_lexer
 from onnxtext.syntax.parse import parse_model
-from onnxtext.syntax.span_map import SpanMap, map_spans
-
-_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+from onnxtext.syntax.span_map import map_spans
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,16 +59,16 @@ def repair(source: Source, subject: Subject, findings: Iterable[Finding]) -> Rep
         if finding.repair is not None and finding.repair.kind != "respell"
     ]
     model = subject.model
-    if model is None:
+    if model is None:  # a fragment
         return Repaired(source.text, ())
     planned: list[tuple[Change, str]] = []
     seen: set[int] = set()
     taken: list[tuple[int, int]] = []
-    for finding, how in wanted[:_MOST_REPAIRS]:
-        if how.kind == "sort" and id(how.item) in seen:
+    for finding, repair in wanted[:_MOST_REPAIRS]:
+        if repair.kind == "sort" and id(repair.item) in seen:
             continue
-        seen.add(id(how.item))
-        change = plan_fix(source, subject, how)
+        seen.add(id(repair.item))
+        change = plan_fix(source, subject, repair)
         if change is not None and not _overlaps(change.edits, taken):
             planned.append((change, f"{change.title} [{finding.slug}]"))
             taken = sorted([*taken, *[(e.span.start, e.span.end) for e in change.edits]])
@@ -80,8 +78,6 @@ def repair(source: Source, subject: Subject, findings: Iterable[Finding]) -> Rep
         for item in planned[:_MOST_TRIED]:
             if _is_verified(source, model, [*[change for change, _ in kept], item[0]]):
                 kept.append(item)
-    if not kept:
-        return Repaired(source.text, ())
     text = apply_edits(source.text, [edit for change, _ in kept for edit in change.edits])
     return Repaired(text, tuple([title for _, title in kept]))
 
@@ -99,19 +95,21 @@ def fix_of(
         finding: the finding to fix.
         labels: the labels of the finding's places in the text.
     """
-    how = finding.repair
-    if how is None:
+    repair = finding.repair
+    if repair is None:
         return None
-    if how.kind == "respell":
-        return _respell(source, how, labels) if len(labels) == len(finding.places) else None
-    if how.kind == "sort" and len(how.item.nodes) > _MOST_SORTED:
+    if repair.kind == "respell":
+        return _respell(source, repair, labels) if len(labels) == len(finding.places) else None
+    if repair.kind == "sort" and len(repair.item.nodes) > _MOST_SORTED:
         return None
-    change = plan_fix(source, subject, how)
+    change = plan_fix(source, subject, repair)
     return None if change is None else Fix(change.title, tuple(change.edits))
 
 
 _MOST_SORTED = 300
+"""The maximum number of nodes of a graph for which an editor offers to sort the nodes."""
 _MOST_REPAIRS = 500
+"""The maximum number of findings to repair at once."""
 _MOST_TRIED = 20
 """The maximum number of repairs to verify one by one if verifying all together fails."""
 
@@ -156,18 +154,18 @@ def _overlaps(edits: list[Edit], taken: list[tuple[int, int]]) -> bool:
     return False
 
 
-def plan_fix(source: Source, subject: Subject, how: Repair) -> Change | None:
+def plan_fix(source: Source, subject: Subject, repair: Repair) -> Change | None:
     """Plan the edits of a repair; return None for `respell`, or if the repair is not possible."""
     try:
-        match how.kind:
+        match repair.kind:
             case "import":
-                return _import(source, subject, how)
+                return _import(source, subject, repair)
             case "rename":
-                return _rename(source, subject, how)
+                return _rename(source, subject, repair)
             case "remove":
-                return _remove(source, subject, how)
+                return _remove(source, subject, repair)
             case "sort":
-                return _sort(source, subject, how)
+                return _sort(source, subject, repair)
     except (ValueError, LookupError):
         pass
     return None
@@ -176,17 +174,19 @@ def plan_fix(source: Source, subject: Subject, how: Repair) -> Change | None:
 # ---- Imports ------------------------------------------------------------------------------------
 
 
-def _import(source: Source, subject: Subject, how: Repair) -> Change | None:
-    domain, version = how.argument
+def _import(source: Source, subject: Subject, repair: Repair) -> Change | None:
+    domain, version = repair.argument
     entry = f'"{domain}": {version}' if domain else f"{version}"
-    owner = how.item
+    owner = repair.item
     if isinstance(owner, Model) and not domain and owner.ir_version in (1, 2):
         return None  # without imports such a model uses version 1
     start = 0 if isinstance(owner, Model) else owner.at
-    end = subject.root.graph.at if isinstance(owner, Model) else _body(source, owner)  # type: ignore[union-attr]
+    if isinstance(owner, Model):
+        end = owner.graph.at
+    else:  # the nodes follow the header
+        end = owner.nodes[0].at if owner.nodes else len(source.text)
     tokens = load_lexer().tokens(source.text, start, min(end, start + 100_000))
-    official = isinstance(owner, Model) and owner.presence.version is None
-    if not domain and (official or isinstance(owner, Function)):
+    if not domain and (isinstance(owner, Function) or owner.presence.version is None):
         entry = f'"": {version}'
     title = f"import version {version} of {domain or 'the standard operators'}"
     for index, token in enumerate(tokens):
@@ -195,7 +195,7 @@ def _import(source: Source, subject: Subject, how: Repair) -> Change | None:
             at = bracket.at + 1
             rest = bracket[1:].strip() if len(bracket) > 1 else tokens[index + 3]
             separator = "" if rest in ("]", "") else ", "
-            return Change(title, [Edit(Span(at, at), entry + separator)], how, owner)
+            return Change(title, [Edit(Span(at, at), entry + separator)], repair, owner)
     for index, token in enumerate(tokens):
         if token == "<":
             # `index` raises ValueError if the end of a long header is not among the tokens.
@@ -203,22 +203,17 @@ def _import(source: Source, subject: Subject, how: Repair) -> Change | None:
             last = tokens[closing - 1]
             at = last.at + len(last)
             line = source.text.rfind("\n", 0, last.at) + 1
-            indent = source.text[line : last.at][: _indentation(source.text[line : last.at])]
+            indent = source.text[line : line + _indentation(source.text[line : last.at])]
             broken = "\n" in source.text[token.at : tokens[closing].at]
             gap = f"\n{indent}" if broken and closing - index > 1 else " "
             lead = "" if last == "<" else gap if last == "," else f",{gap}"
             comma = "," if last == "," and broken else ""
             added = source.with_line_ends(f"{lead}opset_import: [{entry}]{comma}")
-            return Change(title, [Edit(Span(at, at), added)], how, owner)
+            return Change(title, [Edit(Span(at, at), added)], repair, owner)
     if isinstance(owner, Model):
         added = source.with_line_ends(f"<opset_import: [{entry}]>\n")
-        return Change(title, [Edit(Span(end, end), added)], how, owner)
+        return Change(title, [Edit(Span(end, end), added)], repair, owner)
     return None
-
-
-def _body(source: Source, function: Function) -> int:
-    """Return the offset of the first node of a function, which follows its header."""
-    return function.nodes[0].at if function.nodes else len(source.text)
 
 
 def _indentation(text: str) -> int:
@@ -229,23 +224,24 @@ def _indentation(text: str) -> int:
 # ---- Names --------------------------------------------------------------------------------------
 
 
-def _rename(source: Source, subject: Subject, how: Repair) -> Change | None:
-    right, uses = how.argument
+def _rename(source: Source, subject: Subject, repair: Repair) -> Change | None:
+    right, uses = repair.argument
     if any(subject.resolved.original(node) is not node for node, _ in uses):
         return None  # the inputs are written in a decorator
-    spelled = right if _IDENTIFIER.fullmatch(right) else '"' + _escaped(right) + '"'
+    from onnxtext.printer.strings import quoted, value_name  # a slow import, rarely needed
+
     edits = []
     for node, index in uses:
         span = map_spans(source, node.at, "node").find("names", index).span
-        edits.append(Edit(span, spelled))
-    old, new = (f'"{_escaped(name)}"' for name in (how.item, right))
-    for node in nodes_that_shard(how.item, uses):
-        edits += [Edit(span, new) for span in sharding_spans(source, node, old)]
-    return Change(f"write `{right}` for `{how.item}`", edits, how, None)
+        edits.append(Edit(span, value_name(right)))
+    for node in unambiguous_users(repair.item, uses):
+        spans = sharding_spans(source, node, quoted(repair.item))
+        edits += [Edit(span, quoted(right)) for span in spans]
+    return Change(f"write `{right}` for `{repair.item}`", edits, repair, None)
 
 
-def _respell(source: Source, how: Repair, labels: Sequence[Label]) -> Fix | None:
-    wrong, right = how.argument
+def _respell(source: Source, repair: Repair, labels: Sequence[Label]) -> Fix | None:
+    wrong, right = repair.argument
     starts = [label.span.start for label in labels if not label.message]
     spans = [Span(start, start + len(wrong)) for start in starts]
     if any(source.text[span.start : span.end] != wrong for span in spans):
@@ -254,15 +250,11 @@ def _respell(source: Source, how: Repair, labels: Sequence[Label]) -> Fix | None
     return Fix(f"write `{right}` for `{wrong}`", edits, "unsafe")
 
 
-def _escaped(name: str) -> str:
-    return name.replace("\\", "\\\\").replace('"', '\\"')
-
-
 # ---- Removing -----------------------------------------------------------------------------------
 
 
-def _remove(source: Source, subject: Subject, how: Repair) -> Change | None:
-    value = subject.resolved.original(how.item)
+def _remove(source: Source, subject: Subject, repair: Repair) -> Change | None:
+    value = subject.resolved.original(repair.item)
     if not isinstance(value, ValueInfo) or value.at < 0:
         return None
     span = map_spans(source, value.at, "value_info").span
@@ -285,20 +277,19 @@ def _remove(source: Source, subject: Subject, how: Repair) -> Change | None:
         before = text.rfind(",", 0, start)
         if before >= 0 and not text[before + 1 : start].strip():
             start = before
-    return Change(f"remove `{value.name}`", [Edit(Span(start, end), "")], how, value)
+    return Change(f"remove `{value.name}`", [Edit(Span(start, end), "")], repair, value)
 
 
 # ---- Sorting ------------------------------------------------------------------------------------
 
 
-def _sort(source: Source, subject: Subject, how: Repair) -> Change | None:
-    graph = how.item
+def _sort(source: Source, subject: Subject, repair: Repair) -> Change | None:
+    graph = repair.item
     nodes: list[Node] = graph.nodes
     order = safe_order(subject, graph)
     if order is None:
         return None
-    spans = [_node_span(source, node) for node in nodes]
-    blocks = _blocks(source.text, spans)
+    blocks = _blocks(source.text, [map_spans(source, node.at, "node").span for node in nodes])
     if blocks is None:
         return None
     texts = [source.text[start:end] for start, end in blocks]
@@ -307,12 +298,7 @@ def _sort(source: Source, subject: Subject, how: Repair) -> Change | None:
         for place, index in enumerate(order)
         if place != index
     ]
-    return Change("sort the nodes", edits, how, graph, order)
-
-
-def _node_span(source: Source, node: Node) -> Span:
-    found: SpanMap = map_spans(source, node.at, "node")
-    return found.span
+    return Change("sort the nodes", edits, repair, graph, order)
 
 
 def _blocks(text: str, spans: list[Span]) -> list[tuple[int, int]] | None:
@@ -333,7 +319,7 @@ def _blocks(text: str, spans: list[Span]) -> list[tuple[int, int]] | None:
             if above < floor or not text[above : line_start - 1].strip().startswith("#"):
                 break
             line_start = above
-        first = line_start + len(text[line_start:start]) - len(text[line_start:start].lstrip(" \t"))
+        first = line_start + _indentation(text[line_start:start])
         line_end = text.find("\n", span.end)
         end = len(text) if line_end < 0 else line_end
         trailing = text[span.end : end].strip()
@@ -350,50 +336,42 @@ def _is_verified(source: Source, model: Model, changes: list[Change]) -> bool:
     """Whether the edited text parses to exactly the expected model."""
     edits = [edit for change in changes for edit in change.edits]
     try:
-        made = parse_model(Source(apply_edits(source.text, edits), source.name))
-        return made == expected(model, changes)
+        parsed = parse_model(Source(apply_edits(source.text, edits), source.name))
+        return parsed == _expected(model, changes)
     except (OnnxTextError, KeyError):  # KeyError: the statement is in a decorator
         return False
 
 
-def expected(model: Model, changes: Iterable[Change]) -> Model:
+def _expected(model: Model, changes: Iterable[Change]) -> Model:
     """Return the syntax tree that the edited text must have: a copy of a model with all changes."""
     memo: dict[int, object] = {}
-    made = copy.deepcopy(model, memo)
+    changed = copy.deepcopy(model, memo)
     removed: set[int] = set()
     for change in changes:
-        how = change.repair
-        if how.kind == "import":
+        repair = change.repair
+        if repair.kind == "import":
             owner = memo[id(change.item)]
-            domain, version = how.argument
+            domain, version = repair.argument
             assert isinstance(owner, (Model, Function))
-            official = isinstance(owner, Model) and owner.presence.version is None
-            stored = domain or ("" if official or isinstance(owner, Function) else None)
-            owner.opset_imports.insert(0, OpsetImport(stored, version))
-        elif how.kind == "rename":
-            right, uses = how.argument
+            quotes = isinstance(owner, Function) or owner.presence.version is None
+            owner.opset_imports.insert(0, OpsetImport(domain or ("" if quotes else None), version))
+        elif repair.kind == "rename":
+            right, uses = repair.argument
             for node, index in uses:
                 copied = memo[id(node)]
                 assert isinstance(copied, Node)
                 inputs = list(copied.inputs)
                 inputs[index] = right
                 copied.inputs = tuple(inputs)
-            for node in nodes_that_shard(how.item, uses):
-                rename_shardings(memo[id(node)], how.item, right)  # type: ignore[arg-type]
-        elif how.kind == "remove":
+            for node in unambiguous_users(repair.item, uses):
+                rename_shardings(memo[id(node)], repair.item, right)  # type: ignore[arg-type]
+        elif repair.kind == "remove":
             removed.add(id(memo[id(change.item)]))
-        elif how.kind == "sort":
+        elif repair.kind == "sort":
             graph = memo[id(change.item)]
             assert isinstance(graph, (Graph, Function))
             assert change.order is not None
             graph.nodes = [graph.nodes[index] for index in change.order]
-    if removed:
-        _remove_values(made, removed)
-    return made
-
-
-def _remove_values(model: Model, removed: set[int]) -> None:
-    from onnxtext.ast.visit import walk_graphs
-
-    for graph in walk_graphs(model):
+    for graph in walk_graphs(changed) if removed else ():
         graph.values = [value for value in graph.values if id(value) not in removed]
+    return changed

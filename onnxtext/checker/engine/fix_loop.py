@@ -17,6 +17,7 @@ from onnxtext.checker.engine.fix_edits import Repaired, repair
 from onnxtext.checker.engine.run import find_in, severity_of
 from onnxtext.checker.engine.suppressions import Suppressions
 from onnxtext.diagnostics import OnnxTextError
+from onnxtext.filetype import decode_text
 from onnxtext.python_stack import room_for_nesting
 from onnxtext.source import Source
 
@@ -59,8 +60,6 @@ def fix_text(data: bytes, *, name: str, **options: Any) -> Repaired:
     Raises:
         UnknownRule: `select` or `ignore` has a name that is neither a rule nor a profile.
     """
-    from onnxtext.filetype import decode_text
-
     # The rule is off by default, but its findings are still repaired.
     options["select"] = (*(options.get("select") or ()), "value-unused")
     done: list[str] = []
@@ -73,9 +72,9 @@ def fix_text(data: bytes, *, name: str, **options: Any) -> Repaired:
             step = _repair(checked, options)
             if step is None:
                 break
-            made, checked = step
-            text = made.text
-            done += made.done
+            repaired, checked = step
+            text = repaired.text
+            done += repaired.done
     return Repaired(text, tuple(done))
 
 
@@ -106,11 +105,11 @@ def _repair(checked: _Checked, options: dict[str, Any]) -> tuple[Repaired, _Chec
     wanted = [item for item in remaining if item.repair is not None]
     before = checked.errors()
     for chosen in _choices(wanted):
-        made = repair(checked.source, checked.subject, chosen)
-        if made.done:
-            after = _check(made.text, checked.source.name, options)
+        repaired = repair(checked.source, checked.subject, chosen)
+        if repaired.done:
+            after = _check(repaired.text, checked.source.name, options)
             if not after.errors() - before:
-                return made, after
+                return repaired, after
     return None
 
 

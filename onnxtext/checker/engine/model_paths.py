@@ -58,8 +58,6 @@ class ModelPaths:
                 self._node(item, "")
             case list():
                 self._nodes(item, "")
-            case _:
-                pass
 
     def _graph(self, graph: Graph, path: str) -> None:
         self._paths[id(graph)] = path

@@ -44,14 +44,14 @@ def tables_of(settings: Settings, files: Sequence[Path] = ()) -> tuple[Table, ..
     Raises:
         SettingsError: the settings name a file that does not exist or is not allowed.
         OnnxTextError: a schema file has errors.
-        OSError: a file cannot be read.
+        OSError: a file cannot be read, or is too large.
     """
-    tables: list[Table] = [load_table(path, str(path)) for path in files]
+    tables: list[Table] = [_table(read_bytes(path), str(path)) for path in files]
     for name in settings.schemas:
         if name == BUNDLED:
             tables.append(bundled_table())
         else:
-            tables.append(load_table(_inside(settings, name), name))
+            tables.append(_table(read_bytes(_inside(settings, name)), name))
     if BUNDLED not in settings.schemas:
         tables.append(bundled_table())
     return tuple(tables)
@@ -79,23 +79,12 @@ def _inside(settings: Settings, name: str) -> Path:
     return path
 
 
-def load_table(path: Path, name: str) -> FileTable:
-    """Read a schema file and return its operators.
-
-    Args:
-        path: the file.
-        name: the name of the file in messages.
-
-    Raises:
-        OnnxTextError: the file has errors.
-        OSError: the file cannot be read, or is too large.
-    """
-    return _table(read_bytes(path), name)
-
-
 @lru_cache(maxsize=16)
 def _table(data: bytes, name: str) -> FileTable:
-    """Parse a schema file; the result is cached, because the language server asks repeatedly."""
+    """Parse the content of a schema file, which is called `name` in messages.
+
+    The result is cached, because the language server asks repeatedly.
+    """
     return FileTable(parse_schema_file(data, name), name)
 
 

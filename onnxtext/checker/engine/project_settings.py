@@ -81,17 +81,21 @@ def _settings(path: Path, table: dict[str, Any]) -> Settings:
     unknown = table.keys() - _KEYS
     if unknown:
         raise SettingsError(f"{where} unknown setting {sorted(unknown)[0]!r}")
+
+    def strings(key: str, what: str) -> list[str]:
+        """Return the list of strings at a key, which must be `what`; [] if the key is missing."""
+        value = table.get(key, [])
+        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+            raise SettingsError(f"{where} {key} must be {what}")
+        return value
+
     for key in ("select", "ignore"):
-        slugs = table.get(key, [])
-        if not isinstance(slugs, list) or not all(isinstance(slug, str) for slug in slugs):
-            raise SettingsError(f"{where} {key} must be a list of rules")
-        for slug in slugs:
+        for slug in strings(key, "a list of rules"):
             if not is_known(slug):
                 raise SettingsError(f"{where} {key}: unknown rule {slug!r}")
-    profile = table.get("profile", [])
-    profile = [profile] if isinstance(profile, str) else profile
-    if not isinstance(profile, list) or not all(isinstance(name, str) for name in profile):
-        raise SettingsError(f"{where} profile must be the name of a profile, or a list of names")
+    if isinstance(table.get("profile"), str):
+        table = {**table, "profile": [table["profile"]]}
+    profile = strings("profile", "the name of a profile, or a list of names")
     for name in profile:
         if name not in profiles():
             known = ", ".join(profiles())
@@ -104,9 +108,7 @@ def _settings(path: Path, table: dict[str, Any]) -> Settings:
     most = table.get("max-findings")
     if most is not None and (isinstance(most, bool) or not isinstance(most, int) or most < 0):
         raise SettingsError(f"{where} max-findings must be a number, 0 for all")
-    schemas = table.get("schemas", [])
-    if not isinstance(schemas, list) or not all(isinstance(name, str) for name in schemas):
-        raise SettingsError(f"{where} schemas must be a list of schema files")
+    schemas = strings("schemas", "a list of schema files")
     if len(schemas) > _MOST_SCHEMAS:
         raise SettingsError(f"{where} schemas: more than {_MOST_SCHEMAS} files")
     select = (*table.get("select", ()), *profile)

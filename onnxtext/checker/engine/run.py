@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -105,9 +105,10 @@ def find_in(
 def _with_implied_import(
     model: Model, encoded: Callable[[], bytes | None]
 ) -> Callable[[], bytes | None]:
-    """Return `encoded`, with the import of operator set 1 added if the IR version implies it.
+    """Return `encoded`, or a function that also adds the import that IR versions 1 and 2 imply.
 
-    IR versions 1 and 2 do. onnx's checker assumes the import, but onnx's inference does not.
+    If a model of these versions has no imports, it uses version 1 of the standard operators. onnx's
+    checker knows this, but onnx's inference does not.
     """
     if model.opset_imports or model.ir_version not in (1, 2):
         return encoded
@@ -151,18 +152,18 @@ def diagnose(
         remaining = suppressions.unsuppressed([*findings, *subject.cascades], subject)
         findings = without_cascades(remaining, subject.scopes)
     places = TextPlaces(source, subject)
-    made: list[Diagnostic] = []
+    diagnostics: list[Diagnostic] = []
     for finding in findings:
         diagnostic = _in_text(finding, source, places)
-        if finding.repair is not None and len(made) < _MOST_FIXES:
+        if finding.repair is not None and len(diagnostics) < _MOST_FIXES:
             fix = fix_of(source, subject, finding, diagnostic.labels)
             diagnostic = replace(diagnostic, fix=fix)
         if not suppressions or not suppressions.suppresses(finding, diagnostic, places):
-            made.append(diagnostic)
-    made += lost
-    made += suppressions.unused(subject.options.active)
-    made.sort(key=lambda item: item.labels[0].span.start if item.labels else -1)
-    return made
+            diagnostics.append(diagnostic)
+    diagnostics += lost
+    diagnostics += suppressions.unused(subject.options.active)
+    diagnostics.sort(key=lambda item: item.labels[0].span.start if item.labels else -1)
+    return diagnostics
 
 
 def _in_text(finding: Finding, source: Source, places: TextPlaces) -> Diagnostic:
@@ -186,7 +187,7 @@ def _in_text(finding: Finding, source: Source, places: TextPlaces) -> Diagnostic
 
 def _with_paths(subject: Subject, findings: list[Finding], file: str | None) -> list[Diagnostic]:
     paths = ModelPaths(subject)
-    made = []
+    diagnostics = []
     for finding in findings:
         first, *others = finding.places[:MOST_LABELS]
         notes = [
@@ -195,7 +196,7 @@ def _with_paths(subject: Subject, findings: list[Finding], file: str | None) -> 
         ]
         if first.label:
             notes.insert(0, f"{paths.path(first)}: {first.label}")
-        made.append(
+        diagnostics.append(
             Diagnostic(
                 finding.slug,
                 finding.message,
@@ -211,7 +212,7 @@ def _with_paths(subject: Subject, findings: list[Finding], file: str | None) -> 
                 file=file,
             )
         )
-    return made
+    return diagnostics
 
 
 def severity_of(finding: Finding) -> Severity:
@@ -219,6 +220,7 @@ def severity_of(finding: Finding) -> Severity:
     return finding.severity or SEVERITIES[rules()[finding.slug].level]
 
 
-def _left_out(places: Iterable[Place]) -> list[str]:
-    more = len(tuple(places)) - MOST_LABELS
+def _left_out(places: tuple[Place, ...]) -> list[str]:
+    """Return a note that counts the places that are not shown; [] if all are shown."""
+    more = len(places) - MOST_LABELS
     return [f"and {more} more places"] if more > 0 else []

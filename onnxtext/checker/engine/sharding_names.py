@@ -14,10 +14,11 @@ from onnxtext.syntax.grammar.lexer import load_lexer
 from onnxtext.syntax.span_map import map_spans
 
 
-def nodes_that_shard(name: str, uses: Iterable[tuple[Node, int]]) -> list[Node]:
+def unambiguous_users(name: str, uses: Iterable[tuple[Node, int]]) -> list[Node]:
     """Return the nodes that use a value and have no output of the same name.
 
-    Sharding specs of other nodes may mean their output.
+    In their sharding specs, the name means the value; in those of other nodes, it may mean the
+    output.
 
     Args:
         name: the name of the value.
@@ -63,11 +64,11 @@ def rename_shardings(node: Node, old: str, new: str) -> None:
         return value
 
     def fields(given: tuple[Any, ...]) -> tuple[Any, ...]:
-        return tuple([replace(one, value=mapped(one.value, one.key)) for one in given])
+        return tuple([replace(field, value=mapped(field.value, field.key)) for field in given])
 
     node.decorators = tuple(
         [
-            replace(one, arguments=fields(one.arguments)) if one.name == "device" else one
-            for one in node.decorators
+            replace(item, arguments=fields(item.arguments)) if item.name == "device" else item
+            for item in node.decorators
         ]
     )

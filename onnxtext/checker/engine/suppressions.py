@@ -10,16 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
+from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Finding
 from onnxtext.checker.context.registry import UNUSED_SUPPRESSION, rules
+from onnxtext.checker.engine.finding_positions import TextPlaces
 from onnxtext.diagnostics import Diagnostic, Label
 from onnxtext.source import STRING_OR_COMMENT, Source, Span
-
-if TYPE_CHECKING:
-    from onnxtext.checker.context.checked_model import Subject
-    from onnxtext.checker.engine.finding_positions import TextPlaces
 
 _MARK = "onnxtext: ignore"
 _COMMENT = re.compile(r"#\s*onnxtext:\s*ignore(?:\[([^\]\n]*)\])?")
@@ -72,15 +69,14 @@ class Suppressions:
         if not source.text[source.line_starts[line - 1] : at].strip():
             line = self._next_statement(line)
         slugs = comment.group(1)
+        suppressions = self._by_line.setdefault(line, [])
         if slugs is None or not slugs.strip():
-            made = [_Suppression("", Span(at, at + comment.end()), line)]
-        else:
-            made = [
-                _Suppression(slug.group(), Span(start, start + len(slug.group())), line)
-                for slug in re.finditer(r"[^\s,]+", slugs)
-                for start in (at + comment.start(1) + slug.start(),)
-            ]
-        self._by_line.setdefault(line, []).extend(made)
+            suppressions.append(_Suppression("", Span(at, at + comment.end()), line))
+            return
+        first = at + comment.start(1)
+        for slug in re.finditer(r"[^\s,]+", slugs):
+            span = Span(first + slug.start(), first + slug.end())
+            suppressions.append(_Suppression(slug[0], span, line))
 
     def _next_statement(self, line: int) -> int:
         """Return the number of the first line after `line` that has more than a comment."""
@@ -128,8 +124,6 @@ class Suppressions:
         """Return the findings that no comment suppresses; mark suppressing comments as used."""
         if not self:
             return findings
-        from onnxtext.checker.engine.finding_positions import TextPlaces
-
         places = TextPlaces(self.source, subject)
         return [
             finding

@@ -15,35 +15,36 @@ from importlib.util import find_spec, module_from_spec
 from threading import Lock
 from typing import Any
 
-_NAME = "onnx.onnx_cpp2py_export"
+from onnxtext.checker.isolation.worker_main import NATIVE
+
 _LOADING = Lock()
 
 
 def native() -> Any:
     """Return the module `onnx.onnx_cpp2py_export`; load it at the first call."""
     with _LOADING:
-        known = sys.modules.get(_NAME)
+        known = sys.modules.get(NATIVE)
         if known is not None:
             return known
         if "onnx" not in sys.modules and "onnxtext.cli.main" in sys.modules:
             alone = _alone()
             if alone is not None:
                 return alone
-        return import_module(_NAME)
+        return import_module(NATIVE)
 
 
 def _alone() -> Any:
     """Load `onnx.onnx_cpp2py_export` without the package `onnx`; return None if that fails."""
     package = find_spec("onnx")
     places = package.submodule_search_locations if package is not None else None
-    spec = PathFinder.find_spec(_NAME, places)
+    spec = PathFinder.find_spec(NATIVE, places)
     if spec is None or spec.loader is None:
         return None
     # The module cannot be loaded twice: a later import of `onnx` must find it in `sys.modules`.
-    module = sys.modules[_NAME] = module_from_spec(spec)
+    module = sys.modules[NATIVE] = module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
     except ImportError:  # it may depend on the package's initialization
-        del sys.modules[_NAME]
+        del sys.modules[NATIVE]
         return None
     return module

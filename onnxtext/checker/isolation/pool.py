@@ -233,7 +233,9 @@ class Inference:
         return failure
 
 
-def _answer(seconds: float, memory: int, kind: str, *arguments: Any) -> list[bytes]:
+def _answer(
+    seconds: float, memory: int, kind: str, *arguments: Any, is_retry: bool = False
+) -> list[bytes]:
     """Send a request to a child process and return its answer.
 
     If the child dies for another reason than the request, send the request once more.
@@ -241,16 +243,14 @@ def _answer(seconds: float, memory: int, kind: str, *arguments: Any) -> list[byt
     Raises:
         Died: the child has died of the request, or twice; or no process can be started.
     """
-    for last in (False, True):
-        worker = POOL.take()
-        try:
-            parts = worker.ask(seconds, memory, kind, *arguments)
-        except Died as died:
-            if not died.outside or last:
-                if died.failure.kind == "unavailable":
-                    raise POOL.start_failed(died.failure) from None
-                raise
-            continue
-        POOL.give(worker)
-        return parts
-    raise AssertionError
+    worker = POOL.take()
+    try:
+        parts = worker.ask(seconds, memory, kind, *arguments)
+    except Died as died:
+        if died.outside and not is_retry:
+            return _answer(seconds, memory, kind, *arguments, is_retry=True)
+        if died.failure.kind == "unavailable":
+            raise POOL.start_failed(died.failure) from None
+        raise
+    POOL.give(worker)
+    return parts

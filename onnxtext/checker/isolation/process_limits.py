@@ -24,18 +24,11 @@ class Watch:
         exceeded: the limit that the process has exceeded, `time` or `memory`; None if neither.
     """
 
-    def __init__(
-        self,
-        process: Child,
-        seconds: float,
-        memory: int,
-        measure: Callable[[int], int] | None = None,
-    ) -> None:
+    def __init__(self, process: Child, seconds: float, memory: int) -> None:
         self.exceeded: Literal["time", "memory"] | None = None
         self._process = process
         self._deadline = time.monotonic() + seconds
         self._memory = memory
-        self._measure = measure or memory_of
 
     def result(self, receive: Callable[[], bytes]) -> bytes:
         """Run a function that reads from the process; return its result or raise its error.
@@ -45,28 +38,28 @@ class Watch:
         Args:
             receive: the function; it must raise an error when the process ends.
         """
-        made: Future[bytes] = Future()
+        future: Future[bytes] = Future()
 
         def run() -> None:
             try:
-                made.set_result(receive())
+                future.set_result(receive())
             except BaseException as error:
-                made.set_exception(error)
+                future.set_exception(error)
 
         thread = threading.Thread(target=run, name="onnxtext-watch", daemon=True)
         thread.start()
         try:
-            while not wait((made,), SLICE).done:
+            while not wait((future,), SLICE).done:
                 if time.monotonic() > self._deadline:
                     self.exceeded = "time"
-                elif self._measure(self._process.pid) > self._memory:
+                elif memory_of(self._process.pid) > self._memory:
                     self.exceeded = "memory"
                 if self.exceeded:
                     self._process.kill()
                     break
-            return made.result()  # raises if the process was killed
+            return future.result()  # raises if the process was killed
         finally:
-            if not made.done():
+            if not future.done():
                 self._process.kill()
             thread.join()
 

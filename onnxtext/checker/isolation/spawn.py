@@ -156,8 +156,10 @@ def _fork() -> Child:
 def _serve(module: object, requests: int, answers: int, errors: int) -> None:
     """Serve requests in the forked process, then exit."""
     try:
-        # First move the pipes to high numbers: 0, 1 and 2 may be their numbers now.
-        moved = [_duplicate_above_streams(fd) for fd in (requests, answers, errors)]
+        import fcntl
+
+        # First duplicate the pipes to numbers from 10 on: they may have the numbers 0, 1 and 2 now.
+        moved = [fcntl.fcntl(fd, fcntl.F_DUPFD, 10) for fd in (requests, answers, errors)]
         for number, fd in enumerate(moved):
             os.dup2(fd, number)
         os.closerange(3, _max_files())
@@ -168,14 +170,8 @@ def _serve(module: object, requests: int, answers: int, errors: int) -> None:
         os._exit(0)
 
 
-def _duplicate_above_streams(fd: int) -> int:
-    """Duplicate a file descriptor; the duplicate's number is 10 or more."""
-    import fcntl
-
-    return fcntl.fcntl(fd, fcntl.F_DUPFD, 10)
-
-
 def _max_files() -> int:
+    """Return the maximum number of open files, or 2**20 if it is larger or unlimited."""
     import resource
 
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]

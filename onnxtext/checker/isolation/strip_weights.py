@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from onnxtext.tensor.elements import ELEMENTS
 from onnxtext.wire.reader import WireError, WireField, read_fields, read_varint
-from onnxtext.wire.writer import LENGTH, delimited
+from onnxtext.wire.writer import LENGTH, delimited, tag
 
 LARGE = 16 << 20
-"""The minimum size in bytes of a text's model that is encoded without weights for inference."""
+"""The size in bytes from which on the model of a text is encoded without weights for inference."""
 _SMALL = 1 << 20
 """The minimum size in bytes of an encoded model whose weights are stripped."""
 _LARGE_TENSOR = 1 << 16
@@ -41,7 +41,7 @@ def _model(data: bytes) -> list[bytes]:
     parts = []
     for field in read_fields(data, 0, len(data)):
         if field.number == _GRAPH and field.wire_type == LENGTH:
-            parts.append(delimited(_key(_GRAPH), b"".join(_graph(data, field))))
+            parts.append(delimited(tag(_GRAPH, LENGTH), b"".join(_graph(data, field))))
         else:
             parts.append(data[field.start : field.end])
     return parts
@@ -55,7 +55,7 @@ def _graph(data: bytes, graph: WireField) -> list[bytes]:
             continue
         tensor = _tensor(data, field)
         if tensor is not None:
-            parts += [data[copied : field.start], delimited(_key(_INITIALIZER), tensor)]
+            parts += [data[copied : field.start], delimited(tag(_INITIALIZER, LENGTH), tensor)]
             copied = field.end
     return [*parts, data[copied : graph.end]]
 
@@ -69,7 +69,3 @@ def _tensor(data: bytes, tensor: WireField) -> bytes | None:
         if field.number not in _DATA:
             kept.append(data[field.start : field.end])
     return b"".join([*kept, _EXTERNAL])
-
-
-def _key(number: int) -> bytes:
-    return bytes((number << 3 | LENGTH,))

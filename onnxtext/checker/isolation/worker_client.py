@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from onnxtext.checker.isolation.spawn import start
-from onnxtext.checker.isolation.worker_main import HEAD, READY, framed, unpack, write_all
+from onnxtext.checker.isolation.worker_main import READY, framed, receive, unpack, write_all
 
 STARTING = 60.0
 """The maximum time in seconds that the child may take to start."""
@@ -44,7 +44,8 @@ class Died(Exception):
 
     Attributes:
         failure: the reason.
-        outside: whether the request may not be the cause, so that sending it again may succeed.
+        outside: whether something other than the request may be the cause, so that sending the
+            request again may succeed.
     """
 
     def __init__(self, failure: Failure, *, outside: bool = False) -> None:
@@ -149,19 +150,7 @@ class Worker:
         """
         fd = self._child.answers
         deadline = time.monotonic() + seconds
-        size = int.from_bytes(self._read(fd, HEAD, deadline), "little")
-        return self._read(fd, size, deadline)
-
-    def _read(self, fd: int, size: int, deadline: float) -> bytes:
-        parts = []
-        while size > 0:
-            self._wait(fd, deadline)
-            part = os.read(fd, min(size, 1 << 20))
-            if not part:
-                raise EOFError
-            parts.append(part)
-            size -= len(part)
-        return b"".join(parts)
+        return receive(fd, lambda: self._wait(fd, deadline))
 
     def _wait(self, fd: int, deadline: float) -> None:
         """Wait until there is data to read.
@@ -226,3 +215,4 @@ class Worker:
 
 
 _LONGEST = 160
+"""The maximum number of characters of an error message."""

@@ -28,10 +28,10 @@ except ImportError:  # Windows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from typing import Any
 
-HEAD = 8
+_HEAD = 8
 """The size in bytes of the length at the start of a frame."""
 READY = b"ready"
 """The content of the first frame, which the child sends when onnx is loaded."""
@@ -126,8 +126,8 @@ def _infer(module: Any, kind: str, arguments: list[Any]) -> list[bytes]:
         return [schema.get_context_dependent_function_with_opset_version(version, node, given)]
     operator, node, types, constants, opsets, version = arguments
     schema = module.defs.get_schema(*operator)
-    made = schema._infer_node_outputs(node, types, constants, {}, opsets, version)
-    return [part for name, type in made.items() for part in (name.encode(), type)]
+    inferred = schema._infer_node_outputs(node, types, constants, {}, opsets, version)
+    return [part for name, type in inferred.items() for part in (name.encode(), type)]
 
 
 # ---- Messages ---------------------------------------------------------------------------------
@@ -135,7 +135,7 @@ def _infer(module: Any, kind: str, arguments: list[Any]) -> list[bytes]:
 
 def framed(content: bytes) -> bytes:
     """Return a frame: the length of a byte string, then the byte string."""
-    return len(content).to_bytes(HEAD, "little") + content
+    return len(content).to_bytes(_HEAD, "little") + content
 
 
 def pack(parts: Iterable[bytes]) -> bytes:
@@ -152,10 +152,10 @@ def unpack(content: bytes) -> list[bytes]:
     parts = []
     at = 0
     while at < len(content):
-        end = at + HEAD + int.from_bytes(content[at : at + HEAD], "little")
+        end = at + _HEAD + int.from_bytes(content[at : at + _HEAD], "little")
         if end > len(content):
             raise ValueError("the answer is damaged")
-        parts.append(content[at + HEAD : end])
+        parts.append(content[at + _HEAD : end])
         at = end
     return parts
 
@@ -171,6 +171,31 @@ def write_all(fd: int, data: bytes) -> None:
         view = view[os.write(fd, view) :]
 
 
+def receive(fd: int, wait: Callable[[], None]) -> bytes:
+    """Return the content of the next frame.
+
+    Args:
+        fd: the pipe.
+        wait: a function that waits for data; it is called before each read.
+
+    Raises:
+        EOFError: the writer has closed the pipe.
+    """
+
+    def read(size: int) -> bytes:
+        parts = []
+        while size > 0:
+            wait()
+            part = os.read(fd, min(size, 1 << 20))
+            if not part:
+                raise EOFError
+            parts.append(part)
+            size -= len(part)
+        return b"".join(parts)
+
+    return read(int.from_bytes(read(_HEAD), "little"))
+
+
 def _receive() -> bytes | None:
     """Return the content of the next frame; None if the pipe is closed or idle for too long."""
     if hasattr(select, "poll"):
@@ -178,21 +203,10 @@ def _receive() -> bytes | None:
         poll.register(0, select.POLLIN)
         if not poll.poll(_IDLE):
             return None
-    head = _read(HEAD)
-    size = int.from_bytes(head, "little")
-    content = _read(size)
-    return content if len(head) == HEAD and len(content) == size else None
-
-
-def _read(size: int) -> bytes:
-    parts = []
-    while size > 0:
-        part = os.read(0, min(size, 1 << 20))
-        if not part:
-            break
-        parts.append(part)
-        size -= len(part)
-    return b"".join(parts)
+    try:
+        return receive(0, lambda: None)
+    except EOFError:
+        return None
 
 
 # ---- Limits -----------------------------------------------------------------------------------

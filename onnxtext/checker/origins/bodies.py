@@ -16,13 +16,13 @@ from onnxtext.checker.origins.influences import Part
 from onnxtext.checker.origins.unknown_sizes import needs
 
 
-def passed_to_body(step: Step, holder: Node, around: View, index: int) -> list[Wanted] | None:
+def passed_to_body(step: Step, holder: Node, outer: View, index: int) -> list[Wanted] | None:
     """Explain a size of a body's input by the value that the node passes to it.
 
     Args:
         step: the `Step` for the size; this function fills in its explanation.
         holder: the node that has the body in an attribute.
-        around: the inferred facts (`View`) about the graph that contains the node.
+        outer: the view of the graph that contains the node.
         index: the 0-based index of the body's input.
 
     Returns:
@@ -31,28 +31,33 @@ def passed_to_body(step: Step, holder: Node, around: View, index: int) -> list[W
     """
     called = quoted(holder.op_type)
     step.place = Place(holder, ("op_type",))
-    scans = scan_input_count(holder)
     if holder.op_type == "Loop" and index < 2:
         step.how = f"{called} passes the {'condition' if index else 'iteration number'}"
         return []
     if holder.op_type not in ("Loop", "Scan") or index >= len(holder.inputs):
         return None
     name = holder.inputs[index]
-    if holder.op_type == "Scan" and (scans is None or index >= len(holder.inputs) - scans):
+    if holder.op_type == "Scan":
+        scans = scan_input_count(holder)
         if scans is None:
             return None
-        step.how = f"{called} passes slices of"
-        axis = _axis(holder, "scan_input_axes", index - len(holder.inputs) + scans)
-        return [(around, name, _with_axis(step.part, axis))]
+        first_scan = len(holder.inputs) - scans
+        if index >= first_scan:
+            step.how = f"{called} passes slices of"
+            axis = _axis(holder, "scan_input_axes", index - first_scan)
+            part = step.part
+            if part.kind == "dimension" and part.at >= axis >= 0:  # the slices lack this axis
+                part = Part("dimension", part.at + 1)
+            return [(outer, name, part)]
     step.how = f"{called} carries it between iterations, starting with"
     if step.size is None:
         step.kind = "unknown"
-        if size_of(around, name, step.part) is not None:
+        if size_of(outer, name, step.part) is not None:
             result = index - 1 if holder.op_type == "Loop" else index
             outputs = step.view.scope.outputs
             step.how = f"{called} carries it, and each iteration may set it to"
             return [(step.view, outputs[result].name, step.part)] if result < len(outputs) else []
-    return [(around, name, step.part)]
+    return [(outer, name, step.part)]
 
 
 def made_by_bodies(step: Step, node: Node, output: int, children: Sequence[Scope]) -> list[Wanted]:
@@ -126,7 +131,7 @@ def _iterated(
         step.how = f"the body of {called} has no such output"
         return []
     result = outputs[output + lead].name
-    if output < states:
+    if output < states:  # a carried value
         name = node.inputs[first + output]
         step.how = f"{called} carries it between iterations, starting with"
         if step.size is None and name and size_of(step.view, name, step.part) is not None:
@@ -155,10 +160,3 @@ def _axis(node: Node, name: str, index: int) -> int:
     found = attribute_value(node.attributes, name)
     item = found[index] if isinstance(found, tuple) and 0 <= index < len(found) else 0
     return item if isinstance(item, int) else 0
-
-
-def _with_axis(part: Part, axis: int) -> Part:
-    """Convert a part of a slice to the same part of the tensor that is sliced along an axis."""
-    if part.kind == "dimension" and part.at >= axis >= 0:
-        return Part("dimension", part.at + 1)
-    return part

@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from onnxtext.ast.model import Node
 from onnxtext.ast.types import Type
 from onnxtext.checker.context.finding import Place, quoted
-from onnxtext.checker.context.scopes import GIVEN, Scope
+from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.inference.explain_shape_errors import written
 from onnxtext.checker.origins.explanation_step import Step
 from onnxtext.checker.origins.inferred_facts import View
@@ -19,8 +20,6 @@ from onnxtext.schemas.type_strings import shown
 
 Where = Callable[[Place], str]
 """Converts a place to text: `line 12`, or a path in the model."""
-
-_DECLARED = "declared as `{}`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +31,8 @@ class Explanation:
         type: the type of the value; None if unknown.
         scope: the graph or function body that defines the value.
         declarations: the declared types of the value, each with its place.
-        stories: one `Step` for each dimension of the value. For a scalar, or if the rank is
-            unknown, one `Step` for the rank instead. `Step.sources` leads to further steps.
+        stories: one `Step` for each dimension of the value, or one `Step` for the rank if the value
+            is a scalar or its rank is unknown. `Step.sources` leads to further steps.
     """
 
     name: str
@@ -78,15 +77,14 @@ def declarations(scope: Scope, name: str) -> Iterator[tuple[Type, Place]]:
 
 def definition(scope: Scope, name: str, where: Where) -> str:
     """Describe the statement that defines a value: "output 1 of `Relu` in … (line 12)"."""
-    at = scope.position[name]
     place = Place(*scope.definition(name))
-    if at == GIVEN:
-        kind = "input" if any(v.name == name for v in scope.inputs) else "initializer"
-        return f"{kind} of {scope.describe()} ({where(place)})"
-    node = scope.nodes[at]
-    label = f" `[{node.name}]`" if node.name else ""
-    number = node.outputs.index(name) + 1
-    return f"output {number} of `{node.op_type}`{label} in {scope.describe()} ({where(place)})"
+    node = place.item
+    if isinstance(node, Node):
+        label = f" `[{node.name}]`" if node.name else ""
+        number = node.outputs.index(name) + 1
+        return f"output {number} of `{node.op_type}`{label} in {scope.describe()} ({where(place)})"
+    kind = "input" if any(value.name == name for value in scope.inputs) else "initializer"
+    return f"{kind} of {scope.describe()} ({where(place)})"
 
 
 # ---- As text ----------------------------------------------------------------------------------
@@ -106,7 +104,7 @@ def lines(explanation: Explanation, where: Where, most: int | None) -> Iterator[
     own = explanation.scope.definition(name)[0]
     for type, place in explanation.declarations:
         if place.item is not own or place.part[:1] == ("output_types",):
-            yield f"  {_DECLARED.format(written(type))} ({where(place)})"
+            yield f"  declared as `{written(type)}` ({where(place)})"
     for step in explanation.stories:
         yield ""
         yield f"{title(step)}: {verdict(step)}"
@@ -124,16 +122,14 @@ def verdict(step: Step) -> str:
 
 
 def _steps(step: Step, where: Where, most: int | None, indent: str) -> Iterator[str]:
-    sequence = list(chain(step))
-    last = sequence[-1]
-    left_out = 0 if most is None else len(sequence) - most
-    head = len(sequence) if left_out <= 1 else (most or 0) - 1
-    for number, each in enumerate(sequence):
-        if left_out > 1 and head <= number < len(sequence) - 1:
-            if number == head:
-                yield f"{indent}… {len(sequence) - 1 - head} more steps (--all shows them)"
-            continue
+    """Yield the sentences of a chain of steps, then those of its sources with more indentation."""
+    *steps, last = chain(step)
+    left_out = 0 if most is None else len(steps) + 1 - most
+    for each in steps[: len(steps) - left_out] if left_out > 1 else steps:
         yield f"{indent}{sentence(each, where)}"
+    if left_out > 1:
+        yield f"{indent}… {left_out} more steps (--all shows them)"
+    yield f"{indent}{sentence(last, where)}"
     for source in last.sources:
         yield f"{indent}- {source.part.of(quoted(source.name))}: {verdict(source)}"
         yield from _steps(source, where, most, indent + "    ")

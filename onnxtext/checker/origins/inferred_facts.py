@@ -8,6 +8,7 @@ of known facts about the inputs and attributes. A view gives the results of one 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Protocol
 
 from onnxtext.ast.model import Node
@@ -61,83 +62,80 @@ class View(Protocol):
         """
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class RecordedView:
-    """The view of one visit that a `RecordedInference` has recorded.
+    """Implements `View` for one visit that a `RecordedInference` has recorded.
 
     Attributes:
+        recorded: the recorded inference.
         scope: the graph or function body.
+        facts: the types and values of the visit.
     """
 
-    def __init__(self, known: RecordedInference, scope: Scope, facts: Shapes) -> None:
-        self._scope = scope
-        self._known = known
-        self._facts = facts
-
-    @property
-    def scope(self) -> Scope:
-        """The graph or function body."""
-        return self._scope
+    recorded: RecordedInference
+    scope: Scope
+    facts: Shapes
 
     def type(self, name: str) -> Type | None:
         """Return the type of a value; None if unknown."""
-        return self._facts.find(name)
+        return self.facts.find(name)
 
     def value(self, name: str) -> Value | None:
         """Return the elements of a small tensor; None if they are unknown before the model runs."""
-        return self._facts.value(name)
+        return self.facts.value(name)
 
     def made(self, node: Node) -> Types | None:
         """Return the computed types of a node's outputs, before merging with declared types.
 
         Return None if the types were not recorded.
         """
-        return self._known.made.get((id(self._facts), id(node)))
+        return self.recorded.made.get((id(self.facts), id(node)))
 
     def outer(self) -> View | None:
         """Return the view of the enclosing graph or function body; None if there is none."""
-        scope = self._scope.parent or self._scope.main_graph
-        outer = self._facts.outer
+        scope = self.scope.parent or self.scope.main_graph
+        outer = self.facts.outer
         if scope is None or not isinstance(outer, Shapes):
             return None
-        return RecordedView(self._known, scope, outer)
+        return RecordedView(self.recorded, scope, outer)
 
     def body(self, scope: Scope) -> View | None:
         """Return the view of a graph nested directly in this one; None if it was not visited."""
-        for facts in reversed(self._known.visits.get(id(scope), ())):
-            if facts.outer is self._facts:
-                return RecordedView(self._known, scope, facts)
+        for facts in reversed(self.recorded.visits.get(id(scope), ())):
+            if facts.outer is self.facts:
+                return RecordedView(self.recorded, scope, facts)
         return None
 
     def call(self, node: Node) -> View | None:
         """Return the view of the function that a node calls; None if it was not visited."""
-        facts = self._known.calls.get((id(self._facts), id(node)))
-        function = None if facts is None else self._known.scope_of(facts)
+        facts = self.recorded.calls.get((id(self.facts), id(node)))
+        function = None if facts is None else self.recorded.scope_of(facts)
         if facts is None or function is None:
             return None
-        return RecordedView(self._known, function, facts)
+        return RecordedView(self.recorded, function, facts)
 
     def caller(self) -> tuple[View, Node] | None:
         """Return the view of the graph that calls this function body, and the node that calls it.
 
         If there are several calls, return the first. Return None if no such call is known.
         """
-        found = self._known.caller(self._facts)
+        found = self.recorded.caller(self.facts)
         if found is None:
             return None
         scope, facts, node = found
-        return RecordedView(self._known, scope, facts), node
+        return RecordedView(self.recorded, scope, facts), node
 
     def parameters(self) -> Mapping[str, Attribute] | None:
         """Return the attributes of the call of the function that contains this graph, by name.
 
         None outside functions, or if no call is known.
         """
-        outermost = self._facts
+        outermost = self.facts
         while isinstance(outermost.outer, Shapes):
             outermost = outermost.outer
-        return None if self._known.caller(outermost) is None else self._facts.parameters
+        return None if self.recorded.caller(outermost) is None else self.facts.parameters
 
 
-def views(known: RecordedInference, scope: Scope) -> list[View]:
+def views(recorded: RecordedInference, scope: Scope) -> list[View]:
     """Return the views of a graph or function body: one for each visit of it."""
-    return [RecordedView(known, scope, facts) for facts in known.visits.get(id(scope), ())]
+    return [RecordedView(recorded, scope, facts) for facts in recorded.visits.get(id(scope), ())]

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Find the sizes of a node's inputs that determine a size of its output.
 
-A size is a dimension, the rank, or an element of a small tensor. Each size of the inputs in turn is
+A size is a dimension, the rank, or an element of a small tensor. One input size after the other is
 replaced by a new symbol, and the output is inferred again. If this changes the output size, the
-input size determines it. This needs no code for single operators besides their inference functions.
+input size determines it. This needs only the inference function of the operator.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal, NamedTuple
 
 from onnxtext.ast.model import Node
@@ -119,21 +119,20 @@ def influences(facts: NodeFacts, output: int, part: Part, size: Extent) -> list[
         part: the part of the output that has the size.
         size: the known size.
     """
-    known = [(one, extent) for one, extent in _parts(facts) if extent is not None]
+    known = {one: extent for one, extent in _parts(facts) if extent is not None}
     base = computed(facts, output, part)
     found: list[Influence] = []
     if base is not None and len(known) <= _MOST_REPLACED:
-        for one, _ in known:
+        for one in known:
             changed = _replaced(facts, {one: _symbol(one)})
             if computed(changed, output, part) != base:
                 found.append(one)
-    sizes = dict(known)
-    same = [one for one in found if sizes[one] == size]
+    same = [one for one in found if known[one] == size]
     if same:
         return same
-    # If several inputs determine a dimension, replacing the size of only one does not change it.
     if found or part.kind != "dimension":
         return found
+    # Equal input sizes may determine the dimension together: replace all of them by one symbol.
     equal = _equal(facts, known, part, size)
     if base is None:
         return equal if size != 1 else []
@@ -142,68 +141,70 @@ def influences(facts: NodeFacts, output: int, part: Part, size: Extent) -> list[
 
 
 def _equal(
-    facts: NodeFacts, known: Sequence[tuple[Influence, Extent]], part: Part, size: Extent
+    facts: NodeFacts, known: Mapping[Influence, Extent], part: Part, size: Extent
 ) -> list[Influence]:
-    """Return input dimensions with this size at the index of `part`, or aligned by broadcasting."""
+    """Return the input dimensions with this size that the output dimension `part` may come from.
+
+    They have the same index, or broadcasting aligns them.
+    """
     ranks = [len(shape) if shape is not None else 0 for shape in facts.shapes]
     most = max(ranks, default=0)
     return [
         one
-        for one, extent in known
+        for one, extent in known.items()
         if one.part.kind == "dimension"
         and extent == size
         and one.part.at - ranks[one.input] in (part.at - most, part.at - ranks[one.input])
     ]
 
 
-def missing(facts: NodeFacts, output: int, part: Part) -> list[Influence] | None:
+def missing(facts: NodeFacts, output: int, part: Part) -> list[Influence]:
     """Return the unknown input sizes that must be known to infer a size of an output.
 
-    Returns:
-        The unknown input sizes. None if there are none, because the output size depends on data or
-        cannot be inferred.
+    Return [] if there are none, because the output size depends on data or cannot be inferred.
     """
     if not facts.is_followed:
-        return None
+        return []
     unknown = [one for one, extent in _parts(facts) if extent is None][:_MOST_REPLACED]
     values = _unknown_values(facts)
-    filled = _replaced(_valued(facts, values), {one: _symbol(one) for one in unknown})
-    whole = computed(filled, output, part)
+
+    def infer(sizes: Iterable[Influence], values: dict[int, Value]) -> Extent:
+        """Infer the output size, as if these sizes and these values of inputs were known."""
+        own = enumerate(facts.values)
+        valued = facts._replace(values=tuple([values.get(index, value) for index, value in own]))
+        return computed(_replaced(valued, {one: _symbol(one) for one in sizes}), output, part)
+
+    whole = infer(unknown, values)
     if whole is not None:
-        needed: list[Influence] = []
-        for one in unknown:
-            without = {other: _symbol(other) for other in unknown if other != one}
-            if computed(_replaced(_valued(facts, values), without), output, part) is None:
-                needed.append(one)
-        for index in values:
-            fewer = {i: value for i, value in values.items() if i != index}
-            less = _replaced(_valued(facts, fewer), {one: _symbol(one) for one in unknown})
-            if computed(less, output, part) is None:
-                elements = [
-                    Influence(index, Part("element", at)) for at in range(len(values[index].items))
-                ]
+        needed = [
+            one
+            for one in unknown
+            if infer([other for other in unknown if other != one], values) is None
+        ]
+        for index, value in values.items():
+            if infer(unknown, {i: v for i, v in values.items() if i != index}) is None:
+                elements = [Influence(index, Part("element", at)) for at in range(len(value.items))]
                 used = [
                     one for one in elements if not symbols(_symbol(one)).isdisjoint(symbols(whole))
                 ]
                 needed += used or elements[:1]
         return needed or unknown
-    open_inputs = [
+    without_rank = [
         Influence(index, RANK)
         for index, name in enumerate(facts.node.inputs)
         if name and facts.shapes[index] is None
     ]
-    if open_inputs:
-        return open_inputs
-    lists = _takes_values(facts)
+    if without_rank:
+        return without_rank
     lengths = [
         Influence(index, Part("dimension", 0))
-        for index in lists
+        for index in _takes_values(facts)
         if facts.values[index] is None and facts.shapes[index] == (None,)
     ]
     if lengths or part.kind != "dimension":
-        return lengths or None
-    place = set(_aligned(facts, part))
-    return [one for one in unknown if one in place] or None
+        return lengths
+    aligned = set(_aligned(facts, part))
+    return [one for one in unknown if one in aligned]
 
 
 def broadcast_sizes(facts: NodeFacts, part: Part) -> list[Extent]:
@@ -228,7 +229,7 @@ def _aligned(facts: NodeFacts, part: Part) -> list[Influence]:
 
 
 def _takes_values(facts: NodeFacts) -> list[int]:
-    """Return the indices of inputs whose elements can determine sizes or elements of outputs."""
+    """Return the indices of the inputs whose elements symbolic inference uses."""
     name = facts.signature.name
     if name not in CONSTANT_INPUTS and name not in COMPUTABLE:
         return []
@@ -237,8 +238,8 @@ def _takes_values(facts: NodeFacts) -> list[int]:
 
 
 def _unknown_values(facts: NodeFacts) -> dict[int, Value]:
-    """Return new symbols for the elements of small unknown inputs, by the index of the input."""
-    made = {}
+    """Map the index of each input with unknown elements, if it is small, to symbols for them."""
+    found = {}
     for index in _takes_values(facts):
         shape = facts.shapes[index]
         if facts.values[index] is not None or shape is None or len(shape) > 1:
@@ -247,8 +248,8 @@ def _unknown_values(facts: NodeFacts) -> dict[int, Value]:
         count = sizes[0] if sizes else 1
         if len(sizes) == len(shape) and 0 <= count <= MOST_ELEMENTS:
             items = [_symbol(Influence(index, Part("element", at))) for at in range(count)]
-            made[index] = Value(tuple(sizes), tuple(items))
-    return made
+            found[index] = Value(tuple(sizes), tuple(items))
+    return found
 
 
 def _parts(facts: NodeFacts) -> Iterator[tuple[Influence, Extent]]:
@@ -264,13 +265,6 @@ def _parts(facts: NodeFacts) -> Iterator[tuple[Influence, Extent]]:
 def _symbol(one: Influence) -> Extent:
     """Return a symbol for a size of an input; its name cannot occur in a model."""
     return sized(f"\1{one.input}.{one.part.kind}.{one.part.at}")
-
-
-def _valued(facts: NodeFacts, values: dict[int, Value]) -> NodeFacts:
-    """Return facts with other elements for some inputs, by the index of the input."""
-    return facts._replace(
-        values=tuple([values.get(index, own) for index, own in enumerate(facts.values)])
-    )
 
 
 def _replaced(facts: NodeFacts, sizes: dict[Influence, Extent]) -> NodeFacts:

@@ -14,7 +14,7 @@ from onnxtext.ast.tensors_and_attributes import Reference
 from onnxtext.ast.types import TensorType, Type
 from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Finding, Place, quoted
-from onnxtext.checker.context.operator_resolution import targets
+from onnxtext.checker.context.operator_resolution import Target, targets
 from onnxtext.checker.context.scopes import GIVEN, Scope
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.inference.explain_shape_errors import written
@@ -42,6 +42,10 @@ _MOST_OTHERS = 3
 """The maximum number of further equal sizes that a step lists."""
 _DEEPEST = 30
 """The maximum number of steps with several sources along one chain."""
+
+
+Declared = tuple[Type, Place]
+"""A declared type and its place."""
 
 
 @dataclass(slots=True)
@@ -99,10 +103,10 @@ class Stories:
                 if self._left < 0 or task.depth > _DEEPEST:
                     task.step.also.append("the earlier steps are left out: there are too many")
                     break
-                made = self._task(other, source, of, task.depth + (len(task.wanted) > 1))
-                seen[key] = made.step
-                task.step.sources.append(made.step)
-                stack.append(made)
+                next_task = self._task(other, source, of, task.depth + (len(task.wanted) > 1))
+                seen[key] = next_task.step
+                task.step.sources.append(next_task.step)
+                stack.append(next_task)
         return first.step
 
     # ---- One step ---------------------------------------------------------------------------
@@ -124,9 +128,8 @@ class Stories:
         name, scope = step.name, step.view.scope
         value = scope.given[name]
         step.place = Place(value, ("type",))
-        if any(other is value for other in scope.initializers) and all(
-            other.name != name for other in scope.inputs
-        ):
+        index = next((i for i, other in enumerate(scope.inputs) if other.name == name), None)
+        if index is None:  # an initializer
             step.kind = "stored" if step.size is not None else "unknown"
             step.how = f"the initializer {quoted(name)} stores it"
             if step.size is None:
@@ -138,20 +141,19 @@ class Stories:
         if own is not None and step.part.kind != "element":
             step.kind, step.how = "declared", f"the input {quoted(name)} declares it"
             return []
-        index = next((i for i, v in enumerate(scope.inputs) if v.name == name), 0)
         passed = self._passed(step, index)
         if passed is not None:
             return passed
         step.kind = "unknown" if step.size is None else "declared"
-        whose = f"the input {quoted(name)}"
+        input = f"the input {quoted(name)}"
         if step.part.kind == "element":
-            step.how = f"the caller chooses the elements of {whose}"
+            step.how = f"the caller chooses the elements of {input}"
         elif step.size is not None:
-            step.how = f"{whose} has it"
+            step.how = f"{input} has it"
         elif step.part == RANK:
-            step.how = f"{whose} is declared without a shape"
+            step.how = f"{input} is declared without a shape"
         else:
-            step.how = f"{whose} is declared without this size"
+            step.how = f"{input} is declared without this size"
         return []
 
     def _passed(self, step: Step, index: int) -> list[Wanted] | None:
@@ -161,18 +163,18 @@ class Stories:
             found = view.caller()
             if found is None:
                 return None
-            outer, node = found
+            caller, node = found
             if index >= len(node.inputs) or not node.inputs[index]:
                 step.kind, step.how = "unknown", "the call does not pass this input"
                 return []
             step.place = Place(node, ("inputs", index))
             step.how = f"the call of {quoted(scope.name)} passes"
             step.kind = "inferred" if step.size is not None else "unknown"
-            return [(outer, node.inputs[index], step.part)]
-        around = view.outer()
-        if scope.holder is None or around is None:
+            return [(caller, node.inputs[index], step.part)]
+        outer = view.outer()
+        if scope.holder is None or outer is None:
             return None
-        return passed_to_body(step, scope.holder, around, index)
+        return passed_to_body(step, scope.holder, outer, index)
 
     def _computed(self, step: Step, at: int) -> list[Wanted]:
         """Complete a step for the output of node `at`; return the sizes to explain next."""
@@ -187,16 +189,15 @@ class Stories:
         type = made[output] if made is not None and output < len(made) else None
         confirmed = target is not None if made is None else part_of(type, step.part) is not None
         if step.size is not None and declared is not None and not confirmed:
-            own, place = declared
-            step.kind, step.place = "assumed", place
-            step.how = (
-                f"it is declared as `{written(own)}`; {called} does not determine it"
-                if target is not None
-                else f"it is declared as `{written(own)}`; {called} is an unknown operator"
-            )
+            own, step.place = declared
+            step.kind = "assumed"
+            why = "does not determine it" if target is not None else "is an unknown operator"
+            step.how = f"it is declared as `{written(own)}`; {called} {why}"
             return []
         if step.size is not None and declared is not None:
-            step.also += _disagreement(step, part_of(declared[0], step.part), type, called)
+            given, found = part_of(declared[0], step.part), part_of(type, step.part)
+            if given is not None and found is not None and given != found:
+                step.also.append(f"it is declared as `{given}`; {called} gives `{found}`")
         step.kind = "unknown" if step.size is None else "inferred"
         if id(node) in self._errors and step.size is None:
             step.how = f"{called} has an error: {self._errors[id(node)]}"
@@ -206,7 +207,7 @@ class Stories:
         children = scope.children.get(at)
         if children:
             return made_by_bodies(step, node, output, children)
-        return self._operator(step, node, output, target, scope)
+        return self._operator(step, node, output, target, declared)
 
     def _call(self, step: Step, node: Node, output: int) -> list[Wanted]:
         function = step.view.call(node)
@@ -217,37 +218,37 @@ class Stories:
         return [(function, function.scope.outputs[output].name, step.part)]
 
     def _operator(
-        self, step: Step, node: Node, output: int, target: object, scope: Scope
+        self, step: Step, node: Node, output: int, target: Target, declared: Declared | None
     ) -> list[Wanted]:
         called = quoted(node.op_type)
         if not isinstance(target, Signature):
-            step.how = operator_reason(node, scope)
+            step.how = operator_reason(node, step.view.scope)
             return []
         facts = self._facts(step.view, node, target)
-        if step.size is not None and step.view.made(node) is None:
-            own = _declaration(scope, node, output)
-            if (
-                own is not None
-                and part_of(own[0], step.part) is not None
-                and computed(facts, output, step.part) is None
-            ):
-                step.kind, step.how = "declared", f"it is declared as `{written(own[0])}`"
-                return []
         if step.size is None:
-            found = missing(facts, output, step.part)
-            wanted = self._sources(step, node, found or [])
-            step.how = operator_reason(node, scope, facts, step.part)
+            wanted = self._sources(step, node, missing(facts, output, step.part))
             if wanted:
                 step.how = needs(called, len(wanted))
+            else:
+                step.how = operator_reason(node, step.view.scope, facts, step.part)
             return wanted
+        if (
+            declared is not None
+            and step.view.made(node) is None
+            and part_of(declared[0], step.part) is not None
+            and computed(facts, output, step.part) is None
+        ):
+            step.kind, step.how = "declared", f"it is declared as `{written(declared[0])}`"
+            return []
         if step.part.kind == "rank":
             step.how = f"{called} computes it"
             return []
-        found = influences(facts, output, step.part, _extent(step.size, step, self._shapes))
+        found = influences(facts, output, step.part, _extent(step, self._shapes))
         sizes = [size_of(step.view, node.inputs[one.input], one.part) for one in found]
         if not found:
-            given = "its attributes give it" if node.attributes else "computes it"
-            step.how = f"{called}: {given}" if node.attributes else f"{called} {given}"
+            step.how = f"{called} computes it"
+            if node.attributes:
+                step.how = f"{called}: its attributes give it"
             return []
         if all(size == step.size for size in sizes):
             step.how = f"{called} takes it from"
@@ -260,8 +261,8 @@ class Stories:
         return self._sources(step, node, found)
 
     def _sources(self, step: Step, node: Node, found: list[Influence]) -> list[Wanted]:
-        wanted = [(step.view, node.inputs[one.input], one.part) for one in found]
-        return list({(name, part): (view, name, part) for view, name, part in wanted}.values())
+        """Return the sizes to explain next, each once: several inputs may be the same value."""
+        return list(dict.fromkeys([(step.view, node.inputs[one.input], one.part) for one in found]))
 
     def _facts(self, view: View, node: Node, target: Signature) -> NodeFacts:
         shapes = [self._shapes.shape(view.type(name)) if name else None for name in node.inputs]
@@ -280,29 +281,19 @@ def chain(step: Step) -> Iterator[Step]:
         yield step
 
 
-def _disagreement(
-    step: Step, declared: int | str | None, found: Type | None, called: str
-) -> list[str]:
-    """Return [note] if the declared size is written differently than the computed size, else []."""
-    given = part_of(found, step.part)
-    if declared is None or given is None or declared == given:
-        return []
-    return [f"it is declared as `{declared}`; {called} gives `{given}`"]
-
-
-def _extent(size: str, step: Step, shapes: SymbolicStep) -> Extent:
+def _extent(step: Step, shapes: SymbolicStep) -> Extent:
     """Return the dimension or element of a step as a symbolic expression; None if unknown."""
     if step.part.kind == "element":
         value = step.view.value(step.name)
         return None if value is None else value.items[step.part.at]
-    shape = shapes.shape(step.view.type(step.name))
-    if shape is None:
-        type = step.view.type(step.name)
+    type = step.view.type(step.name)
+    shape = shapes.shape(type)
+    if shape is None:  # a sparse tensor
         shape = shapes.shape(TensorType("float", getattr(type, "shape", None)))
     return None if shape is None else shape[step.part.at]
 
 
-def _declaration(scope: Scope, node: Node, output: int) -> tuple[Type, Place] | None:
+def _declaration(scope: Scope, node: Node, output: int) -> Declared | None:
     """Return the declared type of an output and its place; None if it is not declared."""
     if node.output_types:
         own = node.output_types[output]

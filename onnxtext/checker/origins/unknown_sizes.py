@@ -11,7 +11,7 @@ from onnxtext.checker.inference.symbolic.expressions import text
 from onnxtext.checker.inference.symbolic.operators import SHAPES_ALONE
 from onnxtext.checker.origins.influences import RANK, NodeFacts, Part, broadcast_sizes
 
-DATA_DEPENDENT = {
+_DATA_DEPENDENT = {
     "NonZero": "the number of elements that are not 0",
     "Unique": "the number of different elements",
     "Compress": "the number of elements that the condition selects",
@@ -38,10 +38,7 @@ def needs(called: str, count: int) -> str:
 
 
 def operator_reason(
-    node: Node,
-    scope: Scope,
-    facts: NodeFacts | None = None,
-    part: Part = RANK,
+    node: Node, scope: Scope, facts: NodeFacts | None = None, part: Part = RANK
 ) -> str:
     """Return a sentence that explains why a size of a node's output is unknown.
 
@@ -57,14 +54,16 @@ def operator_reason(
         if scope.opsets is not None and domain not in scope.opsets.versions:
             return f"{called} is of the domain `{domain or 'ai.onnx'}`, which is not imported"
         return f"{called} is an unknown operator of the domain `{domain or 'ai.onnx'}`"
-    if not domain and node.op_type in DATA_DEPENDENT:
-        return f"{called} depends on data: {DATA_DEPENDENT[node.op_type]}"
+    if not domain and node.op_type in _DATA_DEPENDENT:
+        return f"{called} depends on data: {_DATA_DEPENDENT[node.op_type]}"
     if part.kind == "element":
         return f"the elements that {called} computes are not tracked: they depend on data"
-    if any(name and not shape for name, shape in zip(node.inputs, facts.shapes, strict=True)):
-        return f"neither onnx nor onnxtext infers this size of {called}"
-    sizes = broadcast_sizes(facts, part) if part.kind == "dimension" else []
-    if not domain and node.op_type in SHAPES_ALONE and len(sizes) > 1 and None not in sizes:
-        shown = " and ".join([f"`{text(size)}`" for size in sizes if size is not None])
-        return f"{called} broadcasts {shown}, and each of them may be 1 at run time"
+    has_shapes = all(
+        shape or not name for name, shape in zip(node.inputs, facts.shapes, strict=True)
+    )
+    if has_shapes and part.kind == "dimension" and not domain and node.op_type in SHAPES_ALONE:
+        sizes = broadcast_sizes(facts, part)
+        if len(sizes) > 1 and None not in sizes:
+            shown = " and ".join([f"`{text(size)}`" for size in sizes if size is not None])
+            return f"{called} broadcasts {shown}, and each of them may be 1 at run time"
     return f"neither onnx nor onnxtext infers this size of {called}"

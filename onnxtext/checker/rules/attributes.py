@@ -22,6 +22,7 @@ from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.resolved_fields import field_of
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
+from onnxtext.diagnostics import Severity
 
 _FIELDS = {
     "f": 1, "i": 2, "s": 3, "t": 4, "g": 5, "floats": 6, "ints": 7, "strings": 8, "tensors": 9,
@@ -70,7 +71,7 @@ def _check_attribute(
         yield from _record(subject, attribute.name, value, place)
     elif value is None and not is_parameter and attribute.type is not None:
         if attribute.type in _SINGLE:
-            yield _without_value(attribute.name, attribute.type, place, "error")
+            yield _without_value(attribute.name, attribute.type, place, None)
         elif attribute.type in (1, 2, 3) and subject.is_selected("attribute-value-mismatch"):
             yield _without_value(attribute.name, attribute.type, place, "hint")
     elif attribute.type is None and subject.ir_version != 1:
@@ -142,35 +143,37 @@ def _type_of(subject: Subject, name: str, parameter: str, node: Node) -> str | N
     if type(target) is Signature and name in target.attributes:
         return AttributeType(target.attributes[name].type).name.lower()
     called = target.function if type(target) is Scope else None
-    around = scope.function if scope is not None else None
-    for owner, wanted in ((called, name), (around, parameter)):
+    enclosing = scope.function if scope is not None else None
+    for owner, wanted in ((called, name), (enclosing, parameter)):
         for item in owner.attributes if owner is not None else ():
             if isinstance(item, Attribute) and item.name == wanted and item.type is not None:
                 return item.type.name.lower()
     return None
 
 
-def _without_value(name: str, kind: AttributeType, place: Place, severity: str) -> Finding:
+def _without_value(
+    name: str, type: AttributeType, place: Place, severity: Severity | None
+) -> Finding:
     return Finding(
         "attribute-value-mismatch",
-        f"the attribute {quoted(name)} has type `{kind.name.lower()}`, but no value",
+        f"the attribute {quoted(name)} has type `{type.name.lower()}`, but no value",
         (place,),
         help="give it a value, or remove the attribute",
-        severity="error" if severity == "error" else "hint",
+        severity=severity,
     )
 
 
 def _record(subject: Subject, name: str, record: Record, place: Place) -> Iterator[Finding]:
-    kind = field_of(record, "type")
-    number = AttributeType[kind.text] if isinstance(kind, Word) and kind.text in _NAMES else None
-    if number is None and subject.ir_version != 1:
+    """Check an attribute that is written as a record, such as `a = {type: INT, i: 1, f: 1.0}`."""
+    word = field_of(record, "type")
+    type = AttributeType.__members__.get(word.text) if isinstance(word, Word) else None
+    if type is None and subject.ir_version != 1:
         yield _untyped(name, place)
     held = [
         str(field.key)
         for field in record.fields
         if field.key in _FIELDS and field.value not in ((), None)
     ]
-    wrong = [field for field in held if number is not None and _FIELDS[field] != number]
     reference = field_of(record, "ref_attr_name")
     if reference not in (None, b"") and held:
         yield Finding(
@@ -185,17 +188,14 @@ def _record(subject: Subject, name: str, record: Record, place: Place) -> Iterat
         yield Finding(
             "attribute-value-mismatch", message, (place,), help="keep one, and remove the others"
         )
-    elif wrong:
+    elif held and type is not None and _FIELDS[held[0]] != type:
         yield Finding(
             "attribute-value-mismatch",
-            f"the attribute {quoted(name)} has type `{AttributeType(number or 1).name.lower()}`, "
-            f"but its value is in `{wrong[0]}`",
+            f"the attribute {quoted(name)} has type `{type.name.lower()}`, but its value is in "
+            f"`{held[0]}`",
             (place,),
             help="move the value to the field of its type, or change the type",
         )
-
-
-_NAMES = frozenset(AttributeType.__members__)
 
 
 def _references(subject: Subject) -> Iterator[Finding]:
@@ -206,14 +206,11 @@ def _references(subject: Subject) -> Iterator[Finding]:
         parameters: Parameters = {}
         if scope.function is not None:
             key = id(scope.function)
-            parameters = known.get(key) or _parameters(scope.function)
-            known[key] = parameters
+            parameters = known[key] = known.get(key) or _parameters(scope.function)
         for node in scope.nodes:
             for index, attribute in enumerate(node.attributes):
                 if type(attribute.value) is Reference:
-                    finding = _reference(subject, scope, node, index, parameters)
-                    if finding is not None:
-                        yield finding
+                    yield from _reference(subject, scope, node, index, parameters)
 
 
 Parameters = dict[str, tuple[int, AttributeType | None]]
@@ -232,26 +229,23 @@ def _parameters(function: Function) -> Parameters:
 
 def _reference(
     subject: Subject, scope: Scope, node: Node, index: int, parameters: Parameters
-) -> Finding | None:
+) -> Iterator[Finding]:
     attribute = node.attributes[index]
     assert isinstance(attribute.value, Reference)
     name = attribute.value.name
     place = Place(node, ("attributes", index, "value"))
     if scope.function is None:
-        top = scope
-        while top.parent is not None:
-            top = top.parent
-        if top.kind in ("nodes", "fragment"):
-            return None
-        return Finding(
-            "attribute-ref-outside-function",
-            f"`@{name}` refers to a function parameter, but is not in a function",
-            (place,),
-            help="write the value itself",
-        )
+        if scope.outermost.kind not in ("nodes", "fragment"):
+            yield Finding(
+                "attribute-ref-outside-function",
+                f"`@{name}` refers to a function parameter, but is not in a function",
+                (place,),
+                help="write the value itself",
+            )
+        return
     if name not in parameters:
         near = subject.nearest(name, parameters)
-        return Finding(
+        yield Finding(
             "attribute-ref-unknown",
             f"the function {quoted(scope.function.name)} has no attribute parameter {quoted(name)}",
             (place,),
@@ -259,19 +253,16 @@ def _reference(
             if near
             else "declare it as a parameter of the function, or write the value itself",
         )
-    position, kind = parameters[name]
-    if kind is not None and attribute.type is not None and kind != attribute.type:
-        return Finding(
+        return
+    position, type = parameters[name]
+    if type is not None and attribute.type is not None and type != attribute.type:
+        yield Finding(
             "attribute-ref-unknown",
-            f"the parameter {quoted(name)} has type `{kind.name.lower()}`, but is used as "
+            f"the parameter {quoted(name)} has type `{type.name.lower()}`, but is used as "
             f"`{attribute.type.name.lower()}` here",
-            (
-                place,
-                Place(scope.function, ("attributes", position), "declared"),
-            ),
+            (place, Place(scope.function, ("attributes", position), "declared")),
             help="change the type of the parameter, or refer to another parameter",
         )
-    return None
 
 
 FAMILY = Family(

@@ -34,54 +34,39 @@ def check(subject: Subject) -> Iterator[Finding]:
                     yield from _body(node, target, child, subject.ir_version)
 
 
-def actual_inputs(scope: Scope, ir_version: int) -> list[str]:
-    """Return the names of a body's inputs, without those that an initializer defines.
-
-    Before IR version 4, every initializer is also listed as an input, but the node passes no value
-    for it.
-    """
-    names = [value.name for value in scope.inputs]
-    if 0 < ir_version < 4:
-        given = {value.name for value in scope.initializers}
-        names = [name for name in names if name not in given]
-    return names
-
-
 def _body(node: Node, signature: Signature, body: Scope, ir_version: int) -> Iterator[Finding]:
-    inputs = len(actual_inputs(body, ir_version))
+    names = [value.name for value in body.inputs]
+    if 0 < ir_version < 4:  # initializers are listed as inputs, but the node passes no value
+        given = {value.name for value in body.initializers}
+        names = [name for name in names if name not in given]
     outputs = len(body.outputs)
+    least_outputs = len(node.outputs)
     match node.op_type:
         case "If":
-            yield from _counts(node, body, (inputs, 0), (outputs, len(node.outputs)))
+            passed = 0
         case "Loop":
             carried = max(len(node.inputs) - 2, 0)
-            least = max(1 + carried, 1 + len(node.outputs))
-            yield from _counts(node, body, (inputs, 2 + carried), (outputs, None))
-            if outputs < least:
-                yield _wrong(node, body, "output", outputs, least, " or more")
-            elif outputs - 1 > len(node.outputs) and outputs - 1 < carried:
-                yield _wrong(node, body, "output", outputs, 1 + len(node.outputs))
+            passed = 2 + carried
+            least_outputs = 1 + max(carried, least_outputs)
         case "Scan":
-            given = len(node.inputs) - (1 if signature.since < 9 else 0)
+            passed = len(node.inputs) - (1 if signature.since < 9 else 0)
             scanned = attribute_value(node.attributes, "num_scan_inputs")
-            carried = given - scanned if isinstance(scanned, int) else 0
-            least = max(carried, len(node.outputs))
-            yield from _counts(node, body, (inputs, given), (outputs, None))
-            if outputs < least:
-                yield _wrong(node, body, "output", outputs, least, " or more")
+            if isinstance(scanned, int):
+                least_outputs = max(passed - scanned, least_outputs)
+        case _:
+            return
+    if len(names) != passed:
+        yield _wrong_count(node, body, "input", len(names), passed)
+    if node.op_type == "If":
+        if outputs != least_outputs:
+            yield _wrong_count(node, body, "output", outputs, least_outputs)
+    elif outputs < least_outputs:
+        yield _wrong_count(node, body, "output", outputs, least_outputs, " or more")
 
 
-def _counts(
-    node: Node, body: Scope, inputs: tuple[int, int], outputs: tuple[int, int | None]
-) -> Iterator[Finding]:
-    """Compare pairs (actual count, expected count); None means that any count is accepted."""
-    if inputs[0] != inputs[1]:
-        yield _wrong(node, body, "input", inputs[0], inputs[1])
-    if outputs[1] is not None and outputs[0] != outputs[1]:
-        yield _wrong(node, body, "output", outputs[0], outputs[1])
-
-
-def _wrong(node: Node, body: Scope, kind: str, count: int, wanted: int, more: str = "") -> Finding:
+def _wrong_count(
+    node: Node, body: Scope, kind: str, count: int, wanted: int, more: str = ""
+) -> Finding:
     return Finding(
         "subgraph-arity",
         f"`{body.attribute}` of this `{node.op_type}` has {counted(count, kind)}, not "

@@ -12,29 +12,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from onnxtext.ast.records import Field, Record, Word
-from onnxtext.ast.types import DecoratedDim, MapType, SparseTensorType, TensorType
+from onnxtext.ast.records import Record, Word
+from onnxtext.ast.types import DecoratedDim, Dim, MapType, SparseTensorType, TensorType
 from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.collect_types_tensors import TypeUse, inner_types, type_uses
 from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.context.finding import Finding, Place, quoted
 from onnxtext.checker.context.registry import Family, Rule
-from onnxtext.checker.context.resolved_fields import UNSET, field_of, number_of
+from onnxtext.checker.context.resolved_fields import field_of, number_of
 from onnxtext.checker.context.type_records import TypeRecord, type_records
+from onnxtext.diagnostics import Severity
 
 _KEYS = frozenset(
     {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "string"}
 )
-DENOTATIONS = frozenset(
+_DENOTATIONS = frozenset(
     {"TENSOR", "IMAGE", "AUDIO", "TEXT", "DATA_BATCH", "DATA_CHANNEL", "DATA_TIME", "DATA_FEATURE",
      "FILTER_IN_CHANNEL", "FILTER_OUT_CHANNEL", "FILTER_SPATIAL"}
 )  # fmt: skip
 """The standard denotations (TypeDenotation.md, DimensionDenotation.md)."""
-
-
 _CONTAINERS = {
     "sequence_type": "elem_type", "optional_type": "elem_type", "map_type": "value_type",
 }  # fmt: skip
+"""The fields of TypeProto that contain another type, and the field in them that holds it."""
 _KINDS = {"tensor_type", "sparse_tensor_type", "opaque_type", *_CONTAINERS}
 
 
@@ -46,7 +46,7 @@ def check(subject: Subject) -> Iterator[Finding]:
                 if type.element == "undefined":
                     yield _undefined(use.places, use.names[0])
                 if type.shape:
-                    yield from _dims(use, type)
+                    yield from _dims(use, type.shape)
             elif isinstance(type, MapType) and type.key not in _KEYS:
                 yield _map_key(use.places, type.key)
     for item in type_records(subject):
@@ -59,42 +59,37 @@ def check(subject: Subject) -> Iterator[Finding]:
 def _kinds(use: TypeRecord, subject: Subject) -> Iterator[Finding]:
     """Find types and nested types that set no kind (tensor, sequence, …), or several kinds."""
     record = use.record
-    depth = 0
     while True:
         kinds = [f for f in record.fields if f.key in _KINDS]
         if len(kinds) > 1:
-            yield _missing(use, f"sets {_listed(kinds)}, but may set only one", "error")
+            listed = " and ".join(f"`{field.key}`" for field in kinds)
+            yield _incomplete(use, f"sets {listed}, but may set only one")
             return
         if not kinds:
-            is_empty = not record.fields and not depth and not use.required
-            severity = "hint" if is_empty else "error"
-            if severity == "error" or subject.is_selected("type-missing"):
+            is_minor = not record.fields and record is use.record and not use.required
+            if not is_minor or subject.is_selected("type-missing"):
                 fields = "`tensor_type`, `sequence_type`, `map_type`, …"
-                yield _missing(use, f"is empty: it sets none of {fields}", severity)
+                what = f"is empty: it sets none of {fields}"
+                yield _incomplete(use, what, "hint" if is_minor else None)
             return
         inner = kinds[0]
         name = _CONTAINERS.get(str(inner.key))
         if name is None or not isinstance(inner.value, Record):
             return
-        element = next((f.value for f in inner.value.fields if f.key == name), UNSET)
+        element = next((f.value for f in inner.value.fields if f.key == name), None)
         if not isinstance(element, Record):
-            yield _missing(use, f"has a `{inner.key}` without `{name}`", "error")
+            yield _incomplete(use, f"has a `{inner.key}` without `{name}`")
             return
         record = element
-        depth += 1
 
 
-def _listed(fields: list[Field]) -> str:
-    return " and ".join(f"`{field.key}`" for field in fields)
-
-
-def _missing(use: TypeRecord, what: str, severity: str) -> Finding:
+def _incomplete(use: TypeRecord, what: str, severity: Severity | None = None) -> Finding:
     return Finding(
         "type-missing",
         f"the type of {quoted(use.name)} {what}",
         (use.place,),
         help="write one complete type, such as `float[N]` or `seq(float[N])`",
-        severity="error" if severity == "error" else "hint",
+        severity=severity,
     )
 
 
@@ -116,8 +111,8 @@ def _map_key(places: list[Place], key: str) -> Finding:
     )
 
 
-def _dims(use: TypeUse, type: TensorType | SparseTensorType) -> Iterator[Finding]:
-    for dim in map(plain_dim, type.shape or ()):
+def _dims(use: TypeUse, shape: tuple[Dim, ...]) -> Iterator[Finding]:
+    for dim in map(plain_dim, shape):
         if isinstance(dim, int) and dim < 0:
             yield Finding(
                 "dim-value-negative",
@@ -126,7 +121,7 @@ def _dims(use: TypeUse, type: TensorType | SparseTensorType) -> Iterator[Finding
                 help="write `?` for an unknown size",
             )
             break
-    if "" in type.shape if type.shape else False:
+    if "" in shape:
         yield Finding(
             "dim-param-empty",
             f"a symbolic dimension of {quoted(use.names[0])} has an empty name",
@@ -142,22 +137,16 @@ def _record(record: Record, place: Place, name: str, depth: int = 0) -> Iterator
             continue
         inside = field.value
         if field.key in ("tensor_type", "sparse_tensor_type"):
-            if field_of(inside, "elem_type") is None or _number(inside, "elem_type") not in range(
-                1, 29
-            ):
+            if _number(inside, "elem_type") not in range(1, 29):
                 yield _undefined([place], name)
         elif field.key == "map_type":
             number = _number(inside, "key_type")
             if number not in (2, 3, 4, 5, 6, 7, 8, 12, 13):
                 yield _map_key([place], str(number))
-            yield from _record(_inner(inside, "value_type"), place, name, depth + 1)
-        elif field.key in ("sequence_type", "optional_type"):
-            yield from _record(_inner(inside, "elem_type"), place, name, depth + 1)
-
-
-def _inner(record: Record, name: str) -> Record:
-    value = field_of(record, name)
-    return value if isinstance(value, Record) else Record()
+        if field.key in _CONTAINERS:
+            element = field_of(inside, _CONTAINERS[str(field.key)])
+            if isinstance(element, Record):
+                yield from _record(element, place, name, depth + 1)
 
 
 def _number(record: Record, name: str) -> int:
@@ -185,7 +174,7 @@ def _denotations(subject: Subject) -> Iterator[Finding]:
 
 def _denotation(text: object, place: Place) -> Iterator[Finding]:
     name = text.decode("utf-8", "replace") if isinstance(text, bytes) else ""
-    if name and name not in DENOTATIONS:
+    if name and name not in _DENOTATIONS:
         message = f"{quoted(name)} is not a standard denotation"
         yield Finding(
             "denotation-unknown",

@@ -14,7 +14,7 @@ from collections import ChainMap
 from collections.abc import Iterator
 
 from onnxtext.ast.model import Configuration, Node
-from onnxtext.ast.records import Decorator, FieldValue, Record
+from onnxtext.ast.records import Decorator, Field, FieldValue, Record
 from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Finding, Place, quoted
 from onnxtext.checker.context.registry import Family, Rule
@@ -100,9 +100,10 @@ def _records(node: Node) -> Iterator[Record]:
 
 
 def _device(decorator: Decorator) -> Record:
+    """Return `@device(…)` as a record; its first argument may lack the key `configuration_id`."""
     fields = decorator.arguments
     if fields and fields[0].key is None:
-        fields = (type(fields[0])("configuration_id", fields[0].value), *fields[1:])
+        fields = (Field("configuration_id", fields[0].value), *fields[1:])
     return Record(fields)
 
 
@@ -116,8 +117,8 @@ def _ranks(scope: Scope, known: dict[int, Ranks]) -> Ranks:
     found = known.get(id(scope))
     if found is not None:
         return found
-    around = scope.parent or scope.main_graph
-    found = known[id(scope)] = _ranks(around, known).new_child() if around else ChainMap()
+    outer = scope.parent or scope.main_graph
+    found = known[id(scope)] = _ranks(outer, known).new_child() if outer else ChainMap()
     for value in (*scope.inputs, *scope.outputs, *scope.infos, *scope.initializers):
         shape = getattr(value.type, "shape", None)
         if shape is not None:
@@ -234,7 +235,7 @@ def _devices(spec: Record, name: str, count: int | None, place: Place) -> Iterat
                 f"the device group {key} of {quoted(name)} contains device {index}, which is not "
                 "in the configuration",
                 (place,),
-                help=_indices(count),
+                help=_allowed_indices(count),
             )
     for index in _out_of_range(spec, "device", count):
         if index not in groups:
@@ -242,7 +243,8 @@ def _devices(spec: Record, name: str, count: int | None, place: Place) -> Iterat
                 "sharding-shards",
                 f"{quoted(name)} is on device {index}, which is not in the configuration",
                 (place,),
-                help=f"{_indices(count)}, or the key of a group in `index_to_device_group_map`",
+                help=f"{_allowed_indices(count)}, or the key of a group in "
+                "`index_to_device_group_map`",
             )
 
 
@@ -251,11 +253,12 @@ def _out_of_range(record: Record, name: str, count: int | None) -> Iterator[int]
     items = field_of(record, name)
     for item in items if isinstance(items, tuple) else ():
         index = number_of(item)
-        if index is not None and not (index >= 0 and (count is None or index < count)):
+        if index is not None and (index < 0 or (count is not None and index >= count)):
             yield index
 
 
-def _indices(count: int | None) -> str:
+def _allowed_indices(count: int | None) -> str:
+    """Return a help text with the valid indices of devices; `count` is None if unknown."""
     if count is None or count < 1:
         return "write the index of a device"
     return f"write the index of a device, from 0 to {count - 1}"

@@ -41,7 +41,10 @@ def check(subject: Subject) -> Iterator[Finding]:
 
 def _entries(tensor: TensorUse, entries: tuple[tuple[str, str], ...]) -> Iterator[Finding]:
     """Check the keys of external data, and that it has a location and no inline data."""
-    if not isinstance(tensor.data, (ExternalData, NoData)) and not _is_empty(tensor):
+    if not (
+        isinstance(tensor.data, (ExternalData, NoData))
+        or tensor.data in (TypedData(b""), StringData(()))
+    ):
         yield _finding(
             tensor, "external-location-missing", "has both external data and inline data"
         )
@@ -62,13 +65,13 @@ def _entries(tensor: TensorUse, entries: tuple[tuple[str, str], ...]) -> Iterato
 
 
 def _file(
-    tensor: TensorUse, known: dict[str, str], base_dir: Path | None, digests: dict[Path, str]
+    tensor: TensorUse, entries: dict[str, str], base_dir: Path | None, digests: dict[Path, str]
 ) -> Iterator[Finding]:
     """Check the location of external data, and the file there if `base_dir` is known."""
-    location = known.get("location")
+    location = entries.get("location")
     if not location:
         return
-    problem = unsafe(location)
+    problem = _unsafe(location)
     path: Path | None = None
     if problem is None and base_dir is not None:
         path, problem = _resolve(base_dir, location)
@@ -83,9 +86,9 @@ def _file(
         yield _finding(tensor, "external-file-missing", f"{has}, which does not exist")
         path = None
     try:
-        yield from _range(tensor, known, path)
-        if path is not None and known.get("checksum"):
-            yield from _checksum(tensor, known["checksum"], path, digests)
+        yield from _range(tensor, entries, path)
+        if path is not None and entries.get("checksum"):
+            yield from _checksum(tensor, entries["checksum"], path, digests)
     except OSError as error:
         why = f"which cannot be read: {error.strerror or error}"
         yield _finding(tensor, "external-file-missing", f"{has}, {why}")
@@ -108,19 +111,14 @@ def external_entries(tensor: TensorUse) -> tuple[tuple[str, str], ...] | None:
     return tuple(entries)
 
 
-def _is_empty(tensor: TensorUse) -> bool:
-    data = tensor.data
-    return isinstance(data, (TypedData, StringData)) and data in (TypedData(b""), StringData(()))
-
-
 def _text(value: object) -> str:
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else ""
 
 
-def unsafe(location: str) -> str | None:
-    """Return the reason why a location must not be read; None if its spelling is safe.
+def _unsafe(location: str) -> str | None:
+    """Return the reason why the spelling of a location is unsafe; None if it is safe.
 
-    Links are not followed, because no files are accessed.
+    The function accesses no files, so it does not follow links.
     """
     if location.startswith(("/", "\\")) or _DRIVE.match(location):
         return "an absolute path"
@@ -142,10 +140,11 @@ def _resolve(base_dir: Path, location: str) -> tuple[Path | None, str | None]:
     return Path(path), None
 
 
-def _range(tensor: TensorUse, known: dict[str, str], path: Path | None) -> Iterator[Finding]:
+def _range(tensor: TensorUse, entries: dict[str, str], path: Path | None) -> Iterator[Finding]:
+    """Check `offset` and `length` against the tensor and, if `path` is given, against the file."""
     numbers: dict[str, int] = {}
     for key in ("offset", "length"):
-        text = known.get(key)
+        text = entries.get(key)
         if text is None:
             continue
         if not (text.isascii() and text.isdigit() and len(text) < 20):

@@ -13,19 +13,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from onnxtext.ast.model import Function, Node
+from onnxtext.ast.model import Node
 from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType, Reference
 from onnxtext.checker.context.checked_model import Subject, plain_domain
-from onnxtext.checker.context.finding import Finding, Place, Repair, quoted
+from onnxtext.checker.context.finding import Finding, Place, quoted
 from onnxtext.checker.context.operator_resolution import targets
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.inference.function_needs import Needs, TypedUse, float_for_int
-from onnxtext.checker.rules.node_attributes import EXAMPLES
+from onnxtext.checker.rules.node_attributes import EXAMPLES, renaming
 from onnxtext.plurals import counted
 
 _MOST = 20
-"""Maximum number of overloads that a finding lists, and of findings for what one call lacks.
+"""The maximum number of overloads in a note, and of missing inputs or attributes of one call.
 
 Without this limit, n calls of a function with n parameters could have n * n findings.
 """
@@ -60,17 +60,15 @@ def _conflicts(subject: Subject, needs: Needs) -> Iterator[Finding]:
         if isinstance(item, Attribute) and item.type is not None
     }
     for (function, _, name), (first, second) in needs.conflicts.items():
-        if (
-            function,
-            name,
-        ) not in declared:  # `rules.attributes` compares each use with a declared type
-            one, other = first.type.name.lower(), second.type.name.lower()
-            yield Finding(
-                "attribute-ref-unknown",
-                f"the parameter {quoted(name)} is used as `{other}` here, but as `{one}` elsewhere",
-                (second.place, first.place._replace(label=f"used as `{one}`")),
-                help="declare one parameter for each type",
-            )
+        if (function, name) in declared:
+            continue  # `rules.attributes` compares each use with the declared type
+        one, other = first.type.name.lower(), second.type.name.lower()
+        yield Finding(
+            "attribute-ref-unknown",
+            f"the parameter {quoted(name)} is used as `{other}` here, but as `{one}` elsewhere",
+            (second.place, first.place._replace(label=f"used as `{one}`")),
+            help="declare one parameter for each type",
+        )
 
 
 def _no_overload(subject: Subject, node: Node, overloads: list[str]) -> Finding:
@@ -78,22 +76,21 @@ def _no_overload(subject: Subject, node: Node, overloads: list[str]) -> Finding:
     shown = [f"`{name}`" if name else "an unnamed overload" for name in overloads[:_MOST]]
     more = f" and {len(overloads) - _MOST} more" if len(overloads) > _MOST else ""
     known = ", ".join(shown) + more
-    called = f"the overload {quoted(node.overload)}" if node.overload else "no unnamed overload"
+    lacks = "has no unnamed overload"
+    if node.overload:
+        lacks = f"does not have the overload {quoted(node.overload)}"
     return Finding(
         "function-overload-unknown",
-        f"the function {quoted(node.op_type)} has {called}" if not node.overload
-        else f"the function {quoted(node.op_type)} does not have {called}",
+        f"the function {quoted(node.op_type)} {lacks}",
         (Place(node, ("op_type",)),),
         help=f"did you mean {quoted(near)}?"
         if near
         else "call an overload that exists, or define this overload",
         notes=(f"its overloads: {known}",),
-    )  # fmt: skip
+    )
 
 
 def _call(subject: Subject, node: Node, function: Scope, needs: Needs) -> Iterator[Finding]:
-    owner = function.owner
-    assert isinstance(owner, Function)
     definition = Place(function.original, ("name",), "defined here")
     for kind, actual, formal in (
         ("input", node.inputs, function.inputs),
@@ -103,7 +100,7 @@ def _call(subject: Subject, node: Node, function: Scope, needs: Needs) -> Iterat
             yield Finding(
                 "function-call-arity",
                 f"the call has {counted(len(actual), kind)}, but the function "
-                f"{quoted(owner.name)} has {len(formal)}",
+                f"{quoted(function.name)} has {len(formal)}",
                 (Place(node, (f"{kind}s", len(formal))), definition),
                 help=f"remove the extra {kind}s from the call, or add {kind}s to the function",
             )
@@ -115,22 +112,17 @@ def _call(subject: Subject, node: Node, function: Scope, needs: Needs) -> Iterat
     for name in islice(lacking, _MOST):
         yield Finding(
             "function-call-arity",
-            f"the call lacks the input {quoted(name)} of the function {quoted(owner.name)}",
+            f"the call lacks the input {quoted(name)} of the function {quoted(function.name)}",
             (Place(node, ("op_type",)), definition),
             help=f"pass a value for {quoted(name)}",
         )
-    yield from _attributes(subject, node, owner, definition, needs, function)
+    yield from _attributes(subject, node, function, definition, needs)
 
 
 def _attributes(
-    subject: Subject,
-    node: Node,
-    function: Function,
-    definition: Place,
-    needs: Needs,
-    scope: Scope,
+    subject: Subject, node: Node, function: Scope, definition: Place, needs: Needs
 ) -> Iterator[Finding]:
-    parameters, _, needed = needs.interface(scope)
+    parameters, _, needed = needs.interface(function)
     given = set()
     for index, attribute in enumerate(node.attributes):
         given.add(attribute.name)
@@ -145,15 +137,13 @@ def _attributes(
                 if near
                 else "remove the attribute, or add it to the attribute parameters of the function",
                 severity="info" if attribute.name.startswith("__") else None,
-                repair=Repair("respell", node, (attribute.name, near)) if near else None,
+                repair=renaming(node, attribute.name, near),
             )
         else:
             formal = parameters[attribute.name]
             declared = None if formal is None else formal.type
-            used = needs.type(scope, attribute.name) if declared is None else None
-            finding = _mistyped(node, index, function, definition, declared, used)
-            if finding is not None:
-                yield finding
+            used = needs.type(function, attribute.name) if declared is None else None
+            yield from _mistyped(node, index, function, definition, declared, used)
     for name in islice((name for name in needed if name not in given), _MOST):
         yield Finding(
             "function-call-attribute",
@@ -166,12 +156,12 @@ def _attributes(
 def _mistyped(
     node: Node,
     index: int,
-    function: Function,
+    function: Scope,
     definition: Place,
     declared: AttributeType | None,
     used: TypedUse | None,
-) -> Finding | None:
-    """Report an attribute of a call with another type than declared, or than the body uses.
+) -> Iterator[Finding]:
+    """Report an attribute of a call whose type differs from the type in the function.
 
     Args:
         node: the call.
@@ -179,12 +169,12 @@ def _mistyped(
         function: the called function.
         definition: the place of the function.
         declared: the type in the function's parameter list; None if the list has only the name.
-        used: a use of the parameter in the body; None if `declared` is known, or without a use.
+        used: a use of the parameter in the body; None if there is none, or if `declared` is known.
     """
     attribute = node.attributes[index]
     wanted = declared or (used.type if used is not None else None)
     if wanted is None or attribute.type is None or attribute.type == wanted:
-        return None
+        return
     type, given = wanted.name.lower(), attribute.type.name.lower()
     what = f"the attribute {quoted(attribute.name)} of {quoted(function.name)}"
     must = "must have the type" if used is None else "is used as"
@@ -192,7 +182,7 @@ def _mistyped(
     others = [definition]
     if used is not None:
         others = [used.place._replace(label=f"used as `{type}` here")]
-    return Finding(
+    yield Finding(
         "function-call-attribute",
         f"{what} {must} `{type}`, but has the type `{given}`",
         (place, *others),

@@ -24,24 +24,21 @@ from onnxtext.checker.context.signatures import Signature
 
 def check(subject: Subject) -> Iterator[Finding]:
     """Check the definitions of functions."""
-    scopes = [scope for scope in subject.scopes if scope.kind == "function"]
-    if not scopes:
+    bodies = [(s, s.function) for s in subject.scopes if s.kind == "function" and s.function]
+    if not bodies:
         return
-    yield from _keys(subject, scopes)
-    for scope in scopes:
-        assert isinstance(scope.owner, Function)
-        yield from _parameters(scope, scope.owner)
+    yield from _keys(subject, bodies)
+    for scope, function in bodies:
+        yield from _parameters(scope, function)
     yield from _recursion(subject)
     yield from _conflicts(subject)
     if subject.model is not None:
-        yield from _usage(subject, scopes)
+        yield from _usage(subject, bodies)
 
 
-def _keys(subject: Subject, scopes: list[Scope]) -> Iterator[Finding]:
+def _keys(subject: Subject, bodies: list[tuple[Scope, Function]]) -> Iterator[Finding]:
     by_key: dict[tuple[str, ...], Scope] = {}
-    for scope in scopes:
-        function = scope.owner
-        assert isinstance(function, Function)
+    for scope, function in bodies:
         place = Place(scope.original, ("name",))
         if not function.name:
             yield Finding(
@@ -74,7 +71,7 @@ def _keys(subject: Subject, scopes: list[Scope]) -> Iterator[Finding]:
 
 
 def _parameters(scope: Scope, function: Function) -> Iterator[Finding]:
-    seen: dict[str, int] = {}
+    seen: set[str] = set()
     for index, item in enumerate(function.attributes):
         name = item.name if isinstance(item, Attribute) else item
         if name in seen:
@@ -84,14 +81,12 @@ def _parameters(scope: Scope, function: Function) -> Iterator[Finding]:
                 (Place(scope.original, ("attributes", index)),),
                 help="remove one of them",
             )
-        seen[name] = index
+        seen.add(name)
 
 
 def _calls(subject: Subject) -> dict[FunctionKey, list[tuple[FunctionKey, Node]]]:
-    """Return the calls in each function and its nested graphs, as (called function, node)."""
+    """Map each function to the calls in its body and nested graphs: (called function, node)."""
     calls: dict[FunctionKey, list[tuple[FunctionKey, Node]]] = {}
-    if not subject.functions:
-        return calls
     for scope in subject.scopes:
         if scope.function is None:
             continue
@@ -104,6 +99,7 @@ def _calls(subject: Subject) -> dict[FunctionKey, list[tuple[FunctionKey, Node]]
 
 
 def _recursion(subject: Subject) -> Iterator[Finding]:
+    """Find cycles of calls by a depth-first search without recursion."""
     calls = _calls(subject)
     state: dict[FunctionKey, int] = {}  # 1: on the current path of calls, 2: finished
     for root in subject.functions:
@@ -147,52 +143,49 @@ def _recursive(
 def _conflicts(subject: Subject) -> Iterator[Finding]:
     """Find operators that differ between the versions that the model and its functions import."""
     resolved = targets(subject)
-    imports: dict[str, tuple[int, Scope]] = {}
+    in_functions = [
+        (scope, scope.function, scope.opsets.versions)
+        for scope in subject.scopes
+        if scope.function is not None and scope.opsets is not None
+    ]
+    imports: dict[str, tuple[int, Scope]] = {}  # the first import of each domain
     if subject.main is not None and subject.main.opsets is not None:
         imports = {d: (v, subject.main) for d, v in subject.main.opsets.versions.items()}
-    for scope in subject.scopes:
-        if scope.function is None or scope.opsets is None:
-            continue
-        for domain, version in scope.opsets.versions.items():
+    for scope, _, versions in in_functions:
+        for domain, version in versions.items():
             imports.setdefault(domain, (version, scope))
     reported: set[tuple[str, str, int]] = set()
-    for scope in subject.scopes:
-        if scope.function is None or scope.opsets is None:
-            continue
+    for scope, function, versions in in_functions:
         for node, target in zip(scope.nodes, resolved[id(scope)], strict=True):
-            if type(target) is Scope:
-                continue
             domain = plain_domain(node.domain)
-            own = scope.opsets.versions.get(domain)
-            if own is None or imports[domain][0] == own:
+            if type(target) is Scope or domain not in versions:
                 continue
-            key = domain, node.op_type, id(scope.function)
-            if key in reported:
+            own, (version, importer) = versions[domain], imports[domain]
+            key = domain, node.op_type, id(function)
+            if version == own or key in reported:
                 continue
-            other = subject.schemas.find(domain, node.op_type, imports[domain][0])
+            other = subject.schemas.find(domain, node.op_type, version)
             here = target.since if type(target) is Signature else None
             there = other.since if other is not None else None
             if here != there:
                 reported.add(key)
-                around = imports[domain][1]
                 yield Finding(
                     "function-opset-conflict",
                     f"`{node.op_type}` differs between version {own}, which the function "
-                    f"{quoted(scope.function.name)} imports, and version {imports[domain][0]}, "
-                    f"which {around.describe()} imports",
+                    f"{quoted(function.name)} imports, and version {version}, which "
+                    f"{importer.describe()} imports",
                     (Place(node, ("op_type",)),),
                     help="import the same version in both",
                 )
 
 
-def _usage(subject: Subject, scopes: list[Scope]) -> Iterator[Finding]:
+def _usage(subject: Subject, bodies: list[tuple[Scope, Function]]) -> Iterator[Finding]:
     called: set[FunctionKey] = set()
     if subject.active("function-unused"):
         for _, node in subject.nodes():
             called.add((plain_domain(node.domain), node.op_type, node.overload or ""))
-    for scope in scopes:
-        assert isinstance(scope.owner, Function)
-        key = function_key(scope.owner)
+    for scope, function in bodies:
+        key = function_key(function)
         place = Place(scope.original, ("name",))
         if subject.schemas.knows(key[0]) and subject.schemas.history(key[0], key[1]):
             yield Finding(

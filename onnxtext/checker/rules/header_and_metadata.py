@@ -17,12 +17,13 @@ from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.collect_types_tensors import Decorated, decorated
 from onnxtext.checker.context.finding import Finding, Place, quoted
 from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.diagnostics import Severity
 
 _REVERSE_DNS = re.compile(r"[a-z0-9-]+(\.[A-Za-z0-9_-]+)+")
 _HTML = re.compile(
     r"</?(?:a|b|br|code|div|em|h[1-6]|hr|i|img|li|ol|p|pre|span|strong|table|ul)\b[^<>]*>"
 )
-STANDARD_KEYS = frozenset(
+_STANDARD_KEYS = frozenset(
     {"model_author", "model_license", "Image.BitmapPixelFormat", "Image.ColorSpaceGamma",
      "Image.NominalPixelRange"}
 )  # fmt: skip
@@ -42,7 +43,7 @@ def check(subject: Subject) -> Iterator[Finding]:
             )
         if subject.active("model-domain-missing", "producer-missing"):
             yield from _header(model)
-        yield from _entries(model, model.metadata, "error")
+        yield from _entries(model, model.metadata, None)
     lints = subject.active("doc-html")
     if lints and model is not None and model.doc_string:
         yield from _doc(model, model.doc_string)
@@ -72,7 +73,10 @@ def _meta_entries(item: Decorated) -> Iterator[tuple[str, str]]:
                     yield argument.key, argument.value.decode("utf-8", "replace")
 
 
-def _entries(item: object, entries: list[tuple[str, str]], severity: str) -> Iterator[Finding]:
+def _entries(
+    item: object, entries: list[tuple[str, str]], severity: Severity | None
+) -> Iterator[Finding]:
+    """Check the keys of metadata; `severity` is that of duplicate keys."""
     seen: set[str] = set()
     reported: set[str] = set()
     for index, (key, _) in enumerate(entries):
@@ -83,11 +87,11 @@ def _entries(item: object, entries: list[tuple[str, str]], severity: str) -> Ite
                 "metadata-key-duplicate",
                 f"the metadata has two entries with the key {quoted(key)}",
                 (Place(item, part),),
-                severity="error" if severity == "error" else "warning",
+                severity=severity,
                 help="remove one of them",
             )
         seen.add(key)
-        if key not in STANDARD_KEYS and not _REVERSE_DNS.fullmatch(key):
+        if key not in _STANDARD_KEYS and not _REVERSE_DNS.fullmatch(key):
             yield Finding(
                 "metadata-key-namespace",
                 f"the metadata key {quoted(key)} has no namespace",
@@ -98,12 +102,12 @@ def _entries(item: object, entries: list[tuple[str, str]], severity: str) -> Ite
 
 def _header(model: Model) -> Iterator[Finding]:
     if not model.domain or not _REVERSE_DNS.fullmatch(model.domain):
-        what = f"{quoted(model.domain)} is not in reverse-DNS form" if model.domain else "missing"
+        what = "is missing"
+        if model.domain:
+            what = f"{quoted(model.domain)} is not in reverse-DNS form"
         yield Finding(
             "model-domain-missing",
-            f"the model's `domain` is {what}"
-            if what == "missing"
-            else f"the model's `domain` {what}",
+            f"the model's `domain` {what}",
             (Place(model, ("domain",)),),
             help='write a reverse-DNS name, such as `domain: "org.example.models"`',
         )

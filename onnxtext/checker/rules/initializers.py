@@ -11,11 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from onnxtext.ast.model import ValueInfo
 from onnxtext.ast.tensors_and_attributes import SparseTensor
 from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Finding, Place, quoted
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.scopes import Scope
+from onnxtext.checker.rules.missing_and_duplicate_names import with_repeated_names
 
 
 def check(subject: Subject) -> Iterator[Finding]:
@@ -36,37 +38,29 @@ def check(subject: Subject) -> Iterator[Finding]:
                         help="add it to the inputs, or raise `ir_version` to 4",
                     )
         if scope.kind == "nested":
-            yield from _nested(scope, subject.ir_version)
+            yield from _nested(scope, inputs, subject.ir_version)
 
 
 def _duplicates(scope: Scope) -> Iterator[Finding]:
-    if scope.distinct:
-        return
-    by_name: dict[str, list[Place]] = {}
-    for value in scope.initializers:
-        if value.name:
-            by_name.setdefault(value.name, []).append(Place(value, ("name",)))
-    if len(by_name) == len(scope.initializers):
-        return
-    for name, places in by_name.items():
-        if len(places) > 1:
-            yield Finding(
-                "initializer-duplicate",
-                f"{len(places)} initializers are named {quoted(name)}",
-                (places[1], places[0]._replace(label="first occurrence"), *places[2:]),
-                help="remove or rename one of them",
-            )
+    for name, same in () if scope.distinct else with_repeated_names(scope.initializers):
+        first, second, *others = [Place(value, ("name",)) for value in same]
+        yield Finding(
+            "initializer-duplicate",
+            f"{len(same)} initializers are named {quoted(name)}",
+            (second, first._replace(label="first occurrence"), *others),
+            help="remove or rename one of them",
+        )
 
 
-def _nested(scope: Scope, ir_version: int) -> Iterator[Finding]:
-    places = {value.name: index for index, value in enumerate(scope.inputs)}
-    both = [value for value in scope.initializers if value.name in places]
+def _nested(scope: Scope, inputs: dict[str, ValueInfo], ir_version: int) -> Iterator[Finding]:
+    """Find initializers of a nested graph that are inputs, or are not the last inputs."""
+    both = [value for value in scope.initializers if value.name in inputs]
     if ir_version >= 4 or not ir_version:
         for value in both:
             yield Finding(
                 "subgraph-initializer-is-input",
                 f"{quoted(value.name)} is both an input and an initializer of a nested graph",
-                (Place(value, ("name",)), Place(scope.inputs[places[value.name]], ("name",))),
+                (Place(value, ("name",)), Place(inputs[value.name], ("name",))),
                 help="remove it from the inputs",
             )
         return

@@ -10,8 +10,9 @@ Fix: raise `ir_version`, or do not use the construct.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import chain, islice
 
-from onnxtext.ast.model import Fragment, Function, Graph
+from onnxtext.ast.model import Fragment, Graph
 from onnxtext.ast.tensors_and_attributes import Attribute
 from onnxtext.ast.types import MapType, OptionalType, SequenceType, SparseTensorType, TensorType
 from onnxtext.checker.context.checked_model import Subject
@@ -103,9 +104,9 @@ def newest_known() -> int:
 
 
 def _needs(subject: Subject, version: int) -> Iterator[Finding]:
-    for needed, what, places, severity in _newer(subject, version):
-        some = tuple(places)
-        if needed > version and some:
+    for needed, what, places, severity in _newer(subject):
+        some = tuple(places) if needed > version else ()
+        if some:
             yield Finding(
                 "needs-ir-version",
                 f"{what} needs IR version {needed}, but the model declares {version}",
@@ -119,80 +120,59 @@ Need = tuple[int, str, Iterable[Place], Severity | None]
 """The required IR version, a construct, the places with it, and the severity of the finding."""
 
 
-def _newer(subject: Subject, version: int) -> Iterator[Need]:
+def _newer(subject: Subject) -> Iterator[Need]:
     """Yield the constructs that IR versions after 1 introduced, and where the model uses them.
 
-    Constructs that `version` allows may be left out, or have only some of their places.
+    Most places are generators: they walk the model only if its IR version lacks the construct.
     """
     model = subject.model
     assert model is not None
-    if version < 3 and model.opset_imports:
-        yield 3, "`opset_import`", [Place(model, ("opset_imports",))], None
-    if version < 2:
-        used = [
-            Place(node, ("attributes", index))
-            for _, node in subject.nodes()
-            for index, attribute in enumerate(node.attributes)
-            if attribute.type is not None
-        ]
-        yield 2, "the type of an attribute", used, "warning"
-    if version < 3:
-        yield 3, "the domain of a node", [Place(n) for _, n in subject.nodes() if n.domain], None
-    quantized = [Place(item) for scope in subject.scopes for item in scope.quantization]
+    imports = [Place(model, ("opset_imports",))] if model.opset_imports else []
+    yield 3, "`opset_import`", imports, None
+    attribute_types = (
+        Place(node, ("attributes", index))
+        for _, node in subject.nodes()
+        for index, attribute in enumerate(node.attributes)
+        if attribute.type is not None
+    )
+    yield 2, "the type of an attribute", attribute_types, "warning"
+    yield 3, "the domain of a node", (Place(n) for _, n in subject.nodes() if n.domain), None
+    quantized = (Place(item) for scope in subject.scopes for item in scope.quantization)
     yield 5, "a quantization annotation", quantized, None
-    yield 7, "training information", [Place(item, ("training",)) for item in model.training], None
-    yield 8, "a function", [Place(function) for function in model.functions], None
-    functions = [scope for scope in subject.scopes if scope.kind == "function"]
-    with_defaults = [
-        Place(scope.original)
-        for scope in functions
-        if any(isinstance(item, Attribute) for item in getattr(scope.owner, "attributes", ()))
-    ]
+    yield 7, "training information", (Place(item, ("training",)) for item in model.training), None
+    yield 8, "a function", map(Place, model.functions), None
+    bodies = [(s, s.function) for s in subject.scopes if s.kind == "function" and s.function]
+    with_defaults = (
+        Place(body.original)
+        for body, function in bodies
+        if any(isinstance(item, Attribute) for item in function.attributes)
+    )
     yield 9, "a typed attribute of a function", with_defaults, None
-    overloads: list[Place] = [
-        Place(s.original) for s in functions if isinstance(s.owner, Function) and s.owner.overload
-    ]
-    yield 10, "an overload", [*overloads, *_overloaded_calls(subject, version)], None
-    typed = [Place(s.original) for s in functions if _has_types(s)]
+    overloads = (Place(body.original) for body, function in bodies if function.overload)
+    calls = (Place(node) for _, node in subject.nodes() if node.overload)
+    yield 10, "an overload", chain(overloads, islice(calls, MOST_PLACES)), None
+    typed = (Place(body.original) for body, _ in bodies if _has_types(body))
     yield 10, "a type in a function", typed, None
-    yield 10, "metadata of a part of the model", _with_metadata(subject, version), None
-    yield 11, "a device configuration", [Place(item) for item in model.configurations], None
-    yield 11, "the devices of a node", _with_decorator(subject, "device", version), None
+    metadata = (Place(item) for item in decorated(subject) if item.metadata)
+    meta = chain(metadata, _with_decorator(subject, "meta"))
+    yield 10, "metadata of a part of the model", meta, None
+    yield 11, "a device configuration", map(Place, model.configurations), None
+    yield 11, "the devices of a node", _with_decorator(subject, "device"), None
     yield from _newer_types(subject)
 
 
-def _overloaded_calls(subject: Subject, version: int) -> list[Place]:
-    if version >= 10:
-        return []
-    return [Place(node) for _, node in subject.nodes() if node.overload][:MOST_PLACES]
-
-
 def _has_types(scope: Scope) -> bool:
-    infos = scope.infos
-    values = [*scope.inputs, *scope.outputs]
-    nodes = scope.nodes
     return bool(
-        infos
-        or any(value.type is not None for value in values)
-        or any(node.output_types for node in nodes)
+        scope.infos
+        or any(value.type is not None for value in (*scope.inputs, *scope.outputs))
+        or any(node.output_types for node in scope.nodes)
     )
 
 
-def _with_metadata(subject: Subject, version: int) -> list[Place]:
-    if version >= 10:
-        return []
-    found = [Place(item) for item in decorated(subject) if item.metadata]
-    return [*found, *_with_decorator(subject, "meta", version)]
-
-
-def _with_decorator(subject: Subject, name: str, version: int) -> list[Place]:
-    if version >= (11 if name == "device" else 10):
-        return []
-    return [
-        Place(item)
-        for item in decorated(subject)
-        if any(d.name.rpartition(".")[2] == name for d in item.decorators)
-    ]
+def _with_decorator(subject: Subject, name: str) -> Iterator[Place]:
+    for item in decorated(subject):
+        if any(decorator.name.rpartition(".")[2] == name for decorator in item.decorators):
+            yield Place(item)
 
 
 def _newer_types(subject: Subject) -> Iterator[Need]:

@@ -31,8 +31,8 @@ class _Listed(NamedTuple):
         operators: the operators with this attribute.
         attribute: its name.
         values: the listed values, and values of other versions that onnxruntime accepts as well.
-        loads: further values with which onnxruntime loads a model; they are only warnings. None if
-            onnxruntime loads models with any value.
+        loads: further values that onnxruntime accepts when it loads a model; they are only
+            warnings. None if it accepts any value.
         since: the first version of the operators that this entry describes.
         until: the last version that it describes.
         domain: the domain of the operators.

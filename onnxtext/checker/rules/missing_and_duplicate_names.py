@@ -10,9 +10,10 @@ Fix: add the missing name, or rename one of the duplicates.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
+from typing import TypeVar
 
-from onnxtext.ast.model import ValueInfo
+from onnxtext.ast.model import Node, ValueInfo
 from onnxtext.ast.tensors_and_attributes import SparseTensor
 from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Finding, Place, quoted
@@ -20,6 +21,7 @@ from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.scopes import Scope
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+Named = TypeVar("Named", ValueInfo, Node)
 
 
 def check(subject: Subject) -> Iterator[Finding]:
@@ -65,7 +67,7 @@ def _unnamed(scope: Scope) -> Iterator[Finding]:
 def _duplicates(
     scope: Scope, kind: str, values: list[ValueInfo], function: bool
 ) -> Iterator[Finding]:
-    for name, same in _with_repeated_names(values):
+    for name, same in with_repeated_names(values):
         labels = ["first occurrence", "second occurrence", *["repeated here"] * (len(same) - 2)]
         places = [Place(value, ("name",), label) for value, label in zip(same, labels, strict=True)]
         yield Finding(
@@ -76,31 +78,27 @@ def _duplicates(
         )
 
 
-def _with_repeated_names(values: Iterable[ValueInfo]) -> list[tuple[str, list[ValueInfo]]]:
-    """Return each name that several values have, with these values."""
-    by_name: dict[str, list[ValueInfo]] = {}
-    for value in values:
-        if value.name:
-            by_name.setdefault(value.name, []).append(value)
+def with_repeated_names(items: Sequence[Named]) -> list[tuple[str, list[Named]]]:
+    """Return each name that several values or nodes have, with these values or nodes."""
+    names = [item.name for item in items if item.name]
+    if len(set(names)) == len(names):
+        return []
+    by_name: dict[str, list[Named]] = {}
+    for item in items:
+        if item.name:
+            by_name.setdefault(item.name, []).append(item)
     return [(name, same) for name, same in by_name.items() if len(same) > 1]
 
 
 def _nodes(scope: Scope) -> Iterator[Finding]:
-    names = [node.name for node in scope.nodes if node.name]
-    if len(set(names)) == len(names):
-        return
-    by_name: dict[str, list[Place]] = {}
-    for node in scope.nodes:
-        if node.name:
-            by_name.setdefault(node.name, []).append(Place(node, ("name",)))
-    for name, places in by_name.items():
-        if len(places) > 1:
-            yield Finding(
-                "node-name-duplicate",
-                f"{len(places)} nodes of {scope.describe()} are named {quoted(name)}",
-                (places[1], places[0]._replace(label="first occurrence"), *places[2:]),
-                help="rename or remove one of the names",
-            )
+    for name, same in with_repeated_names(scope.nodes):
+        first, second, *others = [Place(node, ("name",)) for node in same]
+        yield Finding(
+            "node-name-duplicate",
+            f"{len(same)} nodes of {scope.describe()} are named {quoted(name)}",
+            (second, first._replace(label="first occurrence"), *others),
+            help="rename or remove one of the names",
+        )
 
 
 def _identifiers(subject: Subject) -> Iterator[Finding]:

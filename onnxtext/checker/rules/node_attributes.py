@@ -29,25 +29,14 @@ def check(subject: Subject) -> Iterator[Finding]:
     """Compare the attributes of nodes with the schemas of the operators."""
     resolved = targets(subject)
     fitting: set[tuple[object, ...]] = set()
-    required: dict[int, frozenset[str]] = {}
     for scope in subject.scopes:
         # Skip nodes with the operator and the attribute types of a valid node.
         for node, target, key in attribute_forms(scope.nodes, resolved[id(scope)], fitting):
-            attributes = node.attributes
-            found: list[Finding] = []
-            if len(attributes) > 1:
-                names = {attribute.name for attribute in attributes}
-                if len(names) < len(attributes):
-                    found += _duplicates(node)
+            found = list(_duplicates(node))
             if type(target) is Signature and not target.deprecated:
-                found += _misfits(node, target)
-                needed = required.get(id(target))
-                if needed is None:
-                    needed = required[id(target)] = frozenset(
-                        [name for name, formal in target.attributes.items() if formal.required]
-                    )
-                if needed:
-                    found += _missing(node, target, needed)
+                for index, attribute in enumerate(node.attributes):
+                    found += _misfit(node, index, attribute, target)
+                found += _missing(node, target)
             if found:
                 if type(target) is Signature and target.origin:
                     found = [_with_origin(finding, target) for finding in found]
@@ -66,24 +55,17 @@ def _with_origin(finding: Finding, signature: Signature) -> Finding:
     )
 
 
-def _misfits(node: Node, signature: Signature) -> list[Finding]:
-    found = []
-    for index, attribute in enumerate(node.attributes):
-        finding = _misfit(node, index, attribute, signature)
-        if finding is not None:
-            found.append(finding)
-    return found
-
-
-def _missing(node: Node, signature: Signature, needed: frozenset[str]) -> Iterator[Finding]:
-    for name in sorted(needed.difference([attribute.name for attribute in node.attributes])):
-        kind = AttributeType(signature.attributes[name].type).name.lower()
-        yield Finding(
-            "attribute-required",
-            f"`{node.op_type}` needs the attribute `{name}`",
-            (Place(node, ("op_type",)),),
-            help=f"add the attribute; its type is `{kind}`",
-        )
+def _missing(node: Node, signature: Signature) -> Iterator[Finding]:
+    present = {attribute.name for attribute in node.attributes}
+    for name, formal in sorted(signature.attributes.items()):
+        if formal.required and name not in present:
+            kind = AttributeType(formal.type).name.lower()
+            yield Finding(
+                "attribute-required",
+                f"`{node.op_type}` needs the attribute `{name}`",
+                (Place(node, ("op_type",)),),
+                help=f"add the attribute; its type is `{kind}`",
+            )
 
 
 def _duplicates(node: Node) -> Iterator[Finding]:
@@ -114,41 +96,53 @@ EXAMPLES = {
 """An example value of each attribute type, as the end of a help text."""
 
 
-def _misfit(node: Node, index: int, attribute: Attribute, signature: Signature) -> Finding | None:
+def _misfit(
+    node: Node, index: int, attribute: Attribute, signature: Signature
+) -> Iterator[Finding]:
+    """Report an attribute that the operator does not have, or that has the wrong type."""
     formal = signature.attributes.get(attribute.name)
     if formal is not None and (attribute.type == formal.type or attribute.type is None):
-        return None
-    place = Place(node, ("attributes", index))
+        return
     if formal is None:
         if not attribute.name or "" in signature.attributes or signature.is_open:
-            return None
+            return
         near = nearest(attribute.name, signature.attributes)
         known = ", ".join(f"`{name}`" for name in sorted(signature.attributes))
-        return Finding(
+        yield Finding(
             "attribute-unknown",
             f"`{node.op_type}` has no attribute {quoted(attribute.name)}",
-            (place,),
+            (Place(node, ("attributes", index)),),
             help=f"did you mean {quoted(near)}?"
             if near
             else "remove the attribute, or correct its name",
             notes=(f"its attributes: {known}" if known else "it has no attributes",),
             severity="info" if attribute.name.startswith("__") else None,
-            repair=Repair("respell", node, (attribute.name, near)) if near else None,
+            repair=renaming(node, attribute.name, near),
         )
+        return
     assert attribute.type is not None
     wanted = AttributeType(formal.type).name.lower()
     example = EXAMPLES.get(wanted, "")
     value = attribute.value
     if wanted == "int" and isinstance(value, TensorType) and value.element in ELEMENTS:
         example = f", such as `{ELEMENTS[value.element].number}`, the number of `{value.element}`"
-    return Finding(
+    yield Finding(
         "attribute-type",
         f"the attribute `{attribute.name}` of `{node.op_type}` must have the type `{wanted}`, but "
         f"has the type `{attribute.type.name.lower()}`",
-        (place._replace(part=(*place.part, "value")),),
+        (Place(node, ("attributes", index, "value")),),
         help=f"write a value of type `{wanted}`{example}",
         repair=float_for_int(node, attribute, AttributeType(formal.type)),
     )
+
+
+def renaming(node: Node, wrong: str, right: str | None) -> Repair | None:
+    """Return the repair that renames an attribute of a node; None if the right name is None."""
+    if right is None:
+        return None
+    from onnxtext.printer.strings import word  # a slow import, rarely needed
+
+    return Repair("respell", node, (wrong, word(right)))
 
 
 FAMILY = Family(

@@ -17,11 +17,11 @@ from onnxtext.checker.context.finding import Finding, Place, Repair, according_t
 from onnxtext.checker.context.operator_resolution import targets
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.scopes import Scope
-from onnxtext.checker.context.signatures import Parameter, Signature
+from onnxtext.checker.context.signatures import Signature
 from onnxtext.diagnostics import Severity
 from onnxtext.plurals import counted
 
-EXPERIMENTAL = frozenset(
+_EXPERIMENTAL = frozenset(
     {"ATen", "Affine", "ConstantFill", "Crop", "DynamicSlice", "GRUUnit", "GivenTensorFill",
      "ImageScaler", "ParametricSoftplus", "Scale", "ScaledTanh"}
 )  # fmt: skip
@@ -58,7 +58,7 @@ def check(subject: Subject) -> Iterator[Finding]:
                 )
             if target is None:
                 if node.op_type:
-                    _sort_unknown(subject, scope, node, unknown, unknown_domains)
+                    _record_unknown(subject, scope, node, unknown, unknown_domains)
             elif type(target) is Signature:
                 if target.origin and not target.domain:
                     only_in_table.setdefault((target.name, target.origin), []).append(
@@ -68,16 +68,11 @@ def check(subject: Subject) -> Iterator[Finding]:
                     yield according_to(
                         _deprecated(node, target), target.origin, tentative=target.tentative
                     )
-                elif (
-                    not target.least_inputs <= len(inputs) <= target.most_inputs
-                    or not target.least_outputs <= len(outputs) <= target.most_outputs
-                    or "" in inputs
-                    or "" in outputs
-                ):
-                    for finding in _arity(node, target):
-                        yield _with_origin(finding, node, target)
-                elif outputs and node.op_type and not target.origin:
-                    fitting.add(form)
+                else:
+                    found = [_with_origin(item, node, target) for item in _arity(node, target)]
+                    yield from found
+                    if not found and outputs and node.op_type and not target.origin:
+                        fitting.add(form)
     for (name, origin), places in only_in_table.items():
         yield Finding(
             "op-unknown",
@@ -98,7 +93,7 @@ def check(subject: Subject) -> Iterator[Finding]:
         )
 
 
-def _sort_unknown(
+def _record_unknown(
     subject: Subject,
     scope: Scope,
     node: Node,
@@ -115,48 +110,47 @@ def _sort_unknown(
         unknown_domains: nodes of unknown domains, by domain; extended.
     """
     domain = plain_domain(node.domain)
+    place = Place(node, ("op_type",))
     if scope.opsets is None:
         if subject.schemas.knows(domain) and not subject.schemas.history(domain, node.op_type):
             key = domain, node.op_type, node.overload or "", 0
-            unknown.setdefault(key, []).append(Place(node, ("op_type",)))
+            unknown.setdefault(key, []).append(place)
         return
     version = scope.opsets.versions.get(domain)
     if version is None:
         return  # reported as opset-domain-not-imported
-    if any(key[:2] == (domain, node.op_type) for key in _functions(subject, node.op_type)):
+    functions = _functions(subject)
+    if node.op_type in functions.get(domain, ()):
         return  # reported as function-overload-unknown
-    place = Place(node, ("op_type",))
     if subject.schemas.knows(domain):
-        if domain == "" and node.op_type in EXPERIMENTAL:
+        if domain == "" and node.op_type in _EXPERIMENTAL:
             return
-        unknown.setdefault((domain, node.op_type, "", version), []).append(place)
-    elif domain in _domains(subject) or any(subject.schemas.tables(domain)):
-        unknown.setdefault((domain, node.op_type, "", version), []).append(place)
-    else:
+    elif domain not in functions and not any(subject.schemas.tables(domain)):
         unknown_domains.setdefault(domain, []).append(place)
+        return
+    unknown.setdefault((domain, node.op_type, "", version), []).append(place)
 
 
-def _domains(subject: Subject) -> set[str]:
-    known: set[str] | None = subject.memo.get("function-domains")
+def _functions(subject: Subject) -> dict[str, list[str]]:
+    """Map each domain to the names of its functions; each name occurs once per overload."""
+    known: dict[str, list[str]] | None = subject.memo.get("function-names")
     if known is None:
-        known = subject.memo["function-domains"] = {key[0] for key in subject.functions}
+        known = subject.memo["function-names"] = {}
+        for domain, name, _ in subject.functions:
+            known.setdefault(domain, []).append(name)
     return known
 
 
-def _functions(subject: Subject, name: str) -> list[tuple[str, str, str]]:
-    by_name: dict[str, list[tuple[str, str, str]]] | None = subject.memo.get("functions-by-name")
-    if by_name is None:
-        by_name = subject.memo["functions-by-name"] = {}
-        for key in subject.functions:
-            by_name.setdefault(key[1], []).append(key)
-    return by_name.get(name, [])
-
-
 def _unknown(subject: Subject, key: tuple[str, str, str, int], places: list[Place]) -> Finding:
+    """Report the nodes at `places`, whose operator is not known.
+
+    `key` is (domain, operator, overload, version); the version is 0 in a fragment without imports.
+    """
     domain, name, _, version = key
     schemas = subject.schemas
     shown = f"{domain}.{name}" if domain else name
     history = schemas.history(domain, name)
+    functions = _functions(subject)
     repair = None
     help = f"correct its name, or define a function {quoted(shown)}"
     severity: Severity | None = None
@@ -165,25 +159,23 @@ def _unknown(subject: Subject, key: tuple[str, str, str, int], places: list[Plac
         help = f"it was added in version {history[0]}: import that version or a later version"
     else:
         message = f"there is no operator {quoted(shown)}"
-        own = (
-            [key[1] for key in subject.functions if key[0] == domain] if subject.may_suggest else []
-        )
-        near = (
-            subject.nearest(name, [*own, *schemas.names(domain)]) if subject.may_suggest else None
-        )
+        near = None
+        if subject.may_suggest:
+            near = subject.nearest(name, [*functions.get(domain, ()), *schemas.names(domain)])
         other = next(
             (d for d in ("", "ai.onnx.ml") if d != domain and schemas.history(d, name)), None
         )
         if near:
             help = f"did you mean {quoted(near)}?"
-            repair = Repair(
-                "respell", places[0].item, (shown, f"{domain}.{near}" if domain else near)
-            )
+            from onnxtext.printer.strings import word  # a slow import, rarely needed
+
+            right = f"{domain}.{word(near)}" if domain else word(near)
+            repair = Repair("respell", places[0].item, (shown, right))
         elif other is not None:
             meant = f"`{other}.{name}`" if other else f"the standard operator `{name}`"
             help = f"did you mean {meant}?"
         tables = [] if schemas.knows(domain) else list(schemas.tables(domain))
-        if tables and domain not in _domains(subject):
+        if tables and domain not in functions:
             origins = ", ".join([table.origin for table in tables])
             if near is None and other is None and all(table.tentative for table in tables):
                 return _unlisted(shown, origins, places)
@@ -238,30 +230,27 @@ def _arity(node: Node, signature: Signature) -> Iterator[Finding]:
         yield _count(node, signature, "input", len(inputs))
     if not signature.least_outputs <= len(outputs) <= signature.most_outputs and outputs:
         yield _count(node, signature, "output", len(outputs))
-    if "" in inputs:
-        for index, name in enumerate(inputs):
-            formal = signature.input(index)
-            if not name and formal is not None and _required(formal, index, signature.least_inputs):
-                yield Finding(
-                    "optional-input-missing",
-                    f"the required input `{formal.name}` of `{node.op_type}` is missing",
-                    (Place(node, ("inputs", index)),),
-                    help=f"write the name of a value as the input `{formal.name}`",
-                )
-    if "" in outputs:
-        for index, name in enumerate(outputs):
-            formal = signature.output(index)
-            if not name and formal is not None and formal.option == "single":
-                yield Finding(
-                    "output-empty-required",
-                    f"the required output `{formal.name}` of `{node.op_type}` has no name",
-                    (Place(node, ("outputs", index)),),
-                    help="name the output, even if nothing uses it",
-                )
-
-
-def _required(formal: Parameter, index: int, least: int) -> bool:
-    return formal.option == "single" or (formal.option == "variadic" and index < least)
+    for index, name in enumerate(inputs):
+        formal = None if name else signature.input(index)
+        if formal is not None and (
+            formal.option == "single"
+            or (formal.option == "variadic" and index < signature.least_inputs)
+        ):
+            yield Finding(
+                "optional-input-missing",
+                f"the required input `{formal.name}` of `{node.op_type}` is missing",
+                (Place(node, ("inputs", index)),),
+                help=f"write the name of a value as the input `{formal.name}`",
+            )
+    for index, name in enumerate(outputs):
+        formal = None if name else signature.output(index)
+        if formal is not None and formal.option == "single":
+            yield Finding(
+                "output-empty-required",
+                f"the required output `{formal.name}` of `{node.op_type}` has no name",
+                (Place(node, ("outputs", index)),),
+                help="name the output, even if nothing uses it",
+            )
 
 
 def _count(node: Node, signature: Signature, kind: str, count: int) -> Finding:
@@ -275,18 +264,16 @@ def _count(node: Node, signature: Signature, kind: str, count: int) -> Finding:
     else:
         wanted = f"{least} to {most} {kind}s"
     if count > most:
+        place = Place(node, (f"{kind}s", most))
         help = f"keep only the first {counted(most, kind)}" if most else f"remove the {kind}s"
     else:
+        place = Place(node, (f"{kind}s",) if count else ())
         help = f"add the missing {kind}s"
     names = ", ".join(
         formal.name + {"single": "", "optional": "?", "variadic": "…"}[formal.option]
         for formal in formals
     )
     verb = "takes" if kind == "input" else "has"
-    if count > most:
-        place = Place(node, (f"{kind}s", most))
-    else:
-        place = Place(node, (f"{kind}s",) if count else ())
     return Finding(
         f"{kind}-count",
         f"`{node.op_type}` {verb} {wanted}, not {count}",

@@ -111,7 +111,6 @@ def _not_imported(subject: Subject) -> Iterator[Finding]:
         newest = subject.schemas.newest(domain)
         version = (newest or 1) if domain else _suggested_version()
         entry = f'"{domain}": {version}' if domain else str(version)
-        known = newest is not None
         target = scope.function if in_function else subject.model
         yield Finding(
             "function-opset-missing" if in_function else "opset-domain-not-imported",
@@ -120,7 +119,7 @@ def _not_imported(subject: Subject) -> Iterator[Finding]:
             (places[0]._replace(label=f"used by {counted(len(places), 'node')}"), *places[1:]),
             help=f"add {entry} to `opset_import`",
             repair=Repair("import", subject.resolved.original(target), (domain, version))
-            if known and target is not None
+            if newest is not None and target is not None
             else None,
         )
 

@@ -9,10 +9,10 @@ Fix: correct the declaration, or transpose or reshape the value.
 The check takes these steps, and stops as soon as the model is known to be valid:
 1. Infer a small model with one node of each kind, that is, of each combination of operator,
    attributes and input types (`inference.node_kinds`). If it is valid, so is the whole model.
-2. Let onnx infer the whole model, which is fast. If onnx checks all nodes without an error, and
-   `symbolic_dimensions` checks their operators with the shapes that onnx does not know, the model
-   is valid. (onnx skips training graphs and, after an unknown operator, reports no errors.) In a
-   large model, operators that only onnx checks, such as `Loop`, are not checked with these shapes.
+2. Let onnx infer the whole model, which is fast. The model is valid if onnx reports no error, onnx
+   visits all nodes, and the rules of `symbolic_dimensions`, which know more shapes than onnx, cover
+   all operators. (onnx skips training graphs, and reports no errors after an unknown operator.) A
+   model of more than `_MOST_NODES` nodes may also have other operators, such as `Loop`.
 3. Infer each node separately, which finds all errors and the nodes that cause them.
 """
 
@@ -41,22 +41,20 @@ from onnxtext.checker.isolation.worker_client import Failure
 
 def check(subject: Subject) -> Iterator[Finding]:
     """Find nodes that reject the shapes of their inputs, and wrong declared shapes."""
-    if subject.is_recursive:
-        return
-    if fits_by_kind(subject):
+    if subject.is_recursive or fits_by_kind(subject):
         return
     errors = bool(errors_of(subject))
     expandable = is_expandable(subject)
     objection = whole_model(subject) if expandable and not errors else None
     used = {id(target): target for target in chain.from_iterable(targets(subject).values())}
-    unknown = any(map(_is_foreign, used.values()))
+    unchecked = any(map(_is_foreign, used.values()))
     if subject.node_count <= _MOST_NODES:
-        unknown = unknown or any(map(_is_unlisted, used.values()))
+        unchecked = unchecked or any(map(_is_checked_only_by_onnx, used.values()))
     kinds = {scope.kind for scope in subject.scopes}
-    unseen = not kinds.isdisjoint(("initialization", "algorithm", "fragment"))
+    skipped = not kinds.isdisjoint(("initialization", "algorithm", "fragment"))
     # In IR version 1, attributes may lack a type, which onnx rejects only in inference of one node.
-    unseen = unseen or subject.ir_version == 1
-    if not errors and objection is None and not unknown and not unseen and expandable:
+    skipped = skipped or subject.ir_version == 1
+    if expandable and not errors and objection is None and not unchecked and not skipped:
         return
     findings = ShapeInference.of(subject).findings
     yield from findings
@@ -65,7 +63,7 @@ def check(subject: Subject) -> Iterator[Finding]:
 
 
 _MOST_NODES = 5_000
-"""Number of nodes up to which step 3 takes no noticeable time."""
+"""The number of nodes up to which step 3 takes no noticeable time."""
 
 
 def _is_foreign(target: Target) -> bool:
@@ -73,13 +71,16 @@ def _is_foreign(target: Target) -> bool:
     return target is None or (type(target) is Signature and bool(target.origin))
 
 
-def _is_unlisted(target: Target) -> bool:
-    """Whether only onnx checks the shapes of nodes with this target."""
+def _is_checked_only_by_onnx(target: Target) -> bool:
+    """Whether `symbolic_dimensions` has no rule for the shapes of nodes with this target."""
     return type(target) is Signature and target.name not in OPERATORS
 
 
 def _negative(subject: Subject, objection: str | Failure) -> Finding | None:
-    """Replace the warning about a negative dimension by an error if onnx rejects the dimension."""
+    """Return the warning about a negative dimension as an error, if onnx rejects the dimension.
+
+    The warning is removed from `subject.found`. Return None if onnx has another objection.
+    """
     if isinstance(objection, Failure) or "(-" not in objection:
         return None
     found = (finding for finding in subject.found if finding.slug == "dim-value-negative")
@@ -102,11 +103,10 @@ def _unplaced(subject: Subject, objection: str | Failure) -> Finding:
         if f"(op_type:{node.op_type}{named})" in objection:
             place = Place(node, ("op_type",))
             break
-    slug = slug_of(objection)
     message = objection.replace("[ShapeInferenceError]", "").replace("[TypeInferenceError]", "")
     first = message.strip().partition("\n")[0]
     return Finding(
-        slug,
+        slug_of(objection),
         f"shape inference of onnx failed: {first.strip()}",
         (place,),
         help="correct the node or value that the message names, or its declared types",

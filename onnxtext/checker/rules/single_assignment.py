@@ -29,24 +29,27 @@ def check(subject: Subject) -> Iterator[Finding]:
 
 
 def _redefined(scope: Scope) -> Iterator[Finding]:
+    """Report names with several definitions; names that the same nodes define share a finding.
+
+    So a duplicated node is reported once, not once for each of its outputs.
+    """
     by_name: dict[str, list[Place]] = {}
     for index, number, name in scope.redefinitions:
         place = Place(scope.nodes[index], ("outputs", number), "defined again here")
         by_name.setdefault(name, []).append(place)
-    alike: dict[tuple[str, tuple[int, ...]], list[str]] = {}
+    groups: dict[tuple[str, tuple[int, ...]], list[str]] = {}
     for name, places in by_name.items():
         first = scope.definition(name)[0]
-        given = scope.position[name] == GIVEN
-        kind = "given" if given else "twice" if first is places[0].item else "again"
-        # Report a duplicated node once, not once for each of its outputs.
-        nodes = () if kind != "again" else (id(first), *(id(place.item) for place in places))
-        alike.setdefault((kind, nodes or (len(alike),)), []).append(name)
-    for (kind, _), names in alike.items():
-        what = {
-            "given": "an input or initializer, and an output of a node",
-            "twice": "two outputs of one node",
-            "again": "an output of more than one node",
-        }[kind]
+        key: tuple[int, ...] = (len(groups),)  # a group of its own
+        if scope.position[name] == GIVEN:
+            what = "an input or initializer, and an output of a node"
+        elif first is places[0].item:
+            what = "two outputs of one node"
+        else:
+            what = "an output of more than one node"
+            key = (id(first), *(id(place.item) for place in places))
+        groups.setdefault((what, key), []).append(name)
+    for (what, _), names in groups.items():
         verb = "is" if len(names) == 1 else "are each"
         places = by_name[names[0]]
         more = [Place(place.item, place.part) for name in names[1:] for place in by_name[name]]
@@ -74,19 +77,19 @@ def _shadowing(scope: Scope, ir_version: int) -> Iterator[Finding]:
     Up to IR version 8, the specification forbids this only for outputs of nodes; since then also
     for inputs and initializers.
     """
-    outer = list(scope.outer())
+    outer_scopes = list(scope.outer())
     for name, position in scope.position.items():
         is_given = position == GIVEN
-        for around, limit in outer:
-            at = around.position.get(name)
+        for outer, limit in outer_scopes:
+            at = outer.position.get(name)
             if at is not None and at < limit:
                 yield Finding(
                     "value-shadows-outer",
                     f"{quoted(name)} is defined in {scope.describe()}, and also in "
-                    f"{around.describe()}, which encloses it",
+                    f"{outer.describe()}, which encloses it",
                     (
                         Place(*scope.definition(name)),
-                        Place(*around.definition(name), "the outer definition"),
+                        Place(*outer.definition(name), "the outer definition"),
                     ),
                     severity="warning" if is_given and 0 < ir_version <= 8 else None,
                     help="rename the inner value",

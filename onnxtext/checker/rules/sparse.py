@@ -13,14 +13,7 @@ from collections.abc import Iterator
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from onnxtext.ast.tensors_and_attributes import (
-    Blob,
-    FieldData,
-    RawData,
-    SparseTensor,
-    Tensor,
-    TypedData,
-)
+from onnxtext.ast.tensors_and_attributes import RawData, SparseTensor, Tensor, TypedData
 from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.collect_types_tensors import sparse_tensors
 from onnxtext.checker.context.finding import Finding, Place, quoted
@@ -80,15 +73,12 @@ def _rank(name: str, sparse: SparseTensor, place: Place) -> Iterator[Finding]:
 
 
 def _numbers(tensor: Tensor) -> NDArray[Any] | None:
+    """Return the elements of an int64 tensor; None if they are in a blob or in a wrong field."""
     import numpy as np
 
     match tensor.data:
-        case RawData(data):
+        case RawData(data) | TypedData(data):
             return np.frombuffer(data, "<i8")
-        case TypedData(entries):
-            return np.frombuffer(entries, "<i8")
-        case FieldData() | Blob():
-            return None
     return None
 
 

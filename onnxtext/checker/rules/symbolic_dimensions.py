@@ -6,9 +6,9 @@ of inputs must allow several sizes, independently of each other.
 Why: readers take equal names for equal sizes, and callers choose the sizes of symbolic dimensions.
 Fix: rename one of the dimensions, or correct the size.
 
-Each operator adds equations between sizes to a system of equations; its unknowns are the symbolic
-dimensions. A finding shows two places that require different sizes, or a node that accepts only
-one.
+Each operator adds equations between sizes to a system of equations, whose unknowns are the symbolic
+dimensions. A finding shows two places that require different sizes, or a node that accepts only one
+size.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import re
 from collections.abc import Iterator
 
 from onnxtext.ast.model import Node, ValueInfo
-from onnxtext.ast.types import TensorType, Type
+from onnxtext.ast.types import TensorType
 from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.context.finding import Finding, Place, Repair, chain_of, quoted
@@ -43,9 +43,7 @@ def check(subject: Subject) -> Iterator[Finding]:
 
     Also report the shape mismatches that symbolic inference finds.
     """
-    if subject.is_recursive:
-        return
-    if sizes_fit_by_kind(subject):
+    if subject.is_recursive or sizes_fit_by_kind(subject):
         return
     shapes = SymbolicShapes(subject)
     conflicts = shapes.run()
@@ -67,32 +65,31 @@ def _forced(main: Scope, shapes: SymbolicShapes) -> Iterator[Finding]:
     trace = Trace(main, shapes)
     declared: dict[str, ValueInfo] = {}
     for value in main.inputs:
-        for name in _symbols(value.type):
-            declared.setdefault(name, value)
+        shape = value.type.shape if isinstance(value.type, TensorType) else None
+        for name in map(plain_dim, shape or ()):
+            if isinstance(name, str) and name:
+                declared.setdefault(name, value)
     groups: dict[str, list[str]] = {}
     for name, value in declared.items():
         forced = shapes.sizes.forced(name)
         if forced is not None and id(forced.place.item) not in given:
-            yield _only(value, name, forced, trace)
+            yield _forced_size(value, name, forced, trace)
         if shapes.sizes.number(sized(name)) is None:
             groups.setdefault(shapes.sizes.joined(name)[0], []).append(name)
     for names in groups.values():
         if len(names) > 1:
-            finding = _equal(names, declared, trace)
+            finding = _forced_equality(names, declared, trace)
             if id(finding.places[0].item) not in given:
                 yield finding
 
 
-def _symbols(type: Type | None) -> list[str]:
-    shape = type.shape if isinstance(type, TensorType) else None
-    return [name for name in map(plain_dim, shape or ()) if isinstance(name, str) and name]
-
-
-def _only(value: ValueInfo, name: str, forced: Forced, trace: Trace) -> Finding:
+def _forced_size(value: ValueInfo, name: str, forced: Forced, trace: Trace) -> Finding:
+    """Report the symbol `name` of the input `value`, which must have one of a few sizes."""
     item, part = forced.place.item, forced.place.part
     first, *others = forced.numbers
-    size = f"{quoted(name)} must be {' or '.join(map(str, forced.numbers))}"
-    help = f"write {' or '.join(map(str, forced.numbers))} instead of {quoted(name)}"
+    sizes = " or ".join(map(str, forced.numbers))
+    size = f"{quoted(name)} must be {sizes}"
+    help = f"write {sizes} instead of {quoted(name)}"
     places = [
         forced.place._replace(label=f"{size} here"),
         Place(value, ("type",), f"declared as {quoted(name)}"),
@@ -107,14 +104,14 @@ def _only(value: ValueInfo, name: str, forced: Forced, trace: Trace) -> Finding:
             else "change the node so that it accepts other sizes"
         )
         literal = trace.literal(forced.place, name, first) if not others else None
-        stored = trace.stored(item.inputs[1]) if literal is not None else None
         if literal is not None:
-            other = f"write {literal[1]} for this dimension in the shape"
-        if literal is not None and stored is not None:
             index, right = literal
-            wrong = trace.number(item.inputs[1], index)
-            places.append(Place(stored[0], (*stored[1], "element", index)))
-            repair = Repair("respell", stored[0], (str(wrong), right))
+            other = f"write {right} for this dimension in the shape"
+            stored = trace.stored(item.inputs[1])
+            if stored is not None:
+                wrong = trace.number(item.inputs[1], index)
+                places.append(Place(stored[0], (*stored[1], "element", index)))
+                repair = Repair("respell", stored[0], (str(wrong), right))
     else:
         output = item.outputs[int(part[1])] if isinstance(item, Node) else item.name
         why = f"the declared type of {quoted(output)} allows no other size"
@@ -132,17 +129,14 @@ def _only(value: ValueInfo, name: str, forced: Forced, trace: Trace) -> Finding:
 
 
 def _severity(place: Place, name: str, trace: Trace) -> Severity | None:
-    """Return `info` if the types of inputs alone determine the size: callers see these types.
-
-    Otherwise return None, for the severity of the rule.
-    """
+    """Return `info` if the types of inputs, which callers see, determine the size; else None."""
     return "info" if trace.follows_from_inputs(place, name) else None
 
 
 def _chain(place: Place, name: str, trace: Trace) -> tuple[str, ...]:
-    """Return a note on the values that carry a size from an input to a place.
+    """Return a note with the chain of values that carry a size from an input to a place.
 
-    The tuple is empty if there are fewer than two such values.
+    The tuple has the note, or is empty if the chain has fewer than two values.
     """
     values = trace.chain(place, name)
     if len(values) < 2:
@@ -150,7 +144,7 @@ def _chain(place: Place, name: str, trace: Trace) -> tuple[str, ...]:
     return (f"the size comes from {quoted(values[0])}: {chain_of(values)}",)
 
 
-def _equal(names: list[str], declared: dict[str, ValueInfo], trace: Trace) -> Finding:
+def _forced_equality(names: list[str], declared: dict[str, ValueInfo], trace: Trace) -> Finding:
     """Report symbols of inputs whose sizes must be equal, or must differ by a constant."""
     sizes = trace.shapes.sizes
     one, other, *rest = names

@@ -10,17 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import prod
-from typing import TYPE_CHECKING, Any
 
-from onnxtext.ast.tensors_and_attributes import Blob, FieldData, RawData, StringData, TypedData
+from onnxtext.ast.tensors_and_attributes import FieldData, RawData, StringData, TypedData
 from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.collect_types_tensors import TensorUse, tensors
 from onnxtext.checker.context.finding import Finding
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.tensor.elements import ELEMENTS, ElementType, raw_size
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 def check(subject: Subject) -> Iterator[Finding]:
@@ -30,14 +26,11 @@ def check(subject: Subject) -> Iterator[Finding]:
         if element is None:
             continue
         match tensor.data:
+            # In other element types every bit pattern is valid. `raw.data` expands repeated data.
             case RawData() as raw if element.kind == "bool" or element.bits == 6:
                 yield from _raw(tensor, element, raw.data)
-            case RawData():
-                continue  # every bit pattern is valid; do not expand repeated data
-            case Blob():
-                continue
-            case TypedData(entries) if element.field in ("int32_data", "uint64_data"):
-                yield from _entries(tensor, element, element.field, entries)
+            case TypedData(entries):
+                yield from _entries(tensor, element, entries)
             case StringData(values):
                 yield from _strings(tensor, values)
             case FieldData(fields):
@@ -45,7 +38,7 @@ def check(subject: Subject) -> Iterator[Finding]:
                     if name == "string_data" and isinstance(value, tuple):
                         yield from _strings(tensor, value)
                     elif name == element.field and isinstance(value, bytes):
-                        yield from _entries(tensor, element, name, value)
+                        yield from _entries(tensor, element, value)
                     elif name == "raw_data" and not isinstance(value, tuple):
                         yield from _raw(tensor, element, value)
 
@@ -66,29 +59,26 @@ def _raw(tensor: TensorUse, element: ElementType, data: bytes | memoryview) -> I
             )
 
 
-def _entries(tensor: TensorUse, element: ElementType, field: str, data: bytes) -> Iterator[Finding]:
+def _entries(tensor: TensorUse, element: ElementType, data: bytes) -> Iterator[Finding]:
+    """Check the entries of a typed field that are wider than the elements of the tensor.
+
+    Such fields are `int32_data` and, for `uint32` elements, `uint64_data`.
+    """
+    if element.field != "int32_data" and element.name != "uint32":
+        return
     import numpy as np
 
-    values: NDArray[Any]
-    if field == "uint64_data":
-        if element.bits != 32:
-            return
-        values = np.frombuffer(data, "<u8")
-        low, high = 0, (1 << 32) - 1
-    elif field == "int32_data":
-        values = np.frombuffer(data, "<i4")
-        low, high = _limits(element)
-        if element.bits in (2, 4) and len(values) < raw_size(element, prod(tensor.dims)):
-            return  # the rule `tensor-data-size` reports missing entries
-    else:
-        return
-    wrong = values[(values < low) | (values > high)] if len(values) else values
+    values = np.frombuffer(data, "<i4" if element.field == "int32_data" else "<u8")
+    if element.bits in (2, 4) and len(values) < raw_size(element, prod(tensor.dims)):
+        return  # the rule `tensor-data-size` reports missing entries
+    low, high = _limits(element)
+    wrong = values[(values < low) | (values > high)]
     if len(wrong):
         yield _range(tensor, int(wrong[0]), low, high)
 
 
 def _limits(element: ElementType) -> tuple[int, int]:
-    """Return the minimum and maximum entry of `int32_data` for an element type."""
+    """Return the minimum and maximum entry of the typed field for an element type."""
     if element.bits in (2, 4):  # one byte with two or four elements; its sign may be extended
         return -128 if element.kind == "int" else 0, 255
     if element.kind == "bool":

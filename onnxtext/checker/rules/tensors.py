@@ -12,14 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import prod
 
-from onnxtext.ast.tensors_and_attributes import (
-    ExternalData,
-    FieldData,
-    NoData,
-    RawData,
-    StringData,
-    TypedData,
-)
+from onnxtext.ast.tensors_and_attributes import FieldData, NoData, RawData, StringData, TypedData
 from onnxtext.ast.typed_blobs import ENTRY_WIDTHS
 from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.collect_types_tensors import TensorUse, tensors
@@ -71,8 +64,6 @@ def _stored(tensor: TensorUse) -> Iterator[Finding]:
                 yield _size(tensor, f"has {counted(count, 'element')}, but no data{_hint(tensor)}")
         case FieldData(fields):
             yield from _fields(tensor, element, count, dict(fields))
-        case ExternalData():
-            pass
 
 
 def _hint(tensor: TensorUse) -> str:

@@ -23,7 +23,7 @@ def check(subject: Subject) -> Iterator[Finding]:
     if subject.model is None:
         return
     by_owner = {id(scope.original): scope for scope in subject.scopes}
-    bound: dict[str, Training] = {}
+    bound: dict[tuple[str, str], Training] = {}
     for training in subject.model.training:
         start = by_owner.get(id(training.initialization))
         step = by_owner.get(id(training.algorithm))
@@ -49,7 +49,7 @@ def check(subject: Subject) -> Iterator[Finding]:
 
 
 def _keys(
-    subject: Subject, training: Training, step: Scope | None, bound: dict[str, Training]
+    subject: Subject, training: Training, step: Scope | None, bound: dict[tuple[str, str], Training]
 ) -> Iterator[Finding]:
     initializers = {
         value.name
@@ -78,7 +78,7 @@ def _keys(
                 message = f"the `{field}` sets {quoted(key)} twice"
                 yield Finding("training-binding-key", message, (place,), help="remove one of them")
             seen.add(key)
-            other = bound.setdefault(f"{field}:{key}", training)
+            other = bound.setdefault((field, key), training)
             if other is not training:
                 yield Finding(
                     "training-binding-key",
@@ -92,12 +92,17 @@ def _keys(
 def _values(
     subject: Subject, training: Training, start: Scope | None, step: Scope | None
 ) -> Iterator[Finding]:
-    made = {value.name for value in start.outputs} if start is not None else set()
+    initialized = {value.name for value in start.outputs} if start is not None else set()
     updated = {
         value.name for scope in (step, subject.main) if scope is not None for value in scope.outputs
     }
     for field, pairs, outputs, where in (
-        ("initialization_binding", training.initialization_binding, made, "the initialization"),
+        (
+            "initialization_binding",
+            training.initialization_binding,
+            initialized,
+            "the initialization",
+        ),
         ("update_binding", training.update_binding, updated, "the algorithm or the graph"),
     ):
         if field == "initialization_binding" and start is None:
@@ -137,13 +142,13 @@ def _combined(main: Scope, step: Scope) -> Iterator[Finding]:
                 help="rename one of them",
                 severity="warning",
             )
-    for index, node in enumerate(main.nodes):
+    for node in main.nodes:
         for number, name in enumerate(node.inputs):
             if name and name not in main.position and name in step.position:
                 yield Finding(
                     "training-graph-combined",
                     f"a node of the graph uses {quoted(name)}, a value of the training's algorithm",
-                    (Place(main.nodes[index], ("inputs", number)), Place(*step.definition(name))),
+                    (Place(node, ("inputs", number)), Place(*step.definition(name))),
                     help="compute the value in the graph, or move the node to the algorithm",
                 )
 

@@ -10,21 +10,21 @@ Fix: remove the unused part (`--fix` removes initializers).
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 
 from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Finding, Place, Repair, quoted
 from onnxtext.checker.context.registry import Family, Rule
-from onnxtext.checker.context.scopes import Scope
 
 
 def check(subject: Subject) -> Iterator[Finding]:
     """Find unused initializers, and nodes without a used output."""
-    used = used_by_scope(subject)
+    used = _used_by_scope(subject)
     for scope in subject.scopes:
         names = used[id(scope)]
-        input_names = {value.name for value in scope.inputs}
+        used_or_input = names.union(value.name for value in scope.inputs)
         for value in scope.initializers:
-            if value.name and value.name not in names and value.name not in input_names:
+            if value.name and value.name not in used_or_input:
                 yield Finding(
                     "value-unused",
                     f"the initializer {quoted(value.name)} is not used",
@@ -34,7 +34,7 @@ def check(subject: Subject) -> Iterator[Finding]:
                 )
         for node in scope.nodes:
             outputs = [name for name in node.outputs if name]
-            if outputs and not any(name in names for name in outputs):
+            if outputs and names.isdisjoint(outputs):
                 yield Finding(
                     "value-unused",
                     f"no output of this `{node.op_type}` is used",
@@ -43,7 +43,7 @@ def check(subject: Subject) -> Iterator[Finding]:
                 )
 
 
-def used_by_scope(subject: Subject) -> dict[int, set[str]]:
+def _used_by_scope(subject: Subject) -> dict[int, set[str]]:
     """Map `id(scope)` to the names of the scope's used values.
 
     A value is used by a node (also of a nested graph), an output of the graph, a quantization
@@ -64,15 +64,11 @@ def used_by_scope(subject: Subject) -> dict[int, set[str]]:
             used[id(scope)].update(value for _, value in annotation.entries)
     if subject.model is not None and subject.main is not None:
         for training in subject.model.training:
-            for pairs in (training.initialization_binding, training.update_binding):
-                for key, value in pairs:
-                    for scope in (subject.main, *_training_scopes(subject)):
-                        used[id(scope)].update((key, value))
+            bindings = (*training.initialization_binding, *training.update_binding)
+            for scope in subject.scopes:
+                if scope.kind in ("main", "algorithm", "initialization"):
+                    used[id(scope)].update(chain.from_iterable(bindings))
     return used
-
-
-def _training_scopes(subject: Subject) -> list[Scope]:
-    return [s for s in subject.scopes if s.kind in ("algorithm", "initialization")]
 
 
 FAMILY = Family(check, (Rule("value-unused", "lint", "every initializer and every node is used"),))

@@ -10,14 +10,13 @@ Fix: correct the name, or sort the nodes (`--fix` sorts them).
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import chain
 from typing import NamedTuple
 
 from onnxtext.ast.model import Node
 from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Finding, Place, Repair, chain_of, quoted
 from onnxtext.checker.context.registry import Family, Rule
-from onnxtext.checker.context.scopes import Scope
+from onnxtext.checker.context.scopes import GIVEN, Scope
 from onnxtext.plurals import counted
 
 Use = tuple[int, int]
@@ -25,7 +24,7 @@ Use = tuple[int, int]
 
 
 class NestedUse(NamedTuple):
-    """The uses of a value in a nested graph, before an outer graph defines the value.
+    """Uses of a value in a nested graph, if an outer graph defines the value only later.
 
     Attributes:
         holder: the 0-based index, in the outer graph, of the node that contains the nested graph.
@@ -44,6 +43,7 @@ def check(subject: Subject) -> Iterator[Finding]:
     """Find uses of values that are not defined or are defined later, and undefined outputs."""
     nested: dict[int, list[NestedUse]] = {}
     undefined: dict[int, list[Finding]] = {}
+    # For each undefined name: the list and the index of its first finding, for merging.
     first: dict[tuple[int, str], tuple[list[Finding], int]] = {}
     for scope in subject.scopes:
         if not scope.unresolved:
@@ -70,7 +70,10 @@ def _used(scope: Scope, use: Use) -> str:
 
 
 def _merged(first: Finding, other: Finding, name: str) -> Finding | None:
-    """Merge the findings of one undefined name in two graphs; None if their repairs differ."""
+    """Merge the findings of one undefined name in two graphs.
+
+    Return None if the findings rename it to different names, or only one of them renames it.
+    """
     repair = first.repair
     if repair is not None:
         if other.repair is None or other.repair.argument[0] != repair.argument[0]:
@@ -91,31 +94,31 @@ def _undefined(
     Args:
         subject: the model.
         scope: the scope.
-        nested: uses of names that an outer graph defines later, by the id of the outer scope;
-            extended. They are reported with the outer graph.
+        nested: collects the uses of names that an outer scope defines later, by the `id()` of the
+            outer scope. They are reported with the outer scope.
     """
     uses: dict[str, list[Use]] = {}
     for use in scope.unresolved:
         name = _used(scope, use)
         if name not in scope.position:
             uses.setdefault(name, []).append(use)
-    outer = list(scope.outer()) if uses else []
+    outer_scopes = list(scope.outer()) if uses else []
     for name, found in uses.items():
         later: tuple[Scope, int] | None = None
-        for around, limit in outer:
-            at = around.position.get(name)
+        for outer, limit in outer_scopes:
+            at = outer.position.get(name)
             if at is not None and at < limit:
                 break
             if at is not None:
-                later = later or (around, limit)
+                later = later or (outer, limit)
         else:
             root = scope.outermost.kind
             if root == "nodes":
                 continue
             places = [Place(scope.nodes[i], ("inputs", n)) for i, n in found]
             if later is not None:
-                around, limit = later
-                nested.setdefault(id(around), []).append(NestedUse(limit, name, scope, places))
+                outer, limit = later
+                nested.setdefault(id(outer), []).append(NestedUse(limit, name, scope, places))
             elif root == "fragment":
                 missing = _undefined_value(subject, scope, name, places)
                 note = "an outer graph may define it: this is only a fragment of a model"
@@ -152,10 +155,17 @@ def _suggestions(
 
     A value that is defined later may depend on this node, so no repair writes its name.
     """
-    near = subject.nearest(name, chain(_visible(scope, node), _later(scope, node)))
+    if not subject.may_suggest:
+        return None, None
+    index = next(i for i, item in enumerate(scope.nodes) if item is node)
+    visible = [other for other, at in scope.position.items() if at < index]
+    for outer, limit in scope.outer():
+        visible += [other for other, at in outer.position.items() if at < limit]
+    later = [other for other, at in scope.position.items() if at > index]
+    near = subject.nearest(name, [*visible, *later])
     if near is None:  # a visible and a later name may be equally similar
-        return subject.nearest(name, _visible(scope, node)), None
-    return (near, None) if near in _visible(scope, node) else (None, near)
+        return subject.nearest(name, visible), None
+    return (near, None) if near in visible else (None, near)
 
 
 def _undefined_message(name: str, places: Sequence[Place]) -> str:
@@ -163,21 +173,8 @@ def _undefined_message(name: str, places: Sequence[Place]) -> str:
     return f"{quoted(name)} is not defined{times}"
 
 
-def _visible(scope: Scope, node: Node) -> Iterator[str]:
-    """Yield the names that a node may use."""
-    index = next((i for i, item in enumerate(scope.nodes) if item is node), len(scope.nodes))
-    yield from (name for name, at in scope.position.items() if at < index)
-    for around, limit in scope.outer():
-        yield from (name for name, at in around.position.items() if at < limit)
-
-
-def _later(scope: Scope, node: Node) -> Iterator[str]:
-    """Yield the names that later nodes of the same graph define."""
-    index = next((i for i, item in enumerate(scope.nodes) if item is node), len(scope.nodes))
-    yield from (name for name, at in scope.position.items() if at > index)
-
-
 def _inner_definition(scope: Scope, name: str) -> Scope | None:
+    """Return a graph nested directly in a scope that defines a name; None if there is none."""
     for children in scope.children.values():
         for child in children:
             if name in child.position:
@@ -186,15 +183,21 @@ def _inner_definition(scope: Scope, name: str) -> Scope | None:
 
 
 def _late(scope: Scope, late: list[Use], nested: list[NestedUse]) -> Iterator[Finding]:
-    """Find uses of a value in or before the node that defines it, also in nested graphs."""
+    """Report uses of a value in or before the node that defines it.
+
+    Args:
+        scope: the graph that defines the values.
+        late: the uses by nodes of the graph.
+        nested: the uses by nodes of nested graphs.
+    """
     needed = [_free_names(scope, index) for index in range(len(scope.nodes))]
-    cyclic = _cycles(scope, needed)
-    held: dict[int, list[NestedUse]] = {}
+    cycles = _cycles(scope, needed)
+    by_holder: dict[int, list[NestedUse]] = {}
     for use in nested:
-        held.setdefault(use.holder, []).append(use)
-    for cycle in cyclic:
-        yield _cycle(scope, cycle, needed, held)
-    in_cycle = {index: number for number, cycle in enumerate(cyclic) for index in cycle}
+        by_holder.setdefault(use.holder, []).append(use)
+    for cycle in cycles:
+        yield _cycle(scope, cycle, needed, by_holder)
+    in_cycle = {index: number for number, cycle in enumerate(cycles) for index in cycle}
 
     def is_in_cycle(user: int, name: str) -> bool:
         return user in in_cycle and in_cycle[user] == in_cycle.get(scope.position[name])
@@ -224,16 +227,20 @@ def _late(scope: Scope, late: list[Use], nested: list[NestedUse]) -> Iterator[Fi
             message,
             (first, Place(*scope.definition(name), "defined here, after its use"), *others),
             help="sort the nodes: a node comes after the nodes whose outputs it uses",
-            repair=None if cyclic else Repair("sort", scope.original),
+            repair=None if cycles else Repair("sort", scope.original),
         )
 
 
 def _cycle(
-    scope: Scope, cycle: list[int], needed: list[set[str]], held: dict[int, list[NestedUse]]
+    scope: Scope, cycle: list[int], needed: list[set[str]], by_holder: dict[int, list[NestedUse]]
 ) -> Finding:
     """Report a cycle of nodes.
 
-    `held` maps the index of a node to the uses of values in its nested graphs.
+    Args:
+        scope: the graph.
+        cycle: the indices of the nodes; each node uses an output of the previous node.
+        needed: for each node of the graph, the names that it and its nested graphs use.
+        by_holder: maps the index of a node to the uses of values in its nested graphs.
     """
     nodes = [scope.nodes[index] for index in cycle]
     chain = [
@@ -245,9 +252,11 @@ def _cycle(
         for i, (node, name) in enumerate(zip(nodes, chain, strict=True))
     ]
     names = set(chain)
-    for use in [use for index in cycle for use in held.get(index, ()) if use.name in names]:
-        label = f"used in {use.scope.describe()}, which is nested in that node"
-        places += [place._replace(label=label) for place in use.places]
+    for index in cycle:
+        for use in by_holder.get(index, ()):
+            if use.name in names:
+                label = f"used in {use.scope.describe()}, which is nested in that node"
+                places += [place._replace(label=label) for place in use.places]
     path = chain_of([*chain, chain[0]])
     return Finding(
         "graph-cycle",
@@ -275,8 +284,8 @@ def _cycles(scope: Scope, needed: list[set[str]]) -> list[list[int]]:
     """Return one cycle of each strongly connected component, as indices of nodes."""
     before: list[list[int]] = []
     for names in needed:
-        ats = {scope.position.get(name, -1) for name in names if name}
-        before.append([at for at in ats if at >= 0])
+        indices = {scope.position.get(name, GIVEN) for name in names}
+        before.append([index for index in indices if index != GIVEN])
     found = []
     for group in _components(before):
         if len(group) > 1 or group[0] in before[group[0]]:
@@ -329,7 +338,7 @@ def _components(before: list[list[int]]) -> list[list[int]]:
 
 
 def _one_cycle(group: list[int], before: list[list[int]]) -> list[int]:
-    """Return a cycle of a component, in the direction of the data flow."""
+    """Return a cycle of a component: each node uses an output of the previous node."""
     members = set(group)
     path: list[int] = []
     seen: dict[int, int] = {}
@@ -344,8 +353,9 @@ def _one_cycle(group: list[int], before: list[list[int]]) -> list[int]:
 
 
 def _outputs(subject: Subject, scope: Scope) -> Iterator[Finding]:
-    missing = [v for v in scope.outputs if v.name and v.name not in scope.position]
-    for value in missing:
+    for value in scope.outputs:
+        if not value.name or value.name in scope.position:
+            continue
         outer = scope.find_outer(value.name) if scope.parent is not None else None
         near = None if outer else subject.nearest(value.name, scope.position)
         notes: tuple[str, ...] = ()

@@ -33,17 +33,6 @@ def check(subject: Subject) -> Iterator[Finding]:
         yield from _conflicts(scope)
 
 
-def _typed_outputs(scope: Scope) -> dict[str, list[Place]]:
-    found: dict[str, list[Place]] = {}
-    for node in scope.nodes:
-        if node.output_types:
-            for index, type in enumerate(node.output_types):
-                if type is not None and node.outputs[index]:
-                    place = Place(node, ("output_types", index))
-                    found.setdefault(node.outputs[index], []).append(place)
-    return found
-
-
 def _duplicates(scope: Scope) -> Iterator[Finding]:
     if not scope.infos:
         return
@@ -51,8 +40,11 @@ def _duplicates(scope: Scope) -> Iterator[Finding]:
     for value in scope.infos:
         if value.name:
             by_name.setdefault(value.name, []).append(Place(value, ("name",)))
-    for name, typed in _typed_outputs(scope).items():
-        by_name.setdefault(name, []).extend(typed)
+    for node in scope.nodes:
+        for index, type in enumerate(node.output_types):
+            if type is not None and node.outputs[index]:
+                place = Place(node, ("output_types", index))
+                by_name.setdefault(node.outputs[index], []).append(place)
     if all(len(places) == 1 for places in by_name.values()) and scope.is_graph:
         return
     if not scope.is_graph:
@@ -62,10 +54,8 @@ def _duplicates(scope: Scope) -> Iterator[Finding]:
     for name, places in by_name.items():
         if len(places) > 1:
             same = all(_entry(place) == _entry(places[0]) for place in places[1:])
-            items = [place.item for place in reversed(places)] if same else []
-            removable = [
-                item for item in items if any(item is one for one in scope.original.values)
-            ]
+            own = set(map(id, scope.original.values)) if same else set()
+            removable = [place.item for place in reversed(places) if id(place.item) in own]
             yield Finding(
                 "value-info-duplicate",
                 f"`value_info` of {scope.describe()} has {len(places)} entries for {quoted(name)}",
@@ -168,14 +158,12 @@ def _declared(type: Type) -> str:
 
 
 def _are_same_kind(scope: Scope, value: ValueInfo, other: object) -> bool:
-    """Whether two values are both inputs or both outputs.
+    """Whether two values of one name are both inputs or both outputs.
 
-    Their equal names are reported by `missing_and_duplicate_names`.
+    `missing_and_duplicate_names` reports such values.
     """
-    return any(
-        any(item is value for item in group) and any(item is other for item in group)
-        for group in (scope.inputs, scope.outputs)
-    )
+    ids = {id(value), id(other)}
+    return any(ids.issubset(map(id, group)) for group in (scope.inputs, scope.outputs))
 
 
 FAMILY = Family(
