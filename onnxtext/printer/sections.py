@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from operator import attrgetter
 
 from onnxtext.ast.list_order import ORDERS
 from onnxtext.ast.model import Configuration, Function, Graph, Model, Training
 from onnxtext.ast.paths import Named, Step, list_parts, walk_model
-from onnxtext.ast.visit import METADATA, list_graphs
+from onnxtext.ast.visit import list_graphs
 from onnxtext.core import core, core_module
 from onnxtext.printer.layout import STEP, WIDTH, bracketed
 from onnxtext.printer.records import decorator_lines, field_text
@@ -98,7 +99,7 @@ def _in_section(graphs: Sequence[Graph | Function]) -> bool:
         if graph.value_metadata or graph.metadata:
             return True
         for items in (graph.nodes, graph.inputs, graph.outputs, graph.values):
-            if any(map(METADATA, items)):
+            if any(map(attrgetter("metadata"), items)):
                 return True
     return False
 
