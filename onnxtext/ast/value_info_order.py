@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from functools import partial
 from itertools import groupby
-from typing import NamedTuple
 
 from onnxtext.ast.inline_output_types import (
     Placed,
@@ -34,25 +34,17 @@ from onnxtext.ast.model import Graph, Node, ValueInfo
 from onnxtext.ast.records import Decorator, Word
 from onnxtext.ast.types import Type
 
+_Lists = dict[str, dict[str, Type | None]]
+"""The values that `value_info` may repeat: maps a part, such as `inputs`, to names and types."""
 
-class _Lists(NamedTuple):
-    """The initializers, inputs and outputs of a graph, which `value_info` may repeat.
 
-    Attributes:
-        names: the names in each part, such as `inputs`, in order.
-        types: for each part, the type of each name.
-    """
-
-    names: dict[str, list[str]]
-    types: dict[str, dict[str, Type | None]]
-
-    def part_of(self, info: ValueInfo) -> str:
-        """Return the part whose value has the entry's name and type; "" if there is none."""
-        if not info.decorators and not info.metadata:
-            for part, types in self.types.items():
-                if info.name in types and types[info.name] == info.type:
-                    return part
-        return ""
+def _part_of(lists: _Lists, info: ValueInfo) -> str:
+    """Return the part whose value has the entry's name and type; "" if there is none."""
+    if not info.decorators and not info.metadata:
+        for part, types in lists.items():
+            if info.name in types and types[info.name] == info.type:
+                return part
+    return ""
 
 
 def place_infos(
@@ -82,11 +74,11 @@ def place_infos(
             return decorator_of(Order(tuple(named))) if named else None, rest
     parts = {"initializers": data, "inputs": graph.inputs, "outputs": graph.outputs}
     names = {info.name for info in infos}
-    lists = _Lists({}, {})
+    lists: _Lists = {}
     for part, values in parts.items():
         types = {value.name: value.type for value in values}
         if len(types) == len(values) and (part != "initializers" or len(names) == len(infos)):
-            lists.names[part], lists.types[part] = [value.name for value in values], types
+            lists[part] = types
     before = [node.output_types for node in graph.nodes]
     wanted = _entries(graph, None, infos)
     made = None
@@ -96,7 +88,7 @@ def place_infos(
         made = _by_name(graph, infos)
     if made is not None and _entries(graph, *made) == wanted:
         order, rest = made
-        everything = [name for part in lists.names.values() for name in part]
+        everything = [name for types in lists.values() for name in types]
         return (decorator_of(order, everything) if order.items else None), rest
     for node, output_types in zip(graph.nodes, before, strict=True):
         node.output_types = output_types
@@ -170,10 +162,10 @@ def _in_parts(
         The order, and the entries to print in `<…>`. None for other lists. If `any_order` is true,
         also None if the type of a node's output would have to be printed in `<…>`.
     """
-    fewer = {part: types for part, types in lists.types.items() if part != "outputs"}
+    fewer = {part: types for part, types in lists.items() if part != "outputs"}
     # First try to move the types of graph outputs to nodes, rather than to copy graph outputs.
-    for used in (_Lists(lists.names, fewer), lists):
-        runs = [(part, list(run)) for part, run in groupby(infos, used.part_of)]
+    for used in (fewer, lists):
+        runs = [(part, list(run)) for part, run in groupby(infos, partial(_part_of, used))]
         copied = [part for part, _ in runs if part]
         others = [run for part, run in runs if not part]
         if len(set(copied)) < len(copied) or len(others) > 2:
@@ -183,7 +175,7 @@ def _in_parts(
         if copies is None or places is None:
             continue
         rest = [info for statements, _ in places for info in statements]
-        if used is not lists and any(map(lists.part_of, rest)):
+        if used is not lists and any(_part_of(lists, info) for info in rest):
             continue
         if any_order and _has_node_output(graph, rest):
             return None
@@ -229,7 +221,7 @@ def _copies(
         if not part:
             continue
         names = [info.name for info in run]
-        place = {name: at for at, name in enumerate(lists.names[part])}
+        place = {name: at for at, name in enumerate(lists[part])}
         ordered = ascending_end([place[name] for name in names])
         missing = place.keys() - set(names)
         if len(missing) > len(names) - ordered:

@@ -83,7 +83,8 @@ def read_raw(element: ElementType, text: str, dims: Sequence[int]) -> bytes | Re
         if raw_size(element, count) > _EXPANDED:
             return _repeated(element, values, count)
         if element.bits >= 8:
-            return _filled(_raw_bytes(element, values), found, count)
+            data = _raw_bytes(element, values)
+            return data + data[-(len(data) // found) :] * (count - found)
         values = np.concatenate([values, np.repeat(values[-1:], count - found, axis=0)])
     return _raw_bytes(element, values)
 
@@ -101,13 +102,6 @@ def _repeated(element: ElementType, values: NDArray[Any], count: int) -> Repetit
     return Repetition.of(
         start, _raw_bytes(element, last(group)), times, _raw_bytes(element, last(rest))
     )
-
-
-def _filled(data: bytes, found: int, count: int) -> bytes:
-    """Repeat the last element up to `count` elements."""
-    if found == 1:
-        return data * count
-    return data + data[-(len(data) // found) :] * (count - found)
 
 
 def parse_scalar(element: ElementType, text: str) -> bytes:
@@ -159,7 +153,7 @@ def parse_typed(element: ElementType, text: str) -> bytes:
         small = parse_small(element, text, None, "{}")
         if small is not None:
             return small
-    values = _typed_entries(element, _typed_range(element), flat(text, "{", "}"))
+    values = _typed_entries(element, flat(text, "{", "}"))
     if element.bits in (2, 4):
         codes = values & ((1 << element.bits) - 1)
         values = pack(codes.astype(np.uint8), element.bits)
@@ -229,10 +223,10 @@ def _range(element: ElementType) -> tuple[int, int]:
 
 def _typed_range(element: ElementType) -> tuple[int, int]:
     """Return the integers allowed in the field (such as `int32_data`) of an element type."""
-    if element.kind == "float" and element.bits < 32:
-        return (0, 15) if element.bits == 4 else (0 if element.bits < 6 else _INT32[0], _INT32[1])
+    if element.kind == "float" and element.bits == 4:
+        return 0, 15
     if element.field == "int32_data":
-        return _range(element) if element.bits < 8 else _INT32
+        return _INT32 if element.kind == "float" or element.bits >= 8 else _range(element)
     return _INT64 if element.kind == "int" else _OFFICIAL_UINT64
 
 
@@ -251,18 +245,16 @@ def _raw_elements(element: ElementType, elements: Elements) -> NDArray[Any]:
     )
 
 
-def _typed_entries(
-    element: ElementType, limits: tuple[int, int], elements: Elements
-) -> NDArray[Any]:
+def _typed_entries(element: ElementType, elements: Elements) -> NDArray[Any]:
     """Read the entries of a typed field; for packed types, the elements before packing."""
     if element.kind == "complex":
         return numbers.complexes(elements, element.bits // 2, pairs=False)
     if element.kind == "bool":
         return _typed_bools(elements)
     if element.kind != "float":
-        return numbers.ints(elements, *limits)
+        return numbers.ints(elements, *_typed_range(element))
     if element.bits < 32:
-        return numbers.narrow_typed(elements, element, limits[1])
+        return numbers.narrow_typed(elements, element, *_typed_range(element))
     return numbers.floats(elements) if element.name == "float" else numbers.doubles(elements)
 
 

@@ -31,10 +31,9 @@ _FIELD_TYPES = {
     "uint64_data": "<u8",
 }
 _BLOCK = 1 << 16
+"""Number of elements that `is_splat` compares at a time, after the first `_FEW`."""
 _FEW = 1 << 10
-"""Number of elements in a small block: the first that `is_splat` compares, and the most that are
-formatted one by one instead of with numpy.
-"""
+"""Number of elements that `is_splat` compares first, and maximum to format without numpy."""
 
 
 def format_rows(
@@ -137,7 +136,7 @@ def format_typed(
         if _within(entries, 2):
             return _one(_number_rows(entries.astype(np.bool_)))
         return _mixed_text(entries, 2, lambda code: "true" if code else "false")
-    if element.kind == "float" and element.bits <= 16:
+    if _is_narrow(element):
         limit = 1 << element.bits
         if _within(entries, limit):
             return _one(_code_rows(element, entries))
@@ -164,8 +163,8 @@ def format_floats(data: bytes | memoryview) -> str:
         data: The values, little-endian float32.
 
     Returns:
-        The text between the brackets. Every value has a point or an exponent, or is a word such
-            as ``inf``.
+        The text between the brackets. Every value has a point or an exponent, or is a word such as
+        ``inf``.
     """
     return _one(_number_rows(_array(data, "<f4"), point=True))
 
@@ -249,25 +248,20 @@ def _number_rows(values: NDArray[Any], row: int | None = None, *, point: bool = 
 
 
 def _dumped(rows: NDArray[Any], point: bool) -> str:
-    """Return a table of numbers as text: rows between ``], [``, elements between ``, ``."""
+    """Return a table of numbers as text, with ``], [`` between rows and ``, `` between elements."""
     text = orjson.dumps(rows, option=orjson.OPT_SERIALIZE_NUMPY)[2:-2]
-    return _corrected(text, rows, point=point).replace(b",", b", ").decode("ascii")
-
-
-def _corrected(text: bytes, values: NDArray[Any], *, point: bool) -> bytes:
-    """Convert the numbers of orjson to the spelling of this package."""
-    if values.dtype.kind == "f":
+    if rows.dtype.kind == "f":
         if b"+" in text:
             text = text.replace(b"e+", b"e")
         if not point:
             text = text.replace(b".0,", b",").replace(b".0]", b"]").removesuffix(b".0")
         if b"n" in text:
-            text = _with_specials(text, values)
-    return text
+            text = _with_specials(text, rows)
+    return text.replace(b",", b", ").decode("ascii")
 
 
 def _with_specials(text: bytes, values: NDArray[Any]) -> bytes:
-    """Replace every ``null`` by the infinity or NaN."""
+    """Replace every ``null`` by the text of the infinity or NaN in `values`."""
     special = values[~np.isfinite(values)]
     word: Callable[[int], str] = float32_text if values.dtype.itemsize == 4 else float64_text
     codes = special.view(np.uint32 if values.dtype.itemsize == 4 else np.uint64).tolist()
