@@ -52,9 +52,8 @@ def attribute_text(
         return value_text(decorators, "", name, partial(_repeated_text, dialect, value), indent)
     elif kind in _LISTS and not value:
         text = "[]"
-    elif (
-        isinstance(value, ast.Graph) or kind is _A.GRAPHS
-    ):  # print graphs once: twice per level is exponential
+    elif isinstance(value, ast.Graph) or kind is _A.GRAPHS:
+        # `value_text` may print a value twice, which takes exponential time for nested graphs.
         head = f"{decorators.inline or decorators.lines}{name} = "
         return head + _graphs_text(value, indent, column(head, len(indent)), graph_text, dialect)
     else:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from itertools import chain
 
 from onnxtext.ast.combine_lists import regroup
 from onnxtext.ast.list_order import place_order
@@ -55,17 +54,17 @@ def place_metadata(
     owners: list[Graph | Function] = []
     listed: set[int] = set()
     for _, parts in list_parts(model):
-        for _, _, item, is_bound in parts_to_place(parts):
+        for _, _, item, is_tied in parts_to_place(parts):
             if isinstance(item, (Graph, Function)):
                 listed.add(id(item))
-                if is_bound:
+                if is_tied:
                     owners.append(item)
             if item.metadata:
-                if not is_bound or is_short(item.metadata):
+                if not is_tied or is_short(item.metadata):
                     inline_metadata(item)
                 continue
             inline = [d for d in item.decorators if d.name == "meta"]
-            if is_bound and len(inline) == 1:
+            if is_tied and len(inline) == 1:
                 entries = decorator_entries(inline[0])
                 if not is_short(entries):
                     item.metadata = entries
@@ -138,10 +137,8 @@ def _items(graph: Graph | Function) -> list[Graph | Function | Node | ValueInfo]
 
 def _meta_entries(item: Graph | Function | Node | ValueInfo) -> Pairs:
     """Return the entries of an item's `@meta` decorators."""
-    if not item.decorators:
-        return ()
-    inline = [decorator_entries(one) for one in item.decorators if one.name == "meta"]
-    return tuple(chain.from_iterable(inline))
+    inline = [decorator_entries(d) for d in item.decorators if d.name == "meta"]
+    return tuple([entry for entries in inline for entry in entries])
 
 
 MANY = 8

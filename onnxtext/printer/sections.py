@@ -11,6 +11,7 @@ from onnxtext.ast.model import Configuration, Function, Graph, Model, Training
 from onnxtext.ast.paths import Named, Step, list_parts, walk_model
 from onnxtext.ast.visit import list_graphs
 from onnxtext.core import core, core_module
+from onnxtext.printer.graphs import domain_text
 from onnxtext.printer.layout import STEP, WIDTH, bracketed
 from onnxtext.printer.records import decorator_lines, field_text
 from onnxtext.printer.statements import column
@@ -118,12 +119,9 @@ def _step_text(step: Step) -> str:
 
 
 def _function_path(function: Function) -> str:
-    domain = function.domain or ""
-    parts = domain.split(".") if domain else []
-    if any(word(part) != part for part in parts):
-        parts = [quoted(domain)]
+    domain = domain_text(function.domain) if function.domain else ""
     overload = f":{word(function.overload)}" if function.overload else ""
-    return ".".join([*parts, word(function.name)]) + overload
+    return domain + word(function.name) + overload
 
 
 def _entries(entries: Pairs, indent: str, above: dict[str, str]) -> list[str]:
