@@ -36,6 +36,13 @@ class AttributeType(IntEnum):
     TYPE_PROTOS = 14
 
 
+_A = AttributeType
+LIST_TYPES = frozenset(
+    (_A.FLOATS, _A.INTS, _A.STRINGS, _A.TENSORS, _A.GRAPHS, _A.SPARSE_TENSORS, _A.TYPE_PROTOS)
+)
+"""The attribute types whose values are lists."""
+
+
 @dataclass(frozen=True, slots=True)
 class Float32:
     """A float32, stored as its bits, so that -0.0 and NaNs compare exactly.

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from onnxtext import ast
+from onnxtext.ast.tensors_and_attributes import LIST_TYPES
 from onnxtext.proto.decode.types_and_tensors import (
     Data,
     doc_decorator,
@@ -41,7 +42,6 @@ VALUE_FIELDS = {
 """The number of the field that holds the value, by attribute type."""
 
 _WIRE_TYPES = {2: FIXED32, 3: VARINT, 7: FIXED32, 8: VARINT}
-_LISTS = {7, 8, 9, 10, 11, 15, 23}
 _VALUES = set(VALUE_FIELDS.values())
 
 
@@ -92,12 +92,12 @@ class AttributeFields:
                 made.is_whole = False
         return made
 
-    def record(self, data: Data) -> ast.Record:
-        """Decode an attribute to a record, without its name and doc string."""
+    def record(self) -> ast.Record:
+        """Decode the whole message to a record, without its name and doc string."""
         from onnxtext.proto.descriptors import message_spec
         from onnxtext.proto.generic_records import lift_record
 
-        whole = lift_record(message_spec("AttributeProto"), data)
+        whole = lift_record(message_spec("AttributeProto"), self.data)
         return ast.Record(tuple([f for f in whole.fields if f.key not in ("name", "doc_string")]))
 
 
@@ -116,23 +116,21 @@ def attribute_value(
     """
     kind = fields.type
     if fields.reference is not None:
-        if fields.values:
-            return fields.record(fields.data)
-        return ast.Reference(fields.reference)
+        return fields.record() if fields.values else ast.Reference(fields.reference)
     if kind is None:
-        return fields.record(fields.data)
+        return fields.record()
     number = VALUE_FIELDS[kind]
     wire_type = _WIRE_TYPES.get(number, LENGTH)
     items = fields.values
     if any(item.number != number or item.wire_type != wire_type for item in items):
-        return fields.record(fields.data)
-    if number in _LISTS:
+        return fields.record()
+    if kind in LIST_TYPES:
         value = _list(kind, fields.data, items, lift_graph)
     elif not items:
         return None
     else:
         value = _single(kind, fields.data, items[-1], lift_graph)
-    return fields.record(fields.data) if value is None else value
+    return fields.record() if value is None else value
 
 
 def _single(

@@ -151,9 +151,8 @@ def _fast_path(data: bytes, message: str, finish: Finish | None) -> Model | Frag
             # Do not join the pieces: their weights share memory with `data`.
             is_same = pieces_equal(lower_pieces(made, verified=True), data)
         else:
-            is_same = _lower(made, message) == bytes(
-                data
-            )  # a memory map never compares equal to bytes
+            # A memory map never compares equal to bytes.
+            is_same = _lower(made, message) == bytes(data)
     except (WireError, LowerError, NotCanonical):
         return None
     return made if is_same else None

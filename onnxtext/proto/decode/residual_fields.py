@@ -27,8 +27,8 @@ def residual_decorators(message: str, lowered: bytes, wanted: bytes) -> tuple[De
     if lowered == wanted:
         return ()
     spec = message_spec(message)
-    have, old_unknown = _sorted_fields(spec, lowered)
-    want, unknown = _sorted_fields(spec, wanted)
+    have, old_unknown = _known_and_unknown(spec, lowered)
+    want, unknown = _known_and_unknown(spec, wanted)
     if unknown == old_unknown:  # the AST already has them, in a record
         unknown = []
     sets: list[Field] = []
@@ -48,7 +48,7 @@ def residual_decorators(message: str, lowered: bytes, wanted: bytes) -> tuple[De
     return tuple(decorators)
 
 
-def _sorted_fields(
+def _known_and_unknown(
     spec: MessageSpec, data: bytes
 ) -> tuple[dict[int, list[WireField]], list[Field]]:
     """Return the known fields of a message by number, and the unknown fields in order."""
