@@ -36,11 +36,12 @@ class AttributeType(IntEnum):
     TYPE_PROTOS = 14
 
 
-_A = AttributeType
-LIST_TYPES = frozenset(
-    (_A.FLOATS, _A.INTS, _A.STRINGS, _A.TENSORS, _A.GRAPHS, _A.SPARSE_TENSORS, _A.TYPE_PROTOS)
-)
-"""The attribute types whose values are lists."""
+ITEM_TYPES = {
+    kind: AttributeType[kind.name.removesuffix("S")]
+    for kind in AttributeType
+    if kind.name.endswith("S")
+}
+"""For each attribute type whose values are lists, the type of their items: `INTS` → `INT`."""
 
 
 @dataclass(frozen=True, slots=True)

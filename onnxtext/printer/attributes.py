@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from onnxtext import ast
-from onnxtext.ast.tensors_and_attributes import LIST_TYPES
+from onnxtext.ast.tensors_and_attributes import ITEM_TYPES
 from onnxtext.printer.broken_types import broken_type
 from onnxtext.printer.dialect import ONNXTEXT, Dialect
 from onnxtext.printer.layout import STEP, WIDTH, bracketed, filled, filled_row
@@ -41,14 +41,14 @@ def attribute_text(
         return value_text(decorators, "", named, None, indent)
     if isinstance(value, ast.Reference):
         text = f"@{dialect.word(value.name)}"
-    elif isinstance(value, ast.Blob) and kind in LIST_TYPES:
+    elif isinstance(value, ast.Blob) and kind in ITEM_TYPES:
         text = f'blob"{value.digest}"'
     elif isinstance(value, ast.TypedBlob):
         text = f'{{blob"{value.digest}"}}'
     elif isinstance(value, ast.RepeatedList):
         name = f"{named}[{value.count}]"
         return value_text(decorators, "", name, partial(_repeated_text, dialect, value), indent)
-    elif kind in LIST_TYPES and not value:
+    elif kind in ITEM_TYPES and not value:
         text = "[]"
     elif isinstance(value, ast.Graph) or kind is ast.AttributeType.GRAPHS:
         # `value_text` may print a value twice, which takes exponential time for nested graphs.

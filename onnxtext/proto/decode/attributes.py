@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any
 
 from onnxtext import ast
-from onnxtext.ast.tensors_and_attributes import LIST_TYPES
+from onnxtext.ast.tensors_and_attributes import ITEM_TYPES
 from onnxtext.proto.decode.types_and_tensors import (
     Data,
     doc_decorator,
@@ -19,8 +19,6 @@ from onnxtext.proto.decode.types_and_tensors import (
 )
 from onnxtext.wire.reader import WireField, read_fields, read_varint, signed
 from onnxtext.wire.writer import FIXED32, LENGTH, VARINT
-
-T = TypeVar("T")
 
 _A = ast.AttributeType
 VALUE_FIELDS = {
@@ -124,7 +122,7 @@ def attribute_value(
     items = fields.values
     if any(item.number != number or item.wire_type != wire_type for item in items):
         return fields.record()
-    if kind in LIST_TYPES:
+    if kind in ITEM_TYPES:
         value = _list(kind, fields.data, items, lift_graph)
     elif not items:
         return None
@@ -161,30 +159,10 @@ def _list(
 ) -> ast.AttributeValue | None:
     if kind is _A.INTS:
         return tuple([signed(read_varint(data, item.value, item.end)[0]) for item in items])
-    parts = [data[item.value : item.end] for item in items]
-    match kind:
-        case _A.FLOATS:
-            return ast.Floats(b"".join(parts))
-        case _A.STRINGS:
-            return tuple([bytes(part) for part in parts])
-        case _A.GRAPHS:
-            return tuple([lift_graph(part) for part in parts])
-        case _A.TENSORS:
-            return _all(map(expressible_tensor, parts))
-        case _A.SPARSE_TENSORS:
-            return _all(map(expressible_sparse, parts))
-    types: tuple[ast.Type, ...] | None = _all(map(expressible_type, parts))
-    return types
-
-
-def _all(items: Iterable[T | None]) -> tuple[T, ...] | None:
-    """Return the items as a tuple; None if any item is None."""
-    found: list[T] = []
-    for item in items:
-        if item is None:
-            return None
-        found.append(item)
-    return tuple(found)
+    if kind is _A.FLOATS:
+        return ast.Floats(b"".join([data[item.value : item.end] for item in items]))
+    values: list[Any] = [_single(ITEM_TYPES[kind], data, item, lift_graph) for item in items]
+    return None if any(value is None for value in values) else tuple(values)
 
 
 def expressible_tensor(data: Data) -> ast.Tensor | None:

@@ -178,6 +178,7 @@ def _lift_fast(data: bytes, message: str, finish: Finish | None) -> Model | Frag
 
 
 def _lift(lifter: Lifter, data: bytes, message: str, finish: Finish | None) -> Model | Fragment:
+    """Lift a message, choose its presence defaults, and place its metadata."""
     made: Model | Fragment
     match message:
         case "ModelProto":

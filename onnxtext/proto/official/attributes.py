@@ -6,7 +6,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
-from onnxtext.ast.tensors_and_attributes import LIST_TYPES, AttributeType
+from onnxtext.ast.tensors_and_attributes import ITEM_TYPES, AttributeType
 from onnxtext.proto.descriptors import message_spec
 from onnxtext.proto.official.fields import (
     Data,
@@ -126,7 +126,7 @@ class AttributeReducer(ValueReducer, ABC):
     ) -> bytes | None:
         """Reduce the value of an attribute; return None if it cannot be written."""
         here = place.at(name)
-        if payloads is None and in_function and kind not in LIST_TYPES:
+        if payloads is None and in_function and kind not in ITEM_TYPES:
             return b""
         match kind:
             case _A.INTS:
