@@ -47,7 +47,8 @@ def assemble_graph(
     described = {info.name for info in infos if info.metadata}
     values = (*graph.inputs, *graph.outputs, *rest)
     if described and not described.isdisjoint([value.name for value in values]):
-        graph.values = rest + place_types(graph.nodes, infos)  # `regroup` combines the rest later
+        # `recombine_value_infos` combines the rest later.
+        graph.values = rest + place_types(graph.nodes, infos)
         return order
     decorator, infos = place_infos(graph, infos, any_order=not described)
     graph.values = rest + infos
@@ -139,7 +140,7 @@ def _is_default(value: ValueInfo, initializer: ValueInfo) -> bool:
     )
 
 
-def regroup(owner: Graph | Function, *, removed: bool = False) -> None:
+def recombine_value_infos(owner: Graph | Function, *, removed: bool = False) -> None:
     """Combine the value infos of a decoded model again, after its metadata was placed or removed.
 
     Decoding keeps a value info with metadata in `<…>`. Without metadata, or if the metadata can be
@@ -156,7 +157,7 @@ def regroup(owner: Graph | Function, *, removed: bool = False) -> None:
     described = any(i.metadata or any(d.name == "meta" for d in i.decorators) for i in infos)
     if not described and not removed:
         return  # decoding has already combined them
-    entries = _sole_metadata(owner, infos)
+    entries = _unique_metadata(owner, infos)
     order = order_of(owner) if isinstance(owner, Graph) else None
     data = [value for value in owner.values if value.data is not None]
     if order is None and len(entries) == len(infos):
@@ -183,7 +184,7 @@ def regroup(owner: Graph | Function, *, removed: bool = False) -> None:
     owner.values = data + kept
 
 
-def _sole_metadata(owner: Graph | Function, infos: list[ValueInfo]) -> dict[str, Pairs]:
+def _unique_metadata(owner: Graph | Function, infos: list[ValueInfo]) -> dict[str, Pairs]:
     """Return the metadata of the value infos whose names are unique, by name.
 
     Value infos that have other decorators than `@meta` are left out.

@@ -96,7 +96,7 @@ def described_parts(
         if node.metadata or node.decorators:
             found.append(named)
         if node.attributes:  # type: ignore[union-attr]
-            found += _inside(node, named.path, named.tied)  # type: ignore[arg-type]
+            found += _parts_in_attributes(node, named.path, named.tied)  # type: ignore[arg-type]
     return found
 
 
@@ -158,7 +158,7 @@ def _described_nodes(nodes: list[Node], prefix: tuple[Step, ...], tied: bool) ->
     return named
 
 
-def _inside(node: Node, path: tuple[Step, ...], tied: bool) -> list[Named]:
+def _parts_in_attributes(node: Node, path: tuple[Step, ...], tied: bool) -> list[Named]:
     """Return the graphs in the attributes of a node, and their parts."""
     found: list[Named] = []
     seen: set[str] = set()
@@ -167,15 +167,15 @@ def _inside(node: Node, path: tuple[Step, ...], tied: bool) -> list[Named]:
         is_tied = tied and attribute.name not in seen
         seen.add(attribute.name)
         if isinstance(value, Graph):
-            found += _graph(value, (*path, Step(attribute.name)), is_tied)
+            found += _graph_parts(value, (*path, Step(attribute.name)), is_tied)
         elif isinstance(value, tuple):
             for number, item in enumerate(value):
                 if isinstance(item, Graph):
-                    found += _graph(item, (*path, Step(attribute.name, number)), is_tied)
+                    found += _graph_parts(item, (*path, Step(attribute.name, number)), is_tied)
     return found
 
 
-def _graph(graph: Graph, path: tuple[Step, ...], tied: bool) -> list[Named]:
+def _graph_parts(graph: Graph, path: tuple[Step, ...], tied: bool) -> list[Named]:
     return [Named("graph", path, graph, tied), *described_parts(graph, path, tied)]
 
 
@@ -193,7 +193,7 @@ def list_parts(model: Model) -> list[tuple[Function | None, list[Named]]]:
     main graph or the function itself. Then come the nested graphs, and the nodes and values with
     metadata or decorators.
     """
-    found: list[tuple[Function | None, list[Named]]] = [(None, _graph(model.graph, (), True))]
+    found: list[tuple[Function | None, list[Named]]] = [(None, _graph_parts(model.graph, (), True))]
     keys = list(map(function_key, model.functions))
     counts = Counter(keys)
     for function, key in zip(model.functions, keys, strict=True):

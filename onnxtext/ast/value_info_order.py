@@ -170,8 +170,8 @@ def _in_parts(
         others = [run for part, run in runs if not part]
         if len(set(copied)) < len(copied) or len(others) > 2:
             continue
-        copies = _copies(graph, runs, lists)
-        places = _statements(graph.nodes, others)
+        copies = _copy_arguments(graph, runs, lists)
+        places = _split_runs(graph.nodes, others)
         if copies is None or places is None:
             continue
         rest = [info for statements, _ in places for info in statements]
@@ -205,7 +205,7 @@ def _without_default(items: list[Word | str]) -> list[Word | str]:
     return left
 
 
-def _copies(
+def _copy_arguments(
     graph: Graph, runs: list[tuple[str, list[ValueInfo]]], lists: _Lists
 ) -> tuple[dict[str, list[Word | str]], frozenset[str]] | None:
     """Return arguments of `@value_info` for entries that repeat inputs, outputs or initializers.
@@ -241,7 +241,7 @@ def _copies(
     return None if without & kept else (found, frozenset(without))
 
 
-def _statements(
+def _split_runs(
     nodes: list[Node], others: list[list[ValueInfo]]
 ) -> list[tuple[list[ValueInfo], Placed]] | None:
     """Divide entries that repeat no declaration into statements in `<…>` and output types.
@@ -269,7 +269,7 @@ def _statements(
 
 def _by_name(graph: Graph, infos: list[ValueInfo]) -> tuple[Order, list[ValueInfo]]:
     """Place a list in any order; name each entry, except entries at the end in default order."""
-    made = _repeated(graph, infos)
+    made = _with_second_entries(graph, infos)
     if made is not None:
         return made
     outputs, statements = _outputs_and_statements(graph, infos)
@@ -298,7 +298,9 @@ def _by_name(graph: Graph, infos: list[ValueInfo]) -> tuple[Order, list[ValueInf
     return Order(tuple(names)), rest
 
 
-def _repeated(graph: Graph, infos: list[ValueInfo]) -> tuple[Order, list[ValueInfo]] | None:
+def _with_second_entries(
+    graph: Graph, infos: list[ValueInfo]
+) -> tuple[Order, list[ValueInfo]] | None:
     """Place types of nodes' outputs and then second entries, as in `a, b, a`; None for others."""
     seen: set[str] = set()
     first = 0

@@ -77,6 +77,7 @@ def _repeated_text(dialect: Dialect, value: ast.RepeatedList, indent: str, budge
 
 
 def _value_text(dialect: Dialect, value: ast.AttributeValue, indent: str, budget: int) -> str:
+    """Return the text of a value that is printed without the type of its attribute."""
     match value:
         case int():
             return str(value)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from onnxtext.ast.combine_lists import regroup
+from onnxtext.ast.combine_lists import recombine_value_infos
 from onnxtext.ast.list_order import place_order
 from onnxtext.ast.metadata import (
     Pairs,
@@ -71,7 +71,7 @@ def place_metadata(
                     item.decorators = tuple([d for d in item.decorators if d.name != "meta"])
     inline_all_metadata([graph for graph in graphs if id(graph) not in listed])
     for owner in owners:
-        regroup(owner)
+        recombine_value_infos(owner)
     place_order(model)
 
 
@@ -115,7 +115,7 @@ def leave_metadata_out(model: Model) -> None:
         removed = any(d.name == "meta" for value in graph.values for d in value.decorators)
         for item in _items(graph):
             item.decorators = tuple([d for d in item.decorators if d.name not in _META])
-        regroup(graph, removed=removed)
+        recombine_value_infos(graph, removed=removed)
     place_order(model)
 
 

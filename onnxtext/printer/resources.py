@@ -51,10 +51,10 @@ def _base64_lines(data: bytes | memoryview, indent: str) -> str:
     rest = text[whole:].decode("ascii")
     rows = range(0, len(rest), BASE64_WIDTH)
     lines = "".join([f"{indent}{rest[at : at + BASE64_WIDTH]}\n" for at in rows])
-    return _equal_lines(text[:whole], indent) + lines if whole else lines
+    return _full_lines(text[:whole], indent) + lines if whole else lines
 
 
-def _equal_lines(text: bytes, indent: str) -> str:
+def _full_lines(text: bytes, indent: str) -> str:
     """Return base64 that fills its lines; for long text, numpy is faster than a loop."""
     import numpy as np
 

@@ -52,6 +52,7 @@ def section_parts(
 
 
 def _metadata(model: Model, graphs: Sequence[Graph | Function]) -> Sequence[str]:
+    """Return the `metadata` section as parts to be joined; () if there is none."""
     if not _in_section(graphs):
         return ()
     blocks: list[tuple[str, Named | str]] = []  # a `str` is the first or last line of a function

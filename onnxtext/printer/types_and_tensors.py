@@ -217,6 +217,7 @@ def fill_fields(writers: Iterable[Callable[[str, int], str]], indent: str, budge
 def _raw(
     element: ElementType, dims: tuple[int, ...], data: bytes | memoryview, indent: str, budget: int
 ) -> list[str]:
+    """Return the literal of raw data: an element, `[1, 2]`, `[0, ...]` or nested brackets."""
     count = prod(dims)
     if not dims:
         return format_rows(element, data, count=1)

@@ -82,6 +82,7 @@ class Encoder:
         return self._encode(message, data) if made is None else made
 
     def _encode(self, message: str, data: bytes) -> bytes:
+        """Re-encode a message in Python, as `encode` does."""
         spec = message_spec(message)
         groups: dict[int, list[bytes]] = {}
         unknown: list[bytes] = []
@@ -202,6 +203,7 @@ def _names() -> dict[str, str]:
 
 
 def _observe(message: str, data: bytes, seen: dict[str, _Observed], depth: int) -> None:
+    """Record in `seen` how a message and the messages inside it are encoded."""
     spec: MessageSpec = message_spec(message)
     observed = seen.setdefault(message, _Observed())
     last = 0

@@ -276,6 +276,7 @@ def is_known(field: FieldSpec, data: bytes, item: WireField) -> bool:
 
 
 def _lift_packed(field: FieldSpec, payload: bytes) -> list[FieldValue] | None:
+    """Decode the payload of a packed list."""
     if field.wire_type == VARINT:
         values: list[FieldValue] = []
         at = 0
@@ -293,6 +294,7 @@ def _lift_packed(field: FieldSpec, payload: bytes) -> list[FieldValue] | None:
 
 
 def _lift_scalar(field: FieldSpec, payload: bytes, depth: int) -> FieldValue | None:
+    """Decode one value; return None if a record must write its field by the number."""
     match field.kind:
         case "message":
             if depth >= MAX_RECORD_DEPTH:

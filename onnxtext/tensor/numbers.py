@@ -323,13 +323,13 @@ def _bits(
     if len(elements.data) >= _SHORT:
         codes = fast(elements.data)
         if codes is None:
-            codes = _patched(elements, fast, convert)
+            codes = _read_specials_apart(elements, fast, convert)
         if codes is not None:
             return codes.astype(dtype, copy=False)
     return np.array(each(elements, convert), dtype)
 
 
-def _patched(
+def _read_specials_apart(
     elements: Elements,
     fast: Callable[[bytes], NDArray[Any] | None],
     convert: Callable[[str], int],
@@ -358,7 +358,7 @@ def _plain_codes(
     """Read decimals and words as codes on the fast path; None if the result may be wrong."""
     form = FORMATS[name]
     values = _plain_doubles(data)
-    if values is None or (form.bits < 32 and not _marked(data, values.size)):
+    if values is None or (form.bits < 32 and not _has_no_bare_integer(data, values.size)):
         return None
     rounded = round_doubles(form, values)
     if rounded is None:
@@ -377,7 +377,7 @@ def _plain_codes(
     return codes
 
 
-def _marked(data: bytes, count: int) -> bool:
+def _has_no_bare_integer(data: bytes, count: int) -> bool:
     """Whether no element is a bare integer: each has a point, an exponent or letters."""
     if data.count(b".") == count:  # numpy reads no number with two points
         return True

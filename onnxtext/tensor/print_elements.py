@@ -129,20 +129,20 @@ def format_typed(
         return None
     entries = _array(data, _FIELD_TYPES[element.field])
     if element.kind == "complex":
-        return None if entries.size % 2 else _one(_complex_rows(entries))
+        return None if entries.size % 2 else _only_row(_complex_rows(entries))
     if element.bits in (2, 4):
         return _packed_text(element, entries, count)
     if element.kind == "bool":
         if _within(entries, 2):
-            return _one(_number_rows(entries.astype(np.bool_)))
+            return _only_row(_number_rows(entries.astype(np.bool_)))
         return _mixed_text(entries, 2, lambda code: "true" if code else "false")
     if _is_narrow(element):
         limit = 1 << element.bits
         if _within(entries, limit):
-            return _one(_code_rows(element, entries))
+            return _only_row(_code_rows(element, entries))
         name = element.name
         return _mixed_text(entries, limit, lambda code: narrow_texts(name, code >> 8)[code & 0xFF])
-    return _one(_number_rows(entries))
+    return _only_row(_number_rows(entries))
 
 
 def format_field(field: str, data: bytes | memoryview) -> str:
@@ -153,7 +153,7 @@ def format_field(field: str, data: bytes | memoryview) -> str:
             ``uint64_data``.
         data: The entries, little-endian, in the width of the field.
     """
-    return _one(_number_rows(_array(data, _FIELD_TYPES[field])))
+    return _only_row(_number_rows(_array(data, _FIELD_TYPES[field])))
 
 
 def format_floats(data: bytes | memoryview) -> str:
@@ -166,7 +166,7 @@ def format_floats(data: bytes | memoryview) -> str:
         The text between the brackets. Every value has a point or an exponent, or is a word such as
         ``inf``.
     """
-    return _one(_number_rows(_array(data, "<f4"), point=True))
+    return _only_row(_number_rows(_array(data, "<f4"), point=True))
 
 
 def is_splat(element: ElementType, data: bytes | memoryview, count: int) -> bool:
@@ -224,7 +224,7 @@ def _within(entries: NDArray[Any], limit: int) -> bool:
     return not entries.size or (int(entries.min()) >= 0 and int(entries.max()) < limit)
 
 
-def _one(rows: list[str]) -> str:
+def _only_row(rows: list[str]) -> str:
     """Return the only row, or an empty text."""
     return rows[0] if rows else ""
 
@@ -325,4 +325,4 @@ def _packed_text(element: ElementType, entries: NDArray[Any], count: int | None)
         codes = codes[:count]
         if codes.size != count or not np.array_equal(pack(codes, element.bits), entries):
             return None
-    return _one(_code_rows(element, codes))
+    return _only_row(_code_rows(element, codes))

@@ -30,7 +30,7 @@ In data of more than 4 MiB, the indexed blocks are not adjacent. There, a copy i
 contains an indexed block or continues after the previous copy.
 """
 
-_WORTH = 8
+_LEAST_COPY = 8
 """Minimum length of a match to copy; shorter matches are inserted."""
 
 
@@ -46,10 +46,10 @@ def make_patch(canonical: bytes, wanted: bytes) -> bytes:
     expected = 0  # offset in `canonical` after the last copy
     while at < len(wanted):
         source = expected
-        if canonical[source : source + _WORTH] != wanted[at : at + _WORTH]:
+        if canonical[source : source + _LEAST_COPY] != wanted[at : at + _LEAST_COPY]:
             source = blocks.get(wanted[at : at + _BLOCK], -1)
-        size = _common(canonical, source, wanted, at) if source >= 0 else 0
-        if size < _WORTH:
+        size = _common_length(canonical, source, wanted, at) if source >= 0 else 0
+        if size < _LEAST_COPY:
             at += 1
             continue
         while at > inserted and source and canonical[source - 1] == wanted[at - 1]:
@@ -67,7 +67,7 @@ def _insertion(data: bytes) -> bytes:
     return varint(len(data) << 1 | 1) + data if data else b""
 
 
-def _common(left: bytes, left_at: int, right: bytes, right_at: int) -> int:
+def _common_length(left: bytes, left_at: int, right: bytes, right_at: int) -> int:
     """Return the length of the common prefix of `left[left_at:]` and `right[right_at:]`."""
     limit = min(len(left) - left_at, len(right) - right_at)
     size = 0

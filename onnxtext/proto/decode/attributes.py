@@ -134,6 +134,7 @@ def attribute_value(
 def _single(
     kind: ast.AttributeType, data: Data, item: WireField, lift_graph: Callable[[Data], ast.Graph]
 ) -> ast.AttributeValue | None:
+    """Decode a value that is not a list; return None if the syntax cannot express it."""
     if kind is _A.INT:
         return signed(read_varint(data, item.value, item.end)[0])
     inside = data[item.value : item.end]
@@ -157,6 +158,7 @@ def _list(
     items: list[WireField],
     lift_graph: Callable[[Data], ast.Graph],
 ) -> ast.AttributeValue | None:
+    """Decode a list; return None if the syntax cannot express one of its items."""
     if kind is _A.INTS:
         return tuple([signed(read_varint(data, item.value, item.end)[0]) for item in items])
     if kind is _A.FLOATS:

@@ -220,6 +220,7 @@ class _Walk:
         return number, wire_type, after
 
     def _varint(self, at: int, end: int, most: int, named: str, path: str) -> tuple[int, int]:
+        """Return a varint of at most `most` bytes, and the offset after it."""
         value = 0
         for place in range(most):
             if at + place >= end:
@@ -239,6 +240,7 @@ class _Walk:
         return after
 
     def _check_size(self, size: int, begin: int, at: int, end: int, named: str, path: str) -> None:
+        """Raise `_Stop` if a value of `size` bytes at `at` is too large or reaches beyond `end`."""
         if size > _MOST:
             message = (
                 f"{named} claims {counted(size, 'byte')}, more than the 2 GiB that protobuf reads"
@@ -255,6 +257,7 @@ class _Walk:
         raise _Stop(message, begin, path)
 
     def _cut(self, named: str, offset: int, end: int, path: str) -> None:
+        """Raise `_Stop` for a value that is cut off at `end`."""
         if end == len(self._data):
             raise _Stop(f"the data ends in the middle of {named}", offset, path, "cut")
         raise _Stop(f"{named} is cut off by the end of its message", offset, path)

@@ -351,6 +351,7 @@ class ValueLowering(ABC):
         return self._blob_value(kind, held, blob.digest)
 
     def _list_value(self, kind: ast.AttributeType | None, items: Sequence[object]) -> bytes:
+        """Return the encoded items of an attribute whose value is a list."""
         parts = []
         for item in items:
             match kind, item:

@@ -155,6 +155,7 @@ class AttributeReducer(ValueReducer, ABC):
     def _single(
         self, kind: AttributeType, value: Data, place: ItemPath, here: ItemPath
     ) -> bytes | None:
+        """Reduce a value that is not a list; return its field, or None if it cannot be written."""
         match kind:
             case _A.INT:
                 return number(3, value)

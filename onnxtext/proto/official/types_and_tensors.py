@@ -206,6 +206,7 @@ class ValueReducer(FieldReducer):
         return _as_typed(element, raw, count)
 
     def _typed(self, element: ElementType, values: Sequence[Data], place: ItemPath) -> list[bytes]:
+        """Reduce the values of the typed field of an element type; return the encoded fields."""
         key = TENSOR_FIELDS[element.field][0]
         if element.kind == "string":
             if all(is_writable(bytes(value)) for value in values):
