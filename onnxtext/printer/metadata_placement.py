@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import cache, partial
 
 from onnxtext.ast.combine_lists import recombine_value_infos
 from onnxtext.ast.list_order import place_order
@@ -41,15 +42,12 @@ def place_metadata(
     graphs = list_graphs(model) if graphs is None else graphs
     if not has_metadata(graphs):
         return
-    repeated: frozenset[str] | None = None
+    repeated_keys = cache(partial(_repeated_keys, graphs))
 
     def is_short(entries: Pairs) -> bool:
-        nonlocal repeated
         if short_too or len(entries) != 1 or entries[0][0].startswith(EXPORTED):
             return False
-        if repeated is None:
-            repeated = _repeated_keys(graphs)
-        return entries[0][0] not in repeated and _fits_on_a_line(entries)
+        return entries[0][0] not in repeated_keys() and _fits_on_a_line(entries)
 
     owners: list[Graph | Function] = []
     listed: set[int] = set()

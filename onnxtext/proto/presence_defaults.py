@@ -67,14 +67,11 @@ class PresenceDefaults:
 
         short, _, field_name = name.partition(".")
         message = message_names().get(short)
-        field = message_spec(message).by_name.get(field_name) if message else None
-        if message is None or field is None or field.repeated or field.wire_type not in (
-            VARINT,
-            LENGTH,
-        ):  # fmt: skip
+        spec = message_spec(message).by_name.get(field_name) if message else None
+        if not message or not spec or spec.repeated or spec.wire_type not in (VARINT, LENGTH):
             raise RecordError(f"`{name}` in `explicit` is not a field that can be stored empty")
-        empty = tag(field.number, field.wire_type) + b"\x00"
-        self.others.setdefault(message, []).append((field.number, empty))
+        empty = tag(spec.number, spec.wire_type) + b"\x00"
+        self.others.setdefault(message, []).append((spec.number, empty))
 
 
 @lru_cache(maxsize=16)
