@@ -20,6 +20,7 @@ from onnxtext.tensor.literal_brackets import BLANKS, Elements, flat, nested, pro
 from onnxtext.tensor.packing import pack
 from onnxtext.tensor.repeated_bytes import Repetition
 from onnxtext.tensor.small_arrays import LONGEST, flatten, parse_small
+from onnxtext.wire.writer import MOST_BYTES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -41,9 +42,6 @@ ENTRIES_ARE_ELEMENTS = ("float", "double", "int64", "int32")
 
 _EXPANDED = 1 << 16
 """Maximum size in bytes of a repetition that is expanded immediately."""
-
-_LARGEST = (1 << 31) - 1
-"""The largest protobuf message, 2 GiB; ``[0, ...]`` must not allocate more."""
 
 
 def read_raw(element: ElementType, text: str, dims: Sequence[int]) -> bytes | Repetition:
@@ -78,7 +76,7 @@ def read_raw(element: ElementType, text: str, dims: Sequence[int]) -> bytes | Re
     if found != count and not (elements.splat and found < count):
         raise wrong_count(dims, found).at(0, len(text))
     if found < count:
-        if raw_size(element, count) > _LARGEST:
+        if raw_size(element, count) > MOST_BYTES:
             raise LiteralError("expected at most 2 GiB of data", help="use smaller dimensions")
         if raw_size(element, count) > _EXPANDED:
             return _repeated(element, values, count)

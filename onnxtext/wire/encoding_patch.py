@@ -15,10 +15,7 @@ import io
 from collections.abc import Iterator
 
 from onnxtext.wire.reader import WireError, read_varint
-from onnxtext.wire.writer import varint
-
-MAX_RESULT = (1 << 31) - 1
-"""Maximum size of a patched result: protobuf reads no larger message."""
+from onnxtext.wire.writer import MOST_BYTES, varint
 
 _BLOCK = 16
 """Block size for finding copies."""
@@ -91,12 +88,12 @@ def apply_patch(canonical: bytes, patch: bytes) -> bytes:
 
     Raises:
         WireError: the patch refers to bytes beyond the end of the encoding or of the patch, or its
-            result has more than `MAX_RESULT` bytes. Raised before the result is allocated.
+            result has more than `MOST_BYTES` bytes. Raised before the result is allocated.
     """
     made = 0
     for at, _, start, end in _instructions(canonical, patch):
         made += end - start
-        if made > MAX_RESULT:
+        if made > MOST_BYTES:
             raise WireError("the result of the patch is larger than 2 GiB", at)
     out = io.BytesIO()
     sources = (memoryview(canonical), memoryview(patch))

@@ -14,13 +14,11 @@ from onnxtext.plurals import counted
 from onnxtext.proto.descriptors import FieldSpec, MessageSpec, message_spec
 from onnxtext.proto.path_at_offset import step
 from onnxtext.wire.reader import MAX_DEPTH
-from onnxtext.wire.writer import END_GROUP, FIXED32, FIXED64, GROUP, LENGTH, VARINT
+from onnxtext.wire.writer import END_GROUP, FIXED32, FIXED64, GROUP, LENGTH, MOST_BYTES, VARINT
 
-_KEY, _SIZE, _VALUE = 5, 5, 10
-"""Protobuf's limits, in bytes, of the varints that are keys, lengths and values."""
+_KEY_BYTES, _LENGTH_BYTES, _VALUE_BYTES = 5, 5, 10
+"""Protobuf's maximum sizes of the varints that are keys, lengths and values."""
 _WHOLE = "the ModelProto"
-_MOST = (1 << 31) - 1
-"""Protobuf's limit of the length of a field."""
 _ENDLESS = re.compile(rb"[\x80-\xff]{10}")
 
 
@@ -120,9 +118,9 @@ class _Walk:
             where = step(path, field, self._data, at, at, index)
             return self._scalar(wire_type, f"{where} ({field.kind})", begin, at, end, where)
         name = f"{path}.{field.name}" if path else field.name
-        size, at = self._varint(at, end, _SIZE, f"the length of {name}", path)
+        size, at = self._varint(at, end, _LENGTH_BYTES, f"the length of {name}", path)
         after = at + size
-        if field.message and size <= _MOST and after <= end:
+        if field.message and size <= MOST_BYTES and after <= end:
             where = step(path, field, self._data, at, after, index)
             self.message(message_spec(field.message), at, after, where, depth + 1)
             return after
@@ -174,7 +172,7 @@ class _Walk:
         if wire_type == GROUP:
             return self._group(number, begin, at, end, path, depth)
         if wire_type == LENGTH:
-            size, at = self._varint(at, end, _SIZE, f"the length of {named}", path)
+            size, at = self._varint(at, end, _LENGTH_BYTES, f"the length of {named}", path)
             self._check_size(size, begin, at, end, named, path)
             return at + size
         return self._scalar(wire_type, named, begin, at, end, path)
@@ -210,7 +208,7 @@ class _Walk:
         `least` is the minimum of the number: protobuf allows 0 only in unknown groups.
         """
         owner = path or _WHOLE
-        key, after = self._varint(at, end, _KEY, f"the key of a field of {owner}", path)
+        key, after = self._varint(at, end, _KEY_BYTES, f"the key of a field of {owner}", path)
         number, wire_type = key >> 3, key & 7
         if number < least or key >= 1 << 32:
             raise _Stop(f"{owner} has a field with the invalid number {number}", at, path)
@@ -233,7 +231,7 @@ class _Walk:
 
     def _scalar(self, wire_type: int, named: str, begin: int, at: int, end: int, path: str) -> int:
         if wire_type == VARINT:
-            return self._varint(at, end, _VALUE, named, path)[1]
+            return self._varint(at, end, _VALUE_BYTES, named, path)[1]
         after = at + (8 if wire_type == FIXED64 else 4)
         if after > end:
             self._cut(named, begin, end, path)
@@ -241,7 +239,7 @@ class _Walk:
 
     def _check_size(self, size: int, begin: int, at: int, end: int, named: str, path: str) -> None:
         """Raise `_Stop` if a value of `size` bytes at `at` is too large or reaches beyond `end`."""
-        if size > _MOST:
+        if size > MOST_BYTES:
             message = (
                 f"{named} claims {counted(size, 'byte')}, more than the 2 GiB that protobuf reads"
             )
