@@ -36,6 +36,7 @@ PARTS = {
 """For each decorator, the words for parts of the list; `nodes` means typed outputs of nodes."""
 
 _BY_DEFAULT = {DECORATOR: ("values", "nodes"), INITIALIZERS: ("inputs", "values")}
+"""The parts that the list has without the decorator, in order."""
 
 _BY_NAME = {
     DECORATOR: ("values", "initializers", "nodes", "inputs", "outputs"),
@@ -44,6 +45,7 @@ _BY_NAME = {
 """For each decorator, the parts of the list in which to look up a name, in this order."""
 
 _COPIES = PARTS[DECORATOR][:3]
+"""The parts whose entries repeat declarations; `without: […]` may exclude some of them."""
 
 
 class ValueInfoError(ValueError):

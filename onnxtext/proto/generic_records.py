@@ -44,6 +44,7 @@ _RANGES = {
     "enum": (-(1 << 31), (1 << 31) - 1),
 }
 MAX_RECORD_DEPTH = 100
+"""Maximum nesting of records; more deeply nested messages are written as bytes."""
 
 
 class RecordError(ValueError):

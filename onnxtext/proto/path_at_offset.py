@@ -21,6 +21,7 @@ _NAMES = {
 }
 """The number of the name field, for each message type that paths identify by name."""
 _LONGEST = 60
+"""Maximum length of a name in a path; longer names are shortened."""
 
 
 def step(path: str, field: FieldSpec, data: Data, start: int, end: int, index: int) -> str:

@@ -37,6 +37,7 @@ _FIELD_TYPES = {
     "double_data": "<u8",
     "uint64_data": "<u8",
 }
+"""The numpy type of the entries of each typed field, for floats that of their bits."""
 ENTRIES_ARE_ELEMENTS = ("float", "double", "int64", "int32")
 """Element types whose typed field has one entry per element, of the same width."""
 

@@ -30,6 +30,7 @@ _FIELD_TYPES = {
     "double_data": "<f8",
     "uint64_data": "<u8",
 }
+"""The numpy type of the entries of each typed field."""
 _BLOCK = 1 << 16
 """Number of elements that `is_splat` compares at a time, after the first `_FEW`."""
 _FEW = 1 << 10

@@ -40,6 +40,7 @@ VALUE_FIELDS = {
 """The number of the field that holds the value, by attribute type."""
 
 _WIRE_TYPES = {2: FIXED32, 3: VARINT, 7: FIXED32, 8: VARINT}
+"""The wire types of value fields that are not length-delimited."""
 _VALUES = set(VALUE_FIELDS.values())
 
 
