@@ -136,7 +136,7 @@ class _Found:
         absent_domains: the number of nodes that store no domain.
         empty_domains: the number of nodes that store an empty domain.
         decorated: the nodes with decorators.
-        holders: the nodes with attributes that may hold tensors.
+        holders: the nodes with tensors in attributes.
     """
 
     nodes: int = 0
@@ -153,7 +153,7 @@ def _count(nodes: list[Node]) -> _Found:
         domains = [node.domain for node in nodes]
         decorated = [node for node in nodes if node.decorators]
         found = _Found(len(nodes), domains.count(None), domains.count(""), decorated)
-    holding = {id(held) for held in attribute_lists(nodes) if _may_hold_tensors(held)}
+    holding = {id(held) for held in attribute_lists(nodes) if _has_tensors(held)}
     if holding:
         found.holders = [node for node in nodes if id(node.attributes) in holding]
     return found
@@ -201,7 +201,7 @@ class _TensorRewriter(Rewriter):
         return self._change(tensor)
 
     def rewrite(self, graphs: list[Graph | Function], nodes: list[Node]) -> None:
-        """Rewrite graphs in place; `nodes` are the nodes whose attributes may hold tensors."""
+        """Rewrite graphs in place; `nodes` are the nodes with tensors in attributes."""
         self.attributes_of(graphs, nodes)
         for value in [value for graph in graphs for value in graph.values]:
             if isinstance(value.data, SparseTensor):
@@ -209,11 +209,9 @@ class _TensorRewriter(Rewriter):
                 value.data = replace(value.data, indices=self._change(value.data.indices))
 
 
-_WITHOUT_TENSORS = frozenset(
-    {AttributeType.FLOAT, AttributeType.INT, AttributeType.STRING, AttributeType.FLOATS,
-     AttributeType.INTS, AttributeType.STRINGS, AttributeType.GRAPH, AttributeType.GRAPHS}
-)  # fmt: skip
+_A = AttributeType
+_TENSOR_TYPES = frozenset((_A.TENSOR, _A.TENSORS, _A.SPARSE_TENSOR, _A.SPARSE_TENSORS))
 
 
-def _may_hold_tensors(attributes: tuple[Attribute, ...]) -> bool:
-    return any(item.type not in _WITHOUT_TENSORS for item in attributes)
+def _has_tensors(attributes: tuple[Attribute, ...]) -> bool:
+    return any(item.type in _TENSOR_TYPES for item in attributes)

@@ -20,6 +20,7 @@ from onnxtext.tensor.literal_brackets import BLANKS, Elements, flat, nested, pro
 from onnxtext.tensor.packing import pack
 from onnxtext.tensor.repeated_bytes import Repetition
 from onnxtext.tensor.small_arrays import LONGEST, flatten, parse_small
+from onnxtext.tensor.varints import VARINT_FIELDS
 from onnxtext.wire.writer import MOST_BYTES
 
 if TYPE_CHECKING:
@@ -30,13 +31,7 @@ _INT64 = (-(1 << 63), (1 << 63) - 1)
 _OFFICIAL_UINT64 = (1 - (1 << 64), (1 << 64) - 1)
 """The range that ``std::stoull`` accepts: the official parser reads uint32 and uint64 with it."""
 
-_FIELD_TYPES = {
-    "float_data": "<u4",
-    "int32_data": "<i4",
-    "int64_data": "<i8",
-    "double_data": "<u8",
-    "uint64_data": "<u8",
-}
+_FIELD_TYPES = {**VARINT_FIELDS, "float_data": "<u4", "double_data": "<u8"}
 """The numpy type of the entries of each typed field, for floats that of their bits."""
 ENTRIES_ARE_ELEMENTS = ("float", "double", "int64", "int32")
 """Element types whose typed field has one entry per element, of the same width."""

@@ -19,17 +19,12 @@ from onnxtext.tensor.float_literals import float32_text, float64_text
 from onnxtext.tensor.lazy_numpy import np
 from onnxtext.tensor.packing import pack, unpack
 from onnxtext.tensor.shortest import narrow_texts
+from onnxtext.tensor.varints import VARINT_FIELDS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_FIELD_TYPES = {
-    "float_data": "<f4",
-    "int32_data": "<i4",
-    "int64_data": "<i8",
-    "double_data": "<f8",
-    "uint64_data": "<u8",
-}
+_FIELD_TYPES = {**VARINT_FIELDS, "float_data": "<f4", "double_data": "<f8"}
 """The numpy type of the entries of each typed field."""
 _BLOCK = 1 << 16
 """Number of elements that `is_splat` compares at a time, after the first `_FEW`."""
