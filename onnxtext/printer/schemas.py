@@ -125,6 +125,3 @@ def _where(constraints: dict[str, tuple[Type, ...] | None], start: int) -> str:
     if start + len(flat) + 2 <= WIDTH:
         return flat
     return f"\n{STEP}where\n{STEP}{STEP}" + f",\n{STEP}{STEP}".join(items)
-
-
-__all__ = ["print_schemas", "signature_text"]

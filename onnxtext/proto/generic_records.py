@@ -261,17 +261,15 @@ def known_values(
     if item.wire_type == field.wire_type:
         value = _lift_scalar(field, data[item.value : item.end], depth)
         return None if value is None else [value]
-    if field.repeated and item.wire_type == LENGTH and field.wire_type != LENGTH:
+    if field.accepts(item.wire_type):
         return _lift_packed(field, data[item.value : item.end])
     return None
 
 
-def is_known(field: FieldSpec, data: bytes, item: WireField) -> bool:
+def is_known(field: FieldSpec, data: bytes | memoryview, item: WireField) -> bool:
     """Whether the wire type and the enum value of a wire field are in the schema."""
-    if item.wire_type != field.wire_type:
-        return field.repeated and item.wire_type == LENGTH and field.wire_type != LENGTH
-    if field.kind != "enum":
-        return True
+    if item.wire_type != field.wire_type or field.kind != "enum":
+        return field.accepts(item.wire_type)
     number = _stored(field, read_varint(data, item.value, item.end)[0])
     return any(value == number for _, value in field.enum)
 

@@ -90,7 +90,7 @@ class _SchemaMatch:
 
     def _value_fits(self, field: FieldSpec, data: bytes, item: WireField, depth: int) -> bool:
         if item.wire_type != field.wire_type:
-            return item.wire_type == LENGTH and field.repeated
+            return field.accepts(item.wire_type)
         if field.message:
             return self.fits(message_spec(field.message), data, item.value, item.end, depth + 1)
         return field.kind != "string" or _is_text(data[item.value : item.end])

@@ -96,7 +96,7 @@ class _Walk:
             field = spec.by_number.get(number)
             index = seen.get(number, 0)
             seen[number] = index + 1
-            if field is None or not _fits(field, wire_type):
+            if field is None or not field.accepts(wire_type):
                 at = self._unknown_field(number, wire_type, begin, at, end, path, depth)
                 continue
             at = self._value(field, wire_type, begin, at, end, path, index, depth)
@@ -259,10 +259,3 @@ class _Walk:
         if end == len(self._data):
             raise _Stop(f"the data ends in the middle of {named}", offset, path, "cut")
         raise _Stop(f"{named} is cut off by the end of its message", offset, path)
-
-
-def _fits(field: FieldSpec, wire_type: int) -> bool:
-    """Whether protobuf accepts this wire type for the field."""
-    return wire_type == field.wire_type or (
-        wire_type == LENGTH and field.repeated and field.wire_type != LENGTH
-    )
