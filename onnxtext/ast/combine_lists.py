@@ -10,7 +10,14 @@ from __future__ import annotations
 from collections import Counter
 
 from onnxtext.ast.inline_output_types import place_all_types, place_types
-from onnxtext.ast.list_order import INITIALIZERS, Order, decorator_of, is_dense, order_of
+from onnxtext.ast.list_order import (
+    INITIALIZERS,
+    Order,
+    ascending_end,
+    decorator_of,
+    is_dense,
+    order_of,
+)
 from onnxtext.ast.metadata import Pairs, decorator_entries
 from onnxtext.ast.model import Function, Graph, ValueInfo
 from onnxtext.ast.records import Decorator, Word
@@ -19,7 +26,7 @@ from onnxtext.ast.value_info_order import place_infos
 
 def assemble_graph(
     graph: Graph, initializers: list[ValueInfo], infos: list[ValueInfo]
-) -> list[Decorator]:
+) -> tuple[Decorator, ...]:
     """Store the initializers and the `value_info` list of a decoded graph in the compact form.
 
     Set `graph.values`, the default values of the inputs, and the types of nodes' outputs.
@@ -36,15 +43,16 @@ def assemble_graph(
     graph.values = rest
     graph.decorators = order
     if not order and infos and place_all_types(graph.nodes, infos, (*graph.inputs, *rest)):
-        return []
+        return ()
     described = {info.name for info in infos if info.metadata}
     values = (*graph.inputs, *graph.outputs, *rest)
     if described and not described.isdisjoint([value.name for value in values]):
-        graph.values = rest + place_types(graph.nodes, infos)  # `regroup` combines the rest later
-        return [*order]
+        # `recombine_value_infos` combines the rest later.
+        graph.values = rest + place_types(graph.nodes, infos)
+        return order
     decorator, infos = place_infos(graph, infos, any_order=not described)
     graph.values = rest + infos
-    return [*order] if decorator is None else [*order, decorator]
+    return order if decorator is None else (*order, decorator)
 
 
 def assemble_function(function: Function, infos: list[ValueInfo]) -> None:
@@ -96,14 +104,15 @@ def _make_defaults(
             value.data = initializer.data
             own = [Decorator(f"data.{d.name}", d.arguments) for d in initializer.decorators]
             value.decorators += tuple(own)
-    decorator = decorator_of(Order(order), (), INITIALIZERS)
-    return rest, (decorator,) if order else ()
+    return rest, (decorator_of(Order(order), decorator=INITIALIZERS),) if order else ()
 
 
 def _order_of_initializers(
     initializers: list[ValueInfo], keys: list[tuple[int, int]]
 ) -> tuple[Word | str, ...] | None:
-    """Return the arguments of `@initializers(…)`; None if names are ambiguous.
+    """Return the arguments of `@initializers(…)`; () for the default order, None if impossible.
+
+    The decorator cannot express the order if it would have to list names that are not unique.
 
     Args:
         initializers: all initializers, in order.
@@ -114,14 +123,11 @@ def _order_of_initializers(
     swapped = [(1 - part, place) for part, place in keys]
     if swapped == sorted(swapped):
         return (Word("values"),)
-    dense = [(v.name, key) for v, key in zip(initializers, keys, strict=True) if is_dense(v)]
-    last = len(dense)
-    while last and (last == len(dense) or dense[last - 1][1] < dense[last][1]):
-        last -= 1
-    names = [name for name, _ in dense[:last]]
     if len({value.name for value in initializers}) < len(initializers):
         return None
-    return tuple(names)
+    dense = [(v.name, key) for v, key in zip(initializers, keys, strict=True) if is_dense(v)]
+    # The names at the end are omitted if they are in the default order.
+    return tuple([name for name, _ in dense[: ascending_end([key for _, key in dense])]])
 
 
 def _is_default(value: ValueInfo, initializer: ValueInfo) -> bool:
@@ -134,10 +140,11 @@ def _is_default(value: ValueInfo, initializer: ValueInfo) -> bool:
     )
 
 
-def regroup(owner: Graph | Function, *, removed: bool = False) -> None:
-    """Combine value infos again after their metadata was moved to a section or removed.
+def recombine_value_infos(owner: Graph | Function, *, removed: bool = False) -> None:
+    """Combine the value infos of a decoded model again, after its metadata was placed or removed.
 
-    Without its own metadata, a value info may become the type before a node's output.
+    Decoding keeps a value info with metadata in `<…>`. Without metadata, or if the metadata can be
+    in the metadata section, it may become the type before a node's output.
 
     Args:
         owner: a graph or function that a unique path identifies, so that the metadata section can
@@ -150,7 +157,7 @@ def regroup(owner: Graph | Function, *, removed: bool = False) -> None:
     described = any(i.metadata or any(d.name == "meta" for d in i.decorators) for i in infos)
     if not described and not removed:
         return  # decoding has already combined them
-    entries = _sole_metadata(owner, infos)
+    entries = _unique_metadata(owner, infos)
     order = order_of(owner) if isinstance(owner, Graph) else None
     data = [value for value in owner.values if value.data is not None]
     if order is None and len(entries) == len(infos):
@@ -177,7 +184,7 @@ def regroup(owner: Graph | Function, *, removed: bool = False) -> None:
     owner.values = data + kept
 
 
-def _sole_metadata(owner: Graph | Function, infos: list[ValueInfo]) -> dict[str, Pairs]:
+def _unique_metadata(owner: Graph | Function, infos: list[ValueInfo]) -> dict[str, Pairs]:
     """Return the metadata of the value infos whose names are unique, by name.
 
     Value infos that have other decorators than `@meta` are left out.

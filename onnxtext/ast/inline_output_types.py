@@ -89,21 +89,14 @@ def types_at_end(nodes: list[Node], infos: Sequence[ValueInfo]) -> tuple[Placed,
     """
     placed: Placed = []
     left = len(infos)
-    if not left:
-        return placed, 0
-    info = infos[-1]
     for node in reversed(nodes):
-        index = len(node.outputs)
-        for name in reversed(node.outputs):
-            index -= 1
-            if info.name == name and is_plain(info):
-                placed.append((node, index, info))
-                left -= 1
-                if not left:
-                    break
-                info = infos[left - 1]
         if not left:
             break
+        for index in reversed(range(len(node.outputs))):
+            info = infos[left - 1]
+            if left and info.name == node.outputs[index] and is_plain(info):
+                placed.append((node, index, info))
+                left -= 1
     if left:
         defined = {name for node in nodes for name in node.outputs}
         if any(info.name in defined for info in infos[:left]):

@@ -8,10 +8,10 @@ the inputs, outputs and initializers that have an entry in `value_info`.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from onnxtext.ast.model import Graph, Model, ValueInfo
+from onnxtext.ast.model import Graph, Model, Node, ValueInfo
 from onnxtext.ast.records import Decorator, Field, FieldValue, Word
 from onnxtext.ast.tensors_and_attributes import SparseTensor
 from onnxtext.ast.types import Type
@@ -36,6 +36,7 @@ PARTS = {
 """For each decorator, the words for parts of the list; `nodes` means typed outputs of nodes."""
 
 _BY_DEFAULT = {DECORATOR: ("values", "nodes"), INITIALIZERS: ("inputs", "values")}
+"""The parts that the list has without the decorator, in order."""
 
 _BY_NAME = {
     DECORATOR: ("values", "initializers", "nodes", "inputs", "outputs"),
@@ -44,6 +45,7 @@ _BY_NAME = {
 """For each decorator, the parts of the list in which to look up a name, in this order."""
 
 _COPIES = PARTS[DECORATOR][:3]
+"""The parts whose entries repeat declarations; `without: […]` may exclude some of them."""
 
 
 class ValueInfoError(ValueError):
@@ -170,7 +172,7 @@ def entries(graph: Graph, order: Order | None) -> Iterator[Entry]:
             does not have are ignored, so that values can be removed from the text.
     """
     without = frozenset[str]() if order is None else order.without
-    lists = {part: list(_LISTS[part](graph)) for part in _needed(order)}
+    lists = {part: _entries_of(graph, part) for part in _needed(order)}
     for entry in _arranged(DECORATOR, order, lists):
         if not (entry.part in _COPIES and entry.name in without):
             yield entry
@@ -195,10 +197,15 @@ def _needed(order: Order | None) -> Sequence[str]:
 def _arranged(
     decorator: str, order: Order | None, lists: Mapping[str, Sequence[Entry]]
 ) -> Iterator[Entry]:
-    """Yield all entries in the given order; a part omits its entries that are named one by one.
+    """Yield all entries in the given order; a part omits its entries that the order names.
 
-    The first mention of a name stands for its first entry in the part, the second mention for
-    its second entry.
+    If the order has a name twice, the first stands for the first entry with this name, the second
+    for the second entry.
+
+    Args:
+        decorator: the decorator that gives the order.
+        order: its arguments; None for the default order.
+        lists: the entries by part.
     """
     items = () if order is None else order.items
     rest = [Word(part) for part in _BY_DEFAULT[decorator] if Word(part) not in items]
@@ -264,7 +271,7 @@ def unknown_names(graph: Graph) -> Iterator[tuple[str, str]]:
         if order is None:
             continue
         if decorator == DECORATOR:
-            known = {entry.name for list_of in _LISTS.values() for entry in list_of(graph)}
+            known = {entry.name for part in PARTS[DECORATOR] for entry in _entries_of(graph, part)}
         else:
             known = {value.name for value in known_with_data(graph)}
         for name in (*order.items, *sorted(order.without)):
@@ -272,49 +279,46 @@ def unknown_names(graph: Graph) -> Iterator[tuple[str, str]]:
                 yield decorator, name
 
 
+def _entries_of(graph: Graph, part: str) -> list[Entry]:
+    """Return the entries of one part of `value_info` (see `PARTS`)."""
+    match part:
+        case "nodes":
+            return node_entries(graph.nodes)
+        case "values":
+            return _statements(part, [value for value in graph.values if value.data is None])
+        case "initializers":
+            values = known_with_data(graph)
+        case "inputs":
+            values = graph.inputs
+        case _:
+            values = graph.outputs
+    return [Entry(part, value.name, value.type, value.at) for value in values]
+
+
 def _statements(part: str, values: Sequence[ValueInfo]) -> list[Entry]:
     return [Entry(part, value.name, value.type, value.at, value) for value in values]
 
 
-def _initializers(graph: Graph) -> Iterator[Entry]:
-    for value in known_with_data(graph):
-        yield Entry("initializers", value.name, value.type, value.at)
-
-
-def _inputs(graph: Graph) -> Iterator[Entry]:
-    for value in graph.inputs:
-        yield Entry("inputs", value.name, value.type, value.at)
-
-
-def _outputs(graph: Graph) -> Iterator[Entry]:
-    for value in graph.outputs:
-        yield Entry("outputs", value.name, value.type, value.at)
-
-
-def _values(graph: Graph) -> Iterator[Entry]:
-    yield from _statements("values", [value for value in graph.values if value.data is None])
-
-
-def _nodes(graph: Graph) -> list[Entry]:
+def node_entries(nodes: list[Node]) -> list[Entry]:
+    """Return the `value_info` entries of the typed outputs of some nodes."""
     if core() == "native":
-        found: list[Entry] = core_module("ordering").node_entries(graph.nodes)
+        found: list[Entry] = core_module("ordering").node_entries(nodes)
         return found
     return [
         Entry("nodes", name, type, node.at)
-        for node in graph.nodes
+        for node in nodes
         if node.output_types
         for name, type in zip(node.outputs, node.output_types, strict=True)
         if type is not None
     ]
 
 
-_LISTS: dict[str, Callable[[Graph], Iterable[Entry]]] = {
-    "initializers": _initializers,
-    "inputs": _inputs,
-    "outputs": _outputs,
-    "values": _values,
-    "nodes": _nodes,
-}
+def ascending_end(keys: Sequence[tuple[int, ...]] | Sequence[int]) -> int:
+    """Return the index at which the longest ascending end of a list begins: 2 for `[5, 9, 1]`."""
+    first = max(len(keys) - 1, 0)
+    while first and keys[first - 1] < keys[first]:  # type: ignore[operator]
+        first -= 1
+    return first
 
 
 def is_dense(value: ValueInfo) -> bool:

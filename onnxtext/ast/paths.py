@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from onnxtext.ast.list_order import known_entries
+from onnxtext.ast.list_order import known_entries, node_entries
 from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
 from onnxtext.ast.tensors_and_attributes import SparseTensor
 from onnxtext.ast.visit import attribute_graphs, nested_graphs
@@ -63,13 +63,7 @@ def generated_values(owner: Graph | Function) -> list[str]:
     """
     if isinstance(owner, Graph) and owner.decorators:
         return [entry.name for entry in known_entries(owner) if entry.statement is None]
-    return [
-        name
-        for node in owner.nodes
-        if node.output_types
-        for name, type in zip(node.outputs, node.output_types, strict=True)
-        if type is not None
-    ]
+    return [entry.name for entry in node_entries(owner.nodes)]
 
 
 def described_parts(
@@ -91,8 +85,8 @@ def described_parts(
         if value.data is not None:
             if value.metadata or value.decorators:
                 is_sparse = isinstance(value.data, SparseTensor)
-                fits = tied and value.name not in seen and not is_sparse
-                found.append(Named("tensor", (*prefix, Step(value.name)), value, fits))
+                is_tied = tied and value.name not in seen and not is_sparse
+                found.append(Named("tensor", (*prefix, Step(value.name)), value, is_tied))
             seen.add(value.name)
     nodes = _described_nodes(owner.nodes, prefix, tied)
     if not nested_graphs(owner.nodes):
@@ -102,14 +96,14 @@ def described_parts(
         if node.metadata or node.decorators:
             found.append(named)
         if node.attributes:  # type: ignore[union-attr]
-            found += _inside(node, named.path, named.tied)  # type: ignore[arg-type]
+            found += _parts_in_attributes(node, named.path, named.tied)  # type: ignore[arg-type]
     return found
 
 
 def _described_values(owner: Graph | Function, prefix: tuple[Step, ...], tied: bool) -> list[Named]:
     """Return the inputs, outputs and value infos with metadata or decorators.
 
-    Of several entries with one name, the first has the kind `value`, the others `output` or
+    If the lists have the same name, its first entry has the kind `value`, the others `output` or
     `value_info`.
     """
     declared = [value for value in owner.values if value.data is None]
@@ -126,8 +120,8 @@ def _described_values(owner: Graph | Function, prefix: tuple[Step, ...], tied: b
             name = value.name
             if value.metadata or value.decorators:
                 own = kind if name in earlier else "value"
-                fits = tied and name not in seen
-                made.append(Named(own, (*prefix, Step(name)), value, fits))
+                is_tied = tied and name not in seen
+                made.append(Named(own, (*prefix, Step(name)), value, is_tied))
             seen.add(name)
         earlier |= seen
     return made
@@ -139,7 +133,7 @@ def _described_nodes(nodes: list[Node], prefix: tuple[Step, ...], tied: bool) ->
     Args:
         nodes: the nodes of a graph or function.
         prefix: the path of the graph or function.
-        tied: whether that path identifies it.
+        tied: whether this path is unique.
     """
     if core() == "native":
         found: list[Named] = core_module("paths").described_nodes(nodes, prefix, tied)
@@ -156,31 +150,32 @@ def _described_nodes(nodes: list[Node], prefix: tuple[Step, ...], tied: bool) ->
     named = []
     for node in wanted:
         if node.name and labels[node.name] == 1:
-            step, fits = Step(node.name, None, True), tied
+            step, is_tied = Step(node.name, None, True), tied
         else:
             step = Step(first_output(node))
-            fits = tied and bool(step.name) and counts[step.name] == 1
-        named.append(Named("node", (*prefix, step), node, fits))
+            is_tied = tied and bool(step.name) and counts[step.name] == 1
+        named.append(Named("node", (*prefix, step), node, is_tied))
     return named
 
 
-def _inside(node: Node, path: tuple[Step, ...], tied: bool) -> list[Named]:
+def _parts_in_attributes(node: Node, path: tuple[Step, ...], tied: bool) -> list[Named]:
+    """Return the graphs in the attributes of a node, and their parts."""
     found: list[Named] = []
     seen: set[str] = set()
     for attribute in node.attributes:
         value = attribute.value
-        fits = tied and attribute.name not in seen
+        is_tied = tied and attribute.name not in seen
         seen.add(attribute.name)
         if isinstance(value, Graph):
-            found += _graph(value, (*path, Step(attribute.name)), fits)
+            found += _graph_parts(value, (*path, Step(attribute.name)), is_tied)
         elif isinstance(value, tuple):
             for number, item in enumerate(value):
                 if isinstance(item, Graph):
-                    found += _graph(item, (*path, Step(attribute.name, number)), fits)
+                    found += _graph_parts(item, (*path, Step(attribute.name, number)), is_tied)
     return found
 
 
-def _graph(graph: Graph, path: tuple[Step, ...], tied: bool) -> list[Named]:
+def _graph_parts(graph: Graph, path: tuple[Step, ...], tied: bool) -> list[Named]:
     return [Named("graph", path, graph, tied), *described_parts(graph, path, tied)]
 
 
@@ -198,7 +193,7 @@ def list_parts(model: Model) -> list[tuple[Function | None, list[Named]]]:
     main graph or the function itself. Then come the nested graphs, and the nodes and values with
     metadata or decorators.
     """
-    found: list[tuple[Function | None, list[Named]]] = [(None, _graph(model.graph, (), True))]
+    found: list[tuple[Function | None, list[Named]]] = [(None, _graph_parts(model.graph, (), True))]
     keys = list(map(function_key, model.functions))
     counts = Counter(keys)
     for function, key in zip(model.functions, keys, strict=True):

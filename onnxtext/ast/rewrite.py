@@ -7,7 +7,7 @@ from dataclasses import replace
 from operator import is_
 from typing import Any
 
-from onnxtext.ast.model import Function, Graph, Model, ValueInfo
+from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
 from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType, SparseTensor, Tensor
 from onnxtext.ast.types import TensorType
 from onnxtext.ast.visit import attribute_lists, large_values, list_graphs
@@ -52,6 +52,16 @@ class Rewriter:
             values = graph.values if is_function else [*graph.inputs, *graph.values]
             for value in large_values(values, self.least) if values else ():
                 self.initializer(value)
+        self.attributes_of(graphs, [node for graph in graphs for node in graph.nodes])
+
+    def attributes_of(self, graphs: list[Graph | Function], nodes: list[Node]) -> None:
+        """Rewrite the attributes of nodes and the parameters of functions in place.
+
+        Args:
+            graphs: the functions; graphs are ignored.
+            nodes: the nodes.
+        """
+        for graph in graphs:
             if isinstance(graph, Function) and graph.attributes:
                 graph.attributes = tuple(
                     [
@@ -59,7 +69,6 @@ class Rewriter:
                         for item in graph.attributes
                     ]
                 )
-        nodes = [node for graph in graphs for node in graph.nodes]
         changed: dict[int, tuple[Attribute, ...]] = {}
         held = attribute_lists(nodes)  # keeps the lists alive, so that identities stay unique
         for attributes in held:

@@ -36,6 +36,14 @@ class AttributeType(IntEnum):
     TYPE_PROTOS = 14
 
 
+ITEM_TYPES = {
+    kind: AttributeType[kind.name.removesuffix("S")]
+    for kind in AttributeType
+    if kind.name.endswith("S")
+}
+"""For each attribute type whose values are lists, the type of their items: `INTS` → `INT`."""
+
+
 @dataclass(frozen=True, slots=True)
 class Float32:
     """A float32, stored as its bits, so that -0.0 and NaNs compare exactly.

@@ -125,10 +125,8 @@ def repeated(value: Any, least: int) -> RepeatedList | None:
     match value:
         case Floats(data) if len(value) > least and data == data[:4] * len(value):
             return RepeatedList((Float32(int.from_bytes(data[:4], "little")),), len(value))
-        case (int() as number, *_) if len(value) > least and value == (number,) * len(value):
-            return RepeatedList((number,), len(value))
-        case (bytes() as text, *_) if len(value) > least and value == (text,) * len(value):
-            return RepeatedList((text,), len(value))
+        case (int() | bytes(), *_) if len(value) > least and value == value[:1] * len(value):
+            return RepeatedList(value[:1], len(value))
     return None
 
 

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Write a `value_info` list without repeating declarations, with a short `@value_info(…)`.
+"""Convert a decoded `value_info` list to its compact text form (SPEC 10).
 
-The entry of a node's output becomes the type before the output. Entries that repeat an initializer,
-an input or an output of the graph are removed. The decorator gives the order of the list (SPEC 10).
+The entry of a node's output becomes the type before the output. An entry that repeats the name and
+type of an initializer, input or output of the graph is removed. The other entries are printed in
+`<…>`. The arguments of `@value_info(…)` give the order of the list: `initializers, values, nodes`.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from functools import partial
 from itertools import groupby
-from typing import NamedTuple
 
 from onnxtext.ast.inline_output_types import (
     Placed,
@@ -24,6 +25,7 @@ from onnxtext.ast.inline_output_types import (
 from onnxtext.ast.list_order import (
     Order,
     ValueInfoError,
+    ascending_end,
     decorator_of,
     entries,
     with_data,
@@ -32,25 +34,17 @@ from onnxtext.ast.model import Graph, Node, ValueInfo
 from onnxtext.ast.records import Decorator, Word
 from onnxtext.ast.types import Type
 
+_Lists = dict[str, dict[str, Type | None]]
+"""The values that `value_info` may repeat: maps a part, such as `inputs`, to names and types."""
 
-class _Lists(NamedTuple):
-    """The initializers, inputs and outputs of a graph, which `value_info` may repeat.
 
-    Attributes:
-        order: the names in each part, such as `inputs`, in order.
-        types: for each part, the type of each name.
-    """
-
-    order: dict[str, list[str]]
-    types: dict[str, dict[str, Type | None]]
-
-    def part_of(self, info: ValueInfo) -> str:
-        """Return the part whose value has the entry's name and type; "" if there is none."""
-        if not info.decorators and not info.metadata:
-            for part, types in self.types.items():
-                if info.name in types and types[info.name] == info.type:
-                    return part
-        return ""
+def _part_of(lists: _Lists, info: ValueInfo) -> str:
+    """Return the part whose value has the entry's name and type; "" if there is none."""
+    if not info.decorators and not info.metadata:
+        for part, types in lists.items():
+            if info.name in types and types[info.name] == info.type:
+                return part
+    return ""
 
 
 def place_infos(
@@ -70,7 +64,7 @@ def place_infos(
     if not any(map(is_plain, infos)):  # no entry can move or repeat a declaration
         return None, infos
     data = with_data(graph)
-    found = _by_default(graph, infos, data)
+    found = _in_usual_order(graph, infos, data)
     if found is not None:
         return found
     if any_order:
@@ -80,11 +74,11 @@ def place_infos(
             return decorator_of(Order(tuple(named))) if named else None, rest
     parts = {"initializers": data, "inputs": graph.inputs, "outputs": graph.outputs}
     names = {info.name for info in infos}
-    lists = _Lists({}, {})
+    lists: _Lists = {}
     for part, values in parts.items():
         types = {value.name: value.type for value in values}
         if len(types) == len(values) and (part != "initializers" or len(names) == len(infos)):
-            lists.order[part], lists.types[part] = [value.name for value in values], types
+            lists[part] = types
     before = [node.output_types for node in graph.nodes]
     wanted = _entries(graph, None, infos)
     made = None
@@ -94,7 +88,7 @@ def place_infos(
         made = _by_name(graph, infos)
     if made is not None and _entries(graph, *made) == wanted:
         order, rest = made
-        everything = [name for part in lists.order.values() for name in part]
+        everything = [name for types in lists.values() for name in types]
         return (decorator_of(order, everything) if order.items else None), rest
     for node, output_types in zip(graph.nodes, before, strict=True):
         node.output_types = output_types
@@ -115,23 +109,22 @@ def _entries(
         graph.values = values
 
 
-def _by_default(
+def _in_usual_order(
     graph: Graph, infos: list[ValueInfo], data: list[ValueInfo]
 ) -> tuple[Decorator | None, list[ValueInfo]] | None:
-    """Place a list in the usual order: initializers (all or none), others, types of outputs.
+    """Place a list of all or no initializers, then other entries, then types of nodes' outputs.
+
+    Args:
+        graph: the graph.
+        infos: the `value_info` list.
+        data: the initializers of the graph.
 
     Returns:
         The same as `place_infos`; None for other lists.
     """
-    first = 0
-    if data and len(infos) >= len(data):
-        first = len(data)
-        for info, value in zip(infos, data, strict=False):
-            if info.name != value.name or info.type != value.type or not is_plain(info):
-                first = 0
-                break
-    rest = infos[first:] if first else infos
-    decorator = decorator_of(Order((Word("initializers"),)), ()) if first else None
+    rest, decorator = infos, None
+    if data and len(infos) >= len(data) and all(map(_is_copy, infos, data)):
+        rest, decorator = infos[len(data) :], decorator_of(Order((Word("initializers"),)))
     if place_all_types(graph.nodes, rest, (*data, *graph.inputs)):
         return decorator, []
     names = {info.name for info in rest}
@@ -142,15 +135,20 @@ def _by_default(
         kept = {info.name for info in rest[:left]}
         if not kept.isdisjoint([value.name for value in graph.outputs]):
             return None
-        if _are_outputs(graph, rest[:left]):
+        if _has_node_output(graph, rest[:left]):
             return None
     for node, index, info in placed:
         place_type(node, index, info.type)
     return decorator, rest[:left]
 
 
-def _are_outputs(graph: Graph, infos: Iterable[ValueInfo]) -> bool:
-    """Whether an entry without decorators or metadata describes an output of a node."""
+def _is_copy(info: ValueInfo, value: ValueInfo) -> bool:
+    """Whether a `value_info` entry has only the name and the type of another value."""
+    return info.name == value.name and info.type == value.type and is_plain(info)
+
+
+def _has_node_output(graph: Graph, infos: Iterable[ValueInfo]) -> bool:
+    """Whether an entry without decorators or metadata has the name of a node's output."""
     names = {info.name for info in infos if is_plain(info)}
     return bool(names) and any(not names.isdisjoint(node.outputs) for node in graph.nodes)
 
@@ -158,32 +156,33 @@ def _are_outputs(graph: Graph, infos: Iterable[ValueInfo]) -> bool:
 def _in_parts(
     graph: Graph, infos: list[ValueInfo], lists: _Lists, *, any_order: bool
 ) -> tuple[Order, list[ValueInfo]] | None:
-    """Return the order of a `value_info` list in which the entries of each part are contiguous.
+    """Place a list in which the entries of each part, such as the copies of inputs, are contiguous.
 
-    The parts are, for example, the copies of inputs or the types of node outputs. None for other
-    lists, and with `any_order` also if the types of some node outputs could not move to the nodes.
+    Returns:
+        The order, and the entries to print in `<…>`. None for other lists. If `any_order` is true,
+        also None if the type of a node's output would have to be printed in `<…>`.
     """
-    fewer = {part: types for part, types in lists.types.items() if part != "outputs"}
-    for used in (_Lists(lists.order, fewer), lists):  # types before outputs where possible
-        runs = [(part, list(run)) for part, run in groupby(infos, used.part_of)]
+    fewer = {part: types for part, types in lists.items() if part != "outputs"}
+    # First try to move the types of graph outputs to nodes, rather than to copy graph outputs.
+    for used in (fewer, lists):
+        runs = [(part, list(run)) for part, run in groupby(infos, partial(_part_of, used))]
         copied = [part for part, _ in runs if part]
         others = [run for part, run in runs if not part]
         if len(set(copied)) < len(copied) or len(others) > 2:
             continue
-        made = _copies(graph, runs, lists)
-        places = _statements(graph.nodes, others)
-        if made is None or places is None:
+        copies = _copy_arguments(graph, runs, lists)
+        places = _split_runs(graph.nodes, others)
+        if copies is None or places is None:
             continue
-        if used is not lists and any(lists.part_of(s) for kept, _ in places for s in kept):
+        rest = [info for statements, _ in places for info in statements]
+        if used is not lists and any(_part_of(lists, info) for info in rest):
             continue
-        if any_order and _are_outputs(graph, [info for kept, _ in places for info in kept]):
+        if any_order and _has_node_output(graph, rest):
             return None
-        by_part, without = made
+        by_part, without = copies
         items: list[Word | str] = []
-        rest: list[ValueInfo] = []
         words: list[list[Word]] = []
         for statements, placed in places:
-            rest += statements
             for node, index, info in placed:
                 place_type(node, index, info.type)
             words.append([Word("values")] * bool(statements) + [Word("nodes")] * bool(placed))
@@ -206,7 +205,7 @@ def _without_default(items: list[Word | str]) -> list[Word | str]:
     return left
 
 
-def _copies(
+def _copy_arguments(
     graph: Graph, runs: list[tuple[str, list[ValueInfo]]], lists: _Lists
 ) -> tuple[dict[str, list[Word | str]], frozenset[str]] | None:
     """Return arguments of `@value_info` for entries that repeat inputs, outputs or initializers.
@@ -222,10 +221,8 @@ def _copies(
         if not part:
             continue
         names = [info.name for info in run]
-        place = {name: at for at, name in enumerate(lists.order[part])}
-        ordered = len(names) - 1
-        while ordered and place[names[ordered - 1]] < place[names[ordered]]:
-            ordered -= 1
+        place = {name: at for at, name in enumerate(lists[part])}
+        ordered = ascending_end([place[name] for name in names])
         missing = place.keys() - set(names)
         if len(missing) > len(names) - ordered:
             found[part] = list(names)  # fewer names than `without` would list
@@ -244,10 +241,19 @@ def _copies(
     return None if without & kept else (found, frozenset(without))
 
 
-def _statements(
+def _split_runs(
     nodes: list[Node], others: list[list[ValueInfo]]
 ) -> list[tuple[list[ValueInfo], Placed]] | None:
-    """Divide entries that repeat no declaration into statements in `<…>` and output types."""
+    """Divide entries that repeat no declaration into statements in `<…>` and output types.
+
+    Args:
+        nodes: the nodes of the graph.
+        others: the runs of such entries, at most two.
+
+    Returns:
+        For each run, its statements and its output types. None if there are two runs and neither
+        has only output types.
+    """
     if not others:
         return []
     if len(others) == 1:
@@ -262,26 +268,25 @@ def _statements(
 
 
 def _by_name(graph: Graph, infos: list[ValueInfo]) -> tuple[Order, list[ValueInfo]]:
-    """Return an order that names each entry, except entries at the end in the default order."""
-    made = _repeated(graph, infos)
+    """Place a list in any order; name each entry, except entries at the end in default order."""
+    made = _with_second_entries(graph, infos)
     if made is not None:
         return made
-    places = _Places(graph, infos)
-    keys: list[tuple[int, ...]] = []  # default sort keys; () if an entry must be named
+    outputs, statements = _outputs_and_statements(graph, infos)
+    keys: list[tuple[int, ...]] = []  # sort keys in the default order; `must_name` comes last
+    must_name = (2,)
     rest: list[ValueInfo] = []
     for info in infos:
-        output = places.outputs.get(info.name)
-        if places.needs_statement(info):
+        if info.name in statements:
             keys.append((0, len(rest)))
             rest.append(info)
-        elif output is None:
-            keys.append(())
+        elif info.name in outputs:
+            number, index = outputs[info.name]
+            keys.append((1, number, index))
+            place_type(graph.nodes[number], index, info.type)
         else:
-            keys.append((1, *output))
-            place_type(graph.nodes[output[0]], output[1], info.type)
-    last = len(infos)
-    while last and keys[last - 1] and (last == len(infos) or keys[last - 1] < keys[last]):
-        last -= 1
+            keys.append(must_name)
+    last = ascending_end([*keys, must_name])
     names: list[Word | str] = [info.name for info in infos[:last]]
     data: list[Word | str] = [value.name for value in with_data(graph)]
     if data and data[0] in names:
@@ -293,8 +298,10 @@ def _by_name(graph: Graph, infos: list[ValueInfo]) -> tuple[Order, list[ValueInf
     return Order(tuple(names)), rest
 
 
-def _repeated(graph: Graph, infos: list[ValueInfo]) -> tuple[Order, list[ValueInfo]] | None:
-    """Return the order of a list of output types followed by repeated names; None for others."""
+def _with_second_entries(
+    graph: Graph, infos: list[ValueInfo]
+) -> tuple[Order, list[ValueInfo]] | None:
+    """Place types of nodes' outputs and then second entries, as in `a, b, a`; None for others."""
     seen: set[str] = set()
     first = 0
     while first < len(infos) and infos[first].name not in seen:
@@ -314,38 +321,34 @@ def _repeated(graph: Graph, infos: list[ValueInfo]) -> tuple[Order, list[ValueIn
     return Order((Word("nodes"),)), rest
 
 
-class _Places:
-    """The statements of the text that can hold the type of each entry of a list.
+def _outputs_and_statements(
+    graph: Graph, infos: list[ValueInfo]
+) -> tuple[dict[str, tuple[int, int]], set[str]]:
+    """Find where the text can have the type of each entry of a list.
 
-    Attributes:
-        outputs: the node and the index of the output, by the names of values whose type is
-            before an output.
+    Returns:
+        The names of nodes' outputs, with the index of the node and the index of the output; and the
+        names whose entries must be statements in `<…>`. Other entries repeat an initializer, input
+        or output of the graph.
     """
-
-    def __init__(self, graph: Graph, infos: list[ValueInfo]) -> None:
-        self._types: dict[str, Type | None] = {}
-        for values in (graph.outputs, graph.inputs, with_data(graph)):
-            for value in reversed(values):
-                self._types[value.name] = value.type
-        self.outputs: dict[str, tuple[int, int]] = {}
-        wanted = {info.name for info in infos} - self._types.keys()
-        defined: Counter[str] = Counter()
-        for number, node in enumerate(graph.nodes):
-            for index, name in enumerate(node.outputs):
-                if name in wanted:
-                    defined[name] += 1
-                    self.outputs[name] = number, index
-        for name, count in defined.items():
-            if count > 1:
-                del self.outputs[name]
-        # Names with several entries, or with an entry that repeats no declaration.
-        self._own = {name for name, count in Counter([i.name for i in infos]).items() if count > 1}
-        for info in infos:
-            known = self._types.get(info.name, info.type)
-            declared = info.name in self._types or info.name in self.outputs
-            if not declared or info.type != known or not is_plain(info):
-                self._own.add(info.name)
-
-    def needs_statement(self, info: ValueInfo) -> bool:
-        """Whether an entry must be a statement in `<…>`."""
-        return info.name in self._own
+    types: dict[str, Type | None] = {}
+    for values in (graph.outputs, graph.inputs, with_data(graph)):
+        for value in reversed(values):
+            types[value.name] = value.type
+    outputs: dict[str, tuple[int, int]] = {}
+    wanted = {info.name for info in infos} - types.keys()
+    defined: Counter[str] = Counter()
+    for number, node in enumerate(graph.nodes):
+        for index, name in enumerate(node.outputs):
+            if name in wanted:
+                defined[name] += 1
+                outputs[name] = number, index
+    for name, count in defined.items():
+        if count > 1:
+            del outputs[name]
+    statements = {name for name, count in Counter([i.name for i in infos]).items() if count > 1}
+    for info in infos:
+        declared = info.name in types or info.name in outputs
+        if not declared or info.type != types.get(info.name, info.type) or not is_plain(info):
+            statements.add(info.name)
+    return outputs, statements

@@ -14,7 +14,6 @@ from onnxtext.core import core, core_module
 from onnxtext.tensor.elements import ELEMENTS
 
 T = TypeVar("T")
-METADATA = attrgetter("metadata")
 _NAME_AND_TYPE = attrgetter("name", "type")
 
 

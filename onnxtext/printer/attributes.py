@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from onnxtext import ast
+from onnxtext.ast.tensors_and_attributes import ITEM_TYPES
 from onnxtext.printer.broken_types import broken_type
 from onnxtext.printer.dialect import ONNXTEXT, Dialect
 from onnxtext.printer.layout import STEP, WIDTH, bracketed, filled, filled_row
@@ -18,9 +19,6 @@ from onnxtext.tensor.print_elements import format_floats
 
 GraphText = Callable[[ast.Graph, str, int], str]
 """Returns the text of a graph, given the indentation of its statement and its start column."""
-
-_A = ast.AttributeType
-_LISTS = {_A.FLOATS, _A.INTS, _A.STRINGS, _A.TENSORS, _A.GRAPHS, _A.SPARSE_TENSORS, _A.TYPE_PROTOS}
 
 
 def attribute_text(
@@ -43,18 +41,17 @@ def attribute_text(
         return value_text(decorators, "", named, None, indent)
     if isinstance(value, ast.Reference):
         text = f"@{dialect.word(value.name)}"
-    elif isinstance(value, ast.Blob) and kind in _LISTS:
+    elif isinstance(value, ast.Blob) and kind in ITEM_TYPES:
         text = f'blob"{value.digest}"'
     elif isinstance(value, ast.TypedBlob):
         text = f'{{blob"{value.digest}"}}'
     elif isinstance(value, ast.RepeatedList):
         name = f"{named}[{value.count}]"
         return value_text(decorators, "", name, partial(_repeated_text, dialect, value), indent)
-    elif kind in _LISTS and not value:
+    elif kind in ITEM_TYPES and not value:
         text = "[]"
-    elif (
-        isinstance(value, ast.Graph) or kind is _A.GRAPHS
-    ):  # print graphs once: twice per level is exponential
+    elif isinstance(value, ast.Graph) or kind is ast.AttributeType.GRAPHS:
+        # `value_text` may print a value twice, which takes exponential time for nested graphs.
         head = f"{decorators.inline or decorators.lines}{name} = "
         return head + _graphs_text(value, indent, column(head, len(indent)), graph_text, dialect)
     else:
@@ -80,6 +77,7 @@ def _repeated_text(dialect: Dialect, value: ast.RepeatedList, indent: str, budge
 
 
 def _value_text(dialect: Dialect, value: ast.AttributeValue, indent: str, budget: int) -> str:
+    """Return the text of a value that is printed without the type of its attribute."""
     match value:
         case int():
             return str(value)

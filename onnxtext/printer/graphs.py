@@ -119,34 +119,39 @@ class GraphPrinter:
         A list of several values has one value per line.
         """
         name = self._names[graph.name]
-        lists = [
-            self._list(graph.inputs, "", " ", several=True),
-            self._list(graph.outputs, "", " => ", several=True),
-        ]
-        return name + arrange(lists, column(name, start), _after_head(graph, ""))
+        return name + self._interface(graph, "", column(name, start), several=True)
 
-    def _interface(self, graph: Graph | Function, indent: str, start: int) -> str:
-        lists = [
-            self._list(graph.inputs, indent, " "),
-            self._list(graph.outputs, indent, " => "),
-        ]
-        return arrange(lists, start, _after_head(graph, indent))
-
-    def _list(
-        self, values: Sequence[ValueInfo], indent: str, before: str, *, several: bool = False
-    ) -> ListText:
-        """Return the printed list of inputs or outputs.
+    def _interface(
+        self,
+        graph: Graph | Function,
+        indent: str,
+        start: int,
+        parameters: Sequence[ListText] = (),
+        *,
+        several: bool = False,
+    ) -> str:
+        """Return the inputs and outputs of a graph or function, from column `start` on.
 
         Args:
-            values: the inputs or outputs.
-            indent: the indentation of the statement.
-            before: the text before the list.
+            graph: the graph or function.
+            indent: the indentation of its statement.
+            start: the column after its name.
+            parameters: the list of a function's parameters, if it has any.
             several: whether a list of more than one value always has one value per line.
         """
+        inputs = self._list(graph.inputs, indent, " ", several)
+        outputs = self._list(graph.outputs, indent, " => ", several)
+        return arrange([*parameters, inputs, outputs], start, _after_head(graph, indent))
+
+    def _list(
+        self, values: Sequence[ValueInfo], indent: str, before: str, several: bool
+    ) -> ListText:
+        """Return the printed list of inputs or outputs, with the text `before` in front of it."""
         items = [self.value_text(value, indent + STEP) for value in values]
-        is_broken = (several and len(items) > 1) or any("\n" in item for item in items)
-        flat = None if is_broken else f"({', '.join(items)})"
-        return ListText(before, flat, broken(items, "()", indent, self._comma))
+        made = ListText.of(before, items, "()", indent, self._comma)
+        if several and len(items) > 1:
+            made.flat = None
+        return made
 
     def _values(self, graph: Graph | Function, indent: str, start: int) -> list[str]:
         """Return the `<…>` list of value infos and initializers, as parts to be joined."""
@@ -220,13 +225,10 @@ class GraphPrinter:
     def function_head(self, function: Function, start: int = 0) -> str:
         """Return the name, parameters, inputs and outputs of a function, from column `start` on."""
         name = self._names[function.name]
-        lists = [
-            self._list(function.inputs, "", " "),
-            self._list(function.outputs, "", " => "),
-        ]
+        parameters = []
         if function.attributes:
-            lists.insert(0, parameters_text(function.attributes, self.graph_value, self.dialect))
-        return name + arrange(lists, start + len(name), _after_head(function, ""))
+            parameters.append(parameters_text(function.attributes, self.graph_value, self.dialect))
+        return name + self._interface(function, "", start + len(name), parameters)
 
     # ---- Nodes ------------------------------------------------------------------------------
 
@@ -357,8 +359,7 @@ def parameters_text(
         else attribute_text(item, STEP, graph_text, dialect)
         for item in parameters
     ]
-    flat = None if any("\n" in item for item in items) else f"<{flat_items(items, '>')}>"
-    return ListText(" ", flat, broken(items, "<>", "", dialect.comma))
+    return ListText.of(" ", items, "<>", "", dialect.comma)
 
 
 def operator_text(node: Node) -> str:

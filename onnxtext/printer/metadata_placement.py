@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from itertools import chain
+from functools import cache, partial
 
-from onnxtext.ast.combine_lists import regroup
+from onnxtext.ast.combine_lists import recombine_value_infos
 from onnxtext.ast.list_order import place_order
 from onnxtext.ast.metadata import (
     Pairs,
@@ -42,37 +42,34 @@ def place_metadata(
     graphs = list_graphs(model) if graphs is None else graphs
     if not has_metadata(graphs):
         return
-    repeated: frozenset[str] | None = None
+    repeated_keys = cache(partial(_repeated_keys, graphs))
 
     def is_short(entries: Pairs) -> bool:
-        nonlocal repeated
         if short_too or len(entries) != 1 or entries[0][0].startswith(EXPORTED):
             return False
-        if repeated is None:
-            repeated = _repeated_keys(graphs)
-        return entries[0][0] not in repeated and _fits_on_a_line(entries)
+        return entries[0][0] not in repeated_keys() and _fits_on_a_line(entries)
 
     owners: list[Graph | Function] = []
     listed: set[int] = set()
     for _, parts in list_parts(model):
-        for _, _, item, is_bound in parts_to_place(parts):
+        for _, _, item, is_tied in parts_to_place(parts):
             if isinstance(item, (Graph, Function)):
                 listed.add(id(item))
-                if is_bound:
+                if is_tied:
                     owners.append(item)
             if item.metadata:
-                if not is_bound or is_short(item.metadata):
+                if not is_tied or is_short(item.metadata):
                     inline_metadata(item)
                 continue
             inline = [d for d in item.decorators if d.name == "meta"]
-            if is_bound and len(inline) == 1:
+            if is_tied and len(inline) == 1:
                 entries = decorator_entries(inline[0])
                 if not is_short(entries):
                     item.metadata = entries
                     item.decorators = tuple([d for d in item.decorators if d.name != "meta"])
     inline_all_metadata([graph for graph in graphs if id(graph) not in listed])
     for owner in owners:
-        regroup(owner)
+        recombine_value_infos(owner)
     place_order(model)
 
 
@@ -116,7 +113,7 @@ def leave_metadata_out(model: Model) -> None:
         removed = any(d.name == "meta" for value in graph.values for d in value.decorators)
         for item in _items(graph):
             item.decorators = tuple([d for d in item.decorators if d.name not in _META])
-        regroup(graph, removed=removed)
+        recombine_value_infos(graph, removed=removed)
     place_order(model)
 
 
@@ -138,10 +135,8 @@ def _items(graph: Graph | Function) -> list[Graph | Function | Node | ValueInfo]
 
 def _meta_entries(item: Graph | Function | Node | ValueInfo) -> Pairs:
     """Return the entries of an item's `@meta` decorators."""
-    if not item.decorators:
-        return ()
-    inline = [decorator_entries(one) for one in item.decorators if one.name == "meta"]
-    return tuple(chain.from_iterable(inline))
+    inline = [decorator_entries(d) for d in item.decorators if d.name == "meta"]
+    return tuple([entry for entries in inline for entry in entries])
 
 
 MANY = 8

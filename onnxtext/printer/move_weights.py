@@ -82,10 +82,10 @@ class Mover(Rewriter):
                 return repeated(value, self.limit) or self.blob(data)
             case tuple() if kind in _LISTS and len(value) > self.limit:
                 splat = repeated(value, self.limit)
-                packed = None if splat else blob_of_list(kind, value)
-                return splat or (
-                    value if packed is None else ast.TypedBlob(self.blob(packed).digest)
-                )
+                if splat is not None:
+                    return splat
+                packed = blob_of_list(kind, value)
+                return value if packed is None else ast.TypedBlob(self.blob(packed).digest)
         return super().value(kind, value, name)
 
 

@@ -24,23 +24,18 @@ def resources_parts(model: Model) -> Iterator[str]:
     elif model.resources or model.places:
         yield "\nresources {\n"
         yield from [f"{STEP}{place.kind}: {quoted(place.path)}\n" for place in model.places]
-        end = f'{STEP * 2}"""\n'
         for digest, data in model.resources.items():
-            start = f'{STEP}"{digest}": base64 """\n'
-            # The lines have a fixed width, so that an edit in place changes few of them.
-            if len(data) <= _BLOCK:
-                yield start + _base64_lines(data, STEP * 2) + end
-            else:
-                yield start
-                yield from base64_parts(data, STEP * 2)
-                yield end
+            yield f'{STEP}"{digest}": base64 """\n'
+            yield from base64_parts(data, STEP * 2)
+            yield f'{STEP * 2}"""\n'
         yield "}\n"
 
 
 def base64_parts(data: bytes | memoryview, indent: str) -> Iterator[str]:
     """Yield bytes as base64, in indented lines of `BASE64_WIDTH` characters.
 
-    The lines are yielded in parts, to limit the memory for large data.
+    Lines of equal width keep the differences small if some bytes are edited in place. They are
+    yielded in parts, to limit the memory for large data.
     """
     if len(data) <= _BLOCK:
         yield _base64_lines(data, indent)
@@ -56,10 +51,10 @@ def _base64_lines(data: bytes | memoryview, indent: str) -> str:
     rest = text[whole:].decode("ascii")
     rows = range(0, len(rest), BASE64_WIDTH)
     lines = "".join([f"{indent}{rest[at : at + BASE64_WIDTH]}\n" for at in rows])
-    return _equal_lines(text[:whole], indent) + lines if whole else lines
+    return _full_lines(text[:whole], indent) + lines if whole else lines
 
 
-def _equal_lines(text: bytes, indent: str) -> str:
+def _full_lines(text: bytes, indent: str) -> str:
     """Return base64 that fills its lines; for long text, numpy is faster than a loop."""
     import numpy as np
 

@@ -19,7 +19,7 @@ SECTION_WORDS = frozenset(
     ("metadata", "quantization", "training", "configuration", "order", "encoding", "resources",
      "where")
 )  # fmt: skip
-"""Keywords. A signature that begins with one of them must quote it."""
+"""Keywords: they are quoted at the beginning of an operator's name, such as `"order".Op`."""
 
 
 def print_schemas(file: SchemaFile) -> str:
@@ -70,8 +70,7 @@ def _operator_name(schema: OperatorSchema) -> str:
 def _attributes(schema: OperatorSchema, printer: GraphPrinter) -> ListText:
     items = [_attribute(item, printer) for item in schema.attributes]
     items += ["..."] if schema.others else []
-    flat = None if any("\n" in item for item in items) else f"<{', '.join(items)}>"
-    return ListText(" ", flat, broken(items, "<>", ""))
+    return ListText.of(" ", items, "<>", "")
 
 
 def _attribute(formal: FormalAttribute, printer: GraphPrinter) -> str:
@@ -92,9 +91,7 @@ def _attribute(formal: FormalAttribute, printer: GraphPrinter) -> str:
 
 
 def _values(formals: Sequence[FormalValue], before: str) -> ListText:
-    items = [_value(formal) for formal in formals]
-    flat = None if any("\n" in item for item in items) else f"({', '.join(items)})"
-    return ListText(before, flat, broken(items, "()", ""))
+    return ListText.of(before, [_value(formal) for formal in formals], "()", "")
 
 
 def _value(formal: FormalValue) -> str:
@@ -128,6 +125,3 @@ def _where(constraints: dict[str, tuple[Type, ...] | None], start: int) -> str:
     if start + len(flat) + 2 <= WIDTH:
         return flat
     return f"\n{STEP}where\n{STEP}{STEP}" + f",\n{STEP}{STEP}".join(items)
-
-
-__all__ = ["print_schemas", "signature_text"]

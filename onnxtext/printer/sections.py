@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from operator import attrgetter
 
 from onnxtext.ast.list_order import ORDERS
 from onnxtext.ast.model import Configuration, Function, Graph, Model, Training
 from onnxtext.ast.paths import Named, Step, list_parts, walk_model
-from onnxtext.ast.visit import METADATA, list_graphs
+from onnxtext.ast.visit import list_graphs
 from onnxtext.core import core, core_module
+from onnxtext.printer.graphs import domain_text
 from onnxtext.printer.layout import STEP, WIDTH, bracketed
 from onnxtext.printer.records import decorator_lines, field_text
 from onnxtext.printer.statements import column
@@ -50,6 +52,7 @@ def section_parts(
 
 
 def _metadata(model: Model, graphs: Sequence[Graph | Function]) -> Sequence[str]:
+    """Return the `metadata` section as parts to be joined; () if there is none."""
     if not _in_section(graphs):
         return ()
     blocks: list[tuple[str, Named | str]] = []  # a `str` is the first or last line of a function
@@ -98,7 +101,7 @@ def _in_section(graphs: Sequence[Graph | Function]) -> bool:
         if graph.value_metadata or graph.metadata:
             return True
         for items in (graph.nodes, graph.inputs, graph.outputs, graph.values):
-            if any(map(METADATA, items)):
+            if any(map(attrgetter("metadata"), items)):
                 return True
     return False
 
@@ -117,12 +120,9 @@ def _step_text(step: Step) -> str:
 
 
 def _function_path(function: Function) -> str:
-    domain = function.domain or ""
-    parts = domain.split(".") if domain else []
-    if any(word(part) != part for part in parts):
-        parts = [quoted(domain)]
+    domain = domain_text(function.domain) if function.domain else ""
     overload = f":{word(function.overload)}" if function.overload else ""
-    return ".".join([*parts, word(function.name)]) + overload
+    return domain + word(function.name) + overload
 
 
 def _entries(entries: Pairs, indent: str, above: dict[str, str]) -> list[str]:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from onnxtext.printer.broken_types import broken_type
-from onnxtext.printer.layout import STEP, WIDTH, broken
+from onnxtext.printer.layout import STEP, WIDTH, broken, flat_items
 
 ATTRIBUTE_WIDTH = 60
 """Maximum width of attributes on the operator's line if the whole node does not fit on a line."""
@@ -123,15 +123,14 @@ def _output_lines(parts: NodeParts, indent: str, width: int) -> str:
     flat = f"{parts.label}{type}{' ' if type else ''}{name}"
     after = 1 if rest else 0
     if len(indent) + len(flat) + after <= width:
-        lines = [flat]
+        first = flat
     elif parts.label:
-        lines = [
-            f"{parts.label.rstrip(' ')}\n{inner}{declaration(type, name, inner, after, width)}"
-        ]
+        label = parts.label.rstrip(" ")
+        first = f"{label}\n{inner}{declaration(type, name, inner, after, width)}"
     else:
-        lines = [declaration(type, name, indent, after, width)]
-    lines += [declaration(*output, inner, 1, width) for output in rest]
-    return f",\n{inner}".join(lines)
+        first = declaration(type, name, indent, after, width)
+    others = [declaration(*output, inner, 1, width) for output in rest]
+    return f",\n{inner}".join([first, *others])
 
 
 # ---- Values ---------------------------------------------------------------------------------
@@ -312,6 +311,14 @@ class ListText:
     flat: str | None
     broken: str
 
+    @classmethod
+    def of(
+        cls, before: str, items: Sequence[str], brackets: str, indent: str, comma: str = ","
+    ) -> ListText:
+        """Return both layouts of a list, given the texts of its items (see `layout.broken`)."""
+        flat = f"{brackets[0]}{flat_items(items, brackets[1])}{brackets[1]}"
+        return cls(before, None if "\n" in flat else flat, broken(items, brackets, indent, comma))
+
 
 def decorated_name(
     decorators: Decorators, name: str, start: int, after: int, width: int = WIDTH
@@ -328,9 +335,8 @@ def decorated_name(
         width: the maximum width of a line.
     """
     head = decorators.inline + name
-    if column(head, start) + len(" () => ()") + after > width:
-        return decorators.lines + name
-    return head if decorators.inline else decorators.lines + name
+    fits = column(head, start) + len(" () => ()") + after <= width
+    return head if decorators.inline and fits else decorators.lines + name
 
 
 def arrange(lists: Sequence[ListText], start: int, after: int, width: int = WIDTH) -> str:

@@ -75,8 +75,6 @@ def _escaped(character: str) -> str:
 
 
 def _triple_line(line: str) -> str:
-    if not line:
-        return line
     line = line.replace("\\", "\\\\")
     if not line.isprintable():
         line = "".join([_escaped_in_triple(character) for character in line])

@@ -90,14 +90,18 @@ def tensor_text(tensor: ast.Tensor | ast.SparseTensor, indent: str, budget: int)
         return f"{before}{type.element}({data_text(type, data, indent, budget)})"
     # Without `=`, a bracket after a rank-0 type would be parsed as its dimensions, and the name of
     # a data field as the name of the tensor.
-    stored = (ast.TypedData, ast.TypedBlob, ast.StringData, ast.Blob, ast.DataFile)
-    direct = type.shape or isinstance(data, stored)
-    if isinstance(data, ast.ExternalData) and not direct:
-        direct = data_text(type, data, indent, budget)[0] != "["
-    if isinstance(data, ast.NoData):
-        direct = bool(name)
-    equals = "" if direct and not isinstance(data, ast.FieldData) else " ="
-    head = (type_text(type), name, equals)
+    match data:
+        case ast.FieldData():
+            needs_equals = True
+        case ast.NoData():
+            needs_equals = not name
+        case ast.RawData():
+            needs_equals = not type.shape
+        case ast.ExternalData():
+            needs_equals = not type.shape and data.arguments() is None
+        case _:
+            needs_equals = False
+    head = (type_text(type), name, " =" if needs_equals else "")
     write = partial(data_text, type, data)
     return tensor_lines(decorators, head, write, indent, budget)
 
@@ -159,7 +163,6 @@ def _other_text(type: ast.TensorType, data: ast.TensorData, indent: str, budget:
     count = prod(type.integer_dims)
     if not data.entries:
         return "{}"
-
     row = format_typed(element, data.entries, count)
     assert row is not None, "data that braces cannot express is decoded to FieldData"
     return filled_row(row, "{}", indent, budget)
@@ -214,6 +217,7 @@ def fill_fields(writers: Iterable[Callable[[str, int], str]], indent: str, budge
 def _raw(
     element: ElementType, dims: tuple[int, ...], data: bytes | memoryview, indent: str, budget: int
 ) -> list[str]:
+    """Return the literal of raw data: an element, `[1, 2]`, `[0, ...]` or nested brackets."""
     count = prod(dims)
     if not dims:
         return format_rows(element, data, count=1)
@@ -275,5 +279,5 @@ def nested_lines(rows: list[str], shape: list[int], indent: str) -> list[str]:
 
 
 def row_line(row: str, indent: str) -> str:
-    """Return an innermost row with its brackets: on one line if it fits, else in filled lines."""
+    """Return the bracketed text of an innermost row: on one line if it fits, else on several."""
     return indent + filled_row(row, "[]", indent, WIDTH - len(indent) - 1)

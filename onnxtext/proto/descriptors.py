@@ -55,6 +55,10 @@ class FieldSpec(NamedTuple):
     message: str = ""
     enum: tuple[tuple[str, int], ...] = ()
 
+    def accepts(self, wire_type: int) -> bool:
+        """Whether protobuf reads this wire type as the field; any list of numbers may be packed."""
+        return wire_type == self.wire_type or (self.repeated and wire_type == LENGTH)
+
 
 class MessageSpec(NamedTuple):
     """A message type: its fields by name and by number."""
@@ -95,10 +99,10 @@ def newer_field(name: str, number: int, type: str) -> FieldSpec:
     """Return the `FieldSpec` for the (name, number, type) of an entry of `NEWER_FIELDS`."""
     kind = type.removesuffix("*")
     repeated = kind != type
-    for scalar, wire_type in _SCALARS.values():
-        if scalar == kind:
-            return FieldSpec(name, number, kind, wire_type, repeated, packed=False)
-    return FieldSpec(name, number, "message", LENGTH, repeated, packed=False, message=kind)
+    wire_type = dict(_SCALARS.values()).get(kind)
+    if wire_type is None:
+        return FieldSpec(name, number, "message", LENGTH, repeated, packed=False, message=kind)
+    return FieldSpec(name, number, kind, wire_type, repeated, packed=False)
 
 
 @cache

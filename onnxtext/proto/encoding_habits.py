@@ -82,6 +82,7 @@ class Encoder:
         return self._encode(message, data) if made is None else made
 
     def _encode(self, message: str, data: bytes) -> bytes:
+        """Re-encode a message in Python, as `encode` does."""
         spec = message_spec(message)
         groups: dict[int, list[bytes]] = {}
         unknown: list[bytes] = []
@@ -184,16 +185,11 @@ def observe(data: bytes) -> tuple[EncodingHabit, ...]:
     habits = []
     for message in sorted(seen):
         spec = message_spec(message)
-        for number in sorted(seen[message].packed - seen[message].unpacked):
-            if not spec.by_number[number].packed:
-                name = f"{names[message]}.{spec.by_number[number].name}"
-                habits.append(EncodingHabit("packed", (name,)))
-        for number in sorted(seen[message].unpacked - seen[message].packed):
-            if spec.by_number[number].packed:
-                name = f"{names[message]}.{spec.by_number[number].name}"
-                habits.append(EncodingHabit("unpacked", (name,)))
-        if _is_ascending(seen[message]):
-            continue
+        packed, unpacked = seen[message].packed, seen[message].unpacked
+        for kind, numbers in (("packed", packed - unpacked), ("unpacked", unpacked - packed)):
+            for known in [spec.by_number[number] for number in sorted(numbers)]:
+                if known.packed != (kind == "packed"):
+                    habits.append(EncodingHabit(kind, (f"{names[message]}.{known.name}",)))
         order = _order(seen[message])
         if order and order != sorted(order):
             habits.append(EncodingHabit("order", (names[message], *order)))
@@ -207,6 +203,7 @@ def _names() -> dict[str, str]:
 
 
 def _observe(message: str, data: bytes, seen: dict[str, _Observed], depth: int) -> None:
+    """Record in `seen` how a message and the messages inside it are encoded."""
     spec: MessageSpec = message_spec(message)
     observed = seen.setdefault(message, _Observed())
     last = 0
@@ -231,15 +228,11 @@ def _observe(message: str, data: bytes, seen: dict[str, _Observed], depth: int) 
             kind.add(item.number)
 
 
-def _is_ascending(observed: _Observed) -> bool:
-    """Whether the fields of every message of the type are in ascending order."""
-    return not observed.split and all(
-        not before or max(before) < number for number, before in observed.before.items()
-    )
-
-
 def _order(observed: _Observed) -> Sequence[int]:
-    """Return an order of the field numbers that every message follows; () if there is none."""
+    """Return an order of the field numbers that every message follows; () if there is none.
+
+    If the order is not unique, smaller numbers come first.
+    """
     if observed.split:
         return ()
     left = {number: set(before) for number, before in observed.before.items()}

@@ -9,6 +9,7 @@ type (SPEC 12).
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 
 from onnxtext.ast.records import Field, FieldValue, Fixed, Number, Record, Word
 from onnxtext.proto.descriptors import FieldSpec, MessageSpec, message_spec
@@ -43,6 +44,7 @@ _RANGES = {
     "enum": (-(1 << 31), (1 << 31) - 1),
 }
 MAX_RECORD_DEPTH = 100
+"""Maximum nesting of records; more deeply nested messages are written as bytes."""
 
 
 class RecordError(ValueError):
@@ -138,13 +140,11 @@ def _scalar(field: FieldSpec, value: FieldValue, depth: int) -> bytes:
     raise RecordError(f"the value of `{field.name}` must be {forms.get(field.kind, 'a number')}")
 
 
-def _float(text: str, bits: object) -> int:
-    assert callable(bits)
+def _float(text: str, to_bits: Callable[[str], int]) -> int:
     try:
-        value: int = bits(text)
+        return to_bits(text)
     except LiteralError as error:
         raise RecordError(error.message) from None
-    return value
 
 
 def _integer(text: str, low: int, high: int) -> int:
@@ -227,30 +227,21 @@ def lift_record(spec: MessageSpec, data: bytes | memoryview, depth: int = 0) -> 
         WireError: the bytes are not a message.
     """
     data = bytes(data)
-    fields: list[Field] = []
+    fields: list[tuple[str | int, FieldValue | list[FieldValue]]] = []
     lists: dict[int, list[FieldValue]] = {}
     for item in read_fields(data, 0, len(data)):
         field = spec.by_number.get(item.number)
         values = known_values(field, data, item, depth) if field is not None else None
         if field is None or values is None:
-            fields.append(Field(item.number, lift_numbered(data, item)))
+            fields.append((item.number, lift_numbered(data, item)))
         elif not field.repeated:
-            fields.append(Field(field.name, values[0]))
+            fields.append((field.name, values[0]))
         elif item.number in lists:
-            lists[item.number].extend(values)
+            lists[item.number] += values
         else:
             lists[item.number] = values
-            fields.append(Field(field.name, ()))
-    return Record(
-        tuple(
-            [
-                Field(f.key, tuple(lists[spec.by_name[f.key].number]))
-                if isinstance(f.key, str) and spec.by_name[f.key].repeated
-                else f
-                for f in fields
-            ]
-        )
-    )
+            fields.append((field.name, values))
+    return Record(tuple([Field(key, tuple(v) if isinstance(v, list) else v) for key, v in fields]))
 
 
 def known_values(
@@ -270,22 +261,21 @@ def known_values(
     if item.wire_type == field.wire_type:
         value = _lift_scalar(field, data[item.value : item.end], depth)
         return None if value is None else [value]
-    if field.repeated and item.wire_type == LENGTH and field.wire_type != LENGTH:
+    if field.accepts(item.wire_type):
         return _lift_packed(field, data[item.value : item.end])
     return None
 
 
-def is_known(field: FieldSpec, data: bytes, item: WireField) -> bool:
+def is_known(field: FieldSpec, data: bytes | memoryview, item: WireField) -> bool:
     """Whether the wire type and the enum value of a wire field are in the schema."""
-    if item.wire_type != field.wire_type:
-        return field.repeated and item.wire_type == LENGTH and field.wire_type != LENGTH
-    if field.kind != "enum":
-        return True
+    if item.wire_type != field.wire_type or field.kind != "enum":
+        return field.accepts(item.wire_type)
     number = _stored(field, read_varint(data, item.value, item.end)[0])
     return any(value == number for _, value in field.enum)
 
 
 def _lift_packed(field: FieldSpec, payload: bytes) -> list[FieldValue] | None:
+    """Decode the payload of a packed list."""
     if field.wire_type == VARINT:
         values: list[FieldValue] = []
         at = 0
@@ -303,6 +293,7 @@ def _lift_packed(field: FieldSpec, payload: bytes) -> list[FieldValue] | None:
 
 
 def _lift_scalar(field: FieldSpec, payload: bytes, depth: int) -> FieldValue | None:
+    """Decode one value; return None if a record must write its field by the number."""
     match field.kind:
         case "message":
             if depth >= MAX_RECORD_DEPTH:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 
 from onnxtext.proto.descriptors import FieldSpec, MessageSpec, message_spec
 from onnxtext.wire.reader import MAX_DEPTH, WireError, read_fields
@@ -20,6 +21,7 @@ _NAMES = {
 }
 """The number of the name field, for each message type that paths identify by name."""
 _LONGEST = 60
+"""Maximum length of a name in a path; longer names are shortened."""
 
 
 def step(path: str, field: FieldSpec, data: Data, start: int, end: int, index: int) -> str:
@@ -66,17 +68,16 @@ def _field_at(
     spec: MessageSpec, data: Data, start: int, end: int, offset: int, path: str
 ) -> tuple[FieldSpec, int, int, str] | None:
     """Return (spec, value start, value end, path) of a message's field at an offset, or None."""
-    seen: dict[int, int] = {}
+    seen: Counter[int] = Counter()
     try:
         for item in read_fields(data, start, end):
             field = spec.by_number.get(item.number)
             if item.start <= offset < item.end:
                 if field is None or item.wire_type not in (field.wire_type, LENGTH):
                     return None
-                index = seen.get(item.number, 0)
-                where = step(path, field, data, item.value, item.end, index)
+                where = step(path, field, data, item.value, item.end, seen[item.number])
                 return field, item.value, item.end, where
-            seen[item.number] = seen.get(item.number, 0) + 1
+            seen[item.number] += 1
     except WireError:
         pass
     return None

@@ -7,11 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import chain
-from operator import is_
-from typing import Any
 
 from onnxtext.ast.model import Fragment, Function, Graph, Model, Node, Presence
 from onnxtext.ast.records import Decorator, Field, Word
+from onnxtext.ast.rewrite import Rewriter
 from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType, SparseTensor, Tensor
 from onnxtext.ast.visit import attribute_lists
 from onnxtext.core import core, core_module
@@ -63,18 +62,16 @@ class PresenceDefaults:
             self._add(name)
 
     def _add(self, name: str) -> None:
+        """Add an entry of `explicit`, such as `graph.doc_string`, to `others`."""
         from onnxtext.proto.descriptors import message_names, message_spec
 
         short, _, field_name = name.partition(".")
         message = message_names().get(short)
-        field = message_spec(message).by_name.get(field_name) if message else None
-        if message is None or field is None or field.repeated or field.wire_type not in (
-            VARINT,
-            LENGTH,
-        ):  # fmt: skip
+        spec = message_spec(message).by_name.get(field_name) if message else None
+        if not message or not spec or spec.repeated or spec.wire_type not in (VARINT, LENGTH):
             raise RecordError(f"`{name}` in `explicit` is not a field that can be stored empty")
-        empty = tag(field.number, field.wire_type) + b"\x00"
-        self.others.setdefault(message, []).append((field.number, empty))
+        empty = tag(spec.number, spec.wire_type) + b"\x00"
+        self.others.setdefault(message, []).append((spec.number, empty))
 
 
 @lru_cache(maxsize=16)
@@ -139,7 +136,7 @@ class _Found:
         absent_domains: the number of nodes that store no domain.
         empty_domains: the number of nodes that store an empty domain.
         decorated: the nodes with decorators.
-        holders: the nodes with attributes that may hold tensors.
+        holders: the nodes with tensors in attributes.
     """
 
     nodes: int = 0
@@ -156,7 +153,7 @@ def _count(nodes: list[Node]) -> _Found:
         domains = [node.domain for node in nodes]
         decorated = [node for node in nodes if node.decorators]
         found = _Found(len(nodes), domains.count(None), domains.count(""), decorated)
-    holding = {id(held) for held in attribute_lists(nodes) if _may_hold_tensors(held)}
+    holding = {id(held) for held in attribute_lists(nodes) if _has_tensors(held)}
     if holding:
         found.holders = [node for node in nodes if id(node.attributes) in holding]
     return found
@@ -186,75 +183,35 @@ def _settle_tensor_names(graphs: list[Graph | Function], nodes: list[Node]) -> b
             return tensor
         return Tensor(tensor.type, tensor.data, None, tensor.decorators)
 
-    _map_tensors(graphs, nodes, count)
+    _TensorRewriter(count).rewrite(graphs, nodes)
     if counts[""] <= counts[None]:
         return False
-    _map_tensors(graphs, nodes, settle)
+    _TensorRewriter(settle).rewrite(graphs, nodes)
     return True
 
 
-def _map_tensors(
-    graphs: list[Graph | Function], nodes: list[Node], change: Callable[[Tensor], Tensor]
-) -> None:
-    """Replace each tensor by `change(tensor)`; shared attributes stay shared.
+class _TensorRewriter(Rewriter):
+    """Replaces each tensor except dense initializers by `change(tensor)`."""
 
-    Dense initializers are not changed.
-    """
-    done: dict[int, Attribute] = {}
+    def __init__(self, change: Callable[[Tensor], Tensor]) -> None:
+        super().__init__()
+        self._change = change
 
-    def attribute(item: Attribute) -> Attribute:
-        made = done.get(id(item))
-        if made is None:
-            value = _map_value(item.value, change)
-            made = item
-            if value is not item.value:  # `dataclasses.replace` takes three times as long
-                made = Attribute(item.name, item.type, value, item.decorators)
-            done[id(item)] = made
-        return made
+    def tensor(self, tensor: Tensor, name: str | None) -> Tensor:
+        return self._change(tensor)
 
-    tuples: dict[int, tuple[Attribute, ...]] = {}
-    kept: list[tuple[Attribute, ...]] = []  # keeps the tuples alive, so that their ids stay unique
-    for node in nodes:
-        if node.attributes:
-            known = tuples.get(id(node.attributes))
-            if known is None:
-                known = tuple([attribute(item) for item in node.attributes])
-                kept.append(node.attributes)
-                if all(map(is_, known, node.attributes)):
-                    known = node.attributes
-                tuples[id(node.attributes)] = known
-            node.attributes = known
-    for graph in graphs:
-        if isinstance(graph, Function):
-            graph.attributes = tuple(
-                [item if isinstance(item, str) else attribute(item) for item in graph.attributes]
-            )
-        for value in graph.values:
+    def rewrite(self, graphs: list[Graph | Function], nodes: list[Node]) -> None:
+        """Rewrite graphs in place; `nodes` are the nodes with tensors in attributes."""
+        self.attributes_of(graphs, nodes)
+        for value in [value for graph in graphs for value in graph.values]:
             if isinstance(value.data, SparseTensor):
                 # Not the values: their name is the name of the initializer.
-                value.data = replace(value.data, indices=change(value.data.indices))
+                value.data = replace(value.data, indices=self._change(value.data.indices))
 
 
-_WITHOUT_TENSORS = frozenset(
-    {AttributeType.FLOAT, AttributeType.INT, AttributeType.STRING, AttributeType.FLOATS,
-     AttributeType.INTS, AttributeType.STRINGS, AttributeType.GRAPH, AttributeType.GRAPHS}
-)  # fmt: skip
+_A = AttributeType
+_TENSOR_TYPES = frozenset((_A.TENSOR, _A.TENSORS, _A.SPARSE_TENSOR, _A.SPARSE_TENSORS))
 
 
-def _may_hold_tensors(attributes: tuple[Attribute, ...]) -> bool:
-    return any(item.type not in _WITHOUT_TENSORS for item in attributes)
-
-
-def _map_value(value: Any, change: Callable[[Tensor], Tensor]) -> Any:
-    match value:
-        case Tensor():
-            return change(value)
-        case SparseTensor():
-            values, indices = change(value.values), change(value.indices)
-            if values is value.values and indices is value.indices:
-                return value
-            return replace(value, values=values, indices=indices)
-        case tuple() if value and isinstance(value[0], (Tensor, SparseTensor)):
-            items = tuple([_map_value(item, change) for item in value])
-            return value if all(a is b for a, b in zip(items, value, strict=True)) else items
-    return value
+def _has_tensors(attributes: tuple[Attribute, ...]) -> bool:
+    return any(item.type in _TENSOR_TYPES for item in attributes)

@@ -170,7 +170,7 @@ def _float_bits(form: Format, text: str) -> int:
     value = _double(size, text, form.name)
     code, halfway = round_double(form, value)
     if halfway:
-        code = _settle(form, size, value)
+        code = _round_by_digits(form, size, value)
     if not form.zero and (minus or value == 0 or code < 0):
         raise LiteralError(
             f"expected a power of two from 2^-127 to 2^127 for {form.name}, found {quoted(text)}",
@@ -195,7 +195,7 @@ def _double(size: str, text: str, name: str) -> float:
     return value
 
 
-def _settle(form: Format, size: str, value: float) -> int:
+def _round_by_digits(form: Format, size: str, value: float) -> int:
     """Return the code of a number whose double is exactly between two codes, by its digits."""
     from decimal import Decimal
     from fractions import Fraction
@@ -224,6 +224,7 @@ def _exact_hex(size: str) -> Fraction:
 
 
 def _narrow_nan(form: Format, size: str, minus: bool, text: str) -> int:
+    """Return the code of ``nan`` or ``nan(0x…)``, given as `size` without sign, in lower case."""
     if form.bits == 32:
         return _nan_bits(size, minus, 32, text)
     code = form.minus_nan if minus else form.nan

@@ -26,6 +26,7 @@ _COMMENT = re.compile(r"#[^\n]*")
 _TOKEN = re.compile(r"[\[\],]|[^\[\], \t\n\v\f\r]+")
 _NOT_STRUCTURE = bytes(c for c in range(256) if c not in b"[],")
 _NEAR = 64
+"""Number of blanks that `before` steps over one by one; then it searches the whole text."""
 
 
 class Elements(NamedTuple):
@@ -167,11 +168,11 @@ def nested(text: str, dims: Sequence[int]) -> Elements:
     last = before(data, closing)
     comma = last[data[last] == ord(",")]
     # A trailing comma needs an element before it: "[,]" and "[1,,]" are errors.
-    alone = data[before(data, comma)]
+    before_comma = data[before(data, comma)]
     data[comma] = ord(" ")
     found = data.tobytes().translate(None, _NOT_STRUCTURE)
-    right = any(_is_structure(found, shape) for shape in shapes_of(dims))
-    if not right or ((alone == ord("[")) | (alone == ord(","))).any():
+    matches = any(_is_structure(found, shape) for shape in shapes_of(dims))
+    if not matches or ((before_comma == ord("[")) | (before_comma == ord(","))).any():
         raise _explain(clean, dims)
     data[(data == ord("[")) | (data == ord("]"))] = ord(" ")
     rest = data.tobytes()
@@ -243,12 +244,9 @@ def _is_structure(found: bytes, shape: tuple[int, ...]) -> bool:
         return False
     expected = b""
     for size in reversed(shape):
-        expected = b"[" + b",".join([expected] * size) + b"]" if expected else _row(size)
+        items = b",".join([expected] * size) if expected else b"," * (size - 1)
+        expected = b"[" + items + b"]"
     return found == expected
-
-
-def _row(size: int) -> bytes:
-    return b"[" + b"," * (size - 1) + b"]"
 
 
 def _explain(clean: str, dims: Sequence[int]) -> LiteralError:

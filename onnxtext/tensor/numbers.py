@@ -3,9 +3,9 @@
 
 Every reader has a fast and a slow path; both take linear time. The slow path reads element by
 element; it defines the result and the errors. The fast path passes the whole text to
-``np.fromstring``. It is used only for long texts for which a few scans prove that both paths give
-the same result: numpy accepts ``+1``, ``.5`` and ``- 5``, reads 0 or -1 from the gaps in ``1, , 2``
-and ``1, ``, converts ``1e400`` to infinity, clamps integers and drops the sign of ``-nan``.
+``np.fromstring``. It is used for long texts, after a few scans that exclude texts which numpy reads
+differently: numpy accepts ``+1``, ``.5`` and ``- 5``, reads 0 or -1 from the gaps in ``1, , 2`` and
+``1, ``, converts ``1e400`` to infinity, clamps integers and drops the sign of ``-nan``.
 """
 
 from __future__ import annotations
@@ -143,17 +143,18 @@ def narrow(elements: Elements, element: ElementType) -> NDArray[np.uint32]:
     return _bits(elements, np.uint32, fast, convert)
 
 
-def narrow_typed(elements: Elements, element: ElementType, high: int) -> NDArray[np.int64]:
+def narrow_typed(
+    elements: Elements, element: ElementType, low: int, high: int
+) -> NDArray[np.int64]:
     """Read floats of at most 16 bits; return the entry of each in ``int32_data``.
 
     Args:
         elements: The elements. A bare integer is a code, as in the official syntax; other elements
             are read as by `narrow`.
         element: The element type.
-        high: The maximum of bare integers. Their minimum is 0 for formats of fewer than six bits,
-            otherwise the minimum of int32.
+        low: The minimum of bare integers.
+        high: The maximum of bare integers.
     """
-    low = 0 if element.bits < 6 else -(1 << 31)
     if not any(mark in elements.data for mark in (b".", b"e", b"E", b"n", b"N", b"x", b"X")):
         return ints(elements, low, high)
     convert = functools.partial(narrow_bits, element)
@@ -270,9 +271,7 @@ def _plain_ints(
     data: bytes, dtype: type[np.int64] | type[np.uint64], low: int, high: int
 ) -> NDArray[Any] | None:
     """Read decimal integers on the fast path; return None if the result may be wrong."""
-    if len(data) < _SHORT or b"+" in data or not _ends_in(data, b"0123456789"):
-        return None
-    if _has_gap(data):
+    if len(data) < _SHORT or b"+" in data or not _ends_in(data, b"0123456789") or _has_gap(data):
         return None
     if b"-" in data:
         codes = np.frombuffer(data, np.uint8)
@@ -324,13 +323,13 @@ def _bits(
     if len(elements.data) >= _SHORT:
         codes = fast(elements.data)
         if codes is None:
-            codes = _patched(elements, fast, convert)
+            codes = _read_specials_apart(elements, fast, convert)
         if codes is not None:
             return codes.astype(dtype, copy=False)
     return np.array(each(elements, convert), dtype)
 
 
-def _patched(
+def _read_specials_apart(
     elements: Elements,
     fast: Callable[[bytes], NDArray[Any] | None],
     convert: Callable[[str], int],
@@ -359,7 +358,7 @@ def _plain_codes(
     """Read decimals and words as codes on the fast path; None if the result may be wrong."""
     form = FORMATS[name]
     values = _plain_doubles(data)
-    if values is None or (form.bits < 32 and not _marked(data, values.size)):
+    if values is None or (form.bits < 32 and not _has_no_bare_integer(data, values.size)):
         return None
     rounded = round_doubles(form, values)
     if rounded is None:
@@ -378,7 +377,7 @@ def _plain_codes(
     return codes
 
 
-def _marked(data: bytes, count: int) -> bool:
+def _has_no_bare_integer(data: bytes, count: int) -> bool:
     """Whether no element is a bare integer: each has a point, an exponent or letters."""
     if data.count(b".") == count:  # numpy reads no number with two points
         return True

@@ -20,6 +20,8 @@ from onnxtext.tensor.literal_brackets import BLANKS, Elements, flat, nested, pro
 from onnxtext.tensor.packing import pack
 from onnxtext.tensor.repeated_bytes import Repetition
 from onnxtext.tensor.small_arrays import LONGEST, flatten, parse_small
+from onnxtext.tensor.varints import VARINT_FIELDS
+from onnxtext.wire.writer import MOST_BYTES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,21 +31,13 @@ _INT64 = (-(1 << 63), (1 << 63) - 1)
 _OFFICIAL_UINT64 = (1 - (1 << 64), (1 << 64) - 1)
 """The range that ``std::stoull`` accepts: the official parser reads uint32 and uint64 with it."""
 
-_FIELD_TYPES = {
-    "float_data": "<u4",
-    "int32_data": "<i4",
-    "int64_data": "<i8",
-    "double_data": "<u8",
-    "uint64_data": "<u8",
-}
+_FIELD_TYPES = {**VARINT_FIELDS, "float_data": "<u4", "double_data": "<u8"}
+"""The numpy type of the entries of each typed field, for floats that of their bits."""
 ENTRIES_ARE_ELEMENTS = ("float", "double", "int64", "int32")
 """Element types whose typed field has one entry per element, of the same width."""
 
 _EXPANDED = 1 << 16
 """Maximum size in bytes of a repetition that is expanded immediately."""
-
-_LARGEST = (1 << 31) - 1
-"""The largest protobuf message, 2 GiB; ``[0, ...]`` must not allocate more."""
 
 
 def read_raw(element: ElementType, text: str, dims: Sequence[int]) -> bytes | Repetition:
@@ -78,12 +72,13 @@ def read_raw(element: ElementType, text: str, dims: Sequence[int]) -> bytes | Re
     if found != count and not (elements.splat and found < count):
         raise wrong_count(dims, found).at(0, len(text))
     if found < count:
-        if raw_size(element, count) > _LARGEST:
+        if raw_size(element, count) > MOST_BYTES:
             raise LiteralError("expected at most 2 GiB of data", help="use smaller dimensions")
         if raw_size(element, count) > _EXPANDED:
             return _repeated(element, values, count)
         if element.bits >= 8:
-            return _filled(_raw_bytes(element, values), found, count)
+            data = _raw_bytes(element, values)
+            return data + data[-(len(data) // found) :] * (count - found)
         values = np.concatenate([values, np.repeat(values[-1:], count - found, axis=0)])
     return _raw_bytes(element, values)
 
@@ -101,13 +96,6 @@ def _repeated(element: ElementType, values: NDArray[Any], count: int) -> Repetit
     return Repetition.of(
         start, _raw_bytes(element, last(group)), times, _raw_bytes(element, last(rest))
     )
-
-
-def _filled(data: bytes, found: int, count: int) -> bytes:
-    """Repeat the last element up to `count` elements."""
-    if found == 1:
-        return data * count
-    return data + data[-(len(data) // found) :] * (count - found)
 
 
 def parse_scalar(element: ElementType, text: str) -> bytes:
@@ -159,7 +147,7 @@ def parse_typed(element: ElementType, text: str) -> bytes:
         small = parse_small(element, text, None, "{}")
         if small is not None:
             return small
-    values = _typed_entries(element, _typed_range(element), flat(text, "{", "}"))
+    values = _typed_entries(element, flat(text, "{", "}"))
     if element.bits in (2, 4):
         codes = values & ((1 << element.bits) - 1)
         values = pack(codes.astype(np.uint8), element.bits)
@@ -229,10 +217,10 @@ def _range(element: ElementType) -> tuple[int, int]:
 
 def _typed_range(element: ElementType) -> tuple[int, int]:
     """Return the integers allowed in the field (such as `int32_data`) of an element type."""
-    if element.kind == "float" and element.bits < 32:
-        return (0, 15) if element.bits == 4 else (0 if element.bits < 6 else _INT32[0], _INT32[1])
+    if element.kind == "float" and element.bits == 4:
+        return 0, 15
     if element.field == "int32_data":
-        return _range(element) if element.bits < 8 else _INT32
+        return _INT32 if element.kind == "float" or element.bits >= 8 else _range(element)
     return _INT64 if element.kind == "int" else _OFFICIAL_UINT64
 
 
@@ -251,18 +239,16 @@ def _raw_elements(element: ElementType, elements: Elements) -> NDArray[Any]:
     )
 
 
-def _typed_entries(
-    element: ElementType, limits: tuple[int, int], elements: Elements
-) -> NDArray[Any]:
+def _typed_entries(element: ElementType, elements: Elements) -> NDArray[Any]:
     """Read the entries of a typed field; for packed types, the elements before packing."""
     if element.kind == "complex":
         return numbers.complexes(elements, element.bits // 2, pairs=False)
     if element.kind == "bool":
         return _typed_bools(elements)
     if element.kind != "float":
-        return numbers.ints(elements, *limits)
+        return numbers.ints(elements, *_typed_range(element))
     if element.bits < 32:
-        return numbers.narrow_typed(elements, element, limits[1])
+        return numbers.narrow_typed(elements, element, *_typed_range(element))
     return numbers.floats(elements) if element.name == "float" else numbers.doubles(elements)
 
 

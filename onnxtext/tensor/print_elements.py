@@ -19,22 +19,17 @@ from onnxtext.tensor.float_literals import float32_text, float64_text
 from onnxtext.tensor.lazy_numpy import np
 from onnxtext.tensor.packing import pack, unpack
 from onnxtext.tensor.shortest import narrow_texts
+from onnxtext.tensor.varints import VARINT_FIELDS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_FIELD_TYPES = {
-    "float_data": "<f4",
-    "int32_data": "<i4",
-    "int64_data": "<i8",
-    "double_data": "<f8",
-    "uint64_data": "<u8",
-}
+_FIELD_TYPES = {**VARINT_FIELDS, "float_data": "<f4", "double_data": "<f8"}
+"""The numpy type of the entries of each typed field."""
 _BLOCK = 1 << 16
+"""Number of elements that `is_splat` compares at a time, after the first `_FEW`."""
 _FEW = 1 << 10
-"""Number of elements in a small block: the first that `is_splat` compares, and the most that are
-formatted one by one instead of with numpy.
-"""
+"""Number of elements that `is_splat` compares first, and maximum to format without numpy."""
 
 
 def format_rows(
@@ -130,20 +125,20 @@ def format_typed(
         return None
     entries = _array(data, _FIELD_TYPES[element.field])
     if element.kind == "complex":
-        return None if entries.size % 2 else _one(_complex_rows(entries))
+        return None if entries.size % 2 else _only_row(_complex_rows(entries))
     if element.bits in (2, 4):
         return _packed_text(element, entries, count)
     if element.kind == "bool":
         if _within(entries, 2):
-            return _one(_number_rows(entries.astype(np.bool_)))
+            return _only_row(_number_rows(entries.astype(np.bool_)))
         return _mixed_text(entries, 2, lambda code: "true" if code else "false")
-    if element.kind == "float" and element.bits <= 16:
+    if _is_narrow(element):
         limit = 1 << element.bits
         if _within(entries, limit):
-            return _one(_code_rows(element, entries))
+            return _only_row(_code_rows(element, entries))
         name = element.name
         return _mixed_text(entries, limit, lambda code: narrow_texts(name, code >> 8)[code & 0xFF])
-    return _one(_number_rows(entries))
+    return _only_row(_number_rows(entries))
 
 
 def format_field(field: str, data: bytes | memoryview) -> str:
@@ -154,7 +149,7 @@ def format_field(field: str, data: bytes | memoryview) -> str:
             ``uint64_data``.
         data: The entries, little-endian, in the width of the field.
     """
-    return _one(_number_rows(_array(data, _FIELD_TYPES[field])))
+    return _only_row(_number_rows(_array(data, _FIELD_TYPES[field])))
 
 
 def format_floats(data: bytes | memoryview) -> str:
@@ -164,10 +159,10 @@ def format_floats(data: bytes | memoryview) -> str:
         data: The values, little-endian float32.
 
     Returns:
-        The text between the brackets. Every value has a point or an exponent, or is a word such
-            as ``inf``.
+        The text between the brackets. Every value has a point or an exponent, or is a word such as
+        ``inf``.
     """
-    return _one(_number_rows(_array(data, "<f4"), point=True))
+    return _only_row(_number_rows(_array(data, "<f4"), point=True))
 
 
 def is_splat(element: ElementType, data: bytes | memoryview, count: int) -> bool:
@@ -225,7 +220,7 @@ def _within(entries: NDArray[Any], limit: int) -> bool:
     return not entries.size or (int(entries.min()) >= 0 and int(entries.max()) < limit)
 
 
-def _one(rows: list[str]) -> str:
+def _only_row(rows: list[str]) -> str:
     """Return the only row, or an empty text."""
     return rows[0] if rows else ""
 
@@ -249,25 +244,20 @@ def _number_rows(values: NDArray[Any], row: int | None = None, *, point: bool = 
 
 
 def _dumped(rows: NDArray[Any], point: bool) -> str:
-    """Return a table of numbers as text: rows between ``], [``, elements between ``, ``."""
+    """Return a table of numbers as text, with ``], [`` between rows and ``, `` between elements."""
     text = orjson.dumps(rows, option=orjson.OPT_SERIALIZE_NUMPY)[2:-2]
-    return _corrected(text, rows, point=point).replace(b",", b", ").decode("ascii")
-
-
-def _corrected(text: bytes, values: NDArray[Any], *, point: bool) -> bytes:
-    """Convert the numbers of orjson to the spelling of this package."""
-    if values.dtype.kind == "f":
+    if rows.dtype.kind == "f":
         if b"+" in text:
             text = text.replace(b"e+", b"e")
         if not point:
             text = text.replace(b".0,", b",").replace(b".0]", b"]").removesuffix(b".0")
         if b"n" in text:
-            text = _with_specials(text, values)
-    return text
+            text = _with_specials(text, rows)
+    return text.replace(b",", b", ").decode("ascii")
 
 
 def _with_specials(text: bytes, values: NDArray[Any]) -> bytes:
-    """Replace every ``null`` by the infinity or NaN."""
+    """Replace every ``null`` by the text of the infinity or NaN in `values`."""
     special = values[~np.isfinite(values)]
     word: Callable[[int], str] = float32_text if values.dtype.itemsize == 4 else float64_text
     codes = special.view(np.uint32 if values.dtype.itemsize == 4 else np.uint64).tolist()
@@ -331,4 +321,4 @@ def _packed_text(element: ElementType, entries: NDArray[Any], count: int | None)
         codes = codes[:count]
         if codes.size != count or not np.array_equal(pack(codes, element.bits), entries):
             return None
-    return _one(_code_rows(element, codes))
+    return _only_row(_code_rows(element, codes))

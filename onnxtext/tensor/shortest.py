@@ -3,9 +3,9 @@
 
 A float16 or bfloat16 is printed as the shortest decimal that rounds to the same code. If there are
 several, the closest to the value is printed. This is numpy's rule for float16; ``str`` of an
-ml_dtypes bfloat16 is longer.
-Formats of at most 8 bits are so coarse that this rule would give misleading numbers (450.0 for 448,
-1000.0 for 1024), so all digits of the value are printed, as for a float32.
+ml_dtypes bfloat16 is longer. Formats of at most 8 bits are so coarse that this rule would give
+misleading numbers (450.0 for 448, 1000.0 for 1024), so all digits of the value are printed, as for
+a float32.
 """
 
 from __future__ import annotations

@@ -44,10 +44,8 @@ def pack_varints(values: NDArray[Any]) -> bytes:
     Returns:
         The payload of a packed field, without key and length.
     """
-    numbers = np.ascontiguousarray(values).astype(
-        np.uint64 if values.dtype.kind == "u" else np.int64, copy=False
-    )
-    numbers = numbers.view(np.uint64)
+    wide = np.uint64 if values.dtype.kind == "u" else np.int64
+    numbers = np.ascontiguousarray(values).astype(wide, copy=False).view(np.uint64)
     if not numbers.size:
         return b""
     greatest = int(numbers.max())

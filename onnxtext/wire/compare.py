@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compare an encoding, given as a list of pieces, with bytes; large pieces are not copied."""
+"""Compare an encoding in pieces with bytes, without copying large pieces."""
 
 from __future__ import annotations
 

@@ -15,10 +15,7 @@ import io
 from collections.abc import Iterator
 
 from onnxtext.wire.reader import WireError, read_varint
-from onnxtext.wire.writer import varint
-
-MAX_RESULT = (1 << 31) - 1
-"""Maximum size of a patched result: protobuf reads no larger message."""
+from onnxtext.wire.writer import MOST_BYTES, varint
 
 _BLOCK = 16
 """Block size for finding copies."""
@@ -30,7 +27,7 @@ In data of more than 4 MiB, the indexed blocks are not adjacent. There, a copy i
 contains an indexed block or continues after the previous copy.
 """
 
-_WORTH = 8
+_LEAST_COPY = 8
 """Minimum length of a match to copy; shorter matches are inserted."""
 
 
@@ -46,10 +43,10 @@ def make_patch(canonical: bytes, wanted: bytes) -> bytes:
     expected = 0  # offset in `canonical` after the last copy
     while at < len(wanted):
         source = expected
-        if canonical[source : source + _WORTH] != wanted[at : at + _WORTH]:
+        if canonical[source : source + _LEAST_COPY] != wanted[at : at + _LEAST_COPY]:
             source = blocks.get(wanted[at : at + _BLOCK], -1)
-        size = _common(canonical, source, wanted, at) if source >= 0 else 0
-        if size < _WORTH:
+        size = _common_length(canonical, source, wanted, at) if source >= 0 else 0
+        if size < _LEAST_COPY:
             at += 1
             continue
         while at > inserted and source and canonical[source - 1] == wanted[at - 1]:
@@ -67,7 +64,7 @@ def _insertion(data: bytes) -> bytes:
     return varint(len(data) << 1 | 1) + data if data else b""
 
 
-def _common(left: bytes, left_at: int, right: bytes, right_at: int) -> int:
+def _common_length(left: bytes, left_at: int, right: bytes, right_at: int) -> int:
     """Return the length of the common prefix of `left[left_at:]` and `right[right_at:]`."""
     limit = min(len(left) - left_at, len(right) - right_at)
     size = 0
@@ -91,12 +88,12 @@ def apply_patch(canonical: bytes, patch: bytes) -> bytes:
 
     Raises:
         WireError: the patch refers to bytes beyond the end of the encoding or of the patch, or its
-            result has more than `MAX_RESULT` bytes. Raised before the result is allocated.
+            result has more than `MOST_BYTES` bytes. Raised before the result is allocated.
     """
     made = 0
     for at, _, start, end in _instructions(canonical, patch):
         made += end - start
-        if made > MAX_RESULT:
+        if made > MOST_BYTES:
             raise WireError("the result of the patch is larger than 2 GiB", at)
     out = io.BytesIO()
     sources = (memoryview(canonical), memoryview(patch))

@@ -37,13 +37,11 @@ def recognize(data: bytes) -> FileKind | None:
     for offset, magic, what, help in _MAGIC:
         if data.startswith(magic, offset):
             return FileKind("not-a-model", what, help)
-    if data.startswith(b"ustar", 257):
-        return FileKind("not-a-model", "a tar archive", "unpack it: the model is inside")
     if _is_safetensors(data):
         return FileKind("not-a-model", "a safetensors file", _ONLY_WEIGHTS)
     if data and not data[:_HEAD].strip(b"\0"):
         return FileKind("not-a-model", "a file of zero bytes", _DOWNLOAD_AGAIN)
-    return _text(data)
+    return _text_kind(data)
 
 
 # ---- Binary files -------------------------------------------------------------------------------
@@ -84,6 +82,7 @@ _MAGIC: tuple[tuple[int, bytes, str, str | None], ...] = (
     (0, b"\x80\x03}q", "a Python pickle", _EXPORT),
     (0, b"\x80\x02c", "a Python pickle", _EXPORT),
     (0, b"\x80\x03c", "a Python pickle", _EXPORT),
+    (257, b"ustar", "a tar archive", _UNPACK),
 )
 """Offset, magic bytes, description and help of each kind of binary file."""
 
@@ -96,7 +95,8 @@ def _is_safetensors(data: bytes) -> bool:
 # ---- Texts --------------------------------------------------------------------------------------
 
 
-def _text(data: bytes) -> FileKind | None:
+def _text_kind(data: bytes) -> FileKind | None:
+    """Return the kind of a text; None for binary data."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return FileKind(
             "not-a-model",
@@ -131,16 +131,16 @@ def _decoded(data: bytes) -> str | None:
 
 def _pointer(text: str) -> FileKind:
     size = re.search(r"^size (\d{1,20})\r?$", text, re.MULTILINE)
-    stands = f", which replaces a file of {int(size[1]):,} bytes" if size else ""
+    replaced = f", which replaces a file of {int(size[1]):,} bytes" if size else ""
     return FileKind(
         "git-lfs-pointer",
-        f"a Git LFS pointer{stands}, not the file itself",
+        f"a Git LFS pointer{replaced}, not the file itself",
         "fetch the file with `git lfs pull`",
     )
 
 
-def _official(format: str, suffix: str) -> str:
-    load = f"onnx.load('m.{suffix}', format='{format}')"
+def _convert_with_onnx(format: str) -> str:
+    load = f"onnx.load('m.{format}', format='{format}')"
     return f"convert it with onnx: python -c \"import onnx; onnx.save({load}, 'm.onnx')\""
 
 
@@ -168,7 +168,7 @@ _TEXTS: tuple[tuple[re.Pattern[str], Callable[[str], FileKind]], ...] = (
     (re.compile(r"<\?xml|<!--|<!doctype", re.IGNORECASE), _is("an XML file", None)),
     (
         re.compile(rf'{{\s*"(?:{_JSON_FIELDS})"\s*:'),
-        _is("a model in protobuf's JSON form", _official("json", "json")),
+        _is("a model in protobuf's JSON form", _convert_with_onnx("json")),
     ),
     (re.compile(r'[{\[]\s*(?:["{\[\]}]|\Z)'), _is("a JSON file", None)),
     (
@@ -183,7 +183,7 @@ _TEXTS: tuple[tuple[re.Pattern[str], Callable[[str], FileKind]], ...] = (
     ),
     (
         re.compile(rf"{_SPACE}(?:{_FIELDS})\s*(?:[:{{]|<\s)"),
-        _is("a model in protobuf's text form", _official("textproto", "textproto")),
+        _is("a model in protobuf's text form", _convert_with_onnx("textproto")),
     ),
 )
 """(pattern for the beginning of a text, function that returns its kind); the first match wins."""

@@ -76,6 +76,15 @@ def utf8(text: str) -> bool:
 NAMES, DOCS = NAMES.filter(utf8), DOCS.filter(utf8)
 
 
+def test_a_default_without_a_type_survives() -> None:
+    """`undefined =>` would begin a graph, so the printer writes a space between the two."""
+    tensor = ast.Tensor(ast.TensorType("undefined"), ast.NoData())
+    attribute = ast.Attribute("t", ast.AttributeType.TENSOR, tensor)
+    formals = [FormalAttribute(attribute, required=False)]
+    file = SchemaFile([OperatorSchema("Op", "acme", attributes=formals)])
+    assert read(print_schemas(file)) == (file, ())
+
+
 def types() -> st.SearchStrategy[ast.Type]:
     leaves = ELEMENT.map(ast.TensorType) | ELEMENT.map(ast.SparseTensorType)
     return st.recursive(

@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any
 
 from onnxtext import ast
+from onnxtext.ast.tensors_and_attributes import ITEM_TYPES
 from onnxtext.proto.decode.types_and_tensors import (
     Data,
     doc_decorator,
@@ -18,8 +19,6 @@ from onnxtext.proto.decode.types_and_tensors import (
 )
 from onnxtext.wire.reader import WireField, read_fields, read_varint, signed
 from onnxtext.wire.writer import FIXED32, LENGTH, VARINT
-
-T = TypeVar("T")
 
 _A = ast.AttributeType
 VALUE_FIELDS = {
@@ -41,7 +40,7 @@ VALUE_FIELDS = {
 """The number of the field that holds the value, by attribute type."""
 
 _WIRE_TYPES = {2: FIXED32, 3: VARINT, 7: FIXED32, 8: VARINT}
-_LISTS = {7, 8, 9, 10, 11, 15, 23}
+"""The wire types of value fields that are not length-delimited."""
 _VALUES = set(VALUE_FIELDS.values())
 
 
@@ -92,12 +91,12 @@ class AttributeFields:
                 made.is_whole = False
         return made
 
-    def record(self, data: Data) -> ast.Record:
-        """Decode an attribute to a record, without its name and doc string."""
+    def record(self) -> ast.Record:
+        """Decode the whole message to a record, without its name and doc string."""
         from onnxtext.proto.descriptors import message_spec
         from onnxtext.proto.generic_records import lift_record
 
-        whole = lift_record(message_spec("AttributeProto"), data)
+        whole = lift_record(message_spec("AttributeProto"), self.data)
         return ast.Record(tuple([f for f in whole.fields if f.key not in ("name", "doc_string")]))
 
 
@@ -116,28 +115,27 @@ def attribute_value(
     """
     kind = fields.type
     if fields.reference is not None:
-        if fields.values:
-            return fields.record(fields.data)
-        return ast.Reference(fields.reference)
+        return fields.record() if fields.values else ast.Reference(fields.reference)
     if kind is None:
-        return fields.record(fields.data)
+        return fields.record()
     number = VALUE_FIELDS[kind]
     wire_type = _WIRE_TYPES.get(number, LENGTH)
     items = fields.values
     if any(item.number != number or item.wire_type != wire_type for item in items):
-        return fields.record(fields.data)
-    if number in _LISTS:
+        return fields.record()
+    if kind in ITEM_TYPES:
         value = _list(kind, fields.data, items, lift_graph)
     elif not items:
         return None
     else:
         value = _single(kind, fields.data, items[-1], lift_graph)
-    return fields.record(fields.data) if value is None else value
+    return fields.record() if value is None else value
 
 
 def _single(
     kind: ast.AttributeType, data: Data, item: WireField, lift_graph: Callable[[Data], ast.Graph]
 ) -> ast.AttributeValue | None:
+    """Decode a value that is not a list; return None if the syntax cannot express it."""
     if kind is _A.INT:
         return signed(read_varint(data, item.value, item.end)[0])
     inside = data[item.value : item.end]
@@ -161,32 +159,13 @@ def _list(
     items: list[WireField],
     lift_graph: Callable[[Data], ast.Graph],
 ) -> ast.AttributeValue | None:
+    """Decode a list; return None if the syntax cannot express one of its items."""
     if kind is _A.INTS:
         return tuple([signed(read_varint(data, item.value, item.end)[0]) for item in items])
-    parts = [data[item.value : item.end] for item in items]
-    match kind:
-        case _A.FLOATS:
-            return ast.Floats(b"".join(parts))
-        case _A.STRINGS:
-            return tuple([bytes(part) for part in parts])
-        case _A.GRAPHS:
-            return tuple([lift_graph(part) for part in parts])
-        case _A.TENSORS:
-            return _all(map(expressible_tensor, parts))
-        case _A.SPARSE_TENSORS:
-            return _all(map(expressible_sparse, parts))
-    types: tuple[ast.Type, ...] | None = _all(map(expressible_type, parts))
-    return types
-
-
-def _all(items: Iterable[T | None]) -> tuple[T, ...] | None:
-    """Return the items as a tuple; None if any item is None."""
-    found: list[T] = []
-    for item in items:
-        if item is None:
-            return None
-        found.append(item)
-    return tuple(found)
+    if kind is _A.FLOATS:
+        return ast.Floats(b"".join([data[item.value : item.end] for item in items]))
+    values: list[Any] = [_single(ITEM_TYPES[kind], data, item, lift_graph) for item in items]
+    return None if any(value is None for value in values) else tuple(values)
 
 
 def expressible_tensor(data: Data) -> ast.Tensor | None:

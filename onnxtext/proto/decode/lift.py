@@ -151,9 +151,8 @@ def _fast_path(data: bytes, message: str, finish: Finish | None) -> Model | Frag
             # Do not join the pieces: their weights share memory with `data`.
             is_same = pieces_equal(lower_pieces(made, verified=True), data)
         else:
-            is_same = _lower(made, message) == bytes(
-                data
-            )  # a memory map never compares equal to bytes
+            # A memory map never compares equal to bytes.
+            is_same = _lower(made, message) == bytes(data)
     except (WireError, LowerError, NotCanonical):
         return None
     return made if is_same else None
@@ -179,6 +178,7 @@ def _lift_fast(data: bytes, message: str, finish: Finish | None) -> Model | Frag
 
 
 def _lift(lifter: Lifter, data: bytes, message: str, finish: Finish | None) -> Model | Fragment:
+    """Lift a message, choose its presence defaults, and place its metadata."""
     made: Model | Fragment
     match message:
         case "ModelProto":

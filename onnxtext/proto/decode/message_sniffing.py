@@ -10,7 +10,7 @@ from __future__ import annotations
 from onnxtext.core import core, core_module
 from onnxtext.proto.decode.fields import all_fields
 from onnxtext.proto.descriptors import FieldSpec, MessageSpec, message_spec
-from onnxtext.wire.reader import MAX_DEPTH, WireError, read_fields
+from onnxtext.wire.reader import MAX_DEPTH, WireError, WireField, read_fields
 from onnxtext.wire.writer import LENGTH, VARINT
 
 _MESSAGES = {
@@ -56,24 +56,24 @@ def looks_like(data: bytes) -> tuple[str, str | None] | None:
         The name of the message type, and advice on what to do with such a message, which is None
         for some types. The result is None if the bytes match no other message type.
     """
+    try:
+        numbers = {item.number for item in read_fields(data, 0, len(data))}
+    except WireError:
+        return None
     for name, (required, help) in _MESSAGES.items():
-        spec = message_spec(name)
-        try:
-            numbers = {item.number for item in read_fields(data, 0, len(data))}
-        except WireError:
-            return None
-        if numbers & required and _SchemaMatch().fits(spec, data, 0, len(data), 0):
+        if numbers & required and _SchemaMatch().fits(message_spec(name), data, 0, len(data), 0):
             return name, help
     return None
 
 
 class _SchemaMatch:
-    """Match bytes against the schema of a message type; unknown fields do not match."""
+    """Matches bytes against the schema of a message type; unknown fields do not match."""
 
     def __init__(self) -> None:
         self._left = _FIELD_LIMIT
 
     def fits(self, spec: MessageSpec, data: bytes, start: int, end: int, depth: int) -> bool:
+        """Whether the first `_FIELD_LIMIT` fields match the schema, nested messages included."""
         if depth > MAX_DEPTH:
             return False
         try:
@@ -82,24 +82,18 @@ class _SchemaMatch:
                 if self._left < 0:
                     return True
                 field = spec.by_number.get(item.number)
-                if field is None or not self._value(
-                    field, item.wire_type, data, item.value, item.end, depth
-                ):
+                if field is None or not self._value_fits(field, data, item, depth):
                     return False
         except WireError:
             return False
         return True
 
-    def _value(
-        self, field: FieldSpec, wire_type: int, data: bytes, start: int, end: int, depth: int
-    ) -> bool:
-        if wire_type != field.wire_type:
-            return wire_type == LENGTH and field.repeated
+    def _value_fits(self, field: FieldSpec, data: bytes, item: WireField, depth: int) -> bool:
+        if item.wire_type != field.wire_type:
+            return field.accepts(item.wire_type)
         if field.message:
-            return self.fits(message_spec(field.message), data, start, end, depth + 1)
-        if field.kind == "string":
-            return _is_text(data[start:end])
-        return True
+            return self.fits(message_spec(field.message), data, item.value, item.end, depth + 1)
+        return field.kind != "string" or _is_text(data[item.value : item.end])
 
 
 def _is_text(data: bytes) -> bool:

@@ -211,7 +211,10 @@ class Lifter(NodeLifter):
         graph.decorators = (*assemble_graph(graph, initializers, infos), *decorators)
 
     def _is_complete(self, made: ast.Graph | ast.Function, message: str, data: bytes) -> bool:
-        """Whether lowering a graph or function gives its bytes; add its own unknown fields."""
+        """Whether lowering a graph or function gives its bytes; first add its unknown fields.
+
+        Unknown fields of messages inside it are not added.
+        """
         from onnxtext.proto.encode.lower import LowerError, lower_fragment
 
         fragment = ast.Fragment(made, NO_DEFAULTS)
@@ -248,14 +251,12 @@ class Lifter(NodeLifter):
         function = ast.Function("")
         attributes: list[ast.Attribute] = []
         infos: list[ast.ValueInfo] = []
-        decorators: list[ast.Decorator] = []
         entries: list[Data] = []
-        nodes = function.nodes
         texts: dict[int, list[str]] = {number: [] for number in (1, 4, 5, 6, 8, 10, 13)}
         for number, inside in _fields(data, 0, len(data), texts):
             match number:
                 case 7:
-                    nodes.append(self.node(inside, depth + 1))
+                    function.nodes.append(self.node(inside, depth + 1))
                 case 9:
                     function.opset_imports.append(self.opset(inside))
                 case 11:
@@ -272,9 +273,8 @@ class Lifter(NodeLifter):
         function.overload = _last(overloads)
         function.attributes = (*parameters, *attributes)
         if entries:
-            decorators.append(meta_decorator(entries))
+            function.decorators = (meta_decorator(entries),)
         assemble_function(function, infos)
-        function.decorators = tuple(decorators)
         if self.careful:
             lowered = self._lowering.function(function)
             function.decorators += residual_decorators("FunctionProto", lowered, bytes(data))

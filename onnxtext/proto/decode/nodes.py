@@ -141,11 +141,11 @@ class NodeLifter(ABC):
     def _careful_attribute(
         self, attribute: Attribute, fields: AttributeFields, data: Data
     ) -> Attribute:
+        """Add residual decorators, or convert to a record, if lowering does not return `data`."""
         data = bytes(data)
         lowered = self._lowering.attribute(attribute)
         if lowered != data and not isinstance(attribute.value, Record):
-            record = fields.record(data)
-            attribute = Attribute(attribute.name, None, record, attribute.decorators)
+            attribute = Attribute(attribute.name, None, fields.record(), attribute.decorators)
             lowered = self._lowering.attribute(attribute)
         rest = residual_decorators("AttributeProto", lowered, data)
         if rest:

@@ -63,8 +63,8 @@ class _Residue:
 
     def __init__(self, message: str, lowered: bytes, wanted: bytes) -> None:
         spec = message_spec(message)
-        have, old_unknown = _sorted_fields(spec, lowered)
-        want, unknown = _sorted_fields(spec, wanted)
+        have, old_unknown = _known_and_unknown(spec, lowered)
+        want, unknown = _known_and_unknown(spec, wanted)
         self.unknown = [] if unknown == old_unknown else unknown
         self.changed = [
             (spec.by_number[number], items)
@@ -74,7 +74,7 @@ class _Residue:
         self.removed = [spec.by_number[number] for number in sorted(have.keys() - want)]
 
 
-def _sorted_fields(
+def _known_and_unknown(
     spec: MessageSpec, data: bytes
 ) -> tuple[dict[int, list[WireField]], list[Field]]:
     """Return the known fields of a message by number, and the unknown fields in order."""

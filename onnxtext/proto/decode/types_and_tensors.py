@@ -33,15 +33,20 @@ class NotCanonical(ValueError):
 
 def lift_entry(data: Data) -> tuple[str, str]:
     """Return the key and value of a `StringStringEntryProto`."""
-    key = value = ""
+    key, value = _two_strings(data)
+    return key or "", value or ""
+
+
+def _two_strings(data: Data) -> tuple[str | None, str | None]:
+    """Return the strings in fields 1 and 2 of a message; None for an absent field."""
+    first = second = None
     for field in read_fields(data, 0, len(data)):
         if field.wire_type == LENGTH:
-            text = text_of(data[field.value : field.end])
             if field.number == 1:
-                key = text
+                first = text_of(data[field.value : field.end])
             elif field.number == 2:
-                value = text
-    return key, value
+                second = text_of(data[field.value : field.end])
+    return first, second
 
 
 def doc_decorator(text: Data) -> ast.Decorator:
@@ -203,14 +208,7 @@ def _map_type(data: Data, depth: int) -> ast.MapType | None:
 
 
 def _opaque_type(data: Data) -> ast.OpaqueType | None:
-    domain = name = None
-    for field in read_fields(data, 0, len(data)):
-        if field.wire_type == LENGTH:
-            text = text_of(data[field.value : field.end])
-            if field.number == 1:
-                domain = text
-            elif field.number == 2:
-                name = text
+    domain, name = _two_strings(data)
     return None if domain is not None and name is None else ast.OpaqueType(domain, name)
 
 
@@ -326,19 +324,19 @@ def _field_entries(name: str, parts: list[Data]) -> bytes:
 def _tensor_data(
     type: ast.TensorType, dims: tuple[int, ...], fields: dict[str, Data | tuple[bytes, ...]]
 ) -> ast.TensorData:
+    """Return the data of a tensor, given the bytes or strings of its data fields by name."""
     element = ELEMENTS.get(type.element)
-    fits = element is not None and all(dim >= 0 for dim in dims)
-    if not fields:
-        if fits and prod(dims) == 0:
-            assert element is not None
+    if element is not None and all(dim >= 0 for dim in dims):
+        count = prod(dims)
+        if not fields and not count:
             return ast.StringData(()) if element.kind == "string" else ast.TypedData(b"")
+        if len(fields) == 1:
+            ((name, value),) = fields.items()
+            fitting = _fitting_data(element, count, name, value)
+            if fitting is not None:
+                return fitting
+    if not fields:
         return ast.NoData()
-    if fits and len(fields) == 1:
-        assert element is not None
-        name, value = next(iter(fields.items()))
-        fitting = _fitting_data(element, prod(dims), name, value)
-        if fitting is not None:
-            return fitting
     order = ("float_data", "int32_data", "string_data", "int64_data", "raw_data", "double_data")
     names = [name for name in (*order, "uint64_data") if name in fields]
     values = [fields[name] for name in names]

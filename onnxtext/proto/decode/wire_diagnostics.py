@@ -14,13 +14,11 @@ from onnxtext.plurals import counted
 from onnxtext.proto.descriptors import FieldSpec, MessageSpec, message_spec
 from onnxtext.proto.path_at_offset import step
 from onnxtext.wire.reader import MAX_DEPTH
-from onnxtext.wire.writer import END_GROUP, FIXED32, FIXED64, GROUP, LENGTH, VARINT
+from onnxtext.wire.writer import END_GROUP, FIXED32, FIXED64, GROUP, LENGTH, MOST_BYTES, VARINT
 
-_KEY, _SIZE, _VALUE = 5, 5, 10
-"""Protobuf's limits, in bytes, of the varints that are keys, lengths and values."""
+_KEY_BYTES, _LENGTH_BYTES, _VALUE_BYTES = 5, 5, 10
+"""Protobuf's maximum sizes of the varints that are keys, lengths and values."""
 _WHOLE = "the ModelProto"
-_MOST = (1 << 31) - 1
-"""Protobuf's limit of the length of a field."""
 _ENDLESS = re.compile(rb"[\x80-\xff]{10}")
 
 
@@ -98,7 +96,7 @@ class _Walk:
             field = spec.by_number.get(number)
             index = seen.get(number, 0)
             seen[number] = index + 1
-            if field is None or not _fits(field, wire_type):
+            if field is None or not field.accepts(wire_type):
                 at = self._unknown_field(number, wire_type, begin, at, end, path, depth)
                 continue
             at = self._value(field, wire_type, begin, at, end, path, index, depth)
@@ -120,9 +118,9 @@ class _Walk:
             where = step(path, field, self._data, at, at, index)
             return self._scalar(wire_type, f"{where} ({field.kind})", begin, at, end, where)
         name = f"{path}.{field.name}" if path else field.name
-        size, at = self._varint(at, end, _SIZE, f"the length of {name}", path)
+        size, at = self._varint(at, end, _LENGTH_BYTES, f"the length of {name}", path)
         after = at + size
-        if field.message and size <= _MOST and after <= end:
+        if field.message and size <= MOST_BYTES and after <= end:
             where = step(path, field, self._data, at, after, index)
             self.message(message_spec(field.message), at, after, where, depth + 1)
             return after
@@ -174,7 +172,7 @@ class _Walk:
         if wire_type == GROUP:
             return self._group(number, begin, at, end, path, depth)
         if wire_type == LENGTH:
-            size, at = self._varint(at, end, _SIZE, f"the length of {named}", path)
+            size, at = self._varint(at, end, _LENGTH_BYTES, f"the length of {named}", path)
             self._check_size(size, begin, at, end, named, path)
             return at + size
         return self._scalar(wire_type, named, begin, at, end, path)
@@ -210,7 +208,7 @@ class _Walk:
         `least` is the minimum of the number: protobuf allows 0 only in unknown groups.
         """
         owner = path or _WHOLE
-        key, after = self._varint(at, end, _KEY, f"the key of a field of {owner}", path)
+        key, after = self._varint(at, end, _KEY_BYTES, f"the key of a field of {owner}", path)
         number, wire_type = key >> 3, key & 7
         if number < least or key >= 1 << 32:
             raise _Stop(f"{owner} has a field with the invalid number {number}", at, path)
@@ -220,6 +218,7 @@ class _Walk:
         return number, wire_type, after
 
     def _varint(self, at: int, end: int, most: int, named: str, path: str) -> tuple[int, int]:
+        """Return a varint of at most `most` bytes, and the offset after it."""
         value = 0
         for place in range(most):
             if at + place >= end:
@@ -232,14 +231,15 @@ class _Walk:
 
     def _scalar(self, wire_type: int, named: str, begin: int, at: int, end: int, path: str) -> int:
         if wire_type == VARINT:
-            return self._varint(at, end, _VALUE, named, path)[1]
+            return self._varint(at, end, _VALUE_BYTES, named, path)[1]
         after = at + (8 if wire_type == FIXED64 else 4)
         if after > end:
             self._cut(named, begin, end, path)
         return after
 
     def _check_size(self, size: int, begin: int, at: int, end: int, named: str, path: str) -> None:
-        if size > _MOST:
+        """Raise `_Stop` if a value of `size` bytes at `at` is too large or reaches beyond `end`."""
+        if size > MOST_BYTES:
             message = (
                 f"{named} claims {counted(size, 'byte')}, more than the 2 GiB that protobuf reads"
             )
@@ -255,13 +255,7 @@ class _Walk:
         raise _Stop(message, begin, path)
 
     def _cut(self, named: str, offset: int, end: int, path: str) -> None:
+        """Raise `_Stop` for a value that is cut off at `end`."""
         if end == len(self._data):
             raise _Stop(f"the data ends in the middle of {named}", offset, path, "cut")
         raise _Stop(f"{named} is cut off by the end of its message", offset, path)
-
-
-def _fits(field: FieldSpec, wire_type: int) -> bool:
-    """Whether protobuf accepts this wire type for the field."""
-    return wire_type == field.wire_type or (
-        wire_type == LENGTH and field.repeated and field.wire_type != LENGTH
-    )

@@ -42,8 +42,14 @@ METADATA = {
 DENOTATION = {"TypeProto": 6, "TensorShapeProto.Dimension": 3}
 """The field number of `denotation`, by message type."""
 
-SEGMENT = {"TensorProto": 3}
-DEVICE = {"NodeProto": 10}
+_FIELDS = {
+    "doc": DOC_STRING,
+    "meta": METADATA,
+    "denotation": DENOTATION,
+    "segment": {"TensorProto": 3},
+    "device": {"NodeProto": 10},
+}
+"""For each of these decorators, the number of its field by message type."""
 
 
 class FieldTable:
@@ -81,20 +87,15 @@ class FieldTable:
         """
         arguments = decorator.arguments
         match decorator.name:
-            case "doc":
-                number = self._number(DOC_STRING, decorator)
-                self.known[number] = [delimited(tag(number, LENGTH), _one_string(decorator))]
-            case "denotation":
-                number = self._number(DENOTATION, decorator)
-                self.known[number] = [delimited(tag(number, LENGTH), _one_string(decorator))]
-            case "meta":
-                self._append(self._number(METADATA, decorator), _entries(decorator))
+            case "doc" | "denotation":
+                self._replace(self._number(decorator), _one_string(decorator))
             case "segment":
-                number = self._number(SEGMENT, decorator)
-                segment = lower_record(message_spec("TensorProto.Segment"), Record(arguments))
-                self.known[number] = [delimited(tag(number, LENGTH), segment)]
+                number, spec = self._number(decorator), message_spec("TensorProto.Segment")
+                self._replace(number, lower_record(spec, Record(arguments)))
+            case "meta":
+                self._append(self._number(decorator), _entries(decorator))
             case "device":
-                self._append(self._number(DEVICE, decorator), [_device(decorator)])
+                self._append(self._number(decorator), [_device(decorator)])
             case "set":
                 for argument in arguments:
                     self._set(argument)
@@ -104,11 +105,15 @@ class FieldTable:
             case name:
                 raise RecordError(f"`@{name}` is not a decorator of {self.message}")
 
-    def _number(self, numbers: dict[str, int], decorator: Decorator) -> int:
-        number = numbers.get(self.message)
+    def _number(self, decorator: Decorator) -> int:
+        """Return the number of the field that a decorator sets."""
+        number = _FIELDS[decorator.name].get(self.message)
         if number is None:
             raise RecordError(f"`@{decorator.name}` cannot be applied to {self.message}")
         return number
+
+    def _replace(self, number: int, payload: bytes) -> None:
+        self.known[number] = [delimited(tag(number, LENGTH), payload)]
 
     def _append(self, number: int, messages: Iterable[bytes]) -> None:
         key = tag(number, LENGTH)

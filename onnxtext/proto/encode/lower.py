@@ -155,7 +155,7 @@ def lower_fragment(fragment: Fragment, message: str = "") -> bytes:
 
 
 def lower_item(lowering: Lowering, fragment: Fragment) -> bytes:
-    """Encode the item of a fragment that is no record, as `lower_fragment` does.
+    """Encode the item of a fragment, which must not be a record, as `lower_fragment` does.
 
     Args:
         lowering: the methods that encode it.

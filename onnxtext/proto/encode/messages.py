@@ -89,12 +89,9 @@ class Lowering(ValueLowering):
         for value, is_input in data:
             if not isinstance(value.data, ast.SparseTensor):
                 pieces += delimited_pieces(b"\x2a", self.initializer(value, is_input=is_input))
-        for value in graph.inputs:
-            pieces.append(delimited(b"\x5a", self.value_info(value)))
-        for value in graph.outputs:
-            pieces.append(delimited(b"\x62", self.value_info(value)))
-        infos = map(self.value_info, self.listed_infos(graph))
-        pieces += [delimited(b"\x6a", info) for info in infos]
+        pieces += [delimited(b"\x5a", self.value_info(value)) for value in graph.inputs]
+        pieces += [delimited(b"\x62", self.value_info(value)) for value in graph.outputs]
+        pieces += [delimited(b"\x6a", self.value_info(info)) for info in self.listed_infos(graph)]
         pieces += [delimited(b"\x72", self.annotation(item)) for item in graph.quantization]
         for value, is_input in data:
             if isinstance(value.data, ast.SparseTensor):
@@ -207,8 +204,7 @@ class Lowering(ValueLowering):
         """Return the fields of a node after its inputs, outputs and name."""
         defaults = self.defaults
         parts: list[Piece] = [delimited(b"\x22", text_bytes(node.op_type))]
-        for attribute in node.attributes:
-            parts.append(self.attribute_field(attribute))
+        parts += map(self.attribute_field, node.attributes)
         parts.append(defaults.node_doc)
         if node.domain is None:
             parts.append(defaults.node_domain)

@@ -89,6 +89,7 @@ class ValueLowering(ABC):
         self.depth -= 1
 
     def _call_guard(self) -> None:
+        """Call the guard, if there is one and it has not been called yet."""
         guard, self._guard = self._guard, None
         if guard is not None:
             guard()
@@ -103,16 +104,16 @@ class ValueLowering(ABC):
         """Return a `ValueInfoProto`."""
         data = delimited(b"\x0a", text_bytes(value.name))
         decorators: Sequence[ast.Decorator] = ()
+        type_decorators: Sequence[ast.Decorator] = ()
         if value.decorators:
-            type_decorators = targeted(value.decorators, "type")
             decorators = targeted(value.decorators, "")
-            if type_decorators and value.type is not None:
-                data += delimited(b"\x12", self.type_proto(value.type, type_decorators, value.at))
-            elif value.type is not None:
-                data += self.typed(value.type, value.at)
-            elif type_decorators:
+            type_decorators = targeted(value.decorators, "type")
+        if value.type is None:
+            if type_decorators:
                 raise LowerError("a `@type` decorator needs a value with a type", value.at)
-        elif value.type is not None:
+        elif type_decorators:
+            data += delimited(b"\x12", self.type_proto(value.type, type_decorators, value.at))
+        else:
             data += self.typed(value.type, value.at)
         if value.metadata:
             data += b"".join(metadata_fields(b"\x22", value.metadata))
@@ -164,22 +165,21 @@ class ValueLowering(ABC):
         count = prod(type.integer_dims)
         if self._omit_weights and element is not None and element.bits * count > _SHAPE_LIMIT:
             return ast.ExternalData((("location", "left-out"),))
-        if self._guard is not None:
-            self._call_guard()
+        self._call_guard()
         if isinstance(data, SplatData):
             return data
-        whose = f"tensor `{name}`: " if name else ""
+        prefix = f"tensor `{name}`: " if name else ""
         if isinstance(data, ast.DataFile):
-            return ast.RawData(self._array(type, data, at, whose))
+            return ast.RawData(self._array(type, data, at, prefix))
         try:
             raw = self.blob(data if isinstance(data, ast.Blob) else ast.Blob(data.digest), at)
             if isinstance(data, ast.TypedBlob):
                 return data_of_blob(type, data, raw)
         except LowerError as error:
-            error.message = whose + error.message
+            error.message = prefix + error.message
             raise
         except BlobError as error:
-            raise LowerError(whose + str(error), at, error.code, data.digest) from None
+            raise LowerError(prefix + str(error), at, error.code, data.digest) from None
         wanted = raw_size(element, count) if element is not None and element.bits else -1
         if len(raw) != wanted and wanted >= 0:
             message = f"the blob {data.digest} has {len(raw)} bytes, but the tensor needs {wanted}"
@@ -187,17 +187,17 @@ class ValueLowering(ABC):
         return ast.RawData(raw)
 
     def _array(
-        self, type: ast.TensorType, file: ast.DataFile, at: int, whose: str
+        self, type: ast.TensorType, file: ast.DataFile, at: int, prefix: str
     ) -> bytes | memoryview:
-        """Return the elements of a tensor from its data file; `whose` is a prefix for messages."""
+        """Return the elements of a tensor in a data file; error messages begin with `prefix`."""
         if self._elsewhere is None:
             why = "the directory of the text is unknown; pass `base_dir`"
-            message = f"{whose}cannot read the data file `{file.path}`: {why}"
+            message = f"{prefix}cannot read the data file `{file.path}`: {why}"
             raise LowerError(message, at, "weights-unreadable", file.path)
         try:
             return self._elsewhere.array(file, type)
         except BlobError as error:
-            raise LowerError(whose + str(error), at, error.code, file.path) from None
+            raise LowerError(prefix + str(error), at, error.code, file.path) from None
 
     def blob(self, blob: ast.Blob, at: int) -> bytes | memoryview:
         """Return the bytes of a blob.
@@ -205,8 +205,7 @@ class ValueLowering(ABC):
         Raises:
             LowerError: the blob is missing or does not match its digest.
         """
-        if self._guard is not None:
-            self._call_guard()
+        self._call_guard()
         digest = blob.digest
         try:
             if self._elsewhere is not None and not self._blobs.knows(digest):
@@ -352,6 +351,7 @@ class ValueLowering(ABC):
         return self._blob_value(kind, held, blob.digest)
 
     def _list_value(self, kind: ast.AttributeType | None, items: Sequence[object]) -> bytes:
+        """Return the encoded items of an attribute whose value is a list."""
         parts = []
         for item in items:
             match kind, item:

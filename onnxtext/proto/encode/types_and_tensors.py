@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from onnxtext import ast
 from onnxtext.ast.tensors_and_attributes import SplatData
@@ -110,12 +110,11 @@ def lower_tensor(type: ast.TensorType, name: str | None, data: ast.TensorData) -
             external = b"".join([delimited(b"\x6a", entry(key, value)) for key, value in entries])
             return [head + name_bytes + external + b"\x70\x01"]
         case ast.StringData(values):
-            fields: dict[bytes, bytes] = {b"\x32": _strings(values)}
-        case ast.TypedData(entries_):
-            key, encoded = _numeric_field(ELEMENTS[type.element].field, entries_)
-            fields = {key: encoded}
-        case ast.FieldData():
-            fields = _fields(data)
+            fields = _data_fields((("string_data", values),))
+        case ast.TypedData(held):
+            fields = _data_fields(((ELEMENTS[type.element].field, held),))
+        case ast.FieldData(stored):
+            fields = _data_fields(stored)
     if name is not None:
         fields[b"\x42"] = name_bytes
     return [head, *[fields[key] for key in sorted(fields)]]
@@ -131,24 +130,17 @@ def metadata_fields(key: bytes, entries: Sequence[tuple[str, str]]) -> list[byte
     return [delimited(key, entry(name, value)) for name, value in entries]
 
 
-def _strings(values: tuple[bytes, ...]) -> bytes:
-    return b"".join([delimited(b"\x32", value) for value in values])
-
-
-def _numeric_field(name: str, entries: bytes) -> tuple[bytes, bytes]:
-    """Return the key and encoding of a packed numeric field; no bytes for an empty field."""
-    key, _ = TENSOR_FIELDS[name]
-    return key, delimited(key, pack_entries(name, entries)) if entries else b""
-
-
-def _fields(data: ast.FieldData) -> dict[bytes, bytes]:
+def _data_fields(
+    stored: Iterable[tuple[str, bytes | tuple[bytes, ...]]],
+) -> dict[bytes, bytes]:
+    """Encode the data fields of a tensor, as in `FieldData`; return the encoding by wire key."""
     fields: dict[bytes, bytes] = {}
-    for name, value in data.fields:
+    for name, value in stored:
+        key, _ = TENSOR_FIELDS[name]
         if isinstance(value, tuple):
-            fields[b"\x32"] = _strings(value)
+            fields[key] = b"".join([delimited(key, item) for item in value])
         elif name == "raw_data":
-            fields[b"\x4a"] = delimited(b"\x4a", value)
+            fields[key] = delimited(key, value)
         else:
-            key, encoded = _numeric_field(name, value)
-            fields[key] = encoded
+            fields[key] = delimited(key, pack_entries(name, value)) if value else b""
     return fields

@@ -6,7 +6,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
-from onnxtext.ast.tensors_and_attributes import AttributeType
+from onnxtext.ast.tensors_and_attributes import ITEM_TYPES, AttributeType
 from onnxtext.proto.descriptors import message_spec
 from onnxtext.proto.official.fields import (
     Data,
@@ -25,6 +25,7 @@ from onnxtext.proto.official.types_and_tensors import (
     default_nans,
 )
 from onnxtext.tensor.lazy_numpy import np
+from onnxtext.tensor.varints import float_fields
 from onnxtext.wire.reader import read_fields
 from onnxtext.wire.writer import FIXED32, LENGTH, tag, varint
 
@@ -125,13 +126,13 @@ class AttributeReducer(ValueReducer, ABC):
     ) -> bytes | None:
         """Reduce the value of an attribute; return None if it cannot be written."""
         here = place.at(name)
-        if payloads is None and in_function and kind not in _LISTS:
+        if payloads is None and in_function and kind not in ITEM_TYPES:
             return b""
         match kind:
             case _A.INTS:
                 return b"".join([number(8, item) for item in payloads or ()])
             case _A.FLOATS:
-                return self._floats(payloads or (), here)
+                return self._floats(7, payloads or (), here)
             case _A.STRINGS:
                 if not all(is_writable(bytes(item)) for item in payloads or ()):
                     self.losses.lost(place, STRINGS_OF_DATA)
@@ -154,14 +155,12 @@ class AttributeReducer(ValueReducer, ABC):
     def _single(
         self, kind: AttributeType, value: Data, place: ItemPath, here: ItemPath
     ) -> bytes | None:
+        """Reduce a value that is not a list; return its field, or None if it cannot be written."""
         match kind:
             case _A.INT:
                 return number(3, value)
             case _A.FLOAT:
-                bits = np.frombuffer(value, "<u4").copy()
-                if default_nans(bits):
-                    self.losses.lost(here, NANS)
-                return tag(2, FIXED32) + bits.tobytes()
+                return self._floats(2, (value,), here)
             case _A.STRING:
                 if is_writable(bytes(value)):
                     return field(4, value)
@@ -170,24 +169,20 @@ class AttributeReducer(ValueReducer, ABC):
             case _A.GRAPH:
                 return field(6, self.graph(value, here, quotable=False))
             case _A.TENSOR:
-                tensor = self.tensor(value, here, quotable=False)
-                if tensor is None:
-                    self.losses.lost(place, NO_VALUE)
-                    return None
-                return field(5, tensor)
-        type = self.type(value, here)
-        if type is None:
+                key, made = 5, self.tensor(value, here, quotable=False)
+            case _:
+                key, made = 14, self.type(value, here)
+        if made is None:
             self.losses.lost(place, NO_VALUE)
             return None
-        return field(14, type)
+        return field(key, made)
 
-    def _floats(self, payloads: Sequence[Data], place: ItemPath) -> bytes:
+    def _floats(self, key: int, payloads: Sequence[Data], place: ItemPath) -> bytes:
+        """Reduce the float32 values of the field with the number `key`; return its encoding."""
         bits = np.frombuffer(b"".join(payloads), "<u4").copy()
         if default_nans(bits):
             self.losses.lost(place, NANS)
-        key = tag(7, FIXED32)
-        data = bits.tobytes()
-        return b"".join([key + data[at : at + 4] for at in range(0, len(data), 4)])
+        return float_fields(tag(key, FIXED32), bits.tobytes())
 
 
 def attribute_place(place: ItemPath, list_name: str, data: Data, index: int) -> ItemPath:
@@ -220,5 +215,4 @@ _VALUES = {
 
 _ATTRIBUTE = frozenset(("name", "type", "ref_attr_name", *_VALUES))
 _FIELD_OF = {int(kind): name for name, kind in _VALUES.items()}
-_LISTS = {_A.FLOATS, _A.INTS, _A.STRINGS, _A.TENSORS, _A.GRAPHS, _A.SPARSE_TENSORS, _A.TYPE_PROTOS}
 _DEFAULTS = {_A.INT: b"\0", _A.FLOAT: b"\0\0\0\0", _A.STRING: b"", _A.GRAPH: b""}

@@ -10,10 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from onnxtext.proto.descriptors import FieldSpec, message_spec
+from onnxtext.proto.descriptors import message_spec
+from onnxtext.proto.generic_records import is_known
 from onnxtext.proto.official.losses import ItemPath, Losses
 from onnxtext.tensor.elements import ELEMENTS
-from onnxtext.wire.reader import WireField, read_fields, read_varint, signed
+from onnxtext.wire.reader import read_fields, read_varint, signed
 from onnxtext.wire.writer import LENGTH, VARINT, delimited, tag
 
 Data = bytes | memoryview
@@ -76,7 +77,7 @@ class FieldReducer:
         for item in read_fields(data, 0, len(data)):
             spec = by_number.get(item.number)
             value = data[item.value : item.end]
-            if spec is None or not _is_of(spec, item, value):
+            if spec is None or not is_known(spec, data, item):
                 lost[str(item.number)] = UNKNOWN
             elif spec.name in keep:
                 found.setdefault(spec.name, []).append(value)
@@ -181,13 +182,3 @@ def _as_identifier(name: bytes) -> bytes:
     """Return an identifier that is similar to a name."""
     made = _ODD.sub(b"_", name)
     return made if made and not made[:1].isdigit() else b"_" + made
-
-
-def _is_of(spec: FieldSpec, item: WireField, value: Data) -> bool:
-    """Whether a canonical field has the wire type of its spec and no unknown enum value."""
-    if item.wire_type != (LENGTH if spec.packed else spec.wire_type):
-        return False
-    if spec.kind != "enum":
-        return True
-    known = integer((value,))
-    return any(known == value for _, value in spec.enum)

@@ -25,21 +25,9 @@ def lift_reduced(data: bytes) -> tuple[Model, list[Loss]]:
     Raises:
         LiftError: the bytes are not a `ModelProto`.
     """
-    reduced, losses = reduce_model(canonical_message(data, "ModelProto"))
-    return Lifter(careful=False).model(reduced), losses
-
-
-def reduce_model(data: Data) -> tuple[bytes, list[Loss]]:
-    """Return a `ModelProto` reduced to the official syntax, and the losses.
-
-    Args:
-        data: canonical bytes.
-
-    Raises:
-        WireError: the bytes are not a message.
-    """
     reducer = Reducer()
-    return reducer.model(memoryview(data)), reducer.losses.all()
+    reduced = reducer.model(memoryview(canonical_message(data, "ModelProto")))
+    return Lifter(careful=False).model(reduced), reducer.losses.all()
 
 
 class Reducer(AttributeReducer):
@@ -199,6 +187,7 @@ class Reducer(AttributeReducer):
         return made
 
 
+# The fields of each message that the official syntax can express.
 _MODEL_STRINGS = (("producer_name", 2), ("producer_version", 3), ("domain", 4), ("doc_string", 6))
 _MODEL = frozenset(
     ("ir_version", "model_version", "opset_import", "metadata_props", "graph", "functions")

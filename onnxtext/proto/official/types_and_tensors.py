@@ -206,6 +206,7 @@ class ValueReducer(FieldReducer):
         return _as_typed(element, raw, count)
 
     def _typed(self, element: ElementType, values: Sequence[Data], place: ItemPath) -> list[bytes]:
+        """Reduce the values of the typed field of an element type; return the encoded fields."""
         key = TENSOR_FIELDS[element.field][0]
         if element.kind == "string":
             if all(is_writable(bytes(value)) for value in values):
@@ -223,6 +224,7 @@ class ValueReducer(FieldReducer):
         return [delimited(key, bytes(value))]
 
 
+# The fields of each message that the official syntax can express.
 _KINDS = frozenset(
     ("tensor_type", "sparse_tensor_type", "sequence_type", "optional_type", "map_type",
      "opaque_type")
@@ -241,10 +243,9 @@ def default_nans(values: NDArray[Any]) -> bool:
     Returns:
         Whether any NaN had another payload.
     """
-    quiet, sign = (
-        (0x7FC0_0000, 1 << 31) if values.itemsize == 4 else (0x7FF8_0000_0000_0000, 1 << 63)
-    )
-    infinity = 0x7F80_0000 if values.itemsize == 4 else 0x7FF0_0000_0000_0000
+    width = 8 * values.itemsize
+    sign = 1 << (width - 1)
+    infinity, quiet = (0x7F80 << 16, 0x7FC0 << 16) if width == 32 else (0x7FF0 << 48, 0x7FF8 << 48)
     magnitudes = values & values.dtype.type(sign - 1)
     odd = (magnitudes > infinity) & (magnitudes != quiet)
     if not odd.any():
