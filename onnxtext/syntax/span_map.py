@@ -139,4 +139,4 @@ def map_spans(source: Source, at: int, kind: str, most: int | None = None) -> Sp
         whole: SpanMap = machine.finish(len(source.text))
     except Unexpected:
         raise ValueError(f"no {kind} begins at offset {at}") from None
-    return whole.parts.get("item") or whole.parts.get("graph") or whole.parts["function"]
+    return whole.parts["item"]

@@ -97,12 +97,6 @@ def bare_graph_name(name: str) -> str:
     return str(name)
 
 
-@action
-def bare_parameter(name: str) -> str:
-    """Return the name of an attribute parameter that has no type and no default."""
-    return name
-
-
 def attribute_type_only(
     decorators: list[ast.Decorator] | None, name: str, kind: ast.AttributeType
 ) -> ast.Attribute:
@@ -364,6 +358,7 @@ ACTIONS.update(
     repeated_numbers=repeated_numbers,
     repeated_items=lambda items, _: items,
     dataless_attribute=attribute,
+    bare_parameter=lambda name: name,
     attribute_type=attribute_type,
     number_list=NumberList,
 )

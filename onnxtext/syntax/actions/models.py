@@ -18,7 +18,7 @@ from onnxtext.syntax.actions.headers import (
 from onnxtext.syntax.actions.registry import ACTIONS, located
 from onnxtext.syntax.actions.section_binding import attach_sections
 from onnxtext.syntax.actions.sections import Sections
-from onnxtext.syntax.actions.types import inner_type
+from onnxtext.syntax.actions.types import decorated
 
 
 def model(
@@ -112,16 +112,10 @@ def function(
     return made
 
 
-def graph_fragment(head: Header | None, graph: Graph) -> Fragment:
-    """Return the fragment for a text that is a graph."""
-    return item_fragment(head, graph)
-
-
-def function_fragment(function: Function) -> Fragment:
+def function_fragment(item: Function) -> Fragment:
     """Return the fragment for a function; move `presence` from the function to the fragment."""
-    presence = function.presence or Presence()
-    function.presence = None
-    return Fragment(function, presence)
+    presence, item.presence = item.presence, None
+    return Fragment(item, presence or Presence())
 
 
 def item_fragment(head: Header | None, item: Any) -> Fragment:
@@ -140,14 +134,14 @@ def item_fragment(head: Header | None, item: Any) -> Fragment:
 ACTIONS.update(
     model=model,
     headless_model=lambda graph, functions, sections: model(None, None, graph, functions, sections),
-    graph_fragment=graph_fragment,
+    graph_fragment=item_fragment,
     function_fragment=function_fragment,
     node_fragment=item_fragment,
     nodes_fragment=item_fragment,
     value_info_fragment=item_fragment,
     attribute_fragment=item_fragment,
     tensor_fragment=item_fragment,
-    type_alone=lambda decorators, type: Fragment(inner_type(decorators, type)),
+    type_alone=lambda decorators, type: Fragment(decorated(decorators, type)),
     entry_alone=Fragment,
     message_record=Fragment,
 )

@@ -14,8 +14,9 @@ from onnxtext.ast.schemas import ANY, FormalAttribute, FormalValue, OperatorSche
 from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType, Reference
 from onnxtext.ast.types import MapType, OpaqueType, TensorType, Type
 from onnxtext.syntax.actions.headers import Header, error_at
-from onnxtext.syntax.actions.registry import action, located
+from onnxtext.syntax.actions.registry import ACTIONS, action, located
 from onnxtext.syntax.actions.semantic_error import SemanticError
+from onnxtext.syntax.actions.strings import to_text
 from onnxtext.syntax.grammar.lexer import Token
 
 SCHEMA_KEYS = {"onnxtext", "opset_import", "producer_name", "producer_version", "doc_string"}
@@ -119,12 +120,14 @@ def signature(
 
 
 def _distinct(names: Iterable[str], kind: str) -> None:
+    """Raise an error if a name occurs twice."""
     for name, count in Counter(names).items():
         if count > 1:
             raise SemanticError(f"the {kind} `{name}` is given twice", help="rename or remove one")
 
 
 def _check_variables(schema: OperatorSchema) -> None:
+    """Raise an error if a type variable is undeclared or unused."""
     used: set[str] = set()
     for formal in (*schema.inputs, *schema.outputs):
         if not isinstance(formal.type, str):
@@ -148,7 +151,7 @@ def _check_variables(schema: OperatorSchema) -> None:
 
 
 def _arguments(decorators: Decorators, allowed: set[str], what: str) -> dict[str, tuple[Any, ...]]:
-    """Return the arguments of each decorator, by the decorator's name.
+    """Check decorators; return the arguments of each, by the decorator's name.
 
     Raises:
         SemanticError: a decorator is not in `allowed`, occurs twice, or has a keyword argument.
@@ -173,15 +176,17 @@ def _arguments(decorators: Decorators, allowed: set[str], what: str) -> dict[str
 
 
 def _text(found: dict[str, tuple[Any, ...]], name: str) -> str:
+    """Return the only argument of a decorator with a string; "" if there is no such decorator."""
     values = found.get(name, (b"",))
     if not values and name == "deprecated":
         return ""
     if len(values) != 1 or not isinstance(values[0], bytes):
         raise SemanticError(f"`@{name}` takes one string", help=f'write @{name}("text")')
-    return values[0].decode("utf-8", "surrogateescape")
+    return to_text(values[0])
 
 
 def _number(found: dict[str, tuple[Any, ...]], name: str) -> int:
+    """Return the only argument of a decorator with a number; 1 if there is no such decorator."""
     values = found.get(name)
     if values is None:
         return 1
@@ -233,9 +238,8 @@ def _formal_attribute(attribute: Attribute, *, required: bool) -> FormalAttribut
         raise SemanticError(
             "only an attribute with strings can have `@values`", help="remove the decorator"
         )
-    texts = tuple([value.decode("utf-8", "surrogateescape") for value in values])
     bare = replace(attribute, decorators=())
-    return FormalAttribute(bare, required, texts, _text(found, "doc"))
+    return FormalAttribute(bare, required, tuple(map(to_text, values)), _text(found, "doc"))
 
 
 @action
@@ -282,9 +286,8 @@ def _formal(
     at: int, decorators: Decorators, type: Type | str, name: str, option: Option
 ) -> FormalValue:
     allowed = {"doc", "least", "heterogeneous"} if option == "variadic" else {"doc"}
-    found = _arguments(
-        decorators, allowed, f"a{'' if option != 'optional' else 'n'} {option} value"
-    )
+    article = "an" if option == "optional" else "a"
+    found = _arguments(decorators, allowed, f"{article} {option} value")
     if found.get("heterogeneous"):
         raise SemanticError("`@heterogeneous` takes no arguments", help="write @heterogeneous()")
     if isinstance(type, Token):
@@ -298,7 +301,7 @@ def _formal(
 
 @action
 def fixed_type(type: Type) -> Type:
-    """Check and return a type other than a type variable in a signature.
+    """Check and return a type in a signature; type variables have another action.
 
     Raises:
         SemanticError: the type has dimensions or decorators, or its element type is `undefined`.
@@ -329,12 +332,6 @@ def fixed_type(type: Type) -> Type:
 
 
 @action
-def type_variable(name: str) -> str:
-    """Return the name of a type variable, as a token with its offset."""
-    return name
-
-
-@action
 def where_clause(_: str, constraints: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return a dict from type variables to types for `where T: float | double, M: any`.
 
@@ -349,9 +346,7 @@ def where_clause(_: str, constraints: list[tuple[str, Any]]) -> dict[str, Any]:
 
 @action
 def constraint(name: str, choices: list[Type | str]) -> tuple[str, tuple[Type, ...] | None]:
-    """Return a type variable and a tuple of its types for `T: float | double`.
-
-    For `T: any`, None replaces the tuple.
+    """Return `T` and a tuple of its types for `T: float | double`; `T` and None for `T: any`.
 
     Raises:
         SemanticError: an alternative is not a type.
@@ -366,3 +361,6 @@ def constraint(name: str, choices: list[Type | str]) -> tuple[str, tuple[Type, .
                 help="write types such as float, or `any` alone",
             )
     return str(name), tuple(dict.fromkeys(choices))  # type: ignore[arg-type]
+
+
+ACTIONS["type_variable"] = lambda name: name  # a token with its offset, which errors need
