@@ -36,9 +36,7 @@ def graph(
     """
     for output in outputs:
         if output.data is not None:
-            error = SemanticError("an output of a graph cannot have a default value")
-            error.at = output.at
-            raise error
+            raise SemanticError("an output of a graph cannot have a default value", at=output.at)
     made = Graph(name, inputs or [], outputs, values or [], nodes, tuple(decorators or ()))
     made.at = at
     return made
@@ -88,19 +86,18 @@ def more_nodes(nodes: list[Node], node: Node) -> list[Node]:
     """Append a node to a list of nodes, and return the list.
 
     Raises:
-        SemanticError: the node begins with a comma and is not the first node of the list. In
-            `x = A(), y = B()`, the official parser reads `, y = B()` as a node with two outputs:
-            an omitted one and `y`.
+        SemanticError: the node begins with a comma and is not the first node of the list, as in
+            `x = A(), y = B()`. The official parser reads `, y = B()` as a node with two outputs,
+            of which the first is omitted.
     """
     if type(node.outputs) is LeadingComma:
         if nodes:
-            error = SemanticError(
+            raise SemanticError(
                 "a comma between two nodes",
+                at=node.at,
                 length=1,
                 help='remove the comma; write "" for an omitted output',
             )
-            error.at = node.at
-            raise error
         node.outputs = tuple(node.outputs)
     nodes.append(node)
     return nodes

@@ -8,16 +8,11 @@ from typing import Any
 from onnxtext.ast.model import Fragment, Function, Graph, Model, Node, Presence, ValueInfo
 from onnxtext.ast.records import Decorator
 from onnxtext.ast.tensors_and_attributes import Attribute
-from onnxtext.syntax.actions.headers import (
-    FUNCTION_KEYS,
-    MODEL_KEYS,
-    PRESENCE_KEYS,
-    Header,
-    error_at,
-)
+from onnxtext.syntax.actions.headers import FUNCTION_KEYS, MODEL_KEYS, PRESENCE_KEYS, Header
 from onnxtext.syntax.actions.registry import ACTIONS, located
 from onnxtext.syntax.actions.section_binding import attach_sections
 from onnxtext.syntax.actions.sections import Sections
+from onnxtext.syntax.actions.semantic_error import SemanticError
 from onnxtext.syntax.actions.types import decorated
 
 
@@ -38,8 +33,10 @@ def model(
     head.allow(MODEL_KEYS, "a model")
     for item in functions:
         if item.presence is not None:
-            raise error_at(
-                item.at, item.name, "only the model's header can have a language version"
+            raise SemanticError(
+                "only the model's header can have a language version",
+                at=item.at,
+                length=len(item.name),
             )
     get = head.values.get
     made = Model(
@@ -84,13 +81,15 @@ def function(
     head.allow(FUNCTION_KEYS, "a function")
     for value in (*inputs, *outputs, *(values or ())):
         if value.data is not None:
-            raise error_at(value.at, value.name, "a function cannot have initializers")
+            raise SemanticError(
+                "a function cannot have initializers", at=value.at, length=len(value.name)
+            )
     for value in (*inputs, *outputs):
         if value.decorators and value.type is None:
-            raise error_at(
-                value.at,
-                value.name,
+            raise SemanticError(
                 "an input or output of a function can have decorators only if it has a type",
+                at=value.at,
+                length=len(value.name),
             )
     get = head.values.get
     made = Function(

@@ -13,7 +13,7 @@ from onnxtext.ast.records import Decorator, Number
 from onnxtext.ast.schemas import ANY, FormalAttribute, FormalValue, OperatorSchema, SchemaFile
 from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType, Reference
 from onnxtext.ast.types import MapType, OpaqueType, TensorType, Type
-from onnxtext.syntax.actions.headers import Header, error_at
+from onnxtext.syntax.actions.headers import Header
 from onnxtext.syntax.actions.registry import ACTIONS, action, located
 from onnxtext.syntax.actions.semantic_error import SemanticError
 from onnxtext.syntax.actions.strings import to_text
@@ -47,23 +47,20 @@ def schema_fragment(head: Header | None, schemas: list[OperatorSchema]) -> Schem
     for schema in schemas:
         key = schema.domain, schema.name, schema.since
         if key in seen:
+            name = f"{schema.domain}.{schema.name}" if schema.domain else schema.name
             errors.append(
-                error_at(
-                    schema.at,
-                    schema.name,
-                    f"version {schema.since} of `{_full(schema)}` is given twice",
+                SemanticError(
+                    f"version {schema.since} of `{name}` is given twice",
+                    at=schema.at,
+                    length=len(schema.name),
+                    help="remove one, or write `@since(VERSION)` before the newer one",
                 )
             )
-            errors[-1].help = "remove one, or write `@since(VERSION)` before the newer one"
         seen.add(key)
     if errors:
         errors[0].others = tuple(errors[1:])
         raise errors[0]
     return made
-
-
-def _full(schema: OperatorSchema) -> str:
-    return f"{schema.domain}.{schema.name}" if schema.domain else schema.name
 
 
 @located
@@ -112,8 +109,10 @@ def signature(
         _distinct([formal.name for formal in formals], kind)
         for formal in formals[:-1]:
             if formal.option == "variadic":
-                raise error_at(
-                    formal.at, formal.name, f"only the last {kind} can be variadic (`...`)"
+                raise SemanticError(
+                    f"only the last {kind} can be variadic (`...`)",
+                    at=formal.at,
+                    length=len(formal.name),
                 )
     _check_variables(made)
     return made
@@ -134,11 +133,12 @@ def _check_variables(schema: OperatorSchema) -> None:
             continue
         used.add(formal.type)
         if formal.type not in schema.constraints:
-            error = error_at(
-                formal.at, formal.type, f"`{formal.type}` is neither a type nor a type variable"
+            raise SemanticError(
+                f"`{formal.type}` is neither a type nor a type variable",
+                at=formal.at,
+                length=len(formal.type),
+                help=f"declare it after the outputs: `where {formal.type}: float | double`",
             )
-            error.help = f"declare it after the outputs: `where {formal.type}: float | double`"
-            raise error
     for name in schema.constraints:
         if name not in used:
             raise SemanticError(
@@ -277,7 +277,7 @@ def empty_variadic_formal(
     """Return the formal value for `T inputs...?`, which takes zero or more values."""
     made = _formal(at, decorators, type, name, "variadic")
     if any(decorator.name == "least" for decorator in decorators or ()):
-        raise error_at(at, name, "`@least` cannot be combined with `...?`")
+        raise SemanticError("`@least` cannot be combined with `...?`", at=at, length=len(name))
     made.least = 0
     return made
 

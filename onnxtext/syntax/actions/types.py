@@ -44,7 +44,7 @@ def coarse_type(token: str) -> ast.TensorType:
     try:
         return _coarse_type(str(token))
     except SemanticError as error:
-        raise SemanticError(error.message, token=token, help=error.help) from None
+        raise SemanticError(error.message, token=token, help=error.help, code=error.code) from None
 
 
 @lru_cache(maxsize=4096)

@@ -301,9 +301,7 @@ class Machine:
             where.append(at)
             row = rows[target]
             if len(states) > MAX_STACK:
-                deep = SemanticError("nested too deeply", code="too-deep")
-                deep.at = at
-                raise deep
+                raise SemanticError("nested too deeply", at=at, code="too-deep")
 
     def finish(self, at: int) -> Any:
         """Return the value of the start rule, at the end of the text.
