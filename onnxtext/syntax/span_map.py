@@ -72,7 +72,7 @@ NODE_PARTS = {
 
 
 def _span_reduction(rule: Rule) -> Reduction:
-    """Return a reduction by a rule that builds a `SpanMap` from those of the rule's symbols."""
+    """Return the reduction of a rule, with an action that joins the span maps of the symbols."""
     action = ACTIONS.get(rule.action)
     if action is None:
         return Reduction(rule, None)

@@ -15,7 +15,8 @@ from itertools import count, pairwise
 
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
-from onnxtext.syntax.grammar.lexer import END_KIND, Token
+from onnxtext.syntax.grammar.lexer import Token
+from onnxtext.syntax.grammar.tables import END_KIND
 from onnxtext.syntax.heuristics.error_context import ErrorContext
 from onnxtext.syntax.heuristics.expected import SAMPLES
 from onnxtext.syntax.heuristics.speculative_parse import States

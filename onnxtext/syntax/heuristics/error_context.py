@@ -9,7 +9,8 @@ from functools import cached_property
 
 from onnxtext.diagnostics import Applicability, Edit, Label
 from onnxtext.source import Span
-from onnxtext.syntax.grammar.lexer import END_KIND, Lexer, Token, load_lexer
+from onnxtext.syntax.grammar.lexer import Lexer, Token, load_lexer
+from onnxtext.syntax.grammar.tables import END_KIND
 from onnxtext.syntax.heuristics.speculative_parse import (
     CERTAIN_TOKENS,
     MAX_TOKENS,

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from operator import itemgetter
 
 from onnxtext.diagnostics import Edit
-from onnxtext.syntax.grammar.lexer import BAD_KIND, END_KIND, Lexer, Token
+from onnxtext.syntax.grammar.lexer import Lexer, Token
+from onnxtext.syntax.grammar.tables import BAD_KIND, END_KIND
 from onnxtext.syntax.parser.lalr import MAX_STACK, Automaton
 
 MAX_TOKENS = 12

@@ -15,7 +15,8 @@ from onnxtext.diagnostics import Diagnostic, Edit
 from onnxtext.source import Source, Span
 from onnxtext.syntax.actions.section_binding import DANGLING
 from onnxtext.syntax.actions.semantic_error import MAX_SEMANTIC_ERRORS, SemanticError
-from onnxtext.syntax.grammar.lexer import END_KIND, Token
+from onnxtext.syntax.grammar.lexer import Token
+from onnxtext.syntax.grammar.tables import END_KIND
 from onnxtext.syntax.heuristics.corrections import Budget
 from onnxtext.syntax.heuristics.diagnose import (
     diagnose,
