@@ -132,8 +132,7 @@ def wrong_bracket(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose a bracket of the wrong kind if many tokens parse once it is replaced."""
     if context.token is None:
         return
-    near = [context.token, *reversed(context.done[-_MAX_TOKENS_BACK:])]
-    for token in near:
+    for token in context.nearby(_MAX_TOKENS_BACK):
         if token not in OPENING | CLOSING:
             continue
         alike = OPENING if token in OPENING else CLOSING

@@ -34,7 +34,7 @@ from onnxtext.syntax.heuristics.error_context import (
 from onnxtext.syntax.heuristics.foreign_syntax import unopened
 from onnxtext.syntax.heuristics.speculative_parse import Outcome, Region, States
 from onnxtext.syntax.heuristics.tokens import CONFLICT_MARKERS
-from onnxtext.syntax.parser.lalr import ERROR_NODE, ITEMS, Machine, Unexpected
+from onnxtext.syntax.parser.lalr import ERROR_NODE, Machine, Unexpected
 from onnxtext.syntax.parser.parser import Parser
 from onnxtext.syntax.recovery.cascades import CascadeFilter
 from onnxtext.syntax.recovery.error_diagnostics import (
@@ -44,6 +44,7 @@ from onnxtext.syntax.recovery.error_diagnostics import (
 )
 from onnxtext.syntax.recovery.resynchronization import (
     Resynchronization,
+    drop_item,
     is_synchronous,
     rewind,
     sync_positions,
@@ -85,6 +86,8 @@ class Recovery:
         self.text = parser.text
         self.diagnostics: list[Diagnostic] = []
         self._errors = semantic_errors
+        # Offsets: errors up to `_reported` and in text before `_resumed` have been reported;
+        # `_skipped` is the end of the text that was skipped last.
         self._reported = self._skipped = self._resumed = -1
         self._edits: list[Edit] = []
         # For each guess: start and end offset, and the number of semantic errors before it.
@@ -245,7 +248,7 @@ class Recovery:
                 if position and self.text.startswith('"""', machine.where[position - 1]):
                     position -= 1
                 start = machine.where[position] if position < len(machine.where) else at
-        opened = _innermost(machine, position)
+        opened = _open_bracket(machine, position)
         made = tuple(edit for edit in self._edits if edit.span.start >= start)
         if at - start <= LONGEST_STATEMENT and len(made) <= MAX_TRIES:
             region = Region(self.text, start, tuple(machine.states[: position + 1]), at)
@@ -274,13 +277,13 @@ class Recovery:
             if len(tokens) > _LONGEST_WIDER:
                 return
             if place < position and all(states.feed(self.parser.lexer.kind(t)) for t in tokens):
-                opened = _innermost(machine, place)
+                opened = _open_bracket(machine, place)
                 yield ErrorContext(region, context.token, tokens, (), opened), place
 
     def _closes_wrong_list(self, context: ErrorContext) -> bool:
-        """Whether a bracket closes a list in which an action found an error.
+        """Whether a syntax error at the end of a list may follow from a semantic error in the list.
 
-        Or whether the text ends in a list in which an action missed a closing bracket.
+        At the end of the text, only a semantic error about an unclosed bracket counts.
         """
         if context.opened is None:
             return False
@@ -338,12 +341,10 @@ class Recovery:
         Returns:
             The length of the text; None if a construct cannot be closed.
         """
-        machine = self.parser.machine
-        machine.has_error_nodes = True
-        end = len(self.text)
+        self.parser.machine.has_error_nodes = True
         known = len(self._errors)
         try:
-            return self._close_all(end)
+            return self._close_all(len(self.text))
         finally:
             del self._errors[known:]  # errors of the truncated constructs
 
@@ -362,29 +363,10 @@ class Recovery:
         return None
 
 
-def _innermost(machine: Machine, position: int) -> Span | None:
+def _open_bracket(machine: Machine, position: int) -> Span | None:
     """Return the span of the innermost open bracket on the stack below a position."""
     for index in range(min(position, len(machine.where)) - 1, -1, -1):
         value = machine.values[index]
         if isinstance(value, str) and value in {"(", "[", "{", "<"}:
             return Span(machine.where[index], machine.where[index] + 1)
     return None
-
-
-def drop_item(machine: Machine) -> bool:
-    """Replace the innermost item on the stack by an error node; return False if there is none."""
-    for position in sync_positions(machine):
-        gotos = machine.automaton.gotos[machine.states[position]]
-        if position == len(machine.values):
-            continue
-        item = next((name for name in gotos if name in ITEMS), None)
-        if item is None:
-            rewind(machine, position)
-            return True
-        at = machine.where[position]
-        rewind(machine, position)
-        machine.states.append(gotos[item])
-        machine.values.append(ERROR_NODE)
-        machine.where.append(at)
-        return True
-    return False
