@@ -33,10 +33,9 @@ def diagnosis_report(source: Source, diagnosis: Diagnosis) -> Diagnostic:
 def first_of_lines(
     text: str, syntax_errors: list[Diagnostic], errors: list[Diagnostic]
 ) -> list[Diagnostic]:
-    """Merge syntax and semantic errors in text order, keeping one kind of error for each line.
+    """Merge syntax and semantic errors in text order; keep one of the two kinds on each line.
 
-    The first error of a line decides which kind is kept: errors of the other kind on the same line
-    may only be consequences of the first error.
+    Keep the kind of the first error of the line: errors of the other kind may follow from it.
     """
     found = sorted([*syntax_errors, *errors], key=lambda item: item.labels[0].span)
     syntactic = {id(item) for item in syntax_errors}

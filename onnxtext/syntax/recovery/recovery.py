@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Error recovery: continue parsing after an error, without cascading errors.
 
-A value that an action rejects becomes an error node (`lalr.ERROR_NODE`). At an unexpected token,
-the text is corrected by edits (from `heuristics`), or the statement is dropped.
+If an action raises a semantic error, the value of its rule becomes an error node
+(`lalr.ERROR_NODE`). At an unexpected token, the edits of `heuristics` correct the text, or the
+statement is dropped.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ from onnxtext.syntax.recovery.resynchronization import (
 
 _MAX_WIDER = 3
 _LONGEST_WIDER = 80
-"""Maximum number of enclosing constructs to search for a correction, and of tokens in each."""
+"""Maximum number of enclosing constructs to inspect for an error, and of tokens in each."""
 
 LONGEST_STATEMENT = 4000
 """Maximum number of characters of a statement to parse again to diagnose an error in it."""
@@ -114,7 +115,7 @@ class Recovery:
         known = {(error.code, error.at): error for error in reversed(kept)}
         semantic = [semantic_error_report(self.source, error) for error in known.values()]
         found = first_of_lines(self.text, self.diagnostics, semantic)
-        if self.text.count('"""') % 2:  # the text after the first wrong one may be a string
+        if self.text.count('"""') % 2:  # after the first wrong quotes, all text may be a string
             starts = [item.labels[0].span.start for item in found]
             wrong = (index for index, at in enumerate(starts) if self.text.startswith('"""', at))
             found = found[: next(wrong, len(found)) + 1]
@@ -126,7 +127,7 @@ class Recovery:
         return found
 
     def _follows_from_guess(self, number: int, error: SemanticError) -> bool:
-        """Whether a semantic error, the one with index `number`, may follow from a guess."""
+        """Whether a semantic error, which has the index `number`, may follow from a guess."""
         at = -1 if error.at is None else error.at
         return any(start <= at <= end and number >= count for start, end, count in self._guesses)
 
@@ -143,10 +144,8 @@ class Recovery:
         Returns:
             The offset at which parsing continues; None to give up.
         """
-        parser = self.parser
-        machine = parser.machine
         at = unexpected.at
-        token = parser.lexer.token(self.text, at)
+        token = self.parser.lexer.token(self.text, at)
         self._recoveries += 1
         found = len(self.diagnostics) + len(self._errors)
         if found >= MAX_SEMANTIC_ERRORS or (found and self._recoveries > _MAX_RECOVERIES):
@@ -161,7 +160,7 @@ class Recovery:
         certain = diagnosis is not None and diagnosis.code == "wrong-mark" and not diagnosis.doubt
         cascade = not certain and self._closes_wrong_list(context)
         cascade = cascade or self._cascades.is_cascade(context)
-        # Text that was skipped has been reported.
+        # The skipped text has been reported.
         cascade = cascade or (diagnosis is not None and diagnosis.span.start < self._resumed)
         doubt = inf if diagnosis is None else diagnosis.doubt
         if at > self._reported and may_be_wider(context, doubt) and not is_incomplete(context):
@@ -174,29 +173,50 @@ class Recovery:
                 if other is not None:
                     context, position, diagnosis, doubt = wider, outer, other, other.doubt
         if diagnosis is not None and diagnosis.edits:
-            if not cascade:
-                self._report(diagnosis)
-            outcome = context.attempt(*diagnosis.edits)
-            count = len(self._errors)
-            if outcome is None and context.next_statement is not None:
-                outcome = context.until(context.next_statement).attempt(*diagnosis.edits)
-            assert outcome is not None
-            # After an incomplete statement, an error at the next statement is an error of its own.
-            self._reported = at if context.next_statement is None else context.next_statement - 1
-            if context.region.start < at or context.done:
-                rewind(machine, position)
-            if self._feed(outcome, guessed=not diagnosis.title):
-                self._edits = [*context.earlier_edits, *diagnosis.edits]
-                self._guesses.append((context.region.start, outcome.resume, count))
-                if not diagnosis.title:
-                    inserted = "".join([edit.text for edit in diagnosis.edits])
-                    self._cascades.note_guess(at, outcome.resume, inserted=inserted)
-                elif not cascade:
-                    self._cascades.note_certain()
-                return outcome.resume
+            resume = self._apply(diagnosis, context, position, cascade)
+            if resume is not None:
+                return resume
             diagnosis = None
+        return self._skip(diagnosis, context, position, cascade)
+
+    def _apply(
+        self, diagnosis: Diagnosis, context: ErrorContext, position: int, cascade: bool
+    ) -> int | None:
+        """Parse the statement of an error again, with the edits of the diagnosis.
+
+        Returns:
+            The offset at which parsing continues; None if the parser rejects the edited statement.
+        """
+        at = context.at
+        if not cascade:
+            self._report(diagnosis)
+        outcome = context.attempt(*diagnosis.edits)
+        count = len(self._errors)
+        if outcome is None and context.next_statement is not None:
+            outcome = context.until(context.next_statement).attempt(*diagnosis.edits)
+        assert outcome is not None
+        # After an incomplete statement, an error at the next statement is an error of its own.
+        self._reported = at if context.next_statement is None else context.next_statement - 1
+        if context.region.start < at or context.done:
+            rewind(self.parser.machine, position)
+        if not self._feed(outcome, guessed=not diagnosis.title):
+            return None
+        self._edits = [*context.earlier_edits, *diagnosis.edits]
+        self._guesses.append((context.region.start, outcome.resume, count))
+        if not diagnosis.title:
+            inserted = "".join([edit.text for edit in diagnosis.edits])
+            self._cascades.note_guess(at, outcome.resume, inserted=inserted)
+        elif not cascade:
+            self._cascades.note_certain()
+        return outcome.resume
+
+    def _skip(
+        self, diagnosis: Diagnosis | None, context: ErrorContext, position: int, cascade: bool
+    ) -> int | None:
+        """Drop a statement or list item; return the offset after it, or None to give up."""
+        at = context.at
         skip_to = diagnosis.skip_to if diagnosis else None
-        resync = Resynchronization(context, machine, position, skip_to)
+        resync = Resynchronization(context, self.parser.machine, position, skip_to)
         resume = resync.find(at if at > self._reported else at + 1)
         if at > self._reported and not cascade:
             self._report(diagnosis or resync.diagnosis())
@@ -234,17 +254,17 @@ class Recovery:
         position, start = 0, at
         for position in sync_positions(machine):
             start = machine.where[position] if position < len(machine.where) else at
-            # A line after `Conv <` that is indented no deeper is not part of the list, and a
-            # conflict marker begins none.
+            # A line that follows `Conv <` and is indented no deeper is not part of the list; a
+            # conflict marker is not part of any list.
             if start < line:
                 break
             if not marked and (start < at or not self._is_outside_list(position, at, first)):
                 break
         else:
-            if position == 0 or marked:  # before the first list: use the line
+            if position == 0 or marked:  # no enclosing list: begin at the line
                 after = (index for index, where in enumerate(machine.where) if where >= line)
                 position = next(after, len(machine.where))
-                # A string such as a docstring in Python was taken for the name of the graph.
+                # The parser read a docstring, as in Python, as the name of the graph.
                 if position and self.text.startswith('"""', machine.where[position - 1]):
                     position -= 1
                 start = machine.where[position] if position < len(machine.where) else at
@@ -264,7 +284,7 @@ class Recovery:
     def _wider_contexts(
         self, context: ErrorContext, position: int
     ) -> Iterator[tuple[ErrorContext, int]]:
-        """Yield contexts extended to enclosing constructs without errors, with stack positions."""
+        """Yield contexts of the error in larger and larger constructs, with stack positions."""
         machine = self.parser.machine
         outer = [place for place in sync_positions(machine) if place < position]
         for place in [*outer, 0][:_MAX_WIDER]:

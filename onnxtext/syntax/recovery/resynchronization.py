@@ -58,7 +58,7 @@ class Resynchronization:
     """A search for the token at which parsing can continue after an error.
 
     Attributes:
-        early: the offset at which parsing continues if it is not after the error. Then the
+        early: the offset at which parsing continues if it is before the error, because the
             statement before this offset is incomplete. None if parsing continues after the error.
     """
 
@@ -75,8 +75,8 @@ class Resynchronization:
         """Repair the stack, and return the offset at which to continue; None to give up.
 
         Args:
-            least: the minimum offset. It does not apply to the start of a statement before the
-                error, or if the diagnosis of the error has an offset `skip_to`.
+            least: the minimum offset. It is ignored for a statement that begins before the error,
+                and if the diagnosis of the error has an offset `skip_to`.
         """
         if self.context.token is None or not self.positions:
             return None
@@ -102,7 +102,7 @@ class Resynchronization:
         )
 
     def _within_line(self, least: int) -> int | None:
-        """Drop a list item; return the offset of the comma or closing bracket after it, or None."""
+        """Drop a list item; return the offset of the comma or bracket after it; None on failure."""
         context = self.context
         machine = self.machine
         position = self.positions[0]
