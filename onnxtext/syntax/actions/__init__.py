@@ -8,7 +8,7 @@ argument. Therefore the native core may call an action later, or once for severa
 
 from __future__ import annotations
 
-from onnxtext.syntax.actions import (
+from onnxtext.syntax.actions import (  # noqa: F401 (the modules register their actions)
     attribute_values,
     attributes,
     graphs_and_nodes,
@@ -26,21 +26,4 @@ from onnxtext.syntax.actions import (
 )
 from onnxtext.syntax.actions.registry import ACTIONS, LOCATED
 
-__all__ = [
-    "ACTIONS",
-    "LOCATED",
-    "attribute_values",
-    "attributes",
-    "graphs_and_nodes",
-    "headers",
-    "lists",
-    "models",
-    "records",
-    "resources",
-    "schemas",
-    "sections",
-    "strings",
-    "tensor_literals",
-    "tensors",
-    "types",
-]
+__all__ = ["ACTIONS", "LOCATED"]

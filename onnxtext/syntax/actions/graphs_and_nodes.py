@@ -104,7 +104,7 @@ def more_nodes(nodes: list[Node], node: Node) -> list[Node]:
 
 
 def _names(items: list[Any]) -> tuple[Any, ...]:
-    """Return the names in a comma-separated list, with "" for None; drop None at the end."""
+    """Return names with "" for None, an omitted name; drop None after a trailing comma."""
     if items[-1] is None:
         items.pop()
     return tuple(["" if item is None else item for item in items] if None in items else items)
@@ -135,7 +135,7 @@ def node(
     op_type = ""
     if operator is not None:
         op_type = operator.pop()
-        if operator:
+        if operator:  # the domain of `com.Add` and of `.com.Add` is "com", that of `.Add` is ""
             domain = ".".join(operator[1:] if operator[0] == "" and len(operator) > 1 else operator)
     return Node(
         op_type,

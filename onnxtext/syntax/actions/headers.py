@@ -59,7 +59,7 @@ class Header:
             if key not in keys
         ]
         if "ir_version" in self.at and "ir_version" not in keys:
-            errors = errors[:1]  # the header of a model
+            errors = errors[:1]  # this is the header of a model
             errors[0].help = "move the header of the model before the graph"
         errors[0].others = tuple(errors[1:])
         raise errors[0]

@@ -148,7 +148,7 @@ def wrong_bracket(context: ErrorContext) -> Iterator[Diagnosis]:
             return
 
 
-def heads(context: ErrorContext) -> Iterator[Diagnosis]:
+def incomplete_graph_header(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose a graph without a name or without `=> (…)`."""
     token = context.token
     if token is None or "node" in context.rules:
@@ -244,7 +244,7 @@ IDIOMS = (
     control_flow,
     spaced_arrow,
     wrong_bracket,
-    heads,
+    incomplete_graph_header,
     python_head,
     function_keyword,
     missing_opener,

@@ -14,7 +14,11 @@ from math import inf
 from onnxtext.diagnostics import Edit, Label
 from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import Token
-from onnxtext.syntax.heuristics.constructs import IDIOMS, heads, missing_opener
+from onnxtext.syntax.heuristics.constructs import (
+    IDIOMS,
+    incomplete_graph_header,
+    missing_opener,
+)
 from onnxtext.syntax.heuristics.corrections import Budget, find_correction
 from onnxtext.syntax.heuristics.error_context import (
     CLOSING,
@@ -63,7 +67,7 @@ _MAX_COST_TO_DESCRIBE = 1.9
 """If a correction costs more, the message describes the common error instead."""
 
 _ALL = (lookalikes, letters, *HEADERS, *IDIOMS, tensor_types, *NODES, *ORDER, *SPELLING, *STRUCTURE)
-_CUT_SHORT = (*CUT_SHORT, lone_string, *HEADERS, heads, foreign_words)
+_CUT_SHORT = (*CUT_SHORT, lone_string, *HEADERS, incomplete_graph_header, foreign_words)
 
 
 def diagnose(context: ErrorContext, budget: Budget) -> Diagnosis | None:

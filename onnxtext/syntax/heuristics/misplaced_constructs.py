@@ -21,31 +21,11 @@ from onnxtext.syntax.heuristics.foreign_syntax import NAMES, closing, in_attribu
 from onnxtext.syntax.heuristics.tokens import ALIASES
 from onnxtext.tensor.elements import ELEMENTS
 
-_WORDS = frozenset(
-    [
-        "auto",
-        "const",
-        "constexpr",
-        "def",
-        "fn",
-        "func",
-        "function",
-        "graph",
-        "import",
-        "input",
-        "inputs",
-        "let",
-        "module",
-        "node",
-        "output",
-        "outputs",
-        "return",
-        "static",
-        "tensor",
-        "val",
-        "var",
-    ]
-)
+_WORDS = frozenset((
+    "auto", "const", "constexpr", "def", "fn", "func", "function", "graph", "import", "input",
+    "inputs", "let", "module", "node", "output", "outputs", "return", "static", "tensor", "val",
+    "var",
+))  # fmt: skip
 _TYPES = frozenset(("TYPE", "PRIM", "CONTAINER"))
 _ATTRIBUTE_TYPES = frozenset(
     ["int", "float", "string", "ints", "floats", "strings", "tensor", "graph"]

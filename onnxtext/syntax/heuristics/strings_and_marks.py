@@ -83,7 +83,7 @@ def _unclosed(context: ErrorContext, quotes: list[int], end: int) -> Iterator[Di
     yield Diagnosis("unclosed-string", message, span, help='add a `"`', skip_to=end + 1)
 
 
-def marks_for_one_another(context: ErrorContext) -> Iterator[Diagnosis]:
+def colon_or_equals(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose `:` in place of `=`, and the reverse: `axis: 1` and `ir_version = 8`."""
     for token in context.nearby(3):
         if token in {":", "="}:
@@ -205,7 +205,7 @@ def _unclosed_row(at: int, edit: Edit) -> Diagnosis:
 STRUCTURE = (
     unclosed_row,
     unclosed_string,
-    marks_for_one_another,
+    colon_or_equals,
     misplaced_attributes,
     string_tensor,
     unquoted,

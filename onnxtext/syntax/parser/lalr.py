@@ -177,22 +177,10 @@ class ErrorNode:
 
 ERROR_NODE = ErrorNode()
 
-ITEMS = frozenset(
-    [
-        "node",
-        "value_info",
-        "attribute",
-        "parameter",
-        "header_entry",
-        "header_item",
-        "function",
-        "section",
-        "metadata_item",
-        "annotation",
-        "training_item",
-        "resource",
-    ]
-)
+ITEMS = frozenset((
+    "node", "value_info", "attribute", "parameter", "header_entry", "header_item", "function",
+    "section", "metadata_item", "annotation", "training_item", "resource",
+))  # fmt: skip
 """The rules of statements and list items: recovery may drop one and keep its neighbors."""
 
 _MODELS = frozenset(("model", "headless_model"))
