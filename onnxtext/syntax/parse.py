@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from onnxtext.ast.model import Fragment, Model
@@ -118,11 +119,14 @@ def parse_partial(source: Source, start: str) -> tuple[Any, tuple[Diagnostic, ..
 
 def _make_parser(text: str, start: str) -> Parser:
     """Return a parser for a text: native or in Python, depending on the core in use."""
-    if core() == "native":
-        from onnxtext.syntax.parser.compiled import CoreParser
+    return _core_parser()(text, start) if core() == "native" else Parser(text, start)
 
-        return CoreParser(text, start)
-    return Parser(text, start)
+
+@cache  # an import statement takes longer than parsing a token
+def _core_parser() -> type[Parser]:
+    from onnxtext.syntax.parser.compiled import CoreParser
+
+    return CoreParser
 
 
 def check_characters(source: Source) -> Diagnostic | None:
