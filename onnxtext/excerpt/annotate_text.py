@@ -29,8 +29,7 @@ _COLORS = {
     "String": "32",
     "String.Other": "2",
 }
-"""The SGR parameters of each token kind; other tokens have the color of the terminal."""
-
+"""The SGR parameters (terminal colors) of each token kind; other tokens have the default color."""
 
 Piece = tuple[str, str]
 """(kind, text) of a token; kinds are spelled as in Pygments, such as `Name.Function`."""
@@ -50,9 +49,9 @@ def annotate(text: str, reading: Reading, *, color: bool, terminal: bool) -> Ite
 
 
 def described(text: str, reading: Reading) -> Iterator[Piece]:
-    """Yield the tokens of a text; add a comment to each line that has a blob or external data.
+    """Yield the tokens of a text; after blobs and external data, add comments with statistics.
 
-    The comment has the statistics of that data, if it can be read.
+    A comment ends the line of the data. Data that cannot be read has no statistics.
 
     Args:
         text: a printed model or a part of one.
@@ -85,9 +84,7 @@ def described(text: str, reading: Reading) -> Iterator[Piece]:
 
 
 def _colored(text: str, kind: str, color: bool) -> str:
-    if not color:
-        return text
-    sgr = style_of(_COLORS, kind)
+    sgr = style_of(_COLORS, kind) if color else None
     if sgr is None or text.isspace():
         return text
     # Pagers color each line on its own.

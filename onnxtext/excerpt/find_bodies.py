@@ -40,12 +40,12 @@ def _titled(graph: Graph | Function, place: str, names: list[str]) -> Body:
 
 def walk_bodies(root: Root) -> Iterator[Body]:
     """Yield all graphs and functions of a model, each one before the graphs nested in it."""
-    stack = [_outermost(root, item) for item in reversed(_parts(root))]
+    stack = [_top_level_body(root, item) for item in reversed(_top_level_graphs(root))]
     while stack:
         body = stack.pop()
         yield body
         inner = [
-            _nested(body, node, attribute, graph)
+            _nested_body(body, node, attribute, graph)
             for node in body.graph.nodes
             for attribute in node.attributes
             for graph in attribute_graphs((attribute,))
@@ -53,7 +53,7 @@ def walk_bodies(root: Root) -> Iterator[Body]:
         stack += reversed(inner)
 
 
-def _parts(root: Root) -> list[Graph | Function]:
+def _top_level_graphs(root: Root) -> list[Graph | Function]:
     if not isinstance(root, Model):
         return [root]
     found: list[Graph | Function] = [root.graph]
@@ -63,7 +63,7 @@ def _parts(root: Root) -> list[Graph | Function]:
     return found + root.functions
 
 
-def _outermost(root: Root, item: Graph | Function) -> Body:
+def _top_level_body(root: Root, item: Graph | Function) -> Body:
     names = [item.name]
     place = ""
     if isinstance(item, Function):
@@ -76,7 +76,7 @@ def _outermost(root: Root, item: Graph | Function) -> Body:
     return _titled(item, place, names)
 
 
-def _nested(body: Body, node: Node, attribute: Attribute, graph: Graph) -> Body:
+def _nested_body(body: Body, node: Node, attribute: Attribute, graph: Graph) -> Body:
     owners = [name for name in (node.name, next(filter(None, node.outputs), None)) if name]
     names = [graph.name, attribute.name, *[f"{owner}.{attribute.name}" for owner in owners]]
     owner = owners[0] if owners else node.op_type

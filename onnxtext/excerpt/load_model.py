@@ -33,7 +33,7 @@ Root = Model | Function | Graph
 
 @dataclass(slots=True)
 class Reading:
-    """A model that was loaded to be shown.
+    """A loaded model, ready to be shown.
 
     Attributes:
         root: the model, graph or function, with blobs in place of its large data.
@@ -46,6 +46,7 @@ class Reading:
     name: str
     findings: tuple[Diagnostic, ...] = ()
     source: Source | None = None
+    # The bytes of blobs by number, and the result of `find_blobs`.
     _moved: dict[str, bytes | memoryview] = field(default_factory=dict)
     _uses: dict[str, tuple[str, str]] = field(default_factory=dict)
     _reader: DataReader | None = None
@@ -55,8 +56,8 @@ class Reading:
         """Return the digest of a blob of `root`.
 
         Args:
-            shown: the content of `blob"…"` in the printed model: a digest, or a number if
-                `read_model` created the blob. For a number, the digest is computed.
+            shown: the content of `blob"…"` in the printed model: a digest, or the number of a blob
+                that `read_model` created.
         """
         data = self._moved.get(shown)
         if data is None:
@@ -96,7 +97,7 @@ class Reading:
 
 
 def _described(element: str, data: bytes | memoryview) -> str:
-    """Return the statistics of elements, shortened."""
+    """Return the statistics of elements; omit the numbers of NaNs and zeros if they are 0."""
     return describe(element, data).removesuffix(", NaN 0").removesuffix(", zeros 0%")
 
 

@@ -51,42 +51,36 @@ def _cut(body: Body, flow: Flow, starts: Sequence[str], ends: Sequence[str], fil
     first = [name for start in starts for name in flow.resolve(start)]
     last = [name for end in ends for name in flow.resolve(end)]
     chosen = flow.between(first, last)
+    start_names, end_names = ", ".join(starts), ", ".join(ends)
     if not chosen:
-        raise _no_path(flow, starts, ends, first, last, file)
+        has_reverse_path = bool(flow.between(last, first))
+        raise _no_path(start_names, end_names, has_reverse_path, file)
     graph = as_graph(body.graph, flow, chosen, first, last)
     total = len(body.graph.nodes)
-    where = " ".join(
-        [f"from {_listed(starts)}"] * bool(starts) + [f"to {_listed(ends)}"] * bool(ends)
-    )
+    where = " ".join([f"from {start_names}"] * bool(starts) + [f"to {end_names}"] * bool(ends))
     count = f"{len(chosen):,} of {counted(total, 'node')}"
     return Body(graph, f"{count} of {body.title}: {where}")
 
 
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names)
-
-
-def _no_path(
-    flow: Flow,
-    starts: Sequence[str],
-    ends: Sequence[str],
-    first: list[str],
-    last: list[str],
-    file: str,
-) -> ShowError:
+def _no_path(starts: str, ends: str, has_reverse_path: bool, file: str) -> ShowError:
     if not ends:
-        return ShowError.of(f"no node depends on {_listed(starts)}", file)
+        return ShowError.of(f"no node depends on {starts}", file)
     if not starts:
-        return ShowError.of(f"no node computes {_listed(ends)}", file)
+        return ShowError.of(f"no node computes {ends}", file)
     help = None
-    if flow.between(last, first):
-        help = f"a path leads from {_listed(ends)} to {_listed(starts)}: exchange --from and --to"
-    message = f"no path leads from {_listed(starts)} to {_listed(ends)}"
-    return ShowError.of(message, file, help)
+    if has_reverse_path:
+        help = f"a path leads from {ends} to {starts}: exchange --from and --to"
+    return ShowError.of(f"no path leads from {starts} to {ends}", file, help)
 
 
 class Flow:
-    """The data flow of a graph: the nodes that define and use each value."""
+    """The data flow of a graph.
+
+    Attributes:
+        graph: the graph.
+        makers: maps each value to the index of the node that computes it.
+        users: maps each value to the indexes of the nodes that use it.
+    """
 
     def __init__(self, graph: Graph | Function) -> None:
         self.graph = graph
@@ -108,7 +102,7 @@ class Flow:
         return [*self._declared, *self.makers, *self.users, *self._labels]
 
     def resolve(self, name: str) -> Sequence[str]:
-        """Return the value with a name, or the outputs of the node with that label; else ()."""
+        """Return the value with a name, or the outputs of the node with this name; else ()."""
         if name in self.makers or name in self.users or name in self._declared:
             return (name,)
         number = self._labels.get(name)

@@ -122,7 +122,7 @@ def _make_parser(text: str, start: str) -> Parser:
     return _core_parser()(text, start) if core() == "native" else Parser(text, start)
 
 
-@cache
+@cache  # an import statement takes longer than parsing a token
 def _core_parser() -> type[Parser]:
     from onnxtext.syntax.parser.compiled import CoreParser
 

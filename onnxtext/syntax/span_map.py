@@ -72,7 +72,7 @@ NODE_PARTS = {
 
 
 def _span_reduction(rule: Rule) -> Reduction:
-    """Return a reduction by a rule that builds a `SpanMap` from those of the rule's symbols."""
+    """Return the reduction of a rule, with an action that joins the span maps of the symbols."""
     action = ACTIONS.get(rule.action)
     if action is None:
         return Reduction(rule, None)
@@ -139,4 +139,4 @@ def map_spans(source: Source, at: int, kind: str, most: int | None = None) -> Sp
         whole: SpanMap = machine.finish(len(source.text))
     except Unexpected:
         raise ValueError(f"no {kind} begins at offset {at}") from None
-    return whole.parts.get("item") or whole.parts.get("graph") or whole.parts["function"]
+    return whole.parts["item"]

@@ -336,3 +336,9 @@ def test_errors_in_literals_with_comments_have_exact_spans(
     assert first.source is not None
     assert first.span is not None
     assert first.source.position(first.span.start)[:2] == (line, column), first
+
+
+@pytest.mark.parametrize("dims", ["[{}, 3]", " [{}, 3]", '[{}, @denotation("D") 3]'])
+def test_sizes_out_of_range_have_one_code_in_every_spelling(dims: str) -> None:
+    text = f"g (float{dims.format(1 << 63)} x) => () {{}}"
+    assert [found.code for found in diagnose(text)] == ["integer-out-of-range"]

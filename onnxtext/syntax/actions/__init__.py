@@ -2,14 +2,13 @@
 """The actions of the grammar rules, which build the syntax tree.
 
 An action has the name of its rule or alias in the grammar. Its arguments are the values of the
-rule's symbols. Actions have no side effects, with one exception: an action may append to a list
-that it got as an argument. So the native core may delay the call of an action, or call the action
-once for several equal texts.
+rule's symbols. Actions have no side effects except that they may append to a list which is an
+argument. Therefore the native core may call an action later, or once for several equal texts.
 """
 
 from __future__ import annotations
 
-from onnxtext.syntax.actions import (
+from onnxtext.syntax.actions import (  # noqa: F401 (the modules register their actions)
     attribute_values,
     attributes,
     graphs_and_nodes,
@@ -27,21 +26,4 @@ from onnxtext.syntax.actions import (
 )
 from onnxtext.syntax.actions.registry import ACTIONS, LOCATED
 
-__all__ = [
-    "ACTIONS",
-    "LOCATED",
-    "attribute_values",
-    "attributes",
-    "graphs_and_nodes",
-    "headers",
-    "lists",
-    "models",
-    "records",
-    "resources",
-    "schemas",
-    "sections",
-    "strings",
-    "tensor_literals",
-    "tensors",
-    "types",
-]
+__all__ = ["ACTIONS", "LOCATED"]

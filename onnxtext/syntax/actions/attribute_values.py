@@ -3,31 +3,22 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from onnxtext.ast.model import Graph, Node, ValueInfo
-from onnxtext.ast.records import Decorator, Number
+from onnxtext.ast.records import Number
 from onnxtext.ast.tensors_and_attributes import Blob, DataFile, Reference
-from onnxtext.ast.types import Type
 from onnxtext.syntax.actions.graphs_and_nodes import graph
-from onnxtext.syntax.actions.registry import action, located
+from onnxtext.syntax.actions.registry import ACTIONS, action, located
 from onnxtext.syntax.actions.semantic_error import SemanticError
 from onnxtext.syntax.actions.strings import to_bytes
-
-Decorators = list[Decorator] | None
+from onnxtext.syntax.actions.types import decorated
 
 
 @action
 def element(value: Any) -> Any:
-    """Return the value of an attribute, or one item of a list; encode a string as bytes."""
+    """Return the value of an attribute or of one list item; encode a string as bytes."""
     return to_bytes(value) if type(value) is str else value
-
-
-@action
-def number(text: str) -> Number:
-    """Return a number with its spelling."""
-    return Number(text)
 
 
 @action
@@ -46,14 +37,18 @@ def data_file(token: str) -> DataFile:
             token=token,
             help="save the elements as NAME.npy, for example with `numpy.save`",
         )
-    if (suffix == "npy") == bool(mark):
-        helps = {True: 'write file"NAME.npy"', False: f'write file"{path}#ARRAY"'}
-        message = (
-            "a .npy file contains only one array, so its name cannot be followed by `#`"
-            if mark
-            else f"a .{suffix} file can contain several arrays: the name of one is missing"
+    if mark and suffix == "npy":
+        raise SemanticError(
+            "a .npy file contains only one array, so its name cannot be followed by `#`",
+            token=token,
+            help='write file"NAME.npy"',
         )
-        raise SemanticError(message, token=token, help=helps[suffix == "npy"])
+    if not mark and suffix != "npy":
+        raise SemanticError(
+            f"a .{suffix} file can contain several arrays: the name of one is missing",
+            token=token,
+            help=f'write file"{path}#ARRAY"',
+        )
     return DataFile(path, entry if mark else None)
 
 
@@ -74,24 +69,6 @@ def blob(token: str) -> Blob:
     return Blob(digest)
 
 
-@action
-def reference(name: str) -> Reference:
-    """Return the reference `@name` to an attribute parameter of a function."""
-    return Reference(name)
-
-
-@action
-def decorated_element(decorators: Decorators, value: Any) -> Any:
-    """Return a type, tensor or graph with its decorators."""
-    return replace(value, decorators=tuple(decorators)) if decorators else value
-
-
-@action
-def type_value(type: Type) -> Type:
-    """Return a type that is the value of an attribute."""
-    return type
-
-
 @located
 def graph_value(
     at: int,
@@ -104,3 +81,11 @@ def graph_value(
     """Return a graph that is the value of an attribute."""
     made: Graph = graph(at, None, name, inputs, outputs, values, nodes)
     return made
+
+
+ACTIONS.update(
+    number=Number,
+    reference=Reference,
+    decorated_element=decorated,
+    type_value=lambda type: type,
+)

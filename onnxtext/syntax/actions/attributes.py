@@ -9,7 +9,7 @@ the name. They follow the official parser: the first item of a list determines t
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, NoReturn
 
 from onnxtext import ast
 from onnxtext.syntax.actions import integers
@@ -49,7 +49,7 @@ _FLOAT_LIKE_GRAPH = re.compile(r"(?:inf|infinity|nan)_", re.IGNORECASE)
 
 
 class NumberList(str):
-    """The text of a list of numbers that the lexer reads as one token: `[1, 2, 3]`.
+    """The text of a list of numbers that is one token: `[1, 2, 3]`.
 
     Attributes:
         token: the same text as a `Token` with its offset, which error messages need.
@@ -95,12 +95,6 @@ def bare_graph_name(name: str) -> str:
             help=f'write "{name}"',
         )
     return str(name)
-
-
-@action
-def bare_parameter(name: str) -> str:
-    """Return the name of an attribute parameter that has no type and no default."""
-    return name
 
 
 def attribute_type_only(
@@ -205,12 +199,10 @@ _NUMBER = re.compile(
 
 
 def _blob(wanted: ast.AttributeType | None) -> ast.AttributeType:
-    if wanted in (None, _A.STRING):
+    if wanted is None:
         return _A.STRING
-    if wanted not in (_A.FLOATS, _A.INTS):
-        assert wanted is not None
+    if wanted not in (_A.STRING, _A.FLOATS, _A.INTS):
         _mismatch(wanted, _A.STRING)
-    assert wanted is not None
     return wanted
 
 
@@ -221,7 +213,6 @@ def _typed_blob(wanted: ast.AttributeType | None) -> ast.AttributeType:
             help='write ints, floats or strings, as in `xs: ints = {blob"9f2c…"}`',
             code="attribute-type-unknown" if wanted is None else "attribute-type-mismatch",
         )
-    assert wanted is not None
     return wanted
 
 
@@ -234,7 +225,9 @@ def _single(
     return kind, value
 
 
-def _mismatch(wanted: ast.AttributeType, kind: ast.AttributeType, token: str | None = None) -> None:
+def _mismatch(
+    wanted: ast.AttributeType, kind: ast.AttributeType, token: str | None = None
+) -> NoReturn:
     raise SemanticError(
         f"the attribute is declared as {wanted.name.lower()}, but its value has the type "
         f"{kind.name.lower()}",
@@ -249,8 +242,7 @@ def _number(
     kind = _number_type(text)
     if kind is _A.INT and wanted in (None, _A.INT):
         return _A.INT, integers.int64(text)
-    if wanted not in (None, _A.FLOAT):
-        assert wanted is not None
+    if wanted is not None and wanted is not _A.FLOAT:
         _mismatch(wanted, kind, text)
     try:
         return _A.FLOAT, ast.Float32(float32_bits(text))
@@ -277,7 +269,7 @@ def _list(
     if isinstance(items, NumberList):
         return _number_list(one, items)
     if not items:
-        return many, _empty(many)
+        return many, ast.Floats(b"") if many is _A.FLOATS else ()
     if type(items[0]) is ast.Reference:
         return _reference_list(wanted, items)
     if type(items[0]) is ast.Number:
@@ -291,11 +283,7 @@ def _list(
     return LIST_OF[kind], tuple(items)
 
 
-def _empty(many: ast.AttributeType | None) -> ast.AttributeValue:
-    return ast.Floats(b"") if many is _A.FLOATS else ()
-
-
-def _mixed(kind: ast.AttributeType, token: str | None = None) -> None:
+def _mixed(kind: ast.AttributeType, token: str | None = None) -> NoReturn:
     raise SemanticError(
         f"the items of a list must have the type of its first item, {kind.name.lower()}",
         token=token,
@@ -313,10 +301,10 @@ def _reference_list(wanted: ast.AttributeType | None, items: list[Any]) -> tuple
 def _fine_number_list(
     one: ast.AttributeType | None, items: list[Any]
 ) -> tuple[ast.AttributeType, ast.AttributeValue]:
-    """Convert a list of numbers that is several tokens, due to a comment or a rare spelling.
+    """Convert a list of numbers with a token for each item, due to a comment or a rare spelling.
 
     Args:
-        one: the annotated type of an item; None to infer it.
+        one: the declared type of an item; None to infer it.
         items: the items, of which the first is a number.
     """
     first = items[0].text
@@ -340,6 +328,7 @@ def _fine_number_list(
 def _number_list(
     one: ast.AttributeType | None, items: NumberList
 ) -> tuple[ast.AttributeType, ast.AttributeValue]:
+    """Convert a list of numbers that is one token; `one` is the declared type of an item."""
     if one is None:
         one = _number_type(items[1:].partition(",")[0].strip(" \t\n\v\f\r]"))
     try:
@@ -364,6 +353,7 @@ ACTIONS.update(
     repeated_numbers=repeated_numbers,
     repeated_items=lambda items, _: items,
     dataless_attribute=attribute,
+    bare_parameter=lambda name: name,
     attribute_type=attribute_type,
     number_list=NumberList,
 )

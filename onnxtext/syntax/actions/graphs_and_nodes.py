@@ -9,7 +9,7 @@ from onnxtext.ast.model import Graph, Node, ValueInfo
 from onnxtext.ast.records import Decorator
 from onnxtext.ast.tensors_and_attributes import Attribute
 from onnxtext.ast.types import Type
-from onnxtext.syntax.actions.registry import action, located
+from onnxtext.syntax.actions.registry import ACTIONS, action, located
 from onnxtext.syntax.actions.semantic_error import SemanticError
 from onnxtext.syntax.actions.tensor_literals import Pending
 from onnxtext.syntax.actions.tensors import resolve
@@ -36,9 +36,7 @@ def graph(
     """
     for output in outputs:
         if output.data is not None:
-            error = SemanticError("an output of a graph cannot have a default value")
-            error.at = output.at
-            raise error
+            raise SemanticError("an output of a graph cannot have a default value", at=output.at)
     made = Graph(name, inputs or [], outputs, values or [], nodes, tuple(decorators or ()))
     made.at = at
     return made
@@ -88,26 +86,25 @@ def more_nodes(nodes: list[Node], node: Node) -> list[Node]:
     """Append a node to a list of nodes, and return the list.
 
     Raises:
-        SemanticError: the node begins with a comma and is not the first node of the list. In
-            `x = A(), y = B()`, the official parser reads `, y = B()` as a node with two outputs:
-            an omitted one and `y`.
+        SemanticError: the node begins with a comma and is not the first node of the list, as in
+            `x = A(), y = B()`. The official parser reads `, y = B()` as a node with two outputs,
+            of which the first is omitted.
     """
     if type(node.outputs) is LeadingComma:
         if nodes:
-            error = SemanticError(
+            raise SemanticError(
                 "a comma between two nodes",
+                at=node.at,
                 length=1,
                 help='remove the comma; write "" for an omitted output',
             )
-            error.at = node.at
-            raise error
         node.outputs = tuple(node.outputs)
     nodes.append(node)
     return nodes
 
 
 def _names(items: list[Any]) -> tuple[Any, ...]:
-    """Return the names in a comma-separated list, with "" for None; drop None at the end."""
+    """Return names with "" for None, an omitted name; drop None after a trailing comma."""
     if items[-1] is None:
         items.pop()
     return tuple(["" if item is None else item for item in items] if None in items else items)
@@ -138,7 +135,7 @@ def node(
     op_type = ""
     if operator is not None:
         op_type = operator.pop()
-        if operator:
+        if operator:  # the domain of `com.Add` and of `.com.Add` is "com", that of `.Add` is ""
             domain = ".".join(operator[1:] if operator[0] == "" and len(operator) > 1 else operator)
     return Node(
         op_type,
@@ -178,12 +175,6 @@ def label(name: str | None) -> str:
 
 
 @action
-def untyped_output(name: str) -> str:
-    """Return the name of a node's output without a type."""
-    return name
-
-
-@action
 def typed_output(type: Type, name: str) -> tuple[str, Type]:
     """Return the name of a node's output, and the type before it for its `value_info` entry."""
     return name, type
@@ -193,3 +184,6 @@ def typed_output(type: Type, name: str) -> tuple[str, Type]:
 def operator_dot(name: str) -> list[str]:
     """Return `["", "Add"]` for the operator `.Add`, whose domain is stored as an empty string."""
     return ["", name]
+
+
+ACTIONS["untyped_output"] = lambda name: name

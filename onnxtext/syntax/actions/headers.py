@@ -7,11 +7,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from onnxtext.ast.model import (
-    EncodingHabit,
-    OpsetImport,
-    Presence,
-)
+from onnxtext.ast.model import EncodingHabit, OpsetImport, Presence
 from onnxtext.syntax.actions.integers import int64
 from onnxtext.syntax.actions.registry import ACTIONS, LOCATED
 from onnxtext.syntax.actions.semantic_error import SemanticError
@@ -49,20 +45,21 @@ class Header:
     values: dict[str, Any] = field(default_factory=dict)
 
     def allow(self, keys: set[str], what: str) -> None:
-        """Check that all keys are in `keys`; `what` is the construct to name in the error message.
+        """Check that all keys are in `keys`; `what` is the construct that error messages name.
 
         Raises:
             SemanticError: a key is not in `keys`.
         """
         if self.at.keys() <= keys:
             return
-        errors = []
-        for key, at in self.at.items():
-            if key not in keys:
-                errors.append(error_at(at, key, f"`{key}` is not a key of {what}'s header"))
-                errors[-1].help = f"the keys are {', '.join(sorted(keys))}"
+        help = f"the keys are {', '.join(sorted(keys))}"
+        errors = [
+            _error(f"`{key}` is not a key of {what}'s header", at, key, help)
+            for key, at in self.at.items()
+            if key not in keys
+        ]
         if "ir_version" in self.at and "ir_version" not in keys:
-            errors = errors[:1]  # the header of a model
+            errors = errors[:1]  # this is the header of a model
             errors[0].help = "move the header of the model before the graph"
         errors[0].others = tuple(errors[1:])
         raise errors[0]
@@ -92,7 +89,7 @@ def header(entries: list[tuple[int, str, Any]]) -> Header:
         wanted = _KINDS.get(key)
         if wanted is not None and type(value) is not wanted:
             forms = {int: "an integer", str: 'a string, "…"', list: "a list, […]"}
-            errors.append(error_at(at, key, f"the value of `{key}` must be {forms[wanted]}"))
+            errors.append(_error(f"the value of `{key}` must be {forms[wanted]}", at, key))
             continue
         made.at[key] = at
         if wanted is list:
@@ -105,23 +102,20 @@ def header(entries: list[tuple[int, str, Any]]) -> Header:
         raise errors[0]
     version = made.values.get("onnxtext")
     if version is not None and not 1 <= version <= LANGUAGE_VERSION:
-        error = error_at(
-            made.at["onnxtext"],
-            "onnxtext",
+        raise SemanticError(
             f"the text is written in version {version} of the language; this release reads "
             f"version {LANGUAGE_VERSION}",
+            at=made.at["onnxtext"],
+            length=len("onnxtext"),
+            help="upgrade onnxtext: pip install --upgrade onnxtext",
+            code="language-version-unknown",
         )
-        error.code = "language-version-unknown"
-        error.help = "upgrade onnxtext: pip install --upgrade onnxtext"
-        raise error
     return made
 
 
-def error_at(at: int, key: str, message: str) -> SemanticError:
-    """Return an error that marks a key or name at the offset `at`."""
-    error = SemanticError(message)
-    error.at, error.length = at, len(key)
-    return error
+def _error(message: str, at: int, key: str, help: str | None = None) -> SemanticError:
+    """Return an error that marks a key."""
+    return SemanticError(message, at=at, length=len(key), help=help)
 
 
 _ITEMS = {
@@ -137,7 +131,7 @@ def _check_items(at: int, key: str, items: list[Any]) -> None:
     wanted, form = _ITEMS[key]
     for item in items:
         if not isinstance(item, wanted):
-            raise error_at(at, key, f"an item of `{key}` must be written like {form}")
+            raise _error(f"an item of `{key}` must be written like {form}", at, key)
 
 
 def header_entry(at: int, key: str, value: Any) -> tuple[int, str, Any]:

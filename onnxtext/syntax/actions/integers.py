@@ -29,7 +29,7 @@ def int64(text: str) -> int:
 
 
 def field_number(text: str) -> int:
-    """Return the value of a protobuf field number; accept 0, because unknown groups may use it.
+    """Return the value of a protobuf field number; accept 0, which unknown groups may have.
 
     Raises:
         SemanticError: the number is not between 0 and 2**29 - 1.

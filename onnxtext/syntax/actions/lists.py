@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from onnxtext.syntax.actions.registry import action
+from onnxtext.syntax.actions.registry import ACTIONS, action
 
 
 @action
@@ -28,13 +28,9 @@ def list_more(items: list[Any], item: Any) -> list[Any]:
 
 
 @action
-def list_more_comma(items: list[Any], item: Any) -> list[Any]:
-    """Append the next item to a list whose items may lack commas between them; return the list."""
-    items.append(item)
-    return items
-
-
-@action
 def list_of(items: list[Any]) -> list[Any]:
     """Return the items of a list in brackets."""
     return items
+
+
+ACTIONS["list_more_comma"] = list_more  # the comma is optional

@@ -8,17 +8,12 @@ from typing import Any
 from onnxtext.ast.model import Fragment, Function, Graph, Model, Node, Presence, ValueInfo
 from onnxtext.ast.records import Decorator
 from onnxtext.ast.tensors_and_attributes import Attribute
-from onnxtext.syntax.actions.headers import (
-    FUNCTION_KEYS,
-    MODEL_KEYS,
-    PRESENCE_KEYS,
-    Header,
-    error_at,
-)
+from onnxtext.syntax.actions.headers import FUNCTION_KEYS, MODEL_KEYS, PRESENCE_KEYS, Header
 from onnxtext.syntax.actions.registry import ACTIONS, located
 from onnxtext.syntax.actions.section_binding import attach_sections
 from onnxtext.syntax.actions.sections import Sections
-from onnxtext.syntax.actions.types import inner_type
+from onnxtext.syntax.actions.semantic_error import SemanticError
+from onnxtext.syntax.actions.types import decorated
 
 
 def model(
@@ -38,8 +33,10 @@ def model(
     head.allow(MODEL_KEYS, "a model")
     for item in functions:
         if item.presence is not None:
-            raise error_at(
-                item.at, item.name, "only the model's header can have a language version"
+            raise SemanticError(
+                "only the model's header can have a language version",
+                at=item.at,
+                length=len(item.name),
             )
     get = head.values.get
     made = Model(
@@ -84,13 +81,15 @@ def function(
     head.allow(FUNCTION_KEYS, "a function")
     for value in (*inputs, *outputs, *(values or ())):
         if value.data is not None:
-            raise error_at(value.at, value.name, "a function cannot have initializers")
+            raise SemanticError(
+                "a function cannot have initializers", at=value.at, length=len(value.name)
+            )
     for value in (*inputs, *outputs):
         if value.decorators and value.type is None:
-            raise error_at(
-                value.at,
-                value.name,
+            raise SemanticError(
                 "an input or output of a function can have decorators only if it has a type",
+                at=value.at,
+                length=len(value.name),
             )
     get = head.values.get
     made = Function(
@@ -112,16 +111,10 @@ def function(
     return made
 
 
-def graph_fragment(head: Header | None, graph: Graph) -> Fragment:
-    """Return the fragment for a text that is a graph."""
-    return item_fragment(head, graph)
-
-
-def function_fragment(function: Function) -> Fragment:
+def function_fragment(item: Function) -> Fragment:
     """Return the fragment for a function; move `presence` from the function to the fragment."""
-    presence = function.presence or Presence()
-    function.presence = None
-    return Fragment(function, presence)
+    presence, item.presence = item.presence, None
+    return Fragment(item, presence or Presence())
 
 
 def item_fragment(head: Header | None, item: Any) -> Fragment:
@@ -140,14 +133,14 @@ def item_fragment(head: Header | None, item: Any) -> Fragment:
 ACTIONS.update(
     model=model,
     headless_model=lambda graph, functions, sections: model(None, None, graph, functions, sections),
-    graph_fragment=graph_fragment,
+    graph_fragment=item_fragment,
     function_fragment=function_fragment,
     node_fragment=item_fragment,
     nodes_fragment=item_fragment,
     value_info_fragment=item_fragment,
     attribute_fragment=item_fragment,
     tensor_fragment=item_fragment,
-    type_alone=lambda decorators, type: Fragment(inner_type(decorators, type)),
+    type_alone=lambda decorators, type: Fragment(decorated(decorators, type)),
     entry_alone=Fragment,
     message_record=Fragment,
 )

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from onnxtext.ast.model import WeightPlace
 from onnxtext.syntax.actions.registry import ACTIONS
 from onnxtext.syntax.actions.semantic_error import SemanticError
+from onnxtext.syntax.actions.strings import first_line_break
 
 _DIGEST = re.compile(r"[0-9a-f]{16,64}")
 
@@ -59,13 +60,7 @@ def long_resource(digest: str, encoding: str, token: str) -> tuple[str, bytes]:
         SemanticError: the digest is invalid, the encoding is unknown or damaged, or the text begins
             on the line of the opening quotes.
     """
-    if token[3 : token.find("\n")].strip(" \t\r"):
-        raise SemanticError(
-            'the text of a """ string must start on the next line',
-            token=token,
-            length=3,
-            help='put a line break after the opening """',
-        )
+    first_line_break(token)
     return resource(digest, encoding, token[3:-3])
 
 
@@ -73,27 +68,13 @@ def resources_section(
     word: str, items: list[tuple[str, bytes] | WeightPlace]
 ) -> tuple[str, Resources]:
     """Return the keyword and the content of the section `resources { … }`."""
-    blobs: dict[str, bytes | memoryview] = {}
-    places = []
+    made = Resources()
     for item in items:
         if isinstance(item, WeightPlace):
-            places.append(item)
+            made.places.append(item)
         else:
-            blobs[item[0]] = item[1]
-    return word, Resources(blobs, places)
-
-
-def resources_left_out(word: str, none: str) -> tuple[str, Resources]:
-    """Return the keyword and the content of the section `resources none`.
-
-    Raises:
-        SemanticError: the word is not `none`.
-    """
-    if none != "none":
-        raise SemanticError(
-            "expected `{` or `none` after `resources`", token=none, help="write resources { … }"
-        )
-    return word, Resources(left_out=True)
+            made.blobs[item[0]] = item[1]
+    return word, made
 
 
 def resource_place(kind: str, path: str) -> WeightPlace:
@@ -102,22 +83,18 @@ def resource_place(kind: str, path: str) -> WeightPlace:
     Raises:
         SemanticError: the kind is unknown.
     """
-    match str(kind):
-        case "store":
-            return WeightPlace("store", path)
-        case "safetensors":
-            return WeightPlace("safetensors", path)
-    raise SemanticError(
-        f"`{kind}` is not a location of blobs",
-        token=kind,
-        help='write store: "DIRECTORY" or safetensors: "FILE"',
-    )
+    if kind not in ("store", "safetensors"):
+        raise SemanticError(
+            f"`{kind}` is not a location of blobs",
+            token=kind,
+            help='write store: "DIRECTORY" or safetensors: "FILE"',
+        )
+    return WeightPlace(str(kind), path)  # type: ignore[arg-type]
 
 
 ACTIONS.update(
     no_resources=lambda word: resources_section(word, []),
     resources_section=resources_section,
-    resources_left_out=resources_left_out,
     resource_place=resource_place,
     resource=resource,
     long_resource=long_resource,

@@ -13,9 +13,10 @@ from onnxtext.ast.records import Decorator, Number
 from onnxtext.ast.schemas import ANY, FormalAttribute, FormalValue, OperatorSchema, SchemaFile
 from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType, Reference
 from onnxtext.ast.types import MapType, OpaqueType, TensorType, Type
-from onnxtext.syntax.actions.headers import Header, error_at
-from onnxtext.syntax.actions.registry import action, located
+from onnxtext.syntax.actions.headers import Header
+from onnxtext.syntax.actions.registry import ACTIONS, action, located
 from onnxtext.syntax.actions.semantic_error import SemanticError
+from onnxtext.syntax.actions.strings import to_text
 from onnxtext.syntax.grammar.lexer import Token
 
 SCHEMA_KEYS = {"onnxtext", "opset_import", "producer_name", "producer_version", "doc_string"}
@@ -46,23 +47,20 @@ def schema_fragment(head: Header | None, schemas: list[OperatorSchema]) -> Schem
     for schema in schemas:
         key = schema.domain, schema.name, schema.since
         if key in seen:
+            name = f"{schema.domain}.{schema.name}" if schema.domain else schema.name
             errors.append(
-                error_at(
-                    schema.at,
-                    schema.name,
-                    f"version {schema.since} of `{_full(schema)}` is given twice",
+                SemanticError(
+                    f"version {schema.since} of `{name}` is given twice",
+                    at=schema.at,
+                    length=len(schema.name),
+                    help="remove one, or write `@since(VERSION)` before the newer one",
                 )
             )
-            errors[-1].help = "remove one, or write `@since(VERSION)` before the newer one"
         seen.add(key)
     if errors:
         errors[0].others = tuple(errors[1:])
         raise errors[0]
     return made
-
-
-def _full(schema: OperatorSchema) -> str:
-    return f"{schema.domain}.{schema.name}" if schema.domain else schema.name
 
 
 @located
@@ -111,31 +109,36 @@ def signature(
         _distinct([formal.name for formal in formals], kind)
         for formal in formals[:-1]:
             if formal.option == "variadic":
-                raise error_at(
-                    formal.at, formal.name, f"only the last {kind} can be variadic (`...`)"
+                raise SemanticError(
+                    f"only the last {kind} can be variadic (`...`)",
+                    at=formal.at,
+                    length=len(formal.name),
                 )
     _check_variables(made)
     return made
 
 
 def _distinct(names: Iterable[str], kind: str) -> None:
+    """Raise an error if a name occurs twice."""
     for name, count in Counter(names).items():
         if count > 1:
             raise SemanticError(f"the {kind} `{name}` is given twice", help="rename or remove one")
 
 
 def _check_variables(schema: OperatorSchema) -> None:
+    """Raise an error if a type variable is undeclared or unused."""
     used: set[str] = set()
     for formal in (*schema.inputs, *schema.outputs):
         if not isinstance(formal.type, str):
             continue
         used.add(formal.type)
         if formal.type not in schema.constraints:
-            error = error_at(
-                formal.at, formal.type, f"`{formal.type}` is neither a type nor a type variable"
+            raise SemanticError(
+                f"`{formal.type}` is neither a type nor a type variable",
+                at=formal.at,
+                length=len(formal.type),
+                help=f"declare it after the outputs: `where {formal.type}: float | double`",
             )
-            error.help = f"declare it after the outputs: `where {formal.type}: float | double`"
-            raise error
     for name in schema.constraints:
         if name not in used:
             raise SemanticError(
@@ -148,7 +151,7 @@ def _check_variables(schema: OperatorSchema) -> None:
 
 
 def _arguments(decorators: Decorators, allowed: set[str], what: str) -> dict[str, tuple[Any, ...]]:
-    """Return the arguments of each decorator, by the decorator's name.
+    """Check decorators; return the arguments of each, by the decorator's name.
 
     Raises:
         SemanticError: a decorator is not in `allowed`, occurs twice, or has a keyword argument.
@@ -173,15 +176,17 @@ def _arguments(decorators: Decorators, allowed: set[str], what: str) -> dict[str
 
 
 def _text(found: dict[str, tuple[Any, ...]], name: str) -> str:
+    """Return the only argument of a decorator with a string; "" if there is no such decorator."""
     values = found.get(name, (b"",))
     if not values and name == "deprecated":
         return ""
     if len(values) != 1 or not isinstance(values[0], bytes):
         raise SemanticError(f"`@{name}` takes one string", help=f'write @{name}("text")')
-    return values[0].decode("utf-8", "surrogateescape")
+    return to_text(values[0])
 
 
 def _number(found: dict[str, tuple[Any, ...]], name: str) -> int:
+    """Return the only argument of a decorator with a number; 1 if there is no such decorator."""
     values = found.get(name)
     if values is None:
         return 1
@@ -233,9 +238,8 @@ def _formal_attribute(attribute: Attribute, *, required: bool) -> FormalAttribut
         raise SemanticError(
             "only an attribute with strings can have `@values`", help="remove the decorator"
         )
-    texts = tuple([value.decode("utf-8", "surrogateescape") for value in values])
     bare = replace(attribute, decorators=())
-    return FormalAttribute(bare, required, texts, _text(found, "doc"))
+    return FormalAttribute(bare, required, tuple(map(to_text, values)), _text(found, "doc"))
 
 
 @action
@@ -273,7 +277,7 @@ def empty_variadic_formal(
     """Return the formal value for `T inputs...?`, which takes zero or more values."""
     made = _formal(at, decorators, type, name, "variadic")
     if any(decorator.name == "least" for decorator in decorators or ()):
-        raise error_at(at, name, "`@least` cannot be combined with `...?`")
+        raise SemanticError("`@least` cannot be combined with `...?`", at=at, length=len(name))
     made.least = 0
     return made
 
@@ -282,9 +286,8 @@ def _formal(
     at: int, decorators: Decorators, type: Type | str, name: str, option: Option
 ) -> FormalValue:
     allowed = {"doc", "least", "heterogeneous"} if option == "variadic" else {"doc"}
-    found = _arguments(
-        decorators, allowed, f"a{'' if option != 'optional' else 'n'} {option} value"
-    )
+    article = "an" if option == "optional" else "a"
+    found = _arguments(decorators, allowed, f"{article} {option} value")
     if found.get("heterogeneous"):
         raise SemanticError("`@heterogeneous` takes no arguments", help="write @heterogeneous()")
     if isinstance(type, Token):
@@ -298,7 +301,7 @@ def _formal(
 
 @action
 def fixed_type(type: Type) -> Type:
-    """Check and return a type other than a type variable in a signature.
+    """Check and return a type in a signature; type variables have another action.
 
     Raises:
         SemanticError: the type has dimensions or decorators, or its element type is `undefined`.
@@ -329,12 +332,6 @@ def fixed_type(type: Type) -> Type:
 
 
 @action
-def type_variable(name: str) -> str:
-    """Return the name of a type variable, as a token with its offset."""
-    return name
-
-
-@action
 def where_clause(_: str, constraints: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return a dict from type variables to types for `where T: float | double, M: any`.
 
@@ -349,9 +346,7 @@ def where_clause(_: str, constraints: list[tuple[str, Any]]) -> dict[str, Any]:
 
 @action
 def constraint(name: str, choices: list[Type | str]) -> tuple[str, tuple[Type, ...] | None]:
-    """Return a type variable and a tuple of its types for `T: float | double`.
-
-    For `T: any`, None replaces the tuple.
+    """Return `T` and a tuple of its types for `T: float | double`; `T` and None for `T: any`.
 
     Raises:
         SemanticError: an alternative is not a type.
@@ -366,3 +361,6 @@ def constraint(name: str, choices: list[Type | str]) -> tuple[str, tuple[Type, .
                 help="write types such as float, or `any` alone",
             )
     return str(name), tuple(dict.fromkeys(choices))  # type: ignore[arg-type]
+
+
+ACTIONS["type_variable"] = lambda name: name  # a token with its offset, which errors need

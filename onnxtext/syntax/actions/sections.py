@@ -14,12 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from onnxtext.ast.list_order import ORDERS
-from onnxtext.ast.model import (
-    Configuration,
-    EncodingPatch,
-    Graph,
-    Training,
-)
+from onnxtext.ast.model import Configuration, EncodingPatch, Graph, Training
 from onnxtext.ast.paths import Step
 from onnxtext.ast.records import Decorator, Record
 from onnxtext.syntax.actions.registry import ACTIONS, LOCATED
@@ -135,7 +130,7 @@ def metadata_block(
             token=kind,
             help=f"write one of {', '.join(BLOCKS)}",
         )
-    if (path is None) != (kind == "graph") and kind != "graph":
+    if path is None and kind != "graph":
         raise SemanticError(
             f"the metadata block `{kind}` needs a name",
             token=kind,
@@ -180,22 +175,14 @@ def _fill_repeated(items: list[Entry | Repeated | Block]) -> None:
     Raises:
         SemanticError: no block is directly above, or it does not have the key.
     """
-    above: Block | None = None
+    above: list[Entry | Repeated | Block] = []
     for block in items:
         if not isinstance(block, Block):
-            above = None
+            above = []
             continue
-        for item in block.items:
-            if item.__class__ is Repeated:
-                _fill(block, above)
-                break
-        above = block
-
-
-def _fill(block: Block, above: Block | None) -> None:
-    known = {} if above is None else dict([i for i in above.items if i.__class__ is Entry])
-    for number, item in enumerate(block.items):
-        if item.__class__ is Repeated:
+        repeated = [(n, item) for n, item in enumerate(block.items) if isinstance(item, Repeated)]
+        known = dict([item for item in above if isinstance(item, Entry)]) if repeated else {}
+        for number, item in repeated:
             value = known.get(item.key)
             if value is None:
                 raise SemanticError(
@@ -205,6 +192,7 @@ def _fill(block: Block, above: Block | None) -> None:
                     code="metadata-dangling",
                 )
             block.items[number] = Entry(item.key, value)
+        above = block.items
 
 
 BLOCKS = ("graph", "value", "output", "value_info", "tensor", "node", "function")
@@ -230,17 +218,17 @@ def metadata_section(word: str, items: list[Entry | Repeated | Block]) -> tuple[
     return word, blocks
 
 
-def metadata_left_out(word: str, none: str) -> tuple[str, bool]:
-    """Return the keyword and True for the section `metadata none`.
+def section_left_out(word: str, none: str) -> tuple[str, bool | Resources]:
+    """Return the keyword and the content of the section `metadata none` or `resources none`.
 
     Raises:
-        SemanticError: the word is not `none`.
+        SemanticError: the word after the keyword is not `none`.
     """
     if none != "none":
         raise SemanticError(
-            "expected `{` or `none` after `metadata`", token=none, help="write metadata { … }"
+            f"expected `{{` or `none` after `{word}`", token=none, help=f"write {word} {{ … }}"
         )
-    return word, True
+    return word, Resources(left_out=True) if word == "resources" else True
 
 
 def indexed_step(name: str, numbers: str) -> Step:
@@ -272,16 +260,16 @@ def training_section(word: str, items: list[tuple[str, Any]]) -> tuple[str, Trai
     seen: set[str] = set()
     for name, value in items:
         is_graph = name in ("initialization", "algorithm")
-        fault = None
+        problem = None
         if not is_graph and name not in ("initialization_binding", "update_binding"):
-            fault = f"`{name}` is not a field of training"
+            problem = f"`{name}` is not a field of training"
         elif not isinstance(value, Graph if is_graph else list):
-            fault = f"`{name}` must be {'a graph' if is_graph else 'a list of bindings'}"
+            problem = f"`{name}` must be {'a graph' if is_graph else 'a list of bindings'}"
         elif name in seen:
-            fault = f"`{name}` is given twice"
-        if fault is not None:
+            problem = f"`{name}` is given twice"
+        if problem is not None:
             raise SemanticError(
-                fault,
+                problem,
                 token=name,
                 help="the fields are initialization and algorithm, which are graphs, and "
                 'initialization_binding and update_binding, which are lists: ["name": "name"]',
@@ -312,8 +300,8 @@ def order_section(word: str, decorators: list[Decorator] | None) -> tuple[str, l
     return word, decorators or []
 
 
-def encoding_section(word: str, record: Record) -> EncodingPatch:
-    """Return the content of `encoding { canonical: "…"  patch: \"\"\"…\"\"\" }`.
+def encoding_section(word: str, record: Record) -> tuple[str, EncodingPatch]:
+    """Return the keyword and the content of `encoding { canonical: "…"  patch: \"\"\"…\"\"\" }`.
 
     Raises:
         SemanticError: a field is missing or unknown, or its value is not a digest or base64.
@@ -327,7 +315,7 @@ def encoding_section(word: str, record: Record) -> EncodingPatch:
                 pass
             else:
                 if _WHOLE_DIGEST.fullmatch(digest):
-                    return EncodingPatch(digest, changes)
+                    return word, EncodingPatch(digest, changes)
     raise SemanticError(
         "the encoding section is damaged",
         token=word,
@@ -339,9 +327,10 @@ _WHOLE_DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
 ACTIONS.update(
-    encoding_section=lambda word, record: (word, encoding_section(word, record)),
+    encoding_section=encoding_section,
     metadata_section=metadata_section,
-    metadata_left_out=metadata_left_out,
+    metadata_left_out=section_left_out,
+    resources_left_out=section_left_out,
     metadata_entry=Entry,
     repeated_entry=repeated_entry,
     metadata_block=metadata_block,

@@ -15,15 +15,14 @@ MAX_SEMANTIC_ERRORS = 100
 class SemanticError(ValueError):
     """An error that an action finds; `recovery` turns it into a diagnostic.
 
-    The error marks a part of `token`, an argument of the constructor. The part begins at the
-    0-based character `offset` of the token and has `length` characters; by default it is the rest
-    of the token.
+    The error marks `length` characters: those after the first `offset` characters of `token`, or
+    those at the offset `at` of the source. By default, `length` is the rest of the token.
 
     Attributes:
         code: the code of the diagnostic, such as `syntax-error`.
         message: the problem; must begin in lower case and have no final period.
-        at: the 0-based character offset of the marked text in the source. None means that the
-            construct is marked at its start.
+        at: the 0-based character offset of the marked text in the source; None to mark the start
+            of the construct.
         length: the number of marked characters, at least 1.
         help: how to fix the problem; None if unknown.
         made: the value of the construct without its invalid parts; None if there is no such value.
@@ -39,6 +38,7 @@ class SemanticError(ValueError):
         *,
         token: str | None = None,
         offset: int = 0,
+        at: int | None = None,
         length: int | None = None,
         help: str | None = None,
         code: str = "syntax-error",
@@ -46,7 +46,7 @@ class SemanticError(ValueError):
         super().__init__(message)
         self.code = code
         self.message = message
-        self.at = token.at + offset if isinstance(token, Token) else None
+        self.at = token.at + offset if isinstance(token, Token) else at
         self.length = max(1, length if length is not None else len(token or "") - offset)
         self.help = help
         self.made: Any = None

@@ -44,7 +44,7 @@ def byte_string(token: str) -> str:
     Raises:
         SemanticError: an escape is unknown.
     """
-    return to_text(_unescape(token, token[2:-1], bytes_allowed=True, base=2))
+    return to_text(_unescape(token, token[2:-1], bytes_allowed=True))
 
 
 def triple(token: str) -> str:
@@ -59,14 +59,7 @@ def triple(token: str) -> str:
     if "\r" in token:
         token = token.replace("\r\n", "\n")
     end = len(token) - 3
-    first = token.find("\n", 0, end)
-    if first < 0 or token[3:first].strip(" \t\r"):
-        raise SemanticError(
-            'the text of a """ string must start on the next line',
-            token=token,
-            length=3,
-            help='put a line break after the opening """',
-        )
+    first = first_line_break(token)
     last = token.rindex("\n", first, end)
     indent = token[last:end]
     if indent.strip(" \t\n"):
@@ -88,6 +81,23 @@ def triple(token: str) -> str:
     return to_text(_unescape(token, text, bytes_allowed=False))
 
 
+def first_line_break(token: str) -> int:
+    r'''Return the offset of the line break after the opening quotes of `"""…"""`.
+
+    Raises:
+        SemanticError: text precedes the line break, or there is no line break.
+    '''
+    first = token.find("\n", 0, len(token) - 3)
+    if first < 0 or token[3:first].strip(" \t\r"):
+        raise SemanticError(
+            'the text of a """ string must start on the next line',
+            token=token,
+            length=3,
+            help='put a line break after the opening """',
+        )
+    return first
+
+
 def _dedented(token: str, body: str, indent: str) -> str:
     """Remove an indentation from the lines of a text; blank lines may be indented less."""
     taken = []
@@ -107,8 +117,8 @@ def _dedented(token: str, body: str, indent: str) -> str:
     return "\n".join(taken)
 
 
-def _unescape(token: str, text: str, *, bytes_allowed: bool, base: int | None = None) -> bytes:
-    """Return the bytes of a text with escapes; `base` is its offset in the token, if known."""
+def _unescape(token: str, text: str, *, bytes_allowed: bool) -> bytes:
+    """Return the bytes of a text with escapes; `bytes_allowed` is True for the token `b"…"`."""
     parts: list[bytes] = []
     at = 0
     while (slash := text.find("\\", at)) >= 0:
@@ -120,7 +130,7 @@ def _unescape(token: str, text: str, *, bytes_allowed: bool, base: int | None = 
             raise SemanticError(
                 f"unknown escape `{text[slash : slash + 2]}` in the string",
                 token=token,
-                offset=base + slash if base is not None else 0,
+                offset=slash + 2 if bytes_allowed else 0,  # unknown in a dedented text
                 length=2,
                 help=f"the escapes are {known}",
             )

@@ -10,7 +10,7 @@ from operator import itemgetter
 from typing import Any
 
 from onnxtext.ast.records import Number
-from onnxtext.ast.tensors_and_attributes import Blob, DataFile, ExternalData, NoData, TypedBlob
+from onnxtext.ast.tensors_and_attributes import Blob, DataFile, ExternalData, TypedBlob
 from onnxtext.syntax.actions.registry import ACTIONS, action
 from onnxtext.syntax.actions.strings import to_bytes
 from onnxtext.syntax.grammar.lexer import Token
@@ -73,7 +73,6 @@ Pending = (
     | Call
     | FieldCalls
     | ExternalData
-    | NoData
 )
 """The data of a tensor before its type is known; `resolve` in `tensors` converts it."""
 
@@ -87,8 +86,7 @@ class Joined(str):
     """The text of a bracketed list that was parsed item by item, for example due to a comment.
 
     Attributes:
-        places: for each token in the list its offset in this text and its offset in the source,
-            both 0-based.
+        places: for each token in the list: its offset in this text, and its offset in the source.
     """
 
     __slots__ = ("places",)

@@ -9,6 +9,7 @@ from onnxtext import ast
 from onnxtext.ast.tensors_and_attributes import EXTERNAL_KEYS, SplatData, is_external_number
 from onnxtext.syntax.actions.registry import ACTIONS
 from onnxtext.syntax.actions.semantic_error import SemanticError, from_literal
+from onnxtext.syntax.actions.strings import to_text
 from onnxtext.syntax.actions.tensor_literals import (
     Call,
     FieldCalls,
@@ -30,8 +31,10 @@ from onnxtext.tensor.repeated_bytes import Repetition
 NUMERIC_FIELDS = ("float_data", "int32_data", "int64_data", "double_data", "uint64_data")
 
 
-def tensor(type: ast.Type, name: str | None, data: Pending | None) -> ast.Tensor | ast.SparseTensor:
-    """Return the tensor for `float[2] t = {1, 2}` in an attribute, given its type, name and data.
+def tensor(
+    type: ast.Type, name: str | None, data: Pending | None = None
+) -> ast.Tensor | ast.SparseTensor:
+    """Return the tensor for `float[2] t = {1, 2}` in an attribute; `float[2] t` has no data.
 
     Raises:
         SemanticError: the data is invalid for the type, or a sparse tensor has a name.
@@ -70,8 +73,10 @@ def resolve(type: ast.Type, data: Pending | None) -> ast.TensorData | ast.Sparse
     dims = _dims(type)
     calls = [data] if isinstance(data, Call) else data.calls if isinstance(data, FieldCalls) else []
     if calls:
-        return _external(calls) if calls[0].name == "external" else _fields(calls)
-    if data is None or isinstance(data, ast.NoData):
+        if calls[0].name == "external":
+            return _external(calls)
+        return ast.FieldData(tuple([(str(call.name), _field(call)) for call in calls]))
+    if data is None:
         return ast.NoData()
     if isinstance(data, (ast.ExternalData, ast.Blob, ast.DataFile)):
         return data
@@ -106,10 +111,12 @@ def resolve(type: ast.Type, data: Pending | None) -> ast.TensorData | ast.Sparse
 
 
 def _token(value: object) -> str | None:
+    """Return a value as the token of an error; None if it is not a string."""
     return value if isinstance(value, str) else None
 
 
 def _semantic_error(error: LiteralError, token: str | None) -> SemanticError:
+    """Convert the error for an invalid literal, also of a literal that was joined from tokens."""
     made = from_literal(error, token)
     if isinstance(token, Joined):
         made.at = token.source(error.offset)
@@ -117,6 +124,7 @@ def _semantic_error(error: LiteralError, token: str | None) -> SemanticError:
 
 
 def _dims(type: ast.TensorType) -> tuple[int, ...]:
+    """Return the dimensions of a type; raise an error if one has no size."""
     dims = type.shape
     if dims is None or not all(isinstance(dim, int) for dim in dims):
         if dims is None:
@@ -158,7 +166,7 @@ def _typed(element: ElementType, text: str, dims: tuple[int, ...]) -> ast.Tensor
         raise _semantic_error(error, text) from None
     count = prod(dims) if all(dim >= 0 for dim in dims) else -1
     if not is_typed_expressible(element, entries, count) and entries:
-        # Keep the entries, as the official parser does, which does not check their number.
+        # Keep the entries: like the official parser, do not compare their number with the shape.
         return ast.FieldData(((element.field, entries),))
     return ast.TypedData(entries)
 
@@ -177,6 +185,7 @@ def _typed_literals(
 
 
 def _braces(items: list[str | bytes]) -> str:
+    """Return the text of a list of numbers in braces."""
     return nested_items([item for item in items if isinstance(item, str)], "{}")
 
 
@@ -202,7 +211,7 @@ def _external(calls: list[Call]) -> ast.ExternalData:
             token=_token(numbers[2]) or call.name,
             help=_AS_PAIRS,
         )
-    values = [location.decode("utf-8", "surrogateescape")]
+    values = [to_text(location)]
     for key, number in zip(EXTERNAL_KEYS[1:], numbers, strict=False):
         if not isinstance(number, str) or not is_external_number(number):
             raise SemanticError(
@@ -215,10 +224,6 @@ def _external(calls: list[Call]) -> ast.ExternalData:
 
 
 _AS_PAIRS = 'other entries are pairs: ["location": "weights.bin", "offset": "0", …]'
-
-
-def _fields(calls: list[Call]) -> ast.FieldData:
-    return ast.FieldData(tuple([(str(call.name), _field(call)) for call in calls]))
 
 
 def _field(call: Call) -> bytes | tuple[bytes, ...]:
@@ -264,9 +269,8 @@ def _sparse(type: ast.SparseTensorType, data: Pending | None) -> ast.SparseTenso
         case Call("sparse", (ast.Tensor() as values, ast.Tensor() as indices)):
             if values.type.element != type.element:
                 raise SemanticError(
-                    "the values have the type "
-                    f"{values.type.element}, but the sparse tensor has the type "
-                    f"{type.element}",
+                    f"the values have the type {values.type.element}, but the sparse tensor has "
+                    f"the type {type.element}",
                     token=data.name,
                 )
             return ast.SparseTensor(dims, values, indices)
@@ -277,12 +281,12 @@ def _sparse(type: ast.SparseTensorType, data: Pending | None) -> ast.SparseTenso
 
 
 ACTIONS.update(
-    empty_tensor=lambda type, name: tensor(type, name, ast.NoData()),
+    empty_tensor=tensor,
     tensor_assigned=tensor,
     unnamed_tensor=lambda type, data: tensor(type, None, data),
     named_tensor=tensor,
     scalar_tensor=scalar_tensor,
-    dataless_tensor=lambda type, name: tensor(type, name, ast.NoData()),
-    unnamed_dataless_tensor=lambda type: tensor(type, None, ast.NoData()),
-    scalar_dataless_tensor=lambda element: tensor(scalar_type(element), None, ast.NoData()),
+    dataless_tensor=tensor,
+    unnamed_dataless_tensor=lambda type: tensor(type, None),
+    scalar_dataless_tensor=lambda element: tensor(scalar_type(element), None),
 )

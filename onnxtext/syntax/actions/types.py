@@ -11,7 +11,7 @@ from typing import Any
 from onnxtext import ast
 from onnxtext.ast.types import MAX_TYPE_DEPTH, type_depth
 from onnxtext.syntax.actions import integers
-from onnxtext.syntax.actions.registry import ACTIONS, action
+from onnxtext.syntax.actions.registry import ACTIONS
 from onnxtext.syntax.actions.semantic_error import SemanticError
 
 _SIZE = re.compile(r"-?[0-9]+", re.ASCII)
@@ -44,7 +44,7 @@ def coarse_type(token: str) -> ast.TensorType:
     try:
         return _coarse_type(str(token))
     except SemanticError as error:
-        raise SemanticError(error.message, token=token, help=error.help) from None
+        raise SemanticError(error.message, token=token, help=error.help, code=error.code) from None
 
 
 @lru_cache(maxsize=4096)
@@ -54,7 +54,7 @@ def _coarse_type(text: str) -> ast.TensorType:
 
 
 def dim_numbers(token: str) -> tuple[ast.Dim, ...] | None:
-    """Return the dimensions in the token `[3, N, ?]`; None for `[]`, which means no shape.
+    """Return the dimensions in the token `[3, N, ?]`; None for `[]`, a type without a shape.
 
     Raises:
         SemanticError: a dimension is invalid.
@@ -138,29 +138,14 @@ def _opaque(name: str, arguments: list[Any]) -> ast.OpaqueType:
 Decorators = list[ast.Decorator] | None
 
 
-@action
-def inner_type(decorators: Decorators, type: ast.Type) -> ast.Type:
-    """Return a type with its decorators, such as the argument of `seq(…)`."""
-    return replace(type, decorators=tuple(decorators)) if decorators else type
+def decorated(decorators: Decorators, value: Any) -> Any:
+    """Return a type, tensor or graph with its decorators."""
+    return replace(value, decorators=tuple(decorators)) if decorators else value
 
 
-@action
-def any_dim(decorators: Decorators) -> Any:
-    """Return the dimension `?`, with its decorators."""
-    return ast.DecoratedDim(None, tuple(decorators)) if decorators else None
-
-
-@action
-def sized_dim(decorators: Decorators, text: str) -> Any:
-    """Return a dimension that is an integer, with its decorators."""
-    size = integers.int64(text)
-    return ast.DecoratedDim(size, tuple(decorators)) if decorators else size
-
-
-@action
-def named_dim(decorators: Decorators, name: str) -> Any:
-    """Return a dimension that is a name, with its decorators."""
-    return ast.DecoratedDim(name, tuple(decorators)) if decorators else name
+def decorated_dim(decorators: Decorators, value: int | str | None) -> ast.Dim:
+    """Return a dimension with its decorators: a size, a name, or None for `?`."""
+    return ast.DecoratedDim(value, tuple(decorators)) if decorators else value
 
 
 ACTIONS.update(
@@ -169,9 +154,13 @@ ACTIONS.update(
     fine_type=fine_type,
     empty_container=lambda name: container_type(name, []),
     container_type=container_type,
+    inner_type=decorated,
     opaque_argument=OpaqueName,
     opaque_pair=lambda first, second: [str(first), second],
     no_shape=lambda: None,
     dim_list=tuple,
     dim_numbers=dim_numbers,
+    any_dim=lambda decorators: decorated_dim(decorators, None),
+    sized_dim=lambda decorators, text: decorated_dim(decorators, integers.int64(text)),
+    named_dim=decorated_dim,
 )

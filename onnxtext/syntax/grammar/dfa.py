@@ -44,7 +44,7 @@ class Scanner(NamedTuple):
     accepts: list[str]
 
 
-def make_scanner(terminals: Iterable[tuple[str, str]]) -> Scanner:
+def make_scanner(terminals: list[tuple[str, str]]) -> Scanner:
     """Build the automaton that reads one token.
 
     Args:
@@ -53,14 +53,13 @@ def make_scanner(terminals: Iterable[tuple[str, str]]) -> Scanner:
     Raises:
         NotImplementedError: an expression is not regular, such as a lookahead.
     """
-    named = list(terminals)
-    nfa = _Nfa([pattern for _, pattern in named])
+    nfa = _Nfa([pattern for _, pattern in terminals])
     classes, samples = nfa.classes()
     rows, accepts = _merge(*nfa.subsets(samples))
     moves = array("h", [target for row in rows for target in row])
     if sys.byteorder == "big":
         moves.byteswap()
-    names = [named[number][0] if number >= 0 else "" for number in accepts]
+    names = [terminals[number][0] if number >= 0 else "" for number in accepts]
     return Scanner(classes, b64encode(moves.tobytes()).decode(), names)
 
 
@@ -93,7 +92,7 @@ class _Nfa:
         return len(self.empty) - 1
 
     def _sequence(self, items: Any, at: int, flags: int) -> int:
-        """Add consecutive items of a regular expression; return the state after them."""
+        """Add the items of a parsed regular expression; return the state after them."""
         for operator, argument in items:
             at = self._item(str(operator), argument, at, flags)
         return at
@@ -193,7 +192,7 @@ class _Nfa:
         return rows, accepts
 
     def _closure(self, states: frozenset[int]) -> frozenset[int]:
-        """Return the states that empty transitions reach, if they are final or have other moves."""
+        """Return the states reachable by empty transitions that are final or have other moves."""
         seen = set(states)
         left = list(states)
         while left:

@@ -19,17 +19,12 @@ from onnxtext.source import Span, find_by_quote
 from onnxtext.syntax.grammar.literals import UNCLOSED, literal_end
 from onnxtext.syntax.grammar.table_cache import load_tables
 from onnxtext.syntax.grammar.tables import (
-    BAD,
-    END,
+    BAD_KIND,
+    END_KIND,
     Tables,
     Terminal,
-    compile_pattern,
     order_terminals,
 )
-
-END_KIND = END
-BAD_KIND = BAD
-SPECIAL_WORD_PRIORITY = 1
 
 
 class Token(str):
@@ -77,12 +72,12 @@ class Lexer:
 
     @cached_property
     def _pattern(self) -> tuple[re.Pattern[str], list[str]]:
-        """The pattern of a token, or of the beginning of a long token; the kinds of its groups."""
+        """The pattern of a token or of the beginning of a long token, and its groups' kinds."""
         return _token_pattern(self._terminals, [(_LONG, _LONG_BEGINNING)])
 
     @cached_property
     def _whole(self) -> tuple[re.Pattern[str], list[str]]:
-        """The pattern of a token, also of a long one as a whole; the kinds of its groups."""
+        """The pattern of a token, including whole long tokens, and its groups' kinds."""
         return _token_pattern(self._terminals, [])
 
     def read(self, text: str, at: int) -> Iterator[tuple[str, str, int]]:
@@ -110,7 +105,7 @@ class Lexer:
                     break
 
     def _rare(self, text: str, at: int) -> Token:
-        """Return the long or NESTED token at an offset, whose end `_pattern` does not find."""
+        """Return the long or NESTED token at an offset: `_pattern` matches only its beginning."""
         long = self._long_token(text, at)
         if long is not None:
             return long
@@ -125,7 +120,10 @@ class Lexer:
         return Token(token, at, self._marks[token] if kind == _MARK else kind)
 
     def _long_token(self, text: str, at: int) -> Token | None:
-        """Read a TRIPLE string or a long number list without a pattern; None if it needs one."""
+        """Read a TRIPLE string or a number list without a pattern, which would be slow.
+
+        Return None if the token has escapes or words, or is short: then `_whole` reads it.
+        """
         if text[at] == '"':
             # A string without escapes ends at the next three quotes.
             end = find_by_quote(text, '"""', at + 3) + 3
@@ -203,7 +201,7 @@ _BLANKS = r"[ \t\n\v\f\r]*"
 
 _MARK = "a mark"
 _LONG = "long"
-"""The two group kinds that are not terminals: any punctuation, the beginning of a long token."""
+"""The kinds of two groups that are no terminals: punctuation, and the beginning of a long token."""
 
 _RARE = frozenset((_LONG, "NESTED", END_KIND))
 
@@ -213,7 +211,7 @@ _LONG_BEGINNING = r'"""|[\[{](?=[-+0-9.eE, \t\n\v\f\r\[\]]{400})'
 def _token_pattern(
     terminals: list[Terminal], first: list[tuple[str, str]]
 ) -> tuple[re.Pattern[str], list[str]]:
-    """Build a pattern that skips blanks and comments and matches one token, in one of its groups.
+    """Build a pattern that skips blanks and comments and matches one token, each kind in a group.
 
     Args:
         terminals: in order of precedence.
@@ -232,15 +230,16 @@ def _token_pattern(
     # This part of the pattern is unambiguous, so that long blanks cause no backtracking.
     skipped = rf"{_BLANKS}(?:#[^\n]*(?:\n{_BLANKS}|\Z))*"
     choices = "|".join([f"({pattern})" for _, pattern in groups])
-    return compile_pattern(f"{skipped}(?:{choices})"), ["", *(kind for kind, _ in groups)]
+    pattern = re.compile(f"{skipped}(?:{choices})", re.ASCII)  # ASCII, as in the official lexer
+    return pattern, ["", *(kind for kind, _ in groups)]
 
 
 def _common_tokens(words: list[tuple[str, str]]) -> list[tuple[str, str]]:
     """Return the kinds and patterns of the most frequent tokens, which are tried first.
 
-    None of them can be the beginning of a longer token. They are strings without a backslash,
-    punctuation that begins no other token, the opening bracket of a label, and words that a blank
-    or punctuation follows.
+    No longer token can begin with one of them. They are strings without a backslash, punctuation
+    that begins no other token, the opening bracket of a label, and words before a blank or
+    punctuation.
     """
     return [
         ("STRING", r'"[^"\\]+"'),
@@ -250,11 +249,11 @@ def _common_tokens(words: list[tuple[str, str]]) -> list[tuple[str, str]]:
 
 
 def _is_special(terminal: Terminal) -> bool:
-    return terminal.priority == SPECIAL_WORD_PRIORITY
+    return terminal.priority == 1
 
 
 def _special_words(terminal: Terminal) -> list[str]:
-    """Return the words of a terminal such as BOOL, `true|false`; [] for all other terminals."""
+    """Return `["true", "false"]` for BOOL, `true|false`; [] if the pattern has other syntax."""
     if not _is_special(terminal) or not re.fullmatch("[a-z0-9_|]+", terminal.pattern):
         return []
     return terminal.pattern.split("|")

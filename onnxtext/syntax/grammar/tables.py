@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Convert the grammar to plain tables: terminals, rules, and the LALR automaton built by Lark.
 
-Only this module uses Lark. It reads Lark's `ParseTable`, `Rule` and patterns of terminals, which
-are not public. So pyproject.toml pins the version of Lark, and tests check this module.
+Only this module uses Lark. It reads Lark's `ParseTable`, `Rule` and patterns of terminals. They
+are not public, so pyproject.toml pins the version of Lark, and tests check this module.
 """
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,7 +27,11 @@ STARTS = (
     "record_fragment",
     "schema_fragment",
 )
-END = "$END"
+END_KIND = "$END"
+"""The kind of the end of the text."""
+
+BAD_KIND = "BAD"
+"""The kind of a token that matches no terminal of the grammar."""
 
 
 class Terminal(NamedTuple):
@@ -127,44 +130,34 @@ def build_tables(grammar: str) -> Tables:
     )
     table = made.parser.parser._parse_table
     rules = {rule: index for index, rule in enumerate(made.rules)}
-    actions: list[dict[str, int]] = []
-    gotos: list[dict[str, int]] = []
-    for number in range(len(table.states)):
-        row = table.states[number]
-        actions.append({})
-        gotos.append({})
+    actions: list[dict[str, int]] = [{} for _ in table.states]
+    gotos: list[dict[str, int]] = [{} for _ in table.states]
+    for state, row in table.states.items():
         for symbol, (act, target) in row.items():
             if act.name == "Reduce":
-                actions[-1][symbol] = ~rules[target]
-            elif _is_rule(symbol):
-                gotos[-1][symbol] = target
+                actions[state][symbol] = ~rules[target]
+            elif symbol.islower():  # the name of a rule
+                gotos[state][symbol] = target
             else:
-                actions[-1][symbol] = target
+                actions[state][symbol] = target
     names = {rule.origin.name for rule in made.rules}
+    terminals = tuple(_terminal(terminal) for terminal in made.terminals)
     return Tables(
-        terminals=tuple(_terminal(terminal) for terminal in made.terminals),
+        terminals=terminals,
         rules=tuple(_rule(rule) for rule in made.rules),
         action_matrix=Matrix.of(actions, sorted({name for row in actions for name in row})),
         goto_matrix=Matrix.of(gotos, sorted(names.union(*gotos))),
         starts=dict(table.start_states),
         ends=dict(table.end_states),
-        scanner=make_scanner(_scanned(tuple(_terminal(terminal) for terminal in made.terminals))),
+        scanner=make_scanner(_scanned(terminals)),
     )
-
-
-BAD = "BAD"
-"""The kind of a token that matches no terminal of the grammar."""
 
 
 def _scanned(terminals: tuple[Terminal, ...]) -> list[tuple[str, str]]:
     """Return the names and patterns of all terminals and of BAD, in order of precedence."""
     found = [(terminal.name, terminal.pattern) for terminal in order_terminals(terminals)]
     word = next(pattern for name, pattern in found if name == "WORD")
-    return [*found, (BAD, f"-{word}")]
-
-
-def _is_rule(symbol: str) -> bool:
-    return symbol.islower()
+    return [*found, (BAD_KIND, f"-{word}")]
 
 
 def _terminal(terminal: Any) -> Terminal:
@@ -175,30 +168,17 @@ def _terminal(terminal: Any) -> Terminal:
 
 def _rule(rule: Any) -> Rule:
     """Convert a rule of Lark; keep the children that Lark keeps with `maybe_placeholders`."""
-    kept = [
-        index
-        for index, symbol in enumerate(rule.expansion)
-        if not (symbol.is_term and symbol.filter_out)
-    ]
-    take: list[int] = []
-    empty = rule.options.empty_indices
-    if empty:
-        # In the order of the children, `empty` has True for an absent [x], False for a symbol.
-        position = 0
-        for absent in empty:
-            if absent:
-                take.append(-1)
-            else:
-                if position in kept:
-                    take.append(position)
-                position += 1
-    else:
-        take = kept
+    symbols = rule.expansion
+    # In text order: True for an absent [x], False for a symbol.
+    absent = rule.options.empty_indices or [False] * len(symbols)
+    numbers = iter(range(len(symbols)))
+    indexes = [-1 if is_absent else next(numbers) for is_absent in absent]
+    dropped = {at for at, symbol in enumerate(symbols) if symbol.is_term and symbol.filter_out}
     return Rule(
         str(rule.origin.name),
-        tuple(str(symbol.name) for symbol in rule.expansion),
+        tuple(str(symbol.name) for symbol in symbols),
         str(rule.alias or rule.origin.name),
-        tuple(take),
+        tuple(at for at in indexes if at not in dropped),
     )
 
 
@@ -208,8 +188,3 @@ def order_terminals(terminals: tuple[Terminal, ...]) -> list[Terminal]:
         terminals,
         key=lambda terminal: (-terminal.priority, -len(terminal.literal or ""), terminal.name),
     )
-
-
-def compile_pattern(pattern: str) -> re.Pattern[str]:
-    r"""Compile the pattern of a terminal; `\w` matches only ASCII, as in the official lexer."""
-    return re.compile(pattern, re.ASCII)

@@ -132,8 +132,7 @@ def wrong_bracket(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose a bracket of the wrong kind if many tokens parse once it is replaced."""
     if context.token is None:
         return
-    near = [context.token, *reversed(context.done[-_MAX_TOKENS_BACK:])]
-    for token in near:
+    for token in context.nearby(_MAX_TOKENS_BACK):
         if token not in OPENING | CLOSING:
             continue
         alike = OPENING if token in OPENING else CLOSING
@@ -149,7 +148,7 @@ def wrong_bracket(context: ErrorContext) -> Iterator[Diagnosis]:
             return
 
 
-def heads(context: ErrorContext) -> Iterator[Diagnosis]:
+def incomplete_graph_header(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose a graph without a name or without `=> (…)`."""
     token = context.token
     if token is None or "node" in context.rules:
@@ -245,7 +244,7 @@ IDIOMS = (
     control_flow,
     spaced_arrow,
     wrong_bracket,
-    heads,
+    incomplete_graph_header,
     python_head,
     function_keyword,
     missing_opener,

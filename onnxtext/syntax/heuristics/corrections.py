@@ -15,7 +15,8 @@ from itertools import count, pairwise
 
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
-from onnxtext.syntax.grammar.lexer import END_KIND, Token
+from onnxtext.syntax.grammar.lexer import Token
+from onnxtext.syntax.grammar.tables import END_KIND
 from onnxtext.syntax.heuristics.error_context import ErrorContext
 from onnxtext.syntax.heuristics.expected import SAMPLES
 from onnxtext.syntax.heuristics.speculative_parse import States
@@ -49,17 +50,13 @@ _PHRASES = {
     "> {": 1.6,
 }
 """Texts of several tokens that may be inserted together, and their costs."""
-_BACK = 0.25
-_BREAK = 0.3
-_SWAP = 1.5
-_LINE = 2.0
-_ACROSS = 1.0
-_WITHIN = 1.5
-_WHOLE = 0.5
-"""The cost of each token between a change and the error, and their maximum cost if the change is
-at the start of a line (`_BREAK`); of swapping two tokens; of removing a line; of changing tokens
-on two lines (`_ACROSS`); of inserting `{` within a line (`_WITHIN`); of changing a line before the
-error that seems complete (`_WHOLE`)."""
+_BACK = 0.25  # the cost of each token between a change and the error
+_MAX_BACK_AT_LINE_START = 0.3  # the maximum cost of these tokens for a change at a line's start
+_SWAP = 1.5  # swapping two tokens
+_LINE = 2.0  # removing a line
+_TWO_LINES = 1.0  # changing tokens on two lines
+_BRACE_IN_LINE = 1.5  # inserting `{` before a token on the same line
+_COMPLETE_LINE = 0.5  # changing a line before the error that seems complete
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +65,12 @@ class Correction:
 
     Attributes:
         cost: the lower the cost, the likelier it is that the user meant this change.
-        at: the offset at which the change begins.
         edit: the change.
         removed: the removed or replaced tokens.
         swapped: whether the change only swaps two tokens.
     """
 
     cost: float
-    at: int
     edit: Edit
     removed: tuple[Token, ...]
     swapped: bool = False
@@ -117,12 +112,25 @@ def find_correction(
 
 
 class _Search:
-    """A search for changes near one error; `start` and `end` are indexes in `self.tokens`."""
+    """A search for changes near one error.
+
+    Attributes:
+        max_attempts: the maximum number of attempts.
+        attempts: the number of attempts so far.
+        tokens: the tokens that may change, and those after them that must parse.
+        kinds: the kinds of `tokens`.
+        error: the index of the unexpected token in `tokens`, as are all indexes in this class.
+        far: the number of tokens after the error that must parse.
+        reaches_end: whether the text ends after `tokens`.
+        line_starts: the indexes of the tokens after a line break.
+        complete_until: changes before this index are in a line that seems complete.
+        stacks: for each index at which a change may begin, the states of the parser before it.
+    """
 
     def __init__(self, context: ErrorContext, far: int, budget: Budget) -> None:
         self.context = context
         self.insertions = budget.insertions
-        self.most = min(_MAX_ATTEMPTS, max(_MIN_ATTEMPTS, budget.left // _SHARE))
+        self.max_attempts = min(_MAX_ATTEMPTS, max(_MIN_ATTEMPTS, budget.left // _SHARE))
         self.end_costs: dict[tuple[int, int], list[tuple[int, float]]] = {}
         self.far = far
         self.attempts = 0
@@ -132,15 +140,17 @@ class _Search:
         self.error = len(context.done)
         kinds = [context.lexer.kind(token) for token in self.tokens]
         self.kinds = kinds
-        self.ends = len(self.tokens) < self.error + far + _MAX_REMOVED
+        self.reaches_end = len(self.tokens) < self.error + far + _MAX_REMOVED
         self.stacks: dict[int, list[int]] = {}
-        self.breaks = {index for index in range(1, len(self.tokens)) if self._follows_break(index)}
+        self.line_starts = {
+            index
+            for index, (last, token) in enumerate(pairwise(self.tokens), 1)
+            if context.text.find("\n", last.end, token.at) >= 0
+        }
         self.lines = self._lines()
-        self.line = (
-            max(self.breaks & {*range(self.error + 1)}, default=0)
-            if context.previous_line_complete
-            else 0
-        )
+        self.complete_until = 0
+        if context.previous_line_complete:
+            self.complete_until = max(self.line_starts & {*range(self.error + 1)}, default=0)
         states = States(context.automaton, context.region.states)
         for index in range(self.error + 1):
             if index >= first or index in self.lines:
@@ -168,12 +178,14 @@ class _Search:
                 heappush(heap, (cost, next(order), start, stack, inserted, size, end))
 
         for start, stack in self.stacks.items():
-            back = _BACK * (self.error - start) + _WHOLE * (start < self.line)
-            add(min(back, _BREAK) if start in self.breaks else back, start, stack, "", 0, None)
-            for cost, swapped, text in self._swaps(start, stack):
-                across = _ACROSS * (start + 1 in self.breaks)
-                add(cost + back + across, start, swapped, text, -1, start + 2)
-        while heap and self.attempts < self.most:
+            back = _BACK * (self.error - start) + _COMPLETE_LINE * (start < self.complete_until)
+            cost = min(back, _MAX_BACK_AT_LINE_START) if start in self.line_starts else back
+            add(cost, start, stack, "", 0, None)
+            swap = self._swap(start, stack)
+            if swap is not None:
+                across = _TWO_LINES * (start + 1 in self.line_starts)
+                add(_SWAP + back + across, start, *swap, -1, start + 2)
+        while heap and self.attempts < self.max_attempts:
             cost, _, start, stack, inserted, size, end = heappop(heap)
             if end is not None:
                 self.attempts += 1
@@ -190,28 +202,24 @@ class _Search:
             row = self.rows[stack[-1]]
             for last, more in self._ends(start, size):
                 if last == len(self.kinds) or self.kinds[last] in row:
-                    within = _WITHIN * (inserted[-1:] == "{" and last not in self.breaks)
-                    add(cost + more + within, start, stack, inserted, size, last)
+                    in_line = inserted[-1:] == "{" and last not in self.line_starts
+                    add(cost + more + _BRACE_IN_LINE * in_line, start, stack, inserted, size, last)
             if size < _MAX_INSERTED:
                 for text, longer, more in self._insertions(key[1]):
                     add(cost + more, start, longer, f"{inserted} {text}", size + 1, None)
         return None
 
-    def _follows_break(self, index: int) -> bool:
-        """Whether there is a line break before a token."""
-        last = self.tokens[index - 1]
-        return self.context.text.find("\n", last.end, self.tokens[index].at) >= 0
-
-    def _swaps(self, start: int, stack: list[int]) -> Iterator[tuple[float, list[int], str]]:
-        """Yield the swap of the token at `start` and the next, if it parses: cost, stack, text."""
+    def _swap(self, start: int, stack: list[int]) -> tuple[list[int], str] | None:
+        """Swap the token at `start` and the next; return the stack and text, None if invalid."""
         if start + 1 >= len(self.tokens) or self.kinds[start] == self.kinds[start + 1]:
-            return
+            return None
         states = States(self.context.automaton, stack)
-        if states.feed(self.kinds[start + 1]) and states.feed(self.kinds[start]):
-            yield _SWAP, states.stack, f"{self.tokens[start + 1]} {self.tokens[start]}"
+        if not states.feed(self.kinds[start + 1]) or not states.feed(self.kinds[start]):
+            return None
+        return states.stack, f"{self.tokens[start + 1]} {self.tokens[start]}"
 
     def _ends(self, start: int, inserted: int) -> list[tuple[int, float]]:
-        """Return the possible ends of a removal, after some insertions, with their costs."""
+        """Return the possible ends of a removal after some insertions, with their costs."""
         found = self.end_costs.get((start, inserted))
         if found is None:
             found = self.end_costs[start, inserted] = list(self._find_ends(start, inserted))
@@ -228,17 +236,15 @@ class _Search:
                 if end > max(line, start + _MAX_REMOVED):
                     return
                 continue
-            elif not self.breaks.isdisjoint(range(start + 1, end)):
-                cost += _ACROSS
+            elif not self.line_starts.isdisjoint(range(start + 1, end)):
+                cost += _TWO_LINES
             yield end, cost
 
     def _lines(self) -> dict[int, int]:
         """For the last lines up to the error, map the first token to the token after the line."""
         found: dict[int, int] = {}
-        start, number = 0, self.error
-        starts = [index for index in range(len(self.tokens)) if not index or index in self.breaks]
-        for start, end in pairwise([*starts, len(self.tokens)]):
-            if start > number:
+        for start, end in pairwise([0, *sorted(self.line_starts), len(self.tokens)]):
+            if start > self.error:
                 break
             found[start] = end
         return dict(list(found.items())[-_MAX_LINES:])
@@ -276,7 +282,7 @@ class _Search:
         for kind in kinds[start:last]:
             if not states.feed(kind):
                 return False
-        return last <= len(kinds) or not self.ends or states.feed(END_KIND)
+        return last <= len(kinds) or not self.reaches_end or states.feed(END_KIND)
 
     def _make(
         self, cost: float, start: int, end: int, inserted: str, *, swapped: bool
@@ -286,7 +292,7 @@ class _Search:
         at = tokens[start].at if start < len(tokens) else len(self.context.text)
         stop = removed[-1].end if removed else at
         text = f" {inserted.strip()} " if inserted else ""
-        return Correction(cost, at, Edit(Span(at, stop), text), removed, swapped)
+        return Correction(cost, Edit(Span(at, stop), text), removed, swapped)
 
 
 def _ahead(context: ErrorContext, most: int) -> list[Token]:

@@ -14,7 +14,11 @@ from math import inf
 from onnxtext.diagnostics import Edit, Label
 from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import Token
-from onnxtext.syntax.heuristics.constructs import IDIOMS, heads, missing_opener
+from onnxtext.syntax.heuristics.constructs import (
+    IDIOMS,
+    incomplete_graph_header,
+    missing_opener,
+)
 from onnxtext.syntax.heuristics.corrections import Budget, find_correction
 from onnxtext.syntax.heuristics.error_context import (
     CLOSING,
@@ -52,8 +56,9 @@ _SEPARATORS = {":", ".", "|", "/", "&", "and"}
 """Tokens that writers of other languages put between the items of a list."""
 
 _COMMON = 0.5
+"""The cost of a common error."""
 _ANOTHER = 2.5
-"""The cost of a common error, and that of a second error soon after a repair."""
+"""The cost of a second error soon after a repair."""
 _DOUBTFUL = 2.5
 """If a correction costs more than this, look for a cheaper one in the enclosing constructs."""
 _PLAUSIBLE_TOKENS = 3
@@ -62,30 +67,22 @@ _MAX_COST_TO_DESCRIBE = 1.9
 """If a correction costs more, the message describes the common error instead."""
 
 _ALL = (lookalikes, letters, *HEADERS, *IDIOMS, tensor_types, *NODES, *ORDER, *SPELLING, *STRUCTURE)
-_CUT_SHORT = (
-    *CUT_SHORT,
-    lone_string,
-    *HEADERS,
-    heads,
-    foreign_words,
-)
+_CUT_SHORT = (*CUT_SHORT, lone_string, *HEADERS, incomplete_graph_header, foreign_words)
 
 
 def diagnose(context: ErrorContext, budget: Budget) -> Diagnosis | None:
     """Return the probable cause of an unexpected token; None if unknown."""
     common = _common_error(context)
-    if common is not None and (not common.edits or context.is_certain(common.edits)):
+    if common is not None and (
+        not common.edits or context.is_certain(common.edits) or _repeats(context, common.edits)
+    ):
         return common
     cut_short = context.next_statement is not None
     place = context if context.next_statement is None else context.until(context.next_statement)
     best = None if common is not None else _best_change(place, cut_short)
-    if best is not None and place.is_certain([best.edit]):
+    if best is not None and (place.is_certain([best.edit]) or _repeats(place, [best.edit])):
         return _diagnose_change(place, best)
     limit = inf
-    if common is not None and _repeats(context, common.edits):
-        return common
-    if best is not None and _repeats(place, [best.edit]):
-        return _diagnose_change(place, best)
     if common is not None and is_plausible(context, common.edits):
         limit = _COMMON + _ANOTHER
     elif best is not None and (cut_short or is_plausible(place, [best.edit])):
@@ -146,9 +143,10 @@ def _repeats(context: ErrorContext, edits: Sequence[Edit]) -> bool:
 
 def is_incomplete(context: ErrorContext) -> bool:
     """Whether a statement probably lacks its end: without it, the next statement parses."""
-    return context.next_statement is not None and context.accepts(
-        [_removal(context, context.next_statement)], _PLAUSIBLE_TOKENS
-    )
+    if context.next_statement is None:
+        return False
+    removal = Edit(Span(context.region.start, context.next_statement), "")
+    return context.accepts([removal], _PLAUSIBLE_TOKENS)
 
 
 def _common_error(context: ErrorContext) -> Diagnosis | None:
@@ -158,11 +156,6 @@ def _common_error(context: ErrorContext) -> Diagnosis | None:
             if not diagnosis.edits or context.accepts(diagnosis.edits, diagnosis.least):
                 return diagnosis
     return None
-
-
-def _removal(context: ErrorContext, end: int) -> Edit:
-    """Return the edit that removes the text from the start of the statement to an offset."""
-    return Edit(Span(context.region.start, end), "")
 
 
 def _best_change(context: ErrorContext, cut_short: bool) -> _Change | None:
@@ -205,16 +198,13 @@ def correct(
         return None
     if common is not None and found.cost > _MAX_COST_TO_DESCRIBE:
         return replace_fields(common, edits=(found.edit,), title="", doubt=found.cost)
+    at = found.edit.span.start
     place = context
-    begins = not found.removed and context.text[context.line_start : found.at].isspace()
-    if (
-        begins
-        or context.text.find("\n", found.at, context.at) >= 0
-        or found.at == context.next_statement
-    ):
-        place = context.until(found.at)
+    begins = not found.removed and context.text[context.line_start : at].isspace()
+    if begins or context.text.find("\n", at, context.at) >= 0 or at == context.next_statement:
+        place = context.until(at)
     words = ranked_words(place)
-    before = context.text.find("\n", place.end, found.at) >= 0
+    before = context.text.find("\n", place.end, at) >= 0
     if not found.removed and before and not place.previous_line_complete:
         line = place.text.rfind("\n", 0, place.end) + 1
         tokens = place.lexer.tokens(place.text, line, place.end)

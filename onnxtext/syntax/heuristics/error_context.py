@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from onnxtext.diagnostics import Applicability, Edit, Label
 from onnxtext.source import Span
-from onnxtext.syntax.grammar.lexer import END_KIND, Lexer, Token, load_lexer
+from onnxtext.syntax.grammar.lexer import Lexer, Token, load_lexer
+from onnxtext.syntax.grammar.tables import END_KIND
 from onnxtext.syntax.heuristics.speculative_parse import (
     CERTAIN_TOKENS,
     MAX_TOKENS,
@@ -76,7 +77,7 @@ class ErrorContext:
         region: the statement up to the token, and the parser states at its start.
         token: the unexpected token; None at the end of the text.
         done: the tokens of the statement before `token`.
-        earlier_edits: speculative edits for earlier errors in the statement.
+        earlier_edits: the edits that recovery applied for earlier errors in the statement.
         opened: the span of the innermost bracket that is open at the start of the statement; None
             if no bracket is open.
     """
@@ -161,7 +162,7 @@ class ErrorContext:
         return None
 
     def _only_decorators(self, at: int) -> bool:
-        """Whether only decorators of the statement precede an offset."""
+        """Whether the tokens of the statement before an offset are only decorators."""
         if self.name(self.done[0]) != "DECORATOR":
             return False
         return self.until(at).before.takes("DECORATOR")
@@ -223,6 +224,12 @@ class ErrorContext:
     def rest(self) -> list[Token]:
         """The unexpected token and the tokens in `ahead`; [] at the end of the text."""
         return [] if self.token is None else [self.token, *self.ahead]
+
+    def nearby(self, count: int) -> Iterator[Token]:
+        """Yield the unexpected token, if there is one, and up to `count` tokens before it."""
+        if self.token is not None:
+            yield self.token
+        yield from reversed(self.done[-count:])
 
     def name(self, token: str | None) -> str:
         """Return the terminal of a token: `$END` for None, `BAD` if no terminal matches."""

@@ -33,10 +33,7 @@ _OPERATORS = {"+": "Add", "-": "Sub", "*": "Mul", "/": "Div", "@": "MatMul"}
 
 
 def closing(tokens: Sequence[Token]) -> int | None:
-    """Return the index of the bracket that closes `tokens[0]`, which must be an opening bracket.
-
-    Return None if the bracket is not closed.
-    """
+    """Return the index of the bracket that closes the bracket `tokens[0]`; None if none does."""
     closer, depth = CLOSER[tokens[0]], 0
     for index, token in enumerate(tokens):
         depth += (token == tokens[0]) - (token == closer)
@@ -46,7 +43,7 @@ def closing(tokens: Sequence[Token]) -> int | None:
 
 
 def unopened(tokens: Sequence[str]) -> int | None:
-    """Return the index of the first closing bracket without an opening one; None if all have."""
+    """Return the index of the first closing bracket without an opening bracket; None if none."""
     depth = 0
     for index, token in enumerate(tokens):
         depth += (token in CLOSER) - (token in CLOSING)
@@ -56,10 +53,7 @@ def unopened(tokens: Sequence[str]) -> int | None:
 
 
 def opening(context: ErrorContext, mark: str) -> int | None:
-    """Return the index in `context.done` of the innermost open bracket.
-
-    Return None if it is another bracket than `mark`, or if no bracket is open.
-    """
+    """Return the index in `context.done` of the innermost open bracket; None if not a `mark`."""
     index = innermost(context.done)
     return None if index is None or context.done[index] != mark else index
 
@@ -225,7 +219,7 @@ def parentheses(context: ErrorContext) -> Iterator[Diagnosis]:
         yield Diagnosis("wrong-mark", message, rest[0].span, edits, title, least=1)
 
 
-def no_name(context: ErrorContext) -> Iterator[Diagnosis]:
+def nested_expressions(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose nodes and values as inputs of a node, and expressions in place of a node.
 
     Examples: `Relu (Neg (x))`, `Add (x, 1.0)`, `y = x + 1` and `y = -x`.
@@ -279,7 +273,7 @@ def number_as_name(context: ErrorContext) -> Iterator[Diagnosis]:
     yield Diagnosis("unquoted-name", message, span, edits, "quote it", "unsafe", least=1)
 
 
-def other_lists(context: ErrorContext) -> Iterator[Diagnosis]:
+def wrong_list_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose lists in wrong brackets, as in `strides = (1, 1)` and `strides = {1, 1}`."""
     if context.token is None or not context.done:
         return
@@ -344,8 +338,8 @@ NODES = (
     brackets_of_outputs,
     brackets_of_inputs,
     parentheses,
-    no_name,
+    nested_expressions,
     number_as_name,
-    other_lists,
+    wrong_list_brackets,
     tensor_among_nodes,
 )

@@ -14,37 +14,18 @@ from onnxtext.syntax.heuristics.error_context import (
     ErrorContext,
     indentation,
     insert,
+    line_end,
     replace,
 )
 from onnxtext.syntax.heuristics.foreign_syntax import NAMES, closing, in_attributes
 from onnxtext.syntax.heuristics.tokens import ALIASES
 from onnxtext.tensor.elements import ELEMENTS
 
-_WORDS = frozenset(
-    [
-        "auto",
-        "const",
-        "constexpr",
-        "def",
-        "fn",
-        "func",
-        "function",
-        "graph",
-        "import",
-        "input",
-        "inputs",
-        "let",
-        "module",
-        "node",
-        "output",
-        "outputs",
-        "return",
-        "static",
-        "tensor",
-        "val",
-        "var",
-    ]
-)
+_WORDS = frozenset((
+    "auto", "const", "constexpr", "def", "fn", "func", "function", "graph", "import", "input",
+    "inputs", "let", "module", "node", "output", "outputs", "return", "static", "tensor", "val",
+    "var",
+))  # fmt: skip
 _TYPES = frozenset(("TYPE", "PRIM", "CONTAINER"))
 _ATTRIBUTE_TYPES = frozenset(
     ["int", "float", "string", "ints", "floats", "strings", "tensor", "graph"]
@@ -130,8 +111,7 @@ def lone_string(context: ErrorContext) -> Iterator[Diagnosis]:
     string = tokens[0]
     span = string.span
     words = string.strip('" \t\r\n')
-    line_end = context.text.find("\n", span.end)
-    alone = not context.text[span.end : None if line_end < 0 else line_end].strip()
+    alone = not context.text[span.end : line_end(context.text, span.end)].strip()
     comment = f"# {words}" if alone and words and "\n" not in words else ""
     yield Diagnosis(
         "lone-string",
@@ -173,14 +153,14 @@ def misplaced_types(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     name = context.done[-1]
     before = context.done[-2] if len(context.done) > 1 else None
+    least = 1
     if context.token == ":" and len(rest) > 1:
         type = _type_at(context, rest[1:])
-        if type and before in {None, "(", ",", "<"} and context.name(name) in NAMES:
-            span = Span(name.at, type[0])
-            written = f"{type[1]} {name}"
-            message = "the type of a value belongs before its name"
-            title = f"write `{written}`"[:60]
-            yield Diagnosis("misplaced-type", message, span, (Edit(span, written),), title, least=1)
+        if not type or before not in {None, "(", ",", "<"} or context.name(name) not in NAMES:
+            return
+        span = Span(name.at, type[0])
+        written = f"{type[1]} {name}"
+        message = "the type of a value belongs before its name"
     elif before is not None and context.name(before) == "PRIM":
         end = closing(rest) if context.token == "[" else 0
         if end is None or (context.token != "[" and context.name(context.token) != "NUMBERS"):
@@ -188,14 +168,15 @@ def misplaced_types(context: ErrorContext) -> Iterator[Diagnosis]:
         span = Span(before.at, rest[end].end)
         written = f"{before}{context.text[context.at : span.end]} {name}"
         message = "dimensions belong after the element type"
-        title = f"write `{written}`"[:60]
-        yield Diagnosis("misplaced-type", message, span, (Edit(span, written),), title, least=1)
     elif name in _ATTRIBUTE_TYPES and rest[1:2] == ["="] and in_attributes(context):
         span = Span(name.at, context.token.end)
         written = f"{context.token}: {name}"
         message = "the type of an attribute belongs after its name"
-        title = f"write `{written}`"[:60]
-        yield Diagnosis("misplaced-type", message, span, (Edit(span, written),), title, least=2)
+        least = 2
+    else:
+        return
+    title = f"write `{written}`"[:60]
+    yield Diagnosis("misplaced-type", message, span, (Edit(span, written),), title, least=least)
 
 
 def _type_at(context: ErrorContext, tokens: list[Token]) -> tuple[int, str] | None:
@@ -207,17 +188,21 @@ def _type_at(context: ErrorContext, tokens: list[Token]) -> tuple[int, str] | No
     found = _TENSOR.match(context.text, first.at)
     if found is not None:
         return found.end(), _translated(found)
+    stop = first.end
     if context.name(first) in _TYPES:
-        end = closing(tokens[1:]) if tokens[1:2] == ["("] else -1
-        if end is None:
-            return None
-        stop = tokens[1 + end].end if end >= 0 else first.end
+        if tokens[1:2] == ["("]:
+            end = closing(tokens[1:])
+            if end is None:
+                return None
+            stop = tokens[1 + end].end
         return stop, context.text[first.at : stop]
     if first not in ALIASES:
         return None
     end = closing(tokens[1:]) if tokens[1:2] == ["["] else None
-    listed = tokens[1:] and context.name(tokens[1]) == "NUMBERS"
-    stop = tokens[1 + (end or 0)].end if end is not None or listed else first.end
+    if end is not None:
+        stop = tokens[1 + end].end
+    elif tokens[1:] and context.name(tokens[1]) == "NUMBERS":
+        stop = tokens[1].end
     return stop, ALIASES[first] + context.text[first.end : stop]
 
 

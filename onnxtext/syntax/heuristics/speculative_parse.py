@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from operator import itemgetter
 
 from onnxtext.diagnostics import Edit
-from onnxtext.syntax.grammar.lexer import BAD_KIND, END_KIND, Lexer, Token
+from onnxtext.syntax.grammar.lexer import Lexer, Token
+from onnxtext.syntax.grammar.tables import BAD_KIND, END_KIND
 from onnxtext.syntax.parser.lalr import MAX_STACK, Automaton
 
 MAX_TOKENS = 12
@@ -150,14 +151,14 @@ def attempt(
     text = region.text
     pieces = []
     places = []  # for each piece: offset in the edited text, in the original; whether inserted
-    created: list[tuple[int, int]] = []
+    spans: list[tuple[int, int]] = []  # of the inserted texts, in the edited text
     at, size = region.start, 0
     for edit in edits:
         for piece, origin in ((text[at : edit.span.start], at), (edit.text, edit.span.start)):
             pieces.append(piece)
             places.append((size, origin, piece is edit.text))
             size += len(piece)
-        created.append((size - len(edit.text), len(edit.text)))
+        spans.append((size - len(edit.text), size))
         at = edit.span.end
     touched = max(at, region.error)
     limit = min(len(text), touched + _AHEAD)
@@ -170,7 +171,6 @@ def attempt(
     states = States(automaton, region.states)
     tokens: list[Token] = []
     edited: list[int] = []
-    spans = [(start, start + size) for start, size in created]
     span = 0
     count = 0
     resume = -1

@@ -4,13 +4,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import islice, pairwise
 from math import inf
 
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
-from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.error_context import (
     CLOSING,
     Diagnosis,
@@ -22,7 +21,7 @@ from onnxtext.syntax.heuristics.error_context import (
     replace,
 )
 from onnxtext.syntax.heuristics.foreign_syntax import NAMES, closing
-from onnxtext.syntax.heuristics.tokens import conflict, unquoted
+from onnxtext.syntax.heuristics.tokens import conflict, typographic, unquoted
 
 _FARTHEST = 4000
 _MAX_TRIES = 40
@@ -65,7 +64,7 @@ def _unclosed(context: ErrorContext, quotes: list[int], end: int) -> Iterator[Di
             span = Span(quote + smart.start(), quote + smart.end())
             edits = (Edit(span, '"'),)
             yield Diagnosis(
-                "smart-quotes", _typographic(smart), span, edits, 'write `"`', "unsafe", least=1
+                "smart-quotes", typographic(smart[0]), span, edits, 'write `"`', "unsafe", least=1
             )
         for found in _END_OF_STRING.finditer(line, 1):
             tries += 1
@@ -78,20 +77,16 @@ def _unclosed(context: ErrorContext, quotes: list[int], end: int) -> Iterator[Di
     if smart is not None:
         span = Span(*smart.span())
         yield Diagnosis(
-            "smart-quotes", _typographic(smart), span, help='write `"`', skip_to=end + 1
+            "smart-quotes", typographic(smart[0]), span, help='write `"`', skip_to=end + 1
         )
     span = Span(quotes[-1], end)
     yield Diagnosis("unclosed-string", message, span, help='add a `"`', skip_to=end + 1)
 
 
-def _typographic(quote: re.Match[str]) -> str:
-    return f"`{quote[0]}` is a typographic quote; a string must be in plain quotes"
-
-
-def marks_for_one_another(context: ErrorContext) -> Iterator[Diagnosis]:
+def colon_or_equals(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose `:` in place of `=`, and the reverse: `axis: 1` and `ir_version = 8`."""
-    for token in (context.token, *reversed(context.done[-3:])):
-        if token in {":", "="} and isinstance(token, Token):
+    for token in context.nearby(3):
+        if token in {":", "="}:
             other = "=" if token == ":" else ":"
             if other == ":" and not context.rules & _COLON_RULES:
                 continue
@@ -160,11 +155,10 @@ _ROW = re.compile(r"#[^\n]*|[\[\]]|[^\s,#\[\]]+")
 def unclosed_row(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose a row of a tensor that lacks its `]` or has a `[` too many.
 
-    The dimensions of the tensor, or the indentation of the next row or of the closing bracket, show
-    which row it is.
+    To find the row, inspect the rank of the tensor and the indentation of rows and brackets.
     """
     text, done = context.text, context.done
-    # The text at the offset of a token that recovery inserted is another token.
+    # A token that recovery inserted has the offset of another token.
     starts = [
         index
         for index, (mark, value) in enumerate(pairwise(done), 1)
@@ -208,10 +202,10 @@ def _unclosed_row(at: int, edit: Edit) -> Diagnosis:
     return Diagnosis("unclosed-bracket", message, span, (edit,), title, "unsafe", least=1)
 
 
-STRUCTURE: tuple[Callable[[ErrorContext], Iterator[Diagnosis]], ...] = (
+STRUCTURE = (
     unclosed_row,
     unclosed_string,
-    marks_for_one_another,
+    colon_or_equals,
     misplaced_attributes,
     string_tensor,
     unquoted,

@@ -4,15 +4,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
-from onnxtext.diagnostics import Edit
+from onnxtext.diagnostics import Applicability, Edit
 from onnxtext.source import Span
 from onnxtext.suggestions import nearest
-from onnxtext.syntax.grammar.lexer import Token
+from onnxtext.syntax.grammar.table_cache import load_tables
 from onnxtext.syntax.heuristics.error_context import Diagnosis, ErrorContext, line_end, replace
-
-Recognizer = Callable[[ErrorContext], Iterator[Diagnosis]]
 
 NOTHING = ("None", "null", "nil")
 _SMART = "“”„‟«»‘’‚‛"
@@ -59,8 +57,7 @@ def slashes(context: ErrorContext) -> Iterator[Diagnosis]:
         if end >= 0:
             span = Span(at, end + 2)
             body = context.text[at + 2 : end].strip(" *")
-            line_end = context.text.find("\n", end)
-            tail = context.text[end + 2 : line_end if line_end >= 0 else None]
+            tail = context.text[end + 2 : line_end(context.text, end)]
             lines = [] if tail.strip() or not body else body.replace("\r", "").split("\n")
             edits = (Edit(span, "\n".join(f"# {line.strip(' *')}" for line in lines)),)
             message = "a comment must start with `#`, and ends at the end of the line"
@@ -95,13 +92,18 @@ def other_quotes(context: ErrorContext) -> Iterator[Diagnosis]:
         yield Diagnosis("single-quotes", message, span, edits, title, least=1)
     elif context.token is not None and context.token in _SMART:
         found = _SMART_QUOTED.match(context.text, context.at)
-        message = f"`{context.token}` is a typographic quote; a string must be in plain quotes"
+        message = typographic(context.token)
         if found is None:
             yield Diagnosis("smart-quotes", message, context.token.span, help='write "…"')
             return
         span = Span(*found.span())
         edits, title = (Edit(span, f'"{found[1]}"'),), f'write "{found[1]}"'[:60]
         yield Diagnosis("smart-quotes", message, span, edits, title, least=1)
+
+
+def typographic(quote: str) -> str:
+    """Return the message about a typographic quote."""
+    return f"`{quote}` is a typographic quote; a string must be in plain quotes"
 
 
 _NUMBER = re.compile(
@@ -151,13 +153,11 @@ def _number_words(written: str) -> tuple[str, str]:
 
 def _hex(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose `0X10`, and hexadecimal numbers where only decimals are valid."""
-    for token in filter(None, (context.token, context.done[-1] if context.done else None)):
+    for token in context.nearby(1):
         found = _UPPER_HEX.match(context.text, token.at)
         if found is not None:
-            written, message = (
-                found.group(),
-                "a hexadecimal number must begin with a lower-case `0x`",
-            )
+            written = found.group()
+            message = "a hexadecimal number must begin with a lower-case `0x`"
         elif context.name(token) == "HEX":
             written, message = str(token), "only decimal numbers are valid here"
         else:
@@ -169,7 +169,7 @@ def _hex(context: ErrorContext) -> Iterator[Diagnosis]:
 
 def python_words(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose `True`, `False` and `None`, and `true` in place of a number."""
-    for token in _nearby(context, 2):
+    for token in context.nearby(2):
         for words in (_WORDS, _NUMBERS_FOR):
             word = words.get(token)
             if word is None:
@@ -186,33 +186,23 @@ def python_words(context: ErrorContext) -> Iterator[Diagnosis]:
 def misspelt(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose misspelt or foreign keywords: `flaot[N]`, `float32`, `sequence(…)`, `metdata {`."""
     known = _keywords()
-    for token in _nearby(context, 4):
-        if context.name(token) not in {"WORD", "PRIM"}:
+    for token in context.nearby(4):
+        if context.name(token) != "WORD":
             continue
         meant = ALIASES.get(token)
         if meant is not None:
-            message = f"`{token}` is not a type"
+            code, message, safe = "unknown-type", f"`{token}` is not a type", True
         else:
-            meant = nearest(token, known) if context.name(token) == "WORD" else None
-            message = f"`{token}` is unknown here"
-        if meant is not None and meant != token:
-            code = "unknown-type" if token in ALIASES else "misspelt-keyword"
-            edits = (replace(token, meant),)
-            yield Diagnosis(
-                code,
-                message,
-                token.span,
-                edits,
-                f"write `{meant}`",
-                "unsafe" if code[0] == "m" else "safe",
-                least=3,
-            )
+            code, message, safe = "misspelt-keyword", f"`{token}` is unknown here", False
+            meant = nearest(token, known)
+        if meant is not None:
+            edits, title = (replace(token, meant),), f"write `{meant}`"
+            applicability: Applicability = "safe" if safe else "unsafe"
+            yield Diagnosis(code, message, token.span, edits, title, applicability, least=3)
 
 
 def _keywords() -> list[str]:
     """Return the keywords of the grammar, such as `float`, `seq` and `metadata`."""
-    from onnxtext.syntax.grammar.table_cache import load_tables
-
     special = (t for t in load_tables().terminals if t.priority == 1 and t.name != "FLOAT_WORD")
     return [word for terminal in special for word in re.findall(r"[a-z_0-9]+", terminal.pattern)]
 
@@ -250,9 +240,7 @@ CONFLICT_MARKERS = ("<<<<<<< ", "=======", ">>>>>>> ", "||||||| ")
 def conflict(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose conflict markers of git, such as `<<<<<<< HEAD`."""
     text = context.text
-    for token in (context.token, *reversed(context.done[-8:])):
-        if token is None:
-            continue
+    for token in context.nearby(8):
         line = text.rfind("\n", 0, token.at) + 1
         if text.startswith(CONFLICT_MARKERS, line):
             yield _conflict(context, line)
@@ -307,13 +295,7 @@ def foreign_marks(context: ErrorContext) -> Iterator[Diagnosis]:
             yield Diagnosis("wrong-mark", message, context.token.span, some, title)
 
 
-def _nearby(context: ErrorContext, count: int) -> Iterator[Token]:
-    if context.token is not None:
-        yield context.token
-    yield from reversed(context.done[-count:])
-
-
-SPELLING: tuple[Recognizer, ...] = (
+SPELLING = (
     conflict,
     slashes,
     semicolon,

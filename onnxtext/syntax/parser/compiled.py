@@ -18,7 +18,7 @@ from onnxtext.syntax.actions.semantic_error import SemanticError
 from onnxtext.syntax.grammar.dfa import IGNORED
 from onnxtext.syntax.grammar.lexer import Lexer, Token, load_lexer
 from onnxtext.syntax.grammar.table_cache import load_tables
-from onnxtext.syntax.grammar.tables import BAD, Tables
+from onnxtext.syntax.grammar.tables import BAD_KIND, END_KIND, Tables
 from onnxtext.syntax.parser.lalr import ERROR_NODE, MAX_STACK, Reduction, load_automaton
 from onnxtext.syntax.parser.parser import Parser
 from onnxtext.tensor.elements import ELEMENTS
@@ -34,7 +34,7 @@ _FRACTIONS = {
     "complex64": 23,
     "complex128": 52,
 }
-"""The fraction bits of the floats and the parts of complex numbers that the core reads."""
+"""The fraction bits of the floats and complex parts that the core reads; Python reads others."""
 
 OPERATIONS = {
     "attribute": "ATTRIBUTE",
@@ -91,7 +91,7 @@ OPERATIONS = {
     "untyped_value": "VALUE",
     "value_name": "TEXT",
 }
-"""Maps the name of an action to the operation that the core runs instead of the action.
+"""Maps the name of an action to the operation that the core runs instead (see `_core.grammar`).
 
 The core calls all other actions as functions."""
 
@@ -112,7 +112,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 
 
 class CoreParser(Parser):
-    """A parser with a native loop; it feeds a token to the Python machine where the loop stops."""
+    """A parser with a native loop; where the loop stops, the Python machine parses one token."""
 
     def __init__(self, text: str, start: str) -> None:
         super().__init__(text, start)
@@ -151,7 +151,7 @@ def load_grammar() -> Grammar:
         tables.goto_matrix.data,
         rules,
         terminals,
-        "$END",
+        END_KIND,
         origins,
         {
             "Token": Token,
@@ -169,7 +169,7 @@ def number_terminals(tables: Tables) -> dict[str, int]:
 
 
 def _scanner(tables: Tables, terminals: dict[str, int]) -> Scanner:
-    numbers = {"": KINDS["NOTHING"], BAD: KINDS["BAD"]} | terminals
+    numbers = {"": KINDS["NOTHING"], BAD_KIND: KINDS["BAD"]} | terminals
     accepts = [
         KINDS["IGNORED"] if name.startswith(IGNORED) else numbers[name]
         for name in tables.scanner.accepts
@@ -179,6 +179,7 @@ def _scanner(tables: Tables, terminals: dict[str, int]) -> Scanner:
 
 
 def _rule(reduction: Reduction, origins: dict[str, int]) -> tuple[Any, ...]:
+    """Return a rule in the form that `Grammar` of the core takes."""
     function: Callable[..., Any] | None = FUNCTIONS.get(reduction.name, reduction.action)
     if reduction.unit:
         name = "UNIT"
@@ -204,7 +205,7 @@ def _rule(reduction: Reduction, origins: dict[str, int]) -> tuple[Any, ...]:
 
 
 def _layout(type: Type) -> Layout:
-    """Return the parameters with which the core reads the elements of a tensor of this type."""
+    """Return the parameters with which the core reads the elements of a tensor."""
     element = ELEMENTS.get(type.element) if isinstance(type, TensorType) else None
     if not isinstance(type, TensorType) or element is None:
         return Layout(type, "", 0, 0, None, None)

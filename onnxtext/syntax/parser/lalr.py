@@ -17,9 +17,9 @@ from typing import Any
 from onnxtext.syntax import actions
 from onnxtext.syntax.actions.semantic_error import MAX_SEMANTIC_ERRORS, SemanticError
 from onnxtext.syntax.actions.strings import plain
-from onnxtext.syntax.grammar.lexer import END_KIND, Token
+from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.grammar.table_cache import load_tables
-from onnxtext.syntax.grammar.tables import Rule, Tables
+from onnxtext.syntax.grammar.tables import END_KIND, Rule, Tables
 
 Action = Callable[..., Any]
 
@@ -29,16 +29,16 @@ MAX_STACK = 1000
 LIST_ACTIONS = ("list_more", "more_nodes")
 """The actions that add an item to a list."""
 
-_ANYWHERE = (str, plain)
+_WITHOUT_OFFSET = (str, plain)
 """Actions that do not use the offset of their token."""
 
 
-def _pass_on(child: Any) -> Any:
+def _identity(child: Any) -> Any:
     return child
 
 
 def _selection(take: tuple[int, ...]) -> Callable[[Sequence[Any]], Sequence[Any]]:
-    """Return a function that selects the items with these indexes from a sequence."""
+    """Return a function that selects the items at some indexes from a sequence."""
     if len(take) > 1:
         return itemgetter(*take)
     return itemgetter(slice(take[0], take[0] + 1 or None) if take else slice(0))
@@ -55,14 +55,15 @@ class Reduction:
         take: for each child (an argument of the action), the 0-based index of its symbol in
             `symbols`. The index is -1 if the child is None because an optional `[x]` is absent.
         action: the function that returns the value of the rule, given the children. None if the
-            rule has only one child, whose value is the value of the rule.
-        call: `action`; if that is None, a function that returns its argument.
+            value of the rule is its only child.
+        call: `action`, or a function that returns its argument if `action` is None.
         located: whether the action has an additional first argument: the offset of the first token.
         unit: whether the rule has one symbol and no action, so it only renames the symbol.
         tokens: the indexes in `symbols` of the tokens whose offsets the action may need.
-        simple: whether the only child is the value of the only symbol, without any offset.
-        select: a function that returns the children, given the values of all symbols and one more
-            item, None. `select` itself is None if the children are the values of all symbols.
+        simple: whether the rule has one symbol, its value is the only child, and the action needs
+            no offset.
+        select: a function that selects the children from the values of all symbols and None, in
+            this order. `select` itself is None if the children are the values of all symbols.
     """
 
     __slots__ = (
@@ -77,11 +78,11 @@ class Reduction:
         self.size = len(rule.symbols)
         self.take = rule.take
         self.action = action
-        self.call = action or _pass_on
+        self.call = action or _identity
         self.located = located
         self.unit = self.action is None and self.size == 1
         self.tokens = [at for at in rule.take if at >= 0 and not rule.symbols[at].islower()]
-        if action is None or action in _ANYWHERE:
+        if action is None or action in _WITHOUT_OFFSET:
             self.tokens = []
         whole = rule.take == tuple(range(self.size))
         self.simple = whole and self.size == 1 and not located and not self.tokens
@@ -99,7 +100,7 @@ class Reduction:
         return self.call(at, *children) if self.located else self.call(*children)
 
 
-def _valued(rule: Rule) -> Reduction:
+def _tree_reduction(rule: Rule) -> Reduction:
     """Return the reduction of a rule with the action that builds its part of the syntax tree."""
     action = actions.ACTIONS.get(rule.action)
     return Reduction(rule, action, located=rule.action in actions.LOCATED)
@@ -115,7 +116,9 @@ class Automaton:
         accepting: the set of accepting states.
     """
 
-    def __init__(self, tables: Tables, reduction: Callable[[Rule], Reduction] = _valued) -> None:
+    def __init__(
+        self, tables: Tables, reduction: Callable[[Rule], Reduction] = _tree_reduction
+    ) -> None:
         self._tables = tables
         self.reductions = [reduction(rule) for rule in tables.rules]
         self.starts = tables.starts
@@ -131,40 +134,32 @@ class Automaton:
         return self._tables.actions
 
     @cached_property
-    def units(self) -> list[str | None]:
-        """For each state whose only action is to reduce by a unit rule: its name; otherwise None.
-
-        A unit rule only renames a symbol (see `Reduction`).
-        """
-        return [self._unit_of(row) for row in self.rows]
-
-    @cached_property
     def gotos(self) -> list[dict[str, int]]:
         """For each state: maps the name of a reduced rule to the next state.
 
         If the only action of the next state is to reduce by a unit rule, the dict has the state
-        after this reduction instead.
+        after this reduction instead. (A unit rule only renames a symbol, see `Reduction`.)
         """
+        units = [self._only_unit(row) for row in self.rows]
+
+        def after_units(gotos: dict[str, int], state: int) -> int:
+            while (origin := units[state]) is not None:
+                state = gotos[origin]
+            return state
+
         return [
-            {name: _beyond_units(row, state, self.units) for name, state in row.items()}
+            {name: after_units(row, state) for name, state in row.items()}
             for row in self._tables.gotos
         ]
 
-    def _unit_of(self, row: dict[str, int]) -> str | None:
-        """Return the name of the unit rule of a row that has no other action; else None."""
+    def _only_unit(self, row: dict[str, int]) -> str | None:
+        """Return the name of a unit rule if all actions in a row reduce by it; otherwise None."""
         targets = set(row.values())
         target = targets.pop() if len(targets) == 1 else 0
         if target >= 0:
             return None
         rule = self.reductions[~target]
         return rule.origin if rule.unit else None
-
-
-def _beyond_units(gotos: dict[str, int], state: int, units: list[str | None]) -> int:
-    """Follow unit reductions from a state to the first state that has another action."""
-    while (origin := units[state]) is not None:
-        state = gotos[origin]
-    return state
 
 
 @cache
@@ -182,22 +177,10 @@ class ErrorNode:
 
 ERROR_NODE = ErrorNode()
 
-ITEMS = frozenset(
-    [
-        "node",
-        "value_info",
-        "attribute",
-        "parameter",
-        "header_entry",
-        "header_item",
-        "function",
-        "section",
-        "metadata_item",
-        "annotation",
-        "training_item",
-        "resource",
-    ]
-)
+ITEMS = frozenset((
+    "node", "value_info", "attribute", "parameter", "header_entry", "header_item", "function",
+    "section", "metadata_item", "annotation", "training_item", "resource",
+))  # fmt: skip
 """The rules of statements and list items: recovery may drop one and keep its neighbors."""
 
 _MODELS = frozenset(("model", "headless_model"))
@@ -301,9 +284,7 @@ class Machine:
             where.append(at)
             row = rows[target]
             if len(states) > MAX_STACK:
-                deep = SemanticError("nested too deeply", code="too-deep")
-                deep.at = at
-                raise deep
+                raise SemanticError("nested too deeply", at=at, code="too-deep")
 
     def finish(self, at: int) -> Any:
         """Return the value of the start rule, at the end of the text.
@@ -316,7 +297,7 @@ class Machine:
         return self.values[-1]
 
     def value(self, reduction: Reduction, at: int, children: Sequence[Any]) -> Any:
-        """Return the value of a rule; if its action fails, call `keep` and return its result.
+        """Return the value of a rule; if its action fails, return the result of `keep`.
 
         Raises:
             SemanticError: the action failed, and `semantic_errors` is None or has too many errors.
@@ -349,9 +330,10 @@ class Machine:
         return ERROR_NODE if error.made is None else error.made
 
     def _patch(self, reduction: Reduction, at: int, children: Sequence[Any]) -> Any:
-        """Return the value of a rule that has error nodes among its children.
+        """Return the value of a rule if some children are error nodes.
 
-        Lists and models with a graph omit these children; other rules become an error node.
+        Lists, and models with a graph, omit these children. The value of other rules is an error
+        node.
         """
         if reduction.symbols[-1] in ITEMS and reduction.name in (*LIST_ACTIONS, "list_first"):
             return children[0] if len(children) > 1 else []

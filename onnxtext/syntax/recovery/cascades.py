@@ -6,9 +6,9 @@ guess (for example, if a statement was dropped). After a guess, an error is not 
 
 - in the statement of the guess;
 - on a line that is valid in another context: probably the guessed state is wrong, not the line;
-- at a closing bracket or the end of the text, if only one end of a block was dropped.
+- at a closing bracket or the end of the text, if one bracket of a pair was dropped.
 
-The first two conditions no longer apply once a statement parses without an error.
+The first two conditions apply until a statement parses without an error.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class CascadeFilter:
         self._error = self._resume = -1
 
     def is_cascade(self, context: ErrorContext) -> bool:
-        """Whether an error probably follows from a guess, so that it is not to be reported."""
+        """Whether an error probably follows from a guess and should not be reported."""
         start = context.region.start
         if self._inserted_brace and context.token is None:
             return True
@@ -100,7 +100,7 @@ class CascadeFilter:
 
 @cache
 def _contexts() -> tuple[tuple[tuple[int, ...], str], ...]:
-    """For each of `_CONTEXTS`, return the states after its text and the kind of its token."""
+    """Return, for each of `_CONTEXTS`, the states after its text and the kind of its token."""
     lexer, automaton = load_lexer(), load_automaton()
     stacks = []
     for beginning, end in _CONTEXTS:

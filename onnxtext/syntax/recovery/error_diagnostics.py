@@ -25,7 +25,7 @@ def diagnosis_report(source: Source, diagnosis: Diagnosis) -> Diagnostic:
         diagnosis.message,
         source=source,
         labels=(Label(diagnosis.span, diagnosis.label), *diagnosis.others),
-        help=diagnosis.help or (diagnosis.title or None),
+        help=diagnosis.help or diagnosis.title or None,
         fix=fix,
     )
 
@@ -33,10 +33,9 @@ def diagnosis_report(source: Source, diagnosis: Diagnosis) -> Diagnostic:
 def first_of_lines(
     text: str, syntax_errors: list[Diagnostic], errors: list[Diagnostic]
 ) -> list[Diagnostic]:
-    """Merge syntax and semantic errors in text order, keeping one kind of error for each line.
+    """Merge syntax and semantic errors in text order; keep one of the two kinds on each line.
 
-    The first error of a line decides which kind is kept: errors of the other kind on the same line
-    may only be consequences of the first error.
+    Keep the kind of the first error of the line: errors of the other kind may follow from it.
     """
     found = sorted([*syntax_errors, *errors], key=lambda item: item.labels[0].span)
     syntactic = {id(item) for item in syntax_errors}
@@ -53,17 +52,14 @@ def semantic_error_report(source: Source, error: SemanticError) -> Diagnostic:
     """Return the diagnostic of a semantic error."""
     at = error.at if error.at is not None else len(source.text)
     span = Span(at, min(at + error.length, len(source.text)))
-    help, fix = error.help, None
+    help, fix, instead = error.help, None, error.instead
     if error.step is not None:
         span = step_place(source.text, span, error.step)
-    if error.instead is not None:
-        help = f"write `{error.instead}`"
-        fix = Fix(help, (Edit(span, error.instead),), "unsafe")
-    if help is not None and help.startswith("one of "):
-        meant = nearest(source.text[slice(*span)], help.removeprefix("one of ").split(", "))
-        if meant is not None:
-            help = f"write `{meant}`"
-            fix = Fix(help, (Edit(span, meant),), "unsafe")
+    if instead is None and help is not None and help.startswith("one of "):
+        instead = nearest(source.text[slice(*span)], help.removeprefix("one of ").split(", "))
+    if instead is not None:
+        help = f"write `{instead}`"
+        fix = Fix(help, (Edit(span, instead),), "unsafe")
     return Diagnostic(
         error.code, error.message, source=source, labels=(Label(span),), help=help, fix=fix
     )

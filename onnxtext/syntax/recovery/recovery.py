@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Error recovery: continue parsing after an error, without cascading errors.
 
-A value that an action rejects becomes an error node (`lalr.ERROR_NODE`). At an unexpected token,
-the text is corrected by edits (from `heuristics`), or the statement is dropped.
+If an action raises a semantic error, the value of its rule becomes an error node
+(`lalr.ERROR_NODE`). At an unexpected token, the edits of `heuristics` correct the text, or the
+statement is dropped.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from onnxtext.diagnostics import Diagnostic, Edit
 from onnxtext.source import Source, Span
 from onnxtext.syntax.actions.section_binding import DANGLING
 from onnxtext.syntax.actions.semantic_error import MAX_SEMANTIC_ERRORS, SemanticError
-from onnxtext.syntax.grammar.lexer import END_KIND, Token
+from onnxtext.syntax.grammar.lexer import Token
+from onnxtext.syntax.grammar.tables import END_KIND
 from onnxtext.syntax.heuristics.corrections import Budget
 from onnxtext.syntax.heuristics.diagnose import (
     diagnose,
@@ -33,7 +35,7 @@ from onnxtext.syntax.heuristics.error_context import (
 from onnxtext.syntax.heuristics.foreign_syntax import unopened
 from onnxtext.syntax.heuristics.speculative_parse import Outcome, Region, States
 from onnxtext.syntax.heuristics.tokens import CONFLICT_MARKERS
-from onnxtext.syntax.parser.lalr import ERROR_NODE, ITEMS, Machine, Unexpected
+from onnxtext.syntax.parser.lalr import ERROR_NODE, Machine, Unexpected
 from onnxtext.syntax.parser.parser import Parser
 from onnxtext.syntax.recovery.cascades import CascadeFilter
 from onnxtext.syntax.recovery.error_diagnostics import (
@@ -43,6 +45,7 @@ from onnxtext.syntax.recovery.error_diagnostics import (
 )
 from onnxtext.syntax.recovery.resynchronization import (
     Resynchronization,
+    drop_item,
     is_synchronous,
     rewind,
     sync_positions,
@@ -50,7 +53,7 @@ from onnxtext.syntax.recovery.resynchronization import (
 
 _MAX_WIDER = 3
 _LONGEST_WIDER = 80
-"""Maximum number of enclosing constructs to search for a correction, and of tokens in each."""
+"""Maximum number of enclosing constructs to inspect for an error, and of tokens in each."""
 
 LONGEST_STATEMENT = 4000
 """Maximum number of characters of a statement to parse again to diagnose an error in it."""
@@ -84,6 +87,8 @@ class Recovery:
         self.text = parser.text
         self.diagnostics: list[Diagnostic] = []
         self._errors = semantic_errors
+        # Offsets: errors up to `_reported` and in text before `_resumed` have been reported;
+        # `_skipped` is the end of the text that was skipped last.
         self._reported = self._skipped = self._resumed = -1
         self._edits: list[Edit] = []
         # For each guess: start and end offset, and the number of semantic errors before it.
@@ -110,7 +115,7 @@ class Recovery:
         known = {(error.code, error.at): error for error in reversed(kept)}
         semantic = [semantic_error_report(self.source, error) for error in known.values()]
         found = first_of_lines(self.text, self.diagnostics, semantic)
-        if self.text.count('"""') % 2:  # the text after the first wrong one may be a string
+        if self.text.count('"""') % 2:  # after the first wrong quotes, all text may be a string
             starts = [item.labels[0].span.start for item in found]
             wrong = (index for index, at in enumerate(starts) if self.text.startswith('"""', at))
             found = found[: next(wrong, len(found)) + 1]
@@ -122,7 +127,7 @@ class Recovery:
         return found
 
     def _follows_from_guess(self, number: int, error: SemanticError) -> bool:
-        """Whether a semantic error, the one with index `number`, may follow from a guess."""
+        """Whether a semantic error, which has the index `number`, may follow from a guess."""
         at = -1 if error.at is None else error.at
         return any(start <= at <= end and number >= count for start, end, count in self._guesses)
 
@@ -139,10 +144,8 @@ class Recovery:
         Returns:
             The offset at which parsing continues; None to give up.
         """
-        parser = self.parser
-        machine = parser.machine
         at = unexpected.at
-        token = parser.lexer.token(self.text, at)
+        token = self.parser.lexer.token(self.text, at)
         self._recoveries += 1
         found = len(self.diagnostics) + len(self._errors)
         if found >= MAX_SEMANTIC_ERRORS or (found and self._recoveries > _MAX_RECOVERIES):
@@ -157,7 +160,7 @@ class Recovery:
         certain = diagnosis is not None and diagnosis.code == "wrong-mark" and not diagnosis.doubt
         cascade = not certain and self._closes_wrong_list(context)
         cascade = cascade or self._cascades.is_cascade(context)
-        # Text that was skipped has been reported.
+        # The skipped text has been reported.
         cascade = cascade or (diagnosis is not None and diagnosis.span.start < self._resumed)
         doubt = inf if diagnosis is None else diagnosis.doubt
         if at > self._reported and may_be_wider(context, doubt) and not is_incomplete(context):
@@ -170,29 +173,50 @@ class Recovery:
                 if other is not None:
                     context, position, diagnosis, doubt = wider, outer, other, other.doubt
         if diagnosis is not None and diagnosis.edits:
-            if not cascade:
-                self._report(diagnosis)
-            outcome = context.attempt(*diagnosis.edits)
-            count = len(self._errors)
-            if outcome is None and context.next_statement is not None:
-                outcome = context.until(context.next_statement).attempt(*diagnosis.edits)
-            assert outcome is not None
-            # After an incomplete statement, an error at the next statement is an error of its own.
-            self._reported = at if context.next_statement is None else context.next_statement - 1
-            if context.region.start < at or context.done:
-                rewind(machine, position)
-            if self._feed(outcome, guessed=not diagnosis.title):
-                self._edits = [*context.earlier_edits, *diagnosis.edits]
-                self._guesses.append((context.region.start, outcome.resume, count))
-                if not diagnosis.title:
-                    inserted = "".join([edit.text for edit in diagnosis.edits])
-                    self._cascades.note_guess(at, outcome.resume, inserted=inserted)
-                elif not cascade:
-                    self._cascades.note_certain()
-                return outcome.resume
+            resume = self._apply(diagnosis, context, position, cascade)
+            if resume is not None:
+                return resume
             diagnosis = None
+        return self._skip(diagnosis, context, position, cascade)
+
+    def _apply(
+        self, diagnosis: Diagnosis, context: ErrorContext, position: int, cascade: bool
+    ) -> int | None:
+        """Parse the statement of an error again, with the edits of the diagnosis.
+
+        Returns:
+            The offset at which parsing continues; None if the parser rejects the edited statement.
+        """
+        at = context.at
+        if not cascade:
+            self._report(diagnosis)
+        outcome = context.attempt(*diagnosis.edits)
+        count = len(self._errors)
+        if outcome is None and context.next_statement is not None:
+            outcome = context.until(context.next_statement).attempt(*diagnosis.edits)
+        assert outcome is not None
+        # After an incomplete statement, an error at the next statement is an error of its own.
+        self._reported = at if context.next_statement is None else context.next_statement - 1
+        if context.region.start < at or context.done:
+            rewind(self.parser.machine, position)
+        if not self._feed(outcome, guessed=not diagnosis.title):
+            return None
+        self._edits = [*context.earlier_edits, *diagnosis.edits]
+        self._guesses.append((context.region.start, outcome.resume, count))
+        if not diagnosis.title:
+            inserted = "".join([edit.text for edit in diagnosis.edits])
+            self._cascades.note_guess(at, outcome.resume, inserted=inserted)
+        elif not cascade:
+            self._cascades.note_certain()
+        return outcome.resume
+
+    def _skip(
+        self, diagnosis: Diagnosis | None, context: ErrorContext, position: int, cascade: bool
+    ) -> int | None:
+        """Drop a statement or list item; return the offset after it, or None to give up."""
+        at = context.at
         skip_to = diagnosis.skip_to if diagnosis else None
-        resync = Resynchronization(context, machine, position, skip_to)
+        resync = Resynchronization(context, self.parser.machine, position, skip_to)
         resume = resync.find(at if at > self._reported else at + 1)
         if at > self._reported and not cascade:
             self._report(diagnosis or resync.diagnosis())
@@ -230,21 +254,21 @@ class Recovery:
         position, start = 0, at
         for position in sync_positions(machine):
             start = machine.where[position] if position < len(machine.where) else at
-            # A line after `Conv <` that is indented no deeper is not part of the list, and a
-            # conflict marker begins none.
+            # A line that follows `Conv <` and is indented no deeper is not part of the list; a
+            # conflict marker is not part of any list.
             if start < line:
                 break
             if not marked and (start < at or not self._is_outside_list(position, at, first)):
                 break
         else:
-            if position == 0 or marked:  # before the first list: use the line
+            if position == 0 or marked:  # no enclosing list: begin at the line
                 after = (index for index, where in enumerate(machine.where) if where >= line)
                 position = next(after, len(machine.where))
-                # A string such as a docstring in Python was taken for the name of the graph.
+                # The parser read a docstring, as in Python, as the name of the graph.
                 if position and self.text.startswith('"""', machine.where[position - 1]):
                     position -= 1
                 start = machine.where[position] if position < len(machine.where) else at
-        opened = _innermost(machine, position)
+        opened = _open_bracket(machine, position)
         made = tuple(edit for edit in self._edits if edit.span.start >= start)
         if at - start <= LONGEST_STATEMENT and len(made) <= MAX_TRIES:
             region = Region(self.text, start, tuple(machine.states[: position + 1]), at)
@@ -260,7 +284,7 @@ class Recovery:
     def _wider_contexts(
         self, context: ErrorContext, position: int
     ) -> Iterator[tuple[ErrorContext, int]]:
-        """Yield contexts extended to enclosing constructs without errors, with stack positions."""
+        """Yield contexts of the error in larger and larger constructs, with stack positions."""
         machine = self.parser.machine
         outer = [place for place in sync_positions(machine) if place < position]
         for place in [*outer, 0][:_MAX_WIDER]:
@@ -273,13 +297,13 @@ class Recovery:
             if len(tokens) > _LONGEST_WIDER:
                 return
             if place < position and all(states.feed(self.parser.lexer.kind(t)) for t in tokens):
-                opened = _innermost(machine, place)
+                opened = _open_bracket(machine, place)
                 yield ErrorContext(region, context.token, tokens, (), opened), place
 
     def _closes_wrong_list(self, context: ErrorContext) -> bool:
-        """Whether a bracket closes a list in which an action found an error.
+        """Whether a syntax error at the end of a list may follow from a semantic error in the list.
 
-        Or whether the text ends in a list in which an action missed a closing bracket.
+        At the end of the text, only a semantic error about an unclosed bracket counts.
         """
         if context.opened is None:
             return False
@@ -337,12 +361,10 @@ class Recovery:
         Returns:
             The length of the text; None if a construct cannot be closed.
         """
-        machine = self.parser.machine
-        machine.has_error_nodes = True
-        end = len(self.text)
+        self.parser.machine.has_error_nodes = True
         known = len(self._errors)
         try:
-            return self._close_all(end)
+            return self._close_all(len(self.text))
         finally:
             del self._errors[known:]  # errors of the truncated constructs
 
@@ -361,29 +383,10 @@ class Recovery:
         return None
 
 
-def _innermost(machine: Machine, position: int) -> Span | None:
+def _open_bracket(machine: Machine, position: int) -> Span | None:
     """Return the span of the innermost open bracket on the stack below a position."""
     for index in range(min(position, len(machine.where)) - 1, -1, -1):
         value = machine.values[index]
         if isinstance(value, str) and value in {"(", "[", "{", "<"}:
             return Span(machine.where[index], machine.where[index] + 1)
     return None
-
-
-def drop_item(machine: Machine) -> bool:
-    """Replace the innermost item on the stack by an error node; return False if there is none."""
-    for position in sync_positions(machine):
-        gotos = machine.automaton.gotos[machine.states[position]]
-        if position == len(machine.values):
-            continue
-        item = next((name for name in gotos if name in ITEMS), None)
-        if item is None:
-            rewind(machine, position)
-            return True
-        at = machine.where[position]
-        rewind(machine, position)
-        machine.states.append(gotos[item])
-        machine.values.append(ERROR_NODE)
-        machine.where.append(at)
-        return True
-    return False

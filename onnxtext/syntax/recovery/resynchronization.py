@@ -58,7 +58,7 @@ class Resynchronization:
     """A search for the token at which parsing can continue after an error.
 
     Attributes:
-        early: the offset at which parsing continues if it is not after the error. Then the
+        early: the offset at which parsing continues if it is before the error, because the
             statement before this offset is incomplete. None if parsing continues after the error.
     """
 
@@ -75,8 +75,8 @@ class Resynchronization:
         """Repair the stack, and return the offset at which to continue; None to give up.
 
         Args:
-            least: the minimum offset. It does not apply to the start of a statement before the
-                error, or if the diagnosis of the error has an offset `skip_to`.
+            least: the minimum offset. It is ignored for a statement that begins before the error,
+                and if the diagnosis of the error has an offset `skip_to`.
         """
         if self.context.token is None or not self.positions:
             return None
@@ -92,15 +92,17 @@ class Resynchronization:
         if self.early is not None:
             before = context.until(self.early)
             if before.done and not before.previous_line_complete:
-                return _incomplete(context, self.early)
-        words = expected_words(context)
-        span = Span(context.at, context.at + (len(context.token) if context.token else 0))
+                last = before.done[-1]
+                unedited = ErrorContext(before.region, before.token, before.done)
+                return incomplete_statement(sentence(ranked_words(unedited)), last, last.span)
+        words = sentence(ranked_words(context))
+        span = Span(context.at, context.at + len(context.token or ""))
         return Diagnosis(
             "syntax-error", f"expected {words}, found {found_words(context.token)}", span
         )
 
     def _within_line(self, least: int) -> int | None:
-        """Drop a list item; return the offset of the comma or closing bracket after it, or None."""
+        """Drop a list item; return the offset of the comma or bracket after it; None on failure."""
         context = self.context
         machine = self.machine
         position = self.positions[0]
@@ -112,14 +114,16 @@ class Resynchronization:
         stacks = [s for s in stacks if States(machine.automaton, s).takes("COMMA")]
         if not stacks or (not context.done and position < len(machine.where)):
             return None
-        depth = _depth(context.done)
+        depth = sum((token in OPENING) - (token in CLOSING) for token in context.done)
         indent = indentation(context.text, context.region.start)
         at = context.at
         for _ in range(_MAX_SKIPPED):
             token = context.lexer.token(context.text, at)
-            if token is None:
-                return None
-            if token.at > context.line_end and self._starts_line(token, indent):
+            if token is None or (
+                token.at > context.line_end
+                and begins_line(context.text, token.at)
+                and indentation(context.text, token.at) <= indent
+            ):
                 return None
             if token in OPENING:
                 depth += 1
@@ -127,7 +131,8 @@ class Resynchronization:
                 kind = context.lexer.kind(token)
                 for stack in stacks:
                     if States(machine.automaton, stack).feed(kind):
-                        self._drop(position, stack[position + 1 :])
+                        start = self._start(position)
+                        _replace_top(machine, position, stack[position + 1 :], start)
                         return token.at
                 if token != ",":
                     return None
@@ -135,16 +140,6 @@ class Resynchronization:
                 depth -= 1
             at = token.end
         return None
-
-    def _drop(self, position: int, states: list[int]) -> None:
-        machine = self.machine
-        at = self._start(position)
-        rewind(machine, position)
-        for state in states:
-            machine.states.append(state)
-            machine.values.append(ERROR_NODE)
-            machine.where.append(at)
-        machine.has_error_nodes = True
 
     def _start(self, position: int) -> int:
         """Return the offset of the item that begins at a stack position."""
@@ -182,7 +177,8 @@ class Resynchronization:
         return None if possible is None else self._resume_at(*possible, True)
 
     def _resume_at(self, position: int, at: int, early: bool) -> int:
-        self._drop(position, [])
+        rewind(self.machine, position)
+        self.machine.has_error_nodes = True
         if early:
             self.early = at
         return at
@@ -217,24 +213,23 @@ class Resynchronization:
         outcome = attempt(context.lexer, context.automaton, region, ())
         return outcome is not None and (outcome.promising or outcome.count >= 2)
 
-    def _starts_line(self, token: Token, indent: int) -> bool:
-        text = self.context.text
-        return begins_line(text, token.at) and indentation(text, token.at) <= indent
+
+def drop_item(machine: Machine) -> bool:
+    """Replace the innermost item on the stack by an error node; return False if there is none."""
+    for position in sync_positions(machine):
+        if position < len(machine.values):
+            gotos = machine.automaton.gotos[machine.states[position]]
+            states = [gotos[name] for name in gotos if name in ITEMS]
+            _replace_top(machine, position, states[:1], machine.where[position])
+            return True
+    return False
 
 
-def expected_words(context: ErrorContext) -> str:
-    """Describe the valid tokens in a phrase, the likeliest first."""
-    return sentence(ranked_words(context))
-
-
-def _incomplete(context: ErrorContext, early: int) -> Diagnosis:
-    """Return the diagnosis of a statement that is incomplete before an offset."""
-    done = [token for token in context.done if token.at < early]
-    region = Region(context.text, context.region.start, context.region.states, early)
-    words = expected_words(ErrorContext(region, context.lexer.token(context.text, early), done))
-    last = done[-1]
-    return incomplete_statement(words, last, last.span)
-
-
-def _depth(tokens: list[Token]) -> int:
-    return sum((token in OPENING) - (token in CLOSING) for token in tokens)
+def _replace_top(machine: Machine, position: int, states: list[int], at: int) -> None:
+    """Pop all states above the stack index `position`, then push states with error nodes."""
+    rewind(machine, position)
+    for state in states:
+        machine.states.append(state)
+        machine.values.append(ERROR_NODE)
+        machine.where.append(at)
+    machine.has_error_nodes = True
