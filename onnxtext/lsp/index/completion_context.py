@@ -14,7 +14,7 @@ from typing import Literal
 
 from onnxtext.lsp.index.index import Index
 from onnxtext.lsp.index.section_context import SectionContext, section_context
-from onnxtext.lsp.index.section_names import name_of
+from onnxtext.lsp.index.section_names import name_of, split_overload
 from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import Token, load_lexer
 
@@ -47,7 +47,6 @@ class Context:
         attribute: for a value, the name of its attribute or header key; for an argument, the name
             of its decorator, or of the list in the decorator.
         given: the names of the attributes, keys or arguments that the same list already has.
-        at: the offset of the operator's name.
         section: the completion context in a section; None outside of sections.
     """
 
@@ -60,7 +59,6 @@ class Context:
     number: int = 0
     attribute: str = ""
     given: list[str] = field(default_factory=list)
-    at: int = 0
     section: SectionContext | None = None
 
 
@@ -269,13 +267,8 @@ class _Reader:
         return opening is not None and opening > 0 and self.tokens[opening - 1] == "=>"
 
     def _take_operator(self, words: list[Token]) -> None:
-        made = self.made
-        if ":" in words:
-            colon = words.index(":")  # type: ignore[arg-type]
-            made.overload = name_of("".join(words[colon + 1 :]))
-            words = words[:colon]
-        made.operator = [name_of(word) for word in words if word != "."]
-        made.at = words[0].at if words else 0
+        names, self.made.overload = split_overload(words)
+        self.made.operator = list(map(name_of, names))
 
     def _take_outputs(self, equals: int) -> None:
         index = equals - 1

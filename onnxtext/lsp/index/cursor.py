@@ -174,8 +174,7 @@ def _in_sections(index: Index, offset: int) -> CursorTarget | None:
     for name in index.sections:
         if name.span.start <= offset <= name.span.end:
             if name.function is not None:
-                domain, function, overload = name.function
-                key: Key = ("function", 0, (plain_domain(domain), function, overload))
+                key: Key = ("function", 0, name.function)
                 return CursorTarget("function", name.name, name.span, key=key)
             scope = section_scope(index, name)
             if scope is None:

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from onnxtext.ast.list_order import ORDERS
-from onnxtext.checker.context.checked_model import plain_domain
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.lsp.index.section_names import SectionName, name_of
 from onnxtext.source import Span
@@ -37,14 +36,12 @@ def section_scope(index: Index, name: SectionName) -> Scope | None:
     assert index.subject is not None
     functions = index.subject.functions
     if name.function is not None:
-        key = name.function
-        return functions.get((plain_domain(key[0]), key[1], key[2]))
+        return functions.get(name.function)
     if name.training is not None:
         return _training(index, *name.training)
     scope = index.subject.main
     if name.within is not None:
-        domain, function, overload = name.within
-        scope = functions.get((plain_domain(domain), function, overload))
+        scope = functions.get(name.within)
     for node, attribute in name.path:
         if scope is None:
             return None

@@ -7,9 +7,11 @@ The syntax tree has no positions of these names, so they are found from the toke
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from onnxtext.ast.paths import Step
+from onnxtext.checker.context.checked_model import FunctionKey, plain_domain
 from onnxtext.source import Span
 from onnxtext.syntax.actions.sections import BLOCKS
 from onnxtext.syntax.actions.semantic_error import SemanticError
@@ -24,8 +26,6 @@ _MOST = 200_000
 @dataclass(frozen=True, slots=True)
 class SectionName:
     """A name in a section that refers to a value, node or function.
-
-    The key of a function is (domain, name, overload).
 
     Attributes:
         at: the offset of the section.
@@ -47,8 +47,8 @@ class SectionName:
     name: str
     span: Span
     path: tuple[tuple[Step, Step], ...] = ()
-    within: tuple[str, str, str] | None = None
-    function: tuple[str, str, str] | None = None
+    within: FunctionKey | None = None
+    function: FunctionKey | None = None
     training: tuple[int, str] | None = None
     is_label: bool = False
     is_parameter: bool = False
@@ -91,7 +91,7 @@ class _Reader:
         quantization = self.next() == "quantization"
         self.next()
         depth, within = 1, None
-        functions: list[tuple[int, tuple[str, str, str]]] = []
+        functions: list[tuple[int, FunctionKey]] = []
         waiting: list[Token] = []
         for _ in range(_MOST):
             token = self.next()
@@ -167,31 +167,26 @@ class _Reader:
     def _block(
         self,
         tokens: list[Token],
-        within: tuple[str, str, str] | None,
+        within: FunctionKey | None,
         found: list[SectionName],
-    ) -> tuple[str, str, str] | None:
+    ) -> FunctionKey | None:
         """Read the path of a block; return the key of the function for a block `function`."""
         if not tokens or tokens[0] not in BLOCKS:
             return None
         if tokens[0] != "function":
             self._path(tokens[1:], within, found)
             return None
-        words = [token for token in tokens[1:] if token not in (".", ":")]
-        overload = ":" in tokens
-        names = [name_of(token) for token in words]
-        if len(names) < 1 + overload:
-            return None
-        last = words[-2] if overload else words[-1]
-        parts = names[:-1] if overload else names
-        key = ".".join(parts[:-1]), parts[-1], names[-1] if overload else ""
-        span = Span(last.at, last.at + len(last))
-        found.append(SectionName(self.at, parts[-1], span, function=key))
+        key = key_of_function(tokens[1:])
+        if key is not None:
+            name = split_overload(tokens[1:])[0][-1]
+            span = Span(name.at, name.at + len(name))
+            found.append(SectionName(self.at, key[1], span, function=key))
         return key
 
     def _path(
         self,
         tokens: list[Token],
-        within: tuple[str, str, str] | None,
+        within: FunctionKey | None,
         found: list[SectionName],
     ) -> tuple[tuple[Step, Step], ...]:
         """Read a path such as `[label].attribute[1].output`, and add its labels and outputs.
@@ -199,22 +194,7 @@ class _Reader:
         Returns:
             The path to the graph of the last name.
         """
-        steps: list[tuple[Step, Token]] = []
-        is_label = False
-        for token in tokens:
-            if token in (".", "]"):
-                continue
-            if token == "[":
-                is_label = True
-            elif is_label:
-                steps.append((Step(name_of(token), None, True), token))
-                is_label = False
-            elif token.startswith("[") and steps:
-                number = token.strip("[] \t")
-                step, place = steps[-1]
-                steps[-1] = step._replace(number=int(number) if number.isdigit() else None), place
-            else:
-                steps.append((Step(name_of(token)), token))
+        steps = path_steps(tokens)
         path: list[tuple[Step, Step]] = []
         for index in range(0, len(steps), 2):
             step, token = steps[index]
@@ -226,6 +206,41 @@ class _Reader:
             if index + 1 < len(steps):
                 path.append((step, steps[index + 1][0]))
         return tuple(path)
+
+
+def path_steps(tokens: Sequence[Token]) -> list[tuple[Step, Token]]:
+    """Return (step, token of its name) of each step of a path such as `[label].body[1].output`."""
+    steps: list[tuple[Step, Token]] = []
+    is_label = False
+    for token in tokens:
+        if token in (".", "]"):
+            continue
+        if token == "[":
+            is_label = True
+        elif token.startswith("[") and steps and not is_label:
+            number = token.strip("[] \t")
+            step, name = steps[-1]
+            steps[-1] = step._replace(number=int(number) if number.isdigit() else None), name
+        else:
+            steps.append((Step(name_of(token), None, is_label), token))
+            is_label = False
+    return steps
+
+
+def split_overload(tokens: Sequence[Token]) -> tuple[list[Token], str]:
+    """Return the names in a path of a function, and the overload: `d.F:one` → ([d, F], "one")."""
+    colon = next((at for at, token in enumerate(tokens) if token == ":"), len(tokens))
+    names = [token for token in tokens[:colon] if token != "."]
+    return names, name_of("".join(tokens[colon + 1 :]))
+
+
+def key_of_function(tokens: Sequence[Token]) -> FunctionKey | None:
+    """Return the key of the function with a path such as `d.F:one`; None without a name."""
+    names, overload = split_overload(tokens)
+    if not names:
+        return None
+    *domain, name = map(name_of, names)
+    return plain_domain(".".join(domain)), name, overload
 
 
 def name_of(token: str) -> str:
