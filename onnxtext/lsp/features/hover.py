@@ -103,9 +103,9 @@ def _label(document: Document, at_cursor: CursorTarget) -> str | None:
     place = node_labels(index, scope).get(at_cursor.key[2])
     if place is None:
         return None
-    original: Any = index.original(scope.nodes[place])
-    statement = index.statement_of[id(original)]
-    text = document.version.text[statement.at : statement.limit].rstrip("} \t\r\n")
+    statement = index.statement_of(scope.nodes[place])
+    assert statement is not None
+    text = index.chunk(statement).rstrip("} \t\r\n")
     if len(text) > _LONGEST_NODE:
         text = text[:_LONGEST_NODE] + "…"
     return f"{_fence(text)}\n\nnode of {scope.describe()}"

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as t
 
 from onnxtext.lsp.index.document import Document, Version
-from onnxtext.lsp.index.symbols import Statement
 from onnxtext.source import Span
 
 if TYPE_CHECKING:
@@ -50,16 +49,14 @@ def _around(version: Version, offset: int) -> list[Span]:
             if start + len(text) >= offset:
                 spans.append(Span(start, start + len(text)))
         scope = scope.parent
-    statement: Statement | None = index.statement_at(offset)
+    statement = index.statement_at(offset)
     while statement is not None:
         located = index.located(statement)
         if located is not None:
             spans.append(located.span)
             spans += [located.absolute(places) for _, places in located.path_to(offset)]
         holder = statement.scope.holder
-        statement = None
-        if holder is not None:
-            statement = index.statement_of.get(id(index.original(holder)))
+        statement = None if holder is None else index.statement_of(holder)
     line = version.lines.line_of(offset)
     start, end = version.lines.line_start(line), version.lines.line_end(line)
     text = version.text[start:end]

@@ -155,8 +155,7 @@ class Writer:
             self.others += statement_tokens(self._index, statement)
             return None
         means = self._meanings(statement)
-        chunk = version.text[statement.at : statement.limit]
-        found = match_plain(statement.kind, chunk)
+        found = match_plain(statement.kind, self._index.chunk(statement))
         if found is not None:
             relative = plain_tokens(statement, found, means)
             text = found.group()

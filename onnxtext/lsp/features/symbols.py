@@ -18,6 +18,7 @@ from onnxtext.lsp.index.exporter_lines import match_plain
 from onnxtext.lsp.index.reuse import fill
 from onnxtext.lsp.index.scope_ends import broken_statement_end
 from onnxtext.lsp.index.section_context import SECTION
+from onnxtext.lsp.index.statements import hull
 from onnxtext.lsp.index.symbols import Occurrence, Statement
 from onnxtext.source import Span
 
@@ -76,7 +77,7 @@ class _Outline:
         if statement.number in statement.scope.children:
             return None
         line, column = self.lines.place(statement.at)
-        chunk = self.text[statement.at : statement.limit]
+        chunk = self.index.chunk(statement)
         found = match_plain(statement.kind, chunk)
         if found is not None:
             text = found.group()
@@ -127,18 +128,17 @@ class _Outline:
 
     def scope(self, scope: Scope, depth: int = 0) -> tuple[str, Span]:
         """Return the symbol of a graph or function and its statements as JSON, and its span."""
-        start = max(scope.original.at, 0)
-        end = max(start, self.index.scope_end(scope))
+        start, end = self.index.scope_span(scope)
         span = Span(start, start + len(self.text[start:end].rstrip()))
         name = self.index.name_span(scope.original) if scope.original.at >= 0 else span
         is_function = scope.kind == "function"
-        span = _hull(span, name)
+        span = hull(span, name)
         children = []
         for statement, row in [] if depth > _DEEPEST else self._by_scope.get(id(scope), []):
             if row is None:
                 made, inner = self._statement(statement, depth)
                 children.append(made)
-                span = _hull(span, inner)
+                span = hull(span, inner)
             elif row:
                 children.append(row)
         symbol = _symbol(
@@ -155,8 +155,8 @@ class _Outline:
         """Return the spans of a statement and of its name."""
         located = self.index.located(statement)
         if located is None:
-            chunk = self.text[statement.at : statement.limit]
-            whole = Span(statement.at, statement.at + broken_statement_end(chunk))
+            end = statement.at + broken_statement_end(self.index.chunk(statement))
+            whole = Span(statement.at, end)
             return whole, whole
         named = located.find("outputs" if statement.kind == "node" else "name")
         return located.span, named or located.span
@@ -172,7 +172,7 @@ class _Outline:
         for body in bodies:
             child, inner = self.scope(body, depth + 1)
             children.append(child)
-            whole = _hull(whole, inner)
+            whole = hull(whole, inner)
         ranges = self._range(whole), self._range(part)
         return _symbol(*_describe(statement), *ranges, children), whole
 
@@ -208,10 +208,6 @@ def _symbol(
     texts = f'"name":{json.dumps(name)},"kind":{kind.value},"detail":{json.dumps(detail)}'
     ranges = f'"range":{range},"selectionRange":{selection}'
     return f'{{{texts},{ranges},"children":[{",".join(children)}]}}'
-
-
-def _hull(one: Span, other: Span) -> Span:
-    return Span(min(one.start, other.start), max(one.end, other.end))
 
 
 def find(server: Server, params: t.WorkspaceSymbolParams) -> list[t.WorkspaceSymbol] | None:

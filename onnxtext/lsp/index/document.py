@@ -15,7 +15,6 @@ from onnxtext.checker.inference.explain_shape_errors import written
 from onnxtext.diagnostics import Diagnostic
 from onnxtext.lsp.index.available_operators import schemas_of
 from onnxtext.lsp.index.declared_types import declared_types
-from onnxtext.lsp.index.exporter_lines import match_plain
 from onnxtext.lsp.index.index import Index
 from onnxtext.lsp.index.positions import Lines, change
 from onnxtext.lsp.index.reuse import Columns, fill
@@ -219,16 +218,9 @@ class Document:
         index, text = self.version.index, self.version.text
 
         def length(statement: Statement) -> int:
-            chunk = text[statement.at : statement.limit]
-            found = match_plain(statement.kind, chunk)
-            if found is not None:
-                end = found.end()
-            else:
-                located = index.located(statement)
-                if located is None:
-                    return -1
-                end = located.places.span.end
-            return -1 if "\n" in chunk[:end] or "\r" in chunk[:end] else end
+            span = index.statement_span(statement)
+            shown = "\n" if span is None else text[span.start : span.end]
+            return -1 if "\n" in shown or "\r" in shown else len(shown)
 
         column, _ = self.columns.take("lengths", index)
         try:

@@ -90,7 +90,7 @@ def _short_value(document: Document, owner: Scope, name: str, constant: int) -> 
         value = next((item for item in owner.initializers if item.name == name), value)
     if value is None:
         return ""
-    at = index.original(value).at  # type: ignore[attr-defined]
+    at = index.original(value).at
     if at < 0:
         return ""
     text = document.version.text[at : at + _MOST_TEXT]

@@ -223,7 +223,7 @@ class Drawing:
     def _group(self, group: Group) -> dict[str, Any]:
         if group.parent is None:
             scope = self.index.scopes[int(group.id[1:])]
-            span: Any = self._places.range(self._places.scope(scope))
+            span: Any = self._places.range(self.index.scope_span(scope))
             parent = self._holder(group)
         else:
             parent = group.parent.id

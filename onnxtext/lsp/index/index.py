@@ -19,7 +19,6 @@ from onnxtext.checker.context.checked_model import (
     FunctionKey,
     Options,
     Subject,
-    function_key,
     plain_domain,
 )
 from onnxtext.checker.context.finding import Place
@@ -28,9 +27,10 @@ from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Schemas
 from onnxtext.checker.engine.finding_positions import TextPlaces
 from onnxtext.lsp.index.available_operators import schemas_of
+from onnxtext.lsp.index.exporter_lines import match_plain
 from onnxtext.lsp.index.resolve_section_names import node_labels, section_scope, value_strings
-from onnxtext.lsp.index.scope_ends import find_end, limit_statements
-from onnxtext.lsp.index.section_names import SectionName, name_of, section_names
+from onnxtext.lsp.index.scope_ends import find_end, find_heads, limit_statements
+from onnxtext.lsp.index.section_names import SectionName, section_names
 from onnxtext.lsp.index.statements import Located, SpanMapCache
 from onnxtext.lsp.index.symbols import (
     Group,
@@ -42,7 +42,6 @@ from onnxtext.lsp.index.symbols import (
     parameter_names,
 )
 from onnxtext.source import Source, Span
-from onnxtext.syntax.grammar.lexer import load_lexer
 
 
 class Index:
@@ -83,22 +82,18 @@ class Index:
         self._numbers = {id(scope): number for number, scope in enumerate(self.scopes)}
         self.statements: list[Statement] = []
         self._symbols: dict[Key, Symbol] = {}
-        self._unsorted: list[Statement] = []
-        self._collect()
+        for scope in self.scopes:
+            self._values(scope)
+            self._nodes(scope)
+        self._by_scope = list(self.statements)
+        self.statements.sort(key=attrgetter("at"))
         self.starts = [statement.at for statement in self.statements]
         limit_statements(self)
 
     # ---- Building -----------------------------------------------------------------------------
 
-    def _collect(self) -> None:
-        for scope in self.scopes:
-            self._values(scope)
-            self._nodes(scope)
-        self._unsorted = list(self.statements)
-        self.statements.sort(key=_START)
-
     @cached_property
-    def statement_of(self) -> dict[int, Statement]:
+    def _by_item(self) -> dict[int, Statement]:
         """The statement of each item of the syntax tree, by the Python `id` of the item."""
         return {id(statement.item): statement for statement in self.statements}
 
@@ -107,7 +102,7 @@ class Index:
         """The symbols of the text, by `Symbol.key`; computed on first use."""
         for scope in self.scopes:
             self._head(scope)
-        for statement in self._unsorted:
+        for statement in self._by_scope:
             number = self.number(statement.scope)
             if statement.kind == "node":
                 self._names(number, statement)
@@ -180,28 +175,8 @@ class Index:
         """Return (`Symbol.key`, span) of the name and attribute parameters in a function's head."""
         known = self._heads.get(id(scope))
         if known is None:
-            known = self._heads[id(scope)] = list(self._find_heads(scope))
+            known = self._heads[id(scope)] = list(find_heads(self, scope))
         return known
-
-    def _find_heads(self, scope: Scope) -> Iterator[tuple[Key, Span]]:
-        function = scope.original
-        if not isinstance(function, Function) or function.at < 0:
-            return
-        span = self.name_span(function)
-        yield ("function", 0, function_key(function)), span
-        lexer = load_lexer()
-        number, depth, before = self.number(scope), 0, ""
-        for token in lexer.tokens(self.source.text, span.end, span.end + _LONGEST_HEAD):
-            if token == "<":
-                depth += 1
-            elif token == ">" or (not depth and token == "("):
-                return
-            elif depth == 1 and before in ("<", ","):
-                name = name_of(token)
-                yield ("parameter", number, name), Span(token.at, token.at + len(token))
-            elif token in "([{" or (token in ")]}"):
-                depth += 1 if token in "([{" else -1
-            before = str(token)
 
     def _calls(self, statement: Statement, node: Node) -> None:
         assert self.subject is not None
@@ -263,9 +238,8 @@ class Index:
             at = node_labels(self, scope).get(name)
             if at is None:
                 return
-            node: Any = self.original(scope.nodes[at])
-            label = Occurrence("definition", self.statement_of[id(node)], (("label", "name"),))
-            self._mark(key, name, label)
+            labeled = self.statement_of(scope.nodes[at])
+            self._mark(key, name, Occurrence("definition", labeled, (("label", "name"),)))
         self._mark(key, name, use)
 
     @cached_property
@@ -273,10 +247,14 @@ class Index:
         """The names in the sections at the end of the text."""
         return section_names(self.source.text) if self.model is not None else []
 
-    def original(self, item: object) -> object:
+    def original(self, item: Any) -> Any:
         """Return the syntax tree's item for a scope's item, which may be a copy."""
         assert self.subject is not None
         return self.subject.resolved.original(item)
+
+    def statement_of(self, item: Node | ValueInfo) -> Statement | None:
+        """Return the statement of a scope's node or value; None if it has none in the text."""
+        return self._by_item.get(id(self.original(item)))
 
     # ---- Queries ------------------------------------------------------------------------------
 
@@ -308,13 +286,29 @@ class Index:
         """Return the span of the name of a graph or function."""
         return self.places.span(Place(item, ("name",)))
 
+    def chunk(self, statement: Statement) -> str:
+        """Return the text from the start of a statement to its last possible end."""
+        return self.source.text[statement.at : statement.limit]
+
+    def statement_span(self, statement: Statement) -> Span | None:
+        """Return the span of a statement; None if its text has an error."""
+        plain = match_plain(statement.kind, self.chunk(statement))  # faster than a span map
+        if plain is not None:
+            return Span(statement.at, statement.at + plain.end())
+        located = self.located(statement)
+        return None if located is None else located.span
+
+    def located_item(self, item: Node | ValueInfo | None) -> Located | None:
+        """Return `located` of the statement of a scope's node or value; None if it has none."""
+        statement = None if item is None else self.statement_of(item)
+        return None if statement is None else self.located(statement)
+
     def located(self, statement: Statement) -> Located | None:
         """Return the spans of a statement and its parts; None if its text has an error."""
         try:
             return self._located[statement.at]
         except KeyError:
-            chunk = self.source.text[statement.at : statement.limit]
-            places = self._cache.find(statement.kind, chunk)
+            places = self._cache.find(statement.kind, self.chunk(statement))
             found = None if places is None else Located(statement.at, places)
             self._located[statement.at] = found
             return found
@@ -335,18 +329,14 @@ class Index:
 
     def statement_at(self, offset: int) -> Statement | None:
         """Return the innermost statement that contains an offset; None if none does."""
-        number = bisect_right(self.starts, offset) - 1
-        for _ in range(_MOST_BACK):
-            if number < 0:
-                return None
+        last = bisect_right(self.starts, offset) - 1
+        for number in range(last, max(last - _MOST_BACK, -1), -1):
             statement = self.statements[number]
             located = self.located(statement)
             if located is not None and located.span.end >= offset:
                 return statement
-            holder = statement.scope.holder
-            if holder is None and statement.kind == "node":
-                return None
-            number -= 1
+            if statement.scope.holder is None and statement.kind == "node":
+                return None  # no earlier statement contains this node
         return None
 
     def statements_in(self, start: int, end: int) -> Iterator[Statement]:
@@ -391,7 +381,11 @@ class Index:
             known = self._ends[id(scope)] = find_end(self, scope)
         return known
 
+    def scope_span(self, scope: Scope) -> Span:
+        """Return the span of a graph or function."""
+        start = max(scope.original.at, 0)
+        return Span(start, max(start, self.scope_end(scope)))
 
-_START = attrgetter("at")
+
 _MOST_BACK = 10_000
-_LONGEST_HEAD = 10_000
+"""Maximum number of statements to search for the one that contains an offset."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from onnxtext.ast.list_order import ORDERS
 from onnxtext.checker.context.scopes import Scope
@@ -121,11 +121,9 @@ def _recorded_values(index: Index, scope: Scope) -> Iterator[tuple[str, Span]]:
     if graph.at >= 0 and any(item.name == "set" for item in graph.decorators):
         yield from _recorded(text, _decorators_start(index, scope), index.name_span(graph).start)
     for node in scope.nodes:
-        original: Any = index.original(node)
-        if not any(item.name in _WITH_RECORDS for item in original.decorators):
+        if not any(item.name in _WITH_RECORDS for item in index.original(node).decorators):
             continue
-        statement = index.statement_of.get(id(original))
-        located = None if statement is None else index.located(statement)
+        located = index.located_item(node)
         span = None if located is None else located.find("decorators")
         if span is not None:
             yield from _recorded(text, *span)
@@ -133,9 +131,7 @@ def _recorded_values(index: Index, scope: Scope) -> Iterator[tuple[str, Span]]:
 
 def _decorators_start(index: Index, scope: Scope) -> int:
     """Return the start of the decorators of a graph; a nested graph's `at` is behind them."""
-    at, holder = scope.original.at, scope.holder
-    statement = None if holder is None else index.statement_of.get(id(index.original(holder)))
-    located = None if statement is None else index.located(statement)
+    at, located = scope.original.at, index.located_item(scope.holder)
     if located is not None:
         for _, places in located.path_to(at):
             if places.rule == "decorated_element" and "decorators" in places.parts:

@@ -49,6 +49,11 @@ class SpanMapCache:
         return found
 
 
+def hull(one: Span, other: Span) -> Span:
+    """Return the smallest span that contains two spans."""
+    return Span(min(one.start, other.start), max(one.end, other.end))
+
+
 class Located:
     """The span map of one statement, and the position of the statement in the document.
 
