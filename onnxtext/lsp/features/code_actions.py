@@ -58,12 +58,8 @@ def _is_requested(kind: str, wanted: list[str]) -> bool:
 
 def _at(document: Document, span: Span) -> list[Diagnostic]:
     size = len(document.version.text)
-    found = []
-    for diagnostic in document.diagnostics:
-        place = span_of(diagnostic, size)
-        if place.start <= span.end and span.start <= place.end:
-            found.append(diagnostic)
-    return found
+    spans = [(item, span_of(item, size)) for item in document.diagnostics]
+    return [item for item, own in spans if own.start <= span.end and span.start <= own.end]
 
 
 def _fixes(server: Server, document: Document, diagnostic: Diagnostic) -> Iterator[t.CodeAction]:

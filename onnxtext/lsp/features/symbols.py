@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 import orjson
@@ -213,13 +214,8 @@ def _symbol(
 def find(server: Server, params: t.WorkspaceSymbolParams) -> list[t.WorkspaceSymbol] | None:
     """Return the graphs, functions and values of open documents whose names contain the query."""
     query = params.query.casefold()
-    found: list[t.WorkspaceSymbol] = []
-    for document in server.documents.values():
-        for symbol in _matching(document, query):
-            found.append(symbol)
-            if len(found) >= _MOST_FOUND:
-                return found
-    return found
+    matching = (_matching(document, query) for document in server.documents.values())
+    return list(islice(chain.from_iterable(matching), _MOST_FOUND))
 
 
 def _matching(document: Document, query: str) -> Iterator[t.WorkspaceSymbol]:

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from onnxtext.ast.model import Fragment, Model
+from onnxtext.checker.context.compare_declared_types import declared_type
 from onnxtext.checker.engine.partial_parse import read_partial
 from onnxtext.checker.inference.explain_shape_errors import written
 from onnxtext.diagnostics import Diagnostic
 from onnxtext.lsp.index.available_operators import schemas_of
-from onnxtext.lsp.index.declared_types import declared_types
 from onnxtext.lsp.index.index import Index
 from onnxtext.lsp.index.positions import Lines, change
 from onnxtext.lsp.index.reuse import Columns, fill
@@ -23,7 +23,7 @@ from onnxtext.memory import paused_collector
 from onnxtext.source import Source, Span
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from lsprotocol import types as t
 
@@ -87,20 +87,19 @@ class Version:
     @property
     def is_parsed(self) -> bool:
         """Whether the text is parsed already."""
-        return "parsed" in self.__dict__
+        return "parsed" in vars(self)
 
-    def steps(self, *, with_index: bool) -> Iterator[Callable[[], object]]:
-        """Yield functions that compute the syntax tree and the index, unless they exist already.
-
-        The caller can run other tasks between the functions.
+    def advance(self, *, with_index: bool) -> bool:
+        """Compute the syntax tree, or, if that exists, the index; return False if nothing is left.
 
         Args:
             with_index: whether the index is needed.
         """
-        if "parsed" not in self.__dict__:
-            yield lambda: self.parsed
-        if with_index and "index" not in self.__dict__:
-            yield lambda: self.index
+        for name in ("parsed", "index") if with_index else ("parsed",):
+            if name not in vars(self):
+                getattr(self, name)
+                return True
+        return False
 
     @property
     def root(self) -> Model | Fragment | None:
@@ -128,7 +127,7 @@ class Version:
         """Return the declared types of the values of a graph or function, by value name."""
         known = self._declared.get(id(scope))
         if known is None:
-            known = self._declared[id(scope)] = declared_types(scope)
+            known = self._declared[id(scope)] = _declared_types(scope)
         return known
 
 
@@ -237,6 +236,20 @@ class Document:
                 return inferred
         declared = self.version.declared(scope).get(name)
         return None if declared is None else written(declared)
+
+
+def _declared_types(scope: Scope) -> dict[str, Type]:
+    """Return the first declared type of each value of a graph or function, by value name."""
+    found: dict[str, Type] = {}
+    for value in (*scope.inputs, *scope.initializers, *scope.infos, *scope.outputs):
+        type = declared_type(value)
+        if type is not None:
+            found.setdefault(value.name, type)
+    for node in scope.nodes:
+        for name, declared in zip(node.outputs, node.output_types, strict=False):
+            if declared is not None:
+                found.setdefault(name, declared)
+    return found
 
 
 def _too_large(source: Source) -> Diagnostic:

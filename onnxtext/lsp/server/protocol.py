@@ -85,6 +85,8 @@ class Protocol(LanguageServerProtocol):
         computed: the number of requests that were passed to handlers.
     """
 
+    _server: Server
+
     def __init__(self, *args: Any, **keywords: Any) -> None:
         super().__init__(*args, **keywords)
         self.has_input: Callable[[], bool] = lambda: False
@@ -180,12 +182,13 @@ class Protocol(LanguageServerProtocol):
         if method_name == t.SHUTDOWN:
             for waiting in self._queue:
                 self._drop(waiting, CANCELLED, "the server was shut down")
-        if method_name in _AT_ONCE or not self._is_known(method_name):
+        is_known = method_name in self.fm.features or method_name in self.fm.builtin_features
+        if method_name in _AT_ONCE or not is_known:
             super()._handle_request(msg_id, method_name, params)
             return
         named = params if method_name.startswith(GRAPH) else getattr(params, "text_document", None)
         uri = getattr(named, "uri", None)
-        document = self.server.documents.get(uri) if isinstance(uri, str) else None
+        document = self._server.documents.get(uri) if isinstance(uri, str) else None
         version = None if document is None else document.version
         self._queue.append(PendingRequest(msg_id, method_name, params, uri, version))
         if self._worker is None or self._worker.done():
@@ -193,14 +196,6 @@ class Protocol(LanguageServerProtocol):
             context = contextvars.copy_context()
             loop = asyncio.get_running_loop()
             self._worker = context.run(loop.create_task, self._work())
-
-    def _is_known(self, method: str) -> bool:
-        return method in self.fm.features or method in self.fm.builtin_features
-
-    @property
-    def server(self) -> Server:
-        """The server of this protocol, typed as our class."""
-        return self._server  # type: ignore[return-value]
 
     async def _work(self) -> None:
         """Answer queued requests, one after the other, while no input is pending."""
@@ -213,7 +208,7 @@ class Protocol(LanguageServerProtocol):
                 self._queue[:1] = []
                 continue
             try:
-                ready = await self.server.prepare(waiting.version, waiting.method)
+                ready = await self._server.prepare(waiting.version, waiting.method)
             except Exception:  # the handler raises it again, and reports it
                 ready = True
             if not ready:
@@ -265,7 +260,7 @@ class Protocol(LanguageServerProtocol):
         """Whether the document has changed since the request; if so, answer with an error."""
         if waiting.version is None or waiting.uri is None:
             return False
-        document = self.server.documents.get(waiting.uri)
+        document = self._server.documents.get(waiting.uri)
         if document is not None and document.version is waiting.version:
             return False
         self._drop(waiting, CONTENT_MODIFIED, "the document was changed")
