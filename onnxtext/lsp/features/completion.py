@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types as t
 
 from onnxtext.ast.model import Function
-from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType
+from onnxtext.ast.tensors_and_attributes import AttributeType
 from onnxtext.checker.context.scopes import Opsets, Scope
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.lsp.features.section_completion import argument_items, section_items
@@ -70,12 +71,8 @@ def complete(server: Server, params: t.CompletionParams) -> t.CompletionList | N
     context = context_at(version.index, offset)
     scope = version.index.scope_at(offset)
     maker = _Maker(document, context, scope, offset, snippets=_snippets(server))
-    items: list[t.CompletionItem] = []
-    for item in maker.items():
-        items.append(item)
-        if len(items) > _MOST:
-            return t.CompletionList(is_incomplete=True, items=items[:_MOST])
-    return t.CompletionList(is_incomplete=False, items=items)
+    items = list(islice(maker.items(), _MOST + 1))
+    return t.CompletionList(is_incomplete=len(items) > _MOST, items=items[:_MOST])
 
 
 def _snippets(server: Server) -> bool:
@@ -264,7 +261,7 @@ class _Maker:
             for name, formal in target.attributes.items():
                 if name in self.context.given:
                     continue
-                start = placeholder(target, name, formal)
+                start = placeholder(target, name)
                 yield self._item(
                     name,
                     t.CompletionItemKind.Property,
@@ -281,8 +278,8 @@ class _Maker:
                     order="0" if formal.required else "1",
                 )
         elif isinstance(target, Scope) and target.function is not None:
-            for parameter in target.function.attributes:
-                label = parameter.name if isinstance(parameter, Attribute) else parameter
+            parameters = target.function.attributes
+            for label, parameter in zip(parameter_names(target), parameters, strict=True):
                 if label not in self.context.given:
                     yield self._item(
                         label,
@@ -299,13 +296,13 @@ class _Maker:
                 yield self._item(
                     value, t.CompletionItemKind.EnumMember, text=quoted(value), order="0"
                 )
-        for parameter in parameter_names(self.scope) if self.scope is not None else ():
+        for parameter in parameter_names(self.scope):
             yield self._item(
                 f"@{word(parameter)}", t.CompletionItemKind.Variable, detail="parameter", order="1"
             )
 
     def _parameters(self) -> Iterator[t.CompletionItem]:
-        for parameter in parameter_names(self.scope) if self.scope is not None else ():
+        for parameter in parameter_names(self.scope):
             yield self._item(word(parameter), t.CompletionItemKind.Variable, detail="parameter")
 
     # ---- Values -----------------------------------------------------------------------------
@@ -384,7 +381,7 @@ def _call(label: str, signature: Signature) -> str:
     attributes = []
     for name, formal in signature.attributes.items():
         if formal.required:
-            start = escaped(placeholder(signature, name, formal))
+            start = escaped(placeholder(signature, name))
             attributes.append(f"{word(name)} = ${{{stop}:{start}}}")
             stop += 1
     inputs = []

@@ -143,14 +143,14 @@ class _Reader:
         if token.startswith("@"):
             self._arguments(bracket, token[1:-1].strip())
         elif token == "{":
-            self._braces(bracket)
+            if self._before(bracket) in (")", ">"):
+                self._statement(bracket)
         elif token == "[":
             self._brackets(bracket)
         elif token == "(":
             outer = str(self.tokens[self.open[-2]]) if len(self.open) > 1 else ""
-            before = str(self.tokens[bracket - 1]) if bracket else ""
-            if outer == "<" and before == "external":
-                self._arguments(bracket, before)
+            if outer == "<" and self._before(bracket) == "external":
+                self._arguments(bracket, "external")
             elif outer != "<" and self._operator_before(bracket):
                 self.made.kind = "inputs"
                 self.made.number = self._commas(bracket)
@@ -160,26 +160,21 @@ class _Reader:
         else:
             self._angles(bracket)
 
+    def _before(self, index: int) -> str:
+        """Return the token before a token; "" before the first one."""
+        return str(self.tokens[index - 1]) if index else ""
+
     def _arguments(self, bracket: int, name: str) -> None:
         """Set the context in the arguments of a decorator, or in a list in them."""
-        items = self._items(bracket, None)
+        items = self._items(bracket)
         self.made.kind, self.made.attribute = ("nothing" if items[-1] else "argument"), name
         self.made.given = [name_of(item[0]) for item in items if item]
         self.made.number = len(items) - 1
 
-    def _braces(self, bracket: int) -> None:
-        before = str(self.tokens[bracket - 1]) if bracket else ""
-        if before in ("metadata", "quantization", "training", "resources"):
-            self.made.kind = "nothing"
-        elif before in (")", ">"):
-            self._statement(bracket)
-        else:
-            self.made.kind = "nothing"
-
     def _brackets(self, bracket: int) -> None:
         """Set the context in a list: the value of an attribute, a header key or an argument."""
         outer = self.open[-2] if len(self.open) > 1 else -1
-        before = str(self.tokens[bracket - 1]) if bracket else ""
+        before = self._before(bracket)
         if outer >= 0 and self.tokens[outer] == "<" and before in ("=", ":"):
             self._angles(outer, upto=bracket)
             self.made.number = self._commas(bracket)
@@ -210,7 +205,7 @@ class _Reader:
             else:
                 made.kind = "header"
 
-    def _items(self, bracket: int, upto: int | None) -> list[list[Token]]:
+    def _items(self, bracket: int, upto: int | None = None) -> list[list[Token]]:
         """Return the items of a list so far, without the contents of nested brackets."""
         end = len(self.tokens) if upto is None else upto
         items: list[list[Token]] = [[]]
@@ -228,11 +223,11 @@ class _Reader:
         return items
 
     def _commas(self, bracket: int) -> int:
-        return len(self._items(bracket, None)) - 1
+        return len(self._items(bracket)) - 1
 
     def _type_or_name(self, bracket: int) -> None:
         """Set the kind to `nothing` after a type, where the user types a new name."""
-        last = self._items(bracket, None)[-1]
+        last = self._items(bracket)[-1]
         if last and last[-1] not in ("(", "<"):
             self.made.kind = "nothing"
 
@@ -256,15 +251,17 @@ class _Reader:
 
     def _call_before(self, bracket: int) -> bool:
         """Whether a bracket follows the inputs of a node, where attributes may also be written."""
-        if bracket < 1 or self.tokens[bracket - 1] != ")" or bracket - 1 not in self.closed:
-            return False
-        return self._operator_before(self.closed[bracket - 1])
+        opening = self.closed.get(bracket - 1)
+        return (
+            opening is not None and self._before(bracket) == ")" and self._operator_before(opening)
+        )
 
     def _arrow_before(self, bracket: int) -> bool:
-        if bracket < 1 or self.tokens[bracket - 1] != ")":
-            return False
+        """Whether a bracket follows the outputs of a graph, `=> (…)`."""
         opening = self.closed.get(bracket - 1)
-        return opening is not None and opening > 0 and self.tokens[opening - 1] == "=>"
+        return (
+            opening is not None and self._before(bracket) == ")" and self._before(opening) == "=>"
+        )
 
     def _take_operator(self, words: list[Token]) -> None:
         names, self.made.overload = split_overload(words)

@@ -81,15 +81,13 @@ def _in_value(
     index: Index, statement: Statement, located: Located, steps: list[Step]
 ) -> CursorTarget | None:
     step, places = steps[0]
-    value = statement.item
+    value, span = statement.item, located.absolute(places)
     if step == "name":
         key: Key = ("value", index.number(statement.scope), value.name)
-        return CursorTarget("value", value.name, located.absolute(places), statement, key)
+        return CursorTarget("value", value.name, span, statement, key)
     if step == "type":
-        span = located.absolute(places)
         return CursorTarget("type", _text(index, span), span, statement)
     if step == "data":
-        span = located.absolute(places)
         return CursorTarget("literal", value.name, span, statement)
     return None
 

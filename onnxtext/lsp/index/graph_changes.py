@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from onnxtext.checker.context.scopes import Scope
-from onnxtext.differ import ItemChange, ModelDiff, Side, compare
+from onnxtext.differ import ItemChange, ItemPosition, ModelDiff, Side, compare
 from onnxtext.lsp.index.graph_scopes import Group, Path
+from onnxtext.lsp.index.graph_stubs import cut
 
 if TYPE_CHECKING:
     from onnxtext.lsp.index.graph_view import Drawing
@@ -133,11 +134,11 @@ def changes_of(old: Drawing, new: Drawing, diff: ModelDiff, label: str) -> Chang
     for item in diff.items:
         if item.kind == "node":
             if "removed" in item.actions:
-                name = _find(ids[0], item, old=True)
+                name = _find(ids[0], item.old)
                 if name:
                     gone.add(name)
             else:
-                name = _find(ids[1], item, old=False)
+                name = _find(ids[1], item.new)
                 if name and item.actions != ("moved",):
                     made.status[name] = "added" if "added" in item.actions else "changed"
                     made.notes[name] = _notes(item)
@@ -159,8 +160,7 @@ def _ids_by_place(drawing: Drawing) -> dict[tuple[int, int], str]:
     return found
 
 
-def _find(ids: dict[tuple[int, int], str], item: ItemChange, *, old: bool) -> str | None:
-    place = item.old if old else item.new
+def _find(ids: dict[tuple[int, int], str], place: ItemPosition | None) -> str | None:
     if place is None or place.line is None or place.column is None:
         return None
     return ids.get((place.line, place.column))
@@ -172,7 +172,7 @@ def _notes(item: ItemChange) -> list[str]:
         text = f"{change.path}: {change.old or '—'} → {change.new or '—'}"
         if change.weights is not None and change.weights.max_abs is not None:
             text = f"{change.path}: max |Δ| {change.weights.max_abs:.3g}"
-        notes.append(text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…")
+        notes.append(cut(text, _LONGEST))
     left = len(notes) - _MOST_NOTES
     return [*notes[:_MOST_NOTES], f"and {left} more"] if left > 0 else notes
 

@@ -79,12 +79,12 @@ class Symbol:
     occurrences: list[Occurrence] = field(default_factory=list)
 
 
-def parameter_names(scope: Scope) -> list[str]:
+def parameter_names(scope: Scope | None) -> list[str]:
     """Return the names of the attribute parameters of the function that contains a scope.
 
-    Return [] for a scope outside of functions.
+    Return [] for None, and for a scope outside of functions.
     """
-    function = scope.function
+    function = None if scope is None else scope.function
     if function is None:
         return []
     return [item.name if isinstance(item, Attribute) else item for item in function.attributes]

@@ -328,9 +328,8 @@ class Server(LanguageServer):
 
     async def checked(self, params: Any) -> dict[str, Any]:
         """Answer `onnxtext/checked` {uri} -> {version} when the current version is checked."""
-        uri = getattr(params, "uri", None)
         while True:
-            document = self.documents.get(str(uri))
+            document = self.documents.get(params.uri)
             if document is None:
                 return {"version": None}
             if document.current is not None:
