@@ -333,7 +333,10 @@ class Drawing:
         }
 
     def _add_edges(self, made: dict[str, dict[str, Any]]) -> None:
-        """Add each edge to the innermost group around both ends, and its ends to inner groups."""
+        """Add each edge to the innermost group that contains both ends.
+
+        Add its ends to `makes` and `uses` of the groups inside, which contain one end.
+        """
         holders = {
             item["id"]: item for group in made.values() for item in group["items"] if item["bodies"]
         }

@@ -85,7 +85,7 @@ class Index:
         for scope in self.scopes:
             self._values(scope)
             self._nodes(scope)
-        self._by_scope = list(self.statements)
+        self._by_scope = list(self.statements)  # one scope after the other, as in `scopes`
         self.statements.sort(key=attrgetter("at"))
         self.starts = [statement.at for statement in self.statements]
         limit_statements(self)
@@ -110,16 +110,16 @@ class Index:
                 defines = statement.group in ("input", "initializer")
                 role: Role = "definition" if defines else "declaration"
                 found = Occurrence(role, statement, (("name",),))
-                self._occur(number, statement.item.name, found)
+                self._add_value(number, statement.item.name, found)
         for span, (scope, name) in self.value_strings.items():
-            self._occur(self.number(scope), name, Occurrence("use", None, known=span))
+            self._add_value(self.number(scope), name, Occurrence("use", None, known=span))
         for section in self.sections:
             self._section(section)
         return self._symbols
 
     @cached_property
     def value_strings(self) -> dict[Span, tuple[Scope, str]]:
-        """The graph and name of each value that a string in a decorator refers to, by span."""
+        """(Graph, name) of the value that each string in a decorator names, by span."""
         return value_strings(self)
 
     def _values(self, scope: Scope) -> None:
@@ -157,19 +157,19 @@ class Index:
         for i, name in enumerate(item.outputs):
             if name:
                 paths = (("outputs", i, "name"), ("outputs", i))
-                self._occur(number, name, Occurrence("definition", statement, paths))
+                self._add_value(number, name, Occurrence("definition", statement, paths))
         for i, name in enumerate(item.inputs):
             if name:
                 owner = self.resolve(statement.scope, name)
                 occurrence = Occurrence("use", statement, (("names", i),))
-                self._occur(self._numbers[id(owner)], name, occurrence)
+                self._add_value(self._numbers[id(owner)], name, occurrence)
         self._calls(statement, item)
 
     def _head(self, scope: Scope) -> None:
         """Add the definitions of a function and its parameters."""
         for key, span in self.function_heads(scope):
             name = key[2][1] if key[0] == "function" else key[2]
-            self._mark(key, name, Occurrence("definition", None, known=span))
+            self._add(key, name, Occurrence("definition", None, known=span))
 
     def function_heads(self, scope: Scope) -> list[tuple[Key, Span]]:
         """Return (`Symbol.key`, span) of the name and attribute parameters in a function's head."""
@@ -183,14 +183,14 @@ class Index:
         key = plain_domain(node.domain), node.op_type, node.overload or ""
         if key in self.subject.functions:
             calls = (("operator", -1), ("operator",))
-            self._mark(("function", 0, key), node.op_type, Occurrence("use", statement, calls))
+            self._add(("function", 0, key), node.op_type, Occurrence("use", statement, calls))
             callee = self.subject.functions[key]
             parameters = parameter_names(callee)
             for i, attribute in enumerate(node.attributes):
                 if attribute.name in parameters:
-                    meaning: Key = ("parameter", self.number(callee), attribute.name)
+                    parameter: Key = ("parameter", self.number(callee), attribute.name)
                     given = (("attributes", i, "name"),)
-                    self._mark(meaning, attribute.name, Occurrence("use", statement, given))
+                    self._add(parameter, attribute.name, Occurrence("use", statement, given))
         scope = statement.scope
         if scope.function is None:
             return
@@ -198,16 +198,16 @@ class Index:
             if isinstance(attribute.value, Reference):
                 name = attribute.value.name
                 paths = (("attributes", i, "value", "name"),)
-                self._mark(
+                self._add(
                     ("parameter", self.number(scope.outermost), name),
                     name,
                     Occurrence("use", statement, paths),
                 )
 
-    def _occur(self, number: int, name: str, occurrence: Occurrence) -> None:
-        self._mark(("value", number, name), name, occurrence)
+    def _add_value(self, number: int, name: str, occurrence: Occurrence) -> None:
+        self._add(("value", number, name), name, occurrence)
 
-    def _mark(self, key: Key, name: str, occurrence: Occurrence) -> None:
+    def _add(self, key: Key, name: str, occurrence: Occurrence) -> None:
         symbol = self._symbols.get(key)
         if symbol is None:
             scope = None if key[0] == "function" else self.scopes[key[1]]
@@ -223,13 +223,13 @@ class Index:
             return
         known = Occurrence("use", None, known=name.span)
         if name.function is not None:
-            self._mark(("function", 0, name.function), name.name, known)
+            self._add(("function", 0, name.function), name.name, known)
         elif name.is_label:
             self._label(scope, name.name, known)
         elif name.name in scope.position or ("value", self.number(scope), name.name) in (
             self._symbols
         ):
-            self._occur(self.number(scope), name.name, known)
+            self._add_value(self.number(scope), name.name, known)
 
     def _label(self, scope: Scope, name: str, use: Occurrence) -> None:
         """Add a use of a node's label; before the first use, also the definition of the label."""
@@ -239,8 +239,8 @@ class Index:
             if at is None:
                 return
             labeled = self.statement_of(scope.nodes[at])
-            self._mark(key, name, Occurrence("definition", labeled, (("label", "name"),)))
-        self._mark(key, name, use)
+            self._add(key, name, Occurrence("definition", labeled, (("label", "name"),)))
+        self._add(key, name, use)
 
     @cached_property
     def sections(self) -> list[SectionName]:
@@ -308,8 +308,8 @@ class Index:
         try:
             return self._located[statement.at]
         except KeyError:
-            places = self._cache.find(statement.kind, self.chunk(statement))
-            found = None if places is None else Located(statement.at, places)
+            span_map = self._cache.find(statement.kind, self.chunk(statement))
+            found = None if span_map is None else Located(statement.at, span_map)
             self._located[statement.at] = found
             return found
 

@@ -46,7 +46,7 @@ def find_end(index: Index, scope: Scope) -> int:
         token = lexer.token(index.source.text, at)
         if token is None or token.at >= limit:
             break
-        at = token.at + len(token)
+        at = token.end
         depth += (token == "{") - (token == "}")
         if depth <= 0 and token == "}":
             return at
@@ -54,7 +54,9 @@ def find_end(index: Index, scope: Scope) -> int:
 
 
 def broken_statement_end(chunk: str) -> int:
-    """Return the end of a statement with an error: before the brace that closes its graph.
+    """Return the end of a statement with an error: the end of `chunk`, or the brace of its graph.
+
+    The result is the offset in `chunk` after the last token before that brace.
 
     Args:
         chunk: the text from the start of the statement to its last possible end.
@@ -69,9 +71,10 @@ def broken_statement_end(chunk: str) -> int:
 
 
 def _limit_of(index: Index, scope: Scope) -> int:
-    """Return the offset at which a graph must have ended.
+    """Return the last possible end of a graph or function.
 
-    For a nested graph, this is the end of its node; for others, the start of the next graph.
+    For a nested graph, it is the end of the node that contains it; for others, the start of the
+    next graph, function or section.
     """
     if scope.holder is not None:
         statement = index.statement_of(scope.holder)
@@ -99,7 +102,7 @@ def find_heads(index: Index, scope: Scope) -> Iterator[tuple[Key, Span]]:
             return
         elif depth == 1 and before in ("<", ","):
             name = name_of(token)
-            yield ("parameter", number, name), Span(token.at, token.at + len(token))
+            yield ("parameter", number, name), token.span
         else:
             depth += (token in ("(", "[", "{")) - (token in (")", "]", "}"))
         before = str(token)
@@ -128,7 +131,7 @@ def limit_statements(index: Index) -> None:
 def _limit_holders(index: Index, ordered: list[int]) -> None:
     """Set the limit of a statement that contains graphs to the first start after these graphs."""
     last: dict[int, int] = {}
-    for scope in reversed(index.scopes):  # inner ones first
+    for scope in reversed(index.scopes):  # nested graphs first
         if scope.parent is None:
             continue
         inside = [node.at for node in scope.nodes]

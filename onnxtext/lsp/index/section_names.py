@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from onnxtext.ast.paths import Step
 from onnxtext.checker.context.checked_model import FunctionKey, plain_domain
@@ -56,38 +57,44 @@ class SectionName:
 
 def section_names(text: str) -> list[SectionName]:
     """Return the names in all sections of a text that refer to values, nodes and functions."""
-    found: list[SectionName] = []
     # Searching words is ten times as fast as the regular expression; most texts have none.
     if not any(f"\n{word}" in text or text.startswith(word) for word in _SECTIONS):
-        return found
+        return []
+    found: list[SectionName] = []
     trainings = 0
     for section in _SECTION.finditer(text):
         reader = _Reader(text, section.start())
         if section.group().startswith("training"):
-            reader.read_training(found, trainings)
+            reader.read_training(trainings)
             trainings += 1
         else:
-            reader.read(found)
+            reader.read()
+        found += reader.found
     return found
 
 
 class _Reader:
-    """Reads one section."""
+    """Reads one section, and adds its names to `found`."""
 
     def __init__(self, text: str, at: int) -> None:
         self.text = text
         self.at = at
         self.lexer: Lexer = load_lexer()
         self.cursor = at
+        self.found: list[SectionName] = []
+
+    def _add(self, token: Token, **fields: Any) -> None:
+        """Add the name in a token; `fields` are the other fields of its `SectionName`."""
+        self.found.append(SectionName(self.at, name_of(token), token.span, **fields))
 
     def next(self) -> Token | None:
         token = self.lexer.token(self.text, self.cursor)
         if token is not None:
-            self.cursor = token.at + len(token)
+            self.cursor = token.end
         return token
 
-    def read(self, found: list[SectionName]) -> None:
-        """Add the names of the section to `found`, up to its closing brace."""
+    def read(self) -> None:
+        """Read a section `metadata` or `quantization`."""
         quantization = self.next() == "quantization"
         self.next()
         depth, within = 1, None
@@ -107,17 +114,15 @@ class _Reader:
             elif token == "{":
                 within = functions[-1][1] if functions else None
                 depth += 1
-                function = self._block(waiting, within, found)
+                function = self._block(waiting, within)
                 if function is not None:
                     functions.append((depth, function))
                 waiting = []
             elif token == ":" and quantization and waiting:
-                path = self._path(waiting, None, found)
+                path = self._path(waiting, None)
                 waiting = []
                 for _, value in self._pairs():
-                    span = Span(value.at, value.at + len(value))
-                    name = SectionName(self.at, name_of(value), span, path, is_parameter=True)
-                    found.append(name)
+                    self._add(value, path=path, is_parameter=True)
             elif token.startswith('"""') or (waiting and waiting[-1] == ":" and depth > 0):
                 entry = not (waiting and waiting[0] in BLOCKS and len(waiting) > 2)
                 waiting = [] if entry else [*waiting, token]
@@ -142,10 +147,9 @@ class _Reader:
                 inside.append(token)
         return list(zip(inside[::2], inside[1::2], strict=False))
 
-    def read_training(self, found: list[SectionName], number: int) -> None:
-        """Add the names of a training section: initializers, and graph outputs bound to them."""
+    def read_training(self, number: int) -> None:
+        """Read a section `training`: initializers, and the outputs of training graphs for them."""
         depth = 0
-        key = ""
         for _ in range(_MOST):
             token = self.next()
             if token is None:
@@ -154,40 +158,26 @@ class _Reader:
             if token == "}" and depth <= 0:
                 return
             if depth == 1 and token in ("initialization_binding", "update_binding"):
-                key = str(token)
+                graph = "algorithm" if token == "update_binding" else "initialization"
                 self.next()
-                graph = "algorithm" if key == "update_binding" else "initialization"
-                for left, right in self._pairs():
-                    span = Span(left.at, left.at + len(left))
-                    found.append(SectionName(self.at, name_of(left), span))
-                    span = Span(right.at, right.at + len(right))
-                    made = SectionName(self.at, name_of(right), span, training=(number, graph))
-                    found.append(made)
+                for initializer, output in self._pairs():
+                    self._add(initializer)
+                    self._add(output, training=(number, graph))
 
-    def _block(
-        self,
-        tokens: list[Token],
-        within: FunctionKey | None,
-        found: list[SectionName],
-    ) -> FunctionKey | None:
+    def _block(self, tokens: list[Token], within: FunctionKey | None) -> FunctionKey | None:
         """Read the path of a block; return the key of the function for a block `function`."""
         if not tokens or tokens[0] not in BLOCKS:
             return None
         if tokens[0] != "function":
-            self._path(tokens[1:], within, found)
+            self._path(tokens[1:], within)
             return None
         key = key_of_function(tokens[1:])
         if key is not None:
-            name = split_overload(tokens[1:])[0][-1]
-            span = Span(name.at, name.at + len(name))
-            found.append(SectionName(self.at, key[1], span, function=key))
+            self._add(split_overload(tokens[1:])[0][-1], function=key)
         return key
 
     def _path(
-        self,
-        tokens: list[Token],
-        within: FunctionKey | None,
-        found: list[SectionName],
+        self, tokens: list[Token], within: FunctionKey | None
     ) -> tuple[tuple[Step, Step], ...]:
         """Read a path such as `[label].attribute[1].output`, and add its labels and outputs.
 
@@ -198,11 +188,7 @@ class _Reader:
         path: list[tuple[Step, Step]] = []
         for index in range(0, len(steps), 2):
             step, token = steps[index]
-            span = Span(token.at, token.at + len(token))
-            name = SectionName(
-                self.at, step.name, span, tuple(path), within, is_label=step.is_label
-            )
-            found.append(name)
+            self._add(token, path=tuple(path), within=within, is_label=step.is_label)
             if index + 1 < len(steps):
                 path.append((step, steps[index + 1][0]))
         return tuple(path)

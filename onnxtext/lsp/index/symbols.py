@@ -13,8 +13,8 @@ from onnxtext.source import Span
 Role = Literal["definition", "declaration", "use"]
 Group = Literal["input", "initializer", "info", "output", "node"]
 Key = tuple[str, int, Any]
-"""The meaning of a name: its kind (`value`, `label`, `parameter` or `function`), the number of its
-scope (0 for a function), and the name; for a function, its `FunctionKey`."""
+"""Identifies a symbol: its kind (`value`, `label`, `parameter` or `function`), the number of its
+scope (0 for a function), and its name; for a function, its `FunctionKey`."""
 
 
 @dataclass(slots=True, eq=False)
