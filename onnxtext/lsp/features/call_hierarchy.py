@@ -121,7 +121,7 @@ def _item(document: Document, scope: Scope) -> t.CallHierarchyItem:
 
 def _given(server: Server, item: t.CallHierarchyItem) -> tuple[Document | None, Scope | None]:
     """Return the document, and the graph or function in it, that an item of the client names."""
-    document = server.document(item.uri)
+    document = server.documents.get(item.uri)
     if document is None:
         return None, None
     index = document.version.index

@@ -35,7 +35,7 @@ def register(server: Server) -> None:
 
 def actions(server: Server, params: t.CodeActionParams) -> list[t.CodeAction] | None:
     """Return the code actions for a range; None until this version's diagnostics are published."""
-    document = server.document(params.text_document.uri)
+    document = server.documents.get(params.text_document.uri)
     if document is None or document.diagnosed != document.version.number:
         return None
     span = document.version.lines.span(params.range)

@@ -63,7 +63,7 @@ def register(server: Server) -> None:
 
 def complete(server: Server, params: t.CompletionParams) -> t.CompletionList | None:
     """Return the completions at the cursor."""
-    document = server.document(params.text_document.uri)
+    document = server.documents.get(params.text_document.uri)
     if document is None:
         return None
     version = document.version
@@ -88,7 +88,7 @@ def resolve(server: Server, params: t.CompletionItem) -> t.CompletionItem:
     name = data_field(data, "operator", "")
     version = data_field(data, "version", 0)
     if name:
-        document = server.document(data_field(data, "uri", ""))
+        document = server.documents.get(data_field(data, "uri", ""))
         schemas = document.version.schemas if document is not None else schemas_of(None)
         signature = schemas.find(data_field(data, "domain", ""), name, version)
         if signature is not None:
@@ -236,7 +236,7 @@ class _Maker:
         dots = ".".join(map(word, domain.split("."))) if domain else ""
         label = word(function.name) if given == domain else f"{dots}.{word(function.name)}"
         overload = f":{word(function.overload)}" if function.overload else ""
-        names = [_stop(n + 1, value.name) for n, value in enumerate(scope.inputs)]
+        names = [_tab_stop(n + 1, value.name) for n, value in enumerate(scope.inputs)]
         item = self._item(
             label + overload,
             t.CompletionItemKind.Function,
@@ -387,11 +387,12 @@ def _call(label: str, signature: Signature) -> str:
     inputs = []
     for index, formal_input in enumerate(signature.inputs):
         if index < signature.least_inputs and formal_input.option != "optional":
-            inputs.append(_stop(stop, formal_input.name))
+            inputs.append(_tab_stop(stop, formal_input.name))
             stop += 1
     shown = f" <{', '.join(attributes)}>" if attributes else ""
     return f"{label}{shown} ({', '.join(inputs) or '$' + str(stop)})$0"
 
 
-def _stop(number: int, text: str) -> str:
+def _tab_stop(number: int, text: str) -> str:
+    """Return a tab stop of a snippet, which initially contains a text."""
     return f"${{{number}:{escaped(text)}}}"

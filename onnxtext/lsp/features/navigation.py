@@ -71,8 +71,7 @@ def definition(document: Document, params: t.DefinitionParams) -> list[t.Locatio
 def references(document: Document, params: t.ReferenceParams) -> list[t.Location] | None:
     """Return the occurrences of the name under the cursor.
 
-    Its definition and the declaration of its type in the list of a graph are left out unless
-    `include_declaration` is set. An output of a graph counts as a use.
+    Without `include_declaration`, only uses are returned. An output of a graph counts as a use.
     """
     found = symbol_under(document, params)
     if found is None:
@@ -87,8 +86,8 @@ def references(document: Document, params: t.ReferenceParams) -> list[t.Location
 
 
 def _is_use(item: Occurrence) -> bool:
-    returned = item.statement is not None and item.statement.group == "output"
-    return item.role == "use" or returned
+    is_output = item.statement is not None and item.statement.group == "output"
+    return item.role == "use" or is_output
 
 
 def highlight(

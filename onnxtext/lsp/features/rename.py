@@ -46,7 +46,7 @@ def rename(server: Server, params: t.RenameParams) -> t.WorkspaceEdit | None:
     Raises:
         RequestError: the new name is empty, or conflicts with another name in the text.
     """
-    document = server.document(params.text_document.uri)
+    document = server.documents.get(params.text_document.uri)
     found = _symbol_named_at(document, params) if document is not None else None
     if document is None or found is None:
         return None
@@ -121,7 +121,7 @@ def _conflict(index: Index, symbol: Symbol, new: str) -> str | None:
 
 
 def _value_conflict(index: Index, symbol: Symbol, scope: Scope, new: str) -> str | None:
-    """Return the conflict if the same, an outer or an inner graph has a value with the new name."""
+    """Return why a value cannot get a new name: its graph, an outer or an inner one uses it."""
     for key, other in index.symbols.items():
         if key[0] != "value" or key[2] != new or other.scope is None:
             continue

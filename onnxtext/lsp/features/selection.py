@@ -38,6 +38,7 @@ def _chain(version: Version, offset: int) -> t.SelectionRange:
 
 
 def _around(version: Version, offset: int) -> list[Span]:
+    """Return the spans of graphs, statements and their parts at an offset, or else of its line."""
     index = version.index
     spans: list[Span] = []
     scope = index.scope_at(offset)

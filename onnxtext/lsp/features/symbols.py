@@ -16,7 +16,6 @@ from onnxtext.ast.model import Graph
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.lsp.index.document import Document, Version
 from onnxtext.lsp.index.exporter_lines import match_plain
-from onnxtext.lsp.index.reuse import fill
 from onnxtext.lsp.index.scope_ends import broken_statement_end
 from onnxtext.lsp.index.section_context import SECTION
 from onnxtext.lsp.index.statements import hull
@@ -44,10 +43,7 @@ async def outline(document: Document, params: t.DocumentSymbolParams) -> orjson.
     """Return the outline as JSON: graphs and functions, with their statements, and sections."""
     made = _Outline(document.version)
     column, _ = document.columns.take("symbols", made.index)
-    try:
-        await fill(made.index, column, made.row)
-    finally:  # keep the entries made so far if this is cancelled
-        document.columns.keep("symbols", made.index, column)
+    await document.columns.fill("symbols", made.index, column, made.row)
     made.place(column)
     roots = [made.scope(scope)[0] for scope in made.index.scopes if scope.parent is None]
     roots += made.sections()
@@ -165,7 +161,7 @@ class _Outline:
     def _statement(self, statement: Statement, depth: int) -> tuple[str, Span]:
         """Return the symbol of a statement with graphs as JSON, and its span.
 
-        The span contains its graphs, which a text with errors can have behind its located end.
+        The span includes these graphs: in a text with errors, they may end after the located span.
         """
         whole, part = self._spans(statement)
         bodies = statement.scope.children.get(statement.number, ()) if depth < _DEEPEST else ()

@@ -108,7 +108,7 @@ async def resolve(server: Server, action: t.CodeAction) -> t.CodeAction:
     data = action.data
     if data is None:
         return action
-    document = server.document(str(data_entry(data, "uri")))
+    document = server.documents.get(str(data_entry(data, "uri")))
     if document is None or document.version.number != data_entry(data, "version"):
         raise RequestError("the text has changed since this action was offered")
     text, name = document.version.text, document.version.source.name

@@ -17,7 +17,7 @@ from onnxtext.diagnostics import Diagnostic
 from onnxtext.lsp.index.available_operators import schemas_of
 from onnxtext.lsp.index.index import Index
 from onnxtext.lsp.index.positions import Lines, change
-from onnxtext.lsp.index.reuse import Columns, fill
+from onnxtext.lsp.index.reuse import Columns
 from onnxtext.lsp.index.statements import SpanMapCache
 from onnxtext.memory import paused_collector
 from onnxtext.source import Source, Span
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from onnxtext.ast.types import Type
     from onnxtext.checker.context.scopes import Scope
     from onnxtext.checker.context.signatures import Schemas
+    from onnxtext.lsp.features.graph_requests import Views
     from onnxtext.lsp.index.symbols import Statement
     from onnxtext.lsp.server.analysis import Analysis
 
@@ -150,7 +151,7 @@ class Document:
             published; -1 if there is none.
         tokens: (result id, data) of the semantic tokens that the client has; None if it has none.
         columns: the cached results of features for each statement, which later versions reuse.
-        graph: the state of the graph view (`graph_requests.Views`); None before its first request.
+        views: the state of the graph view; None before its first request.
         describe: a function that returns the statistics of a tensor from its type and data; None to
             use `tensor_statistics`.
     """
@@ -168,7 +169,7 @@ class Document:
     reported_check: int = -1
     tokens: tuple[str, list[int]] | None = None
     columns: Columns = field(default_factory=Columns)
-    graph: object = None
+    views: Views | None = None
     describe: Callable[[Any, Any], str | None] | None = None
 
     @classmethod
@@ -222,10 +223,7 @@ class Document:
             return -1 if "\n" in shown or "\r" in shown else len(shown)
 
         column, _ = self.columns.take("lengths", index)
-        try:
-            await fill(index, column, length)
-        finally:  # keep the entries made so far if this is cancelled
-            self.columns.keep("lengths", index, column)
+        await self.columns.fill("lengths", index, column, length)
         return column
 
     def type_of(self, scope: Scope, name: str) -> str | None:

@@ -98,7 +98,7 @@ def _type(span: Span, text: str) -> Iterator[Token]:
 
 
 def meaning(index: Index, scope: Scope, name: str) -> tuple[int, int]:
-    """Return the token type and modifiers of a value's name, which depend on the value's role."""
+    """Return the token type and modifiers of a value: input, initializer or output of a node."""
     if scope.position.get(name) != GIVEN:
         return COMPUTED
     return _INPUT if name in index.inputs(scope) else _INITIALIZER

@@ -196,7 +196,7 @@ class Server(LanguageServer):
         takes_document = next(iter(inspect.signature(handler).parameters)) == "document"
 
         def answered(params: Any) -> Any:
-            subject = self.document(params.text_document.uri) if takes_document else self
+            subject = self.documents.get(params.text_document.uri) if takes_document else self
             return None if subject is None else handler(subject, params)
 
         async def waiting(params: Any) -> Any:
@@ -221,10 +221,6 @@ class Server(LanguageServer):
         log.error("%s failed", method, exc_info=error)
         message = f"{method}: {type(error).__name__}: {error}"
         self.window_log_message(t.LogMessageParams(t.MessageType.Error, message))
-
-    def document(self, uri: str) -> Document | None:
-        """Return the open document with a URI; None if it is not open."""
-        return self.documents.get(uri)
 
     @property
     def encoding(self) -> str:
