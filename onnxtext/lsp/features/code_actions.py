@@ -11,7 +11,7 @@ from lsprotocol import types as t
 from onnxtext.checker.context.registry import UNUSED_SUPPRESSION, rules
 from onnxtext.diagnostics import Diagnostic, Edit
 from onnxtext.lsp.features.diagnostics import convert, span_of
-from onnxtext.lsp.features.edits import text_edits, workspace_edit
+from onnxtext.lsp.features.edits import workspace_edit
 from onnxtext.lsp.features.type_actions import KIND, offered, resolve
 from onnxtext.lsp.index.document import Document
 from onnxtext.source import Span
@@ -63,8 +63,7 @@ def _at(document: Document, span: Span) -> list[Diagnostic]:
 
 
 def _fixes(server: Server, document: Document, diagnostic: Diagnostic) -> Iterator[t.CodeAction]:
-    lines = document.version.lines
-    shown = convert([diagnostic], lines, document.uri)
+    shown = convert([diagnostic], document.version.lines, document.uri)
     fix = diagnostic.fix
     if fix is not None:
         title = fix.title[:1].upper() + fix.title[1:]
@@ -73,15 +72,14 @@ def _fixes(server: Server, document: Document, diagnostic: Diagnostic) -> Iterat
             t.CodeActionKind.QuickFix,
             shown,
             is_preferred=fix.applicability == "safe",
-            edit=workspace_edit(server, document, text_edits(lines, fix.edits)),
+            edit=workspace_edit(server, document, fix.edits),
         )
     if diagnostic.code in rules() and diagnostic.code != UNUSED_SUPPRESSION.slug:
-        edit = silence(document, diagnostic)
         yield t.CodeAction(
             f"Silence `{diagnostic.code}` here",
             t.CodeActionKind.QuickFix,
             shown,
-            edit=workspace_edit(server, document, text_edits(lines, [edit])),
+            edit=workspace_edit(server, document, [silence(document, diagnostic)]),
         )
 
 
@@ -114,12 +112,8 @@ def _fix_all(server: Server, document: Document) -> Iterator[t.CodeAction]:
         if not any(_overlap(new.span, old.span) for new in fix.edits for old in edits):
             edits += fix.edits
     if edits:
-        lines = document.version.lines
-        yield t.CodeAction(
-            "Apply all safe fixes",
-            FIX_ALL,
-            edit=workspace_edit(server, document, text_edits(lines, edits)),
-        )
+        edit = workspace_edit(server, document, edits)
+        yield t.CodeAction("Apply all safe fixes", FIX_ALL, edit=edit)
 
 
 def _overlap(one: Span, other: Span) -> bool:

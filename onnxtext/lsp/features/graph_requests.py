@@ -109,12 +109,12 @@ def _views(server: Server, params: Any) -> Views:
 
 
 class Views:
-    """The last `Drawing` of a document's graphs, and the version that it is compared with.
+    """The last `Drawing` of a document's graphs, and the version to compare it with.
 
     Attributes:
         document: the document.
-        label: the name of that version, or the reason why the comparison failed; None before the
-            first comparison with a chosen version.
+        label: the name of the version to compare with, or the reason why the comparison failed;
+            None if no version was chosen, or before the first comparison with it.
     """
 
     def __init__(self, document: Document) -> None:
@@ -193,7 +193,7 @@ def _place(drawing: Drawing, params: Any) -> dict[str, Any] | None:
         if statement is None:
             # The cursor is in the indentation: take the first statement of the line.
             start = lines.offset(t.Position(wanted.line, 0))
-            end = lines.line_end(min(max(wanted.line, 0), lines.count - 1))
+            end = lines.line_end(max(wanted.line, 0))
             found = [each for each in index.statements_in(start, end) if each.at >= start]
             statement = found[0] if found else None
         identity = None if statement is None else node_of(drawing, statement)

@@ -10,6 +10,7 @@ from lsprotocol import types as t
 
 from onnxtext.checker.context.checked_model import plain_domain
 from onnxtext.checker.context.scopes import Scope
+from onnxtext.diagnostics import Edit
 from onnxtext.lsp.features.edits import workspace_edit
 from onnxtext.lsp.features.navigation import Cursor, occurrences, symbol_under
 from onnxtext.lsp.index.cursor import CursorTarget
@@ -70,13 +71,12 @@ def _symbol_named_at(document: Document, params: Cursor) -> tuple[Symbol, Cursor
     return found if found and found[1].span.start <= offset <= found[1].span.end else None
 
 
-def _edits(document: Document, symbol: Symbol, new: str) -> list[t.TextEdit]:
-    lines = document.version.lines
+def _edits(document: Document, symbol: Symbol, new: str) -> list[Edit]:
     sections = {name.span: name for name in document.version.index.sections}
     edits = {}
     for role, span in occurrences(document, symbol):
         spelled = _spelling(document.version.index, symbol, role, span, sections.get(span))
-        edits[span] = t.TextEdit(lines.range(span), spelled(new))
+        edits[span] = Edit(span, spelled(new))
     return list(edits.values())
 
 

@@ -19,7 +19,7 @@ from onnxtext.ast.types import TensorType
 from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.context.operator_tables import use_tables
 from onnxtext.diagnostics import OnnxTextError
-from onnxtext.lsp.features.edits import minimal_edits, text_edits, workspace_edit
+from onnxtext.lsp.features.edits import minimal_edits, workspace_edit
 from onnxtext.lsp.features.opset_actions import conversions
 from onnxtext.lsp.index.available_operators import tables_for
 from onnxtext.lsp.index.document import Document
@@ -129,7 +129,7 @@ async def resolve(server: Server, action: t.CodeAction) -> t.CodeAction:
         shown = "\n".join([title, *obstacles])
         server.window_show_message(t.ShowMessageParams(t.MessageType.Warning, shown))
     edits = minimal_edits(text, str(made.content))
-    action.edit = workspace_edit(server, document, text_edits(document.version.lines, edits))
+    action.edit = workspace_edit(server, document, edits)
     return action
 
 
