@@ -121,6 +121,7 @@ async def to_binary(server: Server, params: Any) -> dict[str, Any]:
 
 
 def _to_binary(text: str, original: Path, target: Path, digest: str | None) -> dict[str, Any]:
+    """Return the result of `onnxtext/toBinary`; run in a thread."""
     from onnxtext.syntax.parse import parse_model
     from onnxtext.text_to_binary import FilesBeside, encode, joined
 

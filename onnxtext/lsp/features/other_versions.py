@@ -47,6 +47,7 @@ def _path(uri: str) -> Path:
 
 
 def _from_git(path: Path, revision: str) -> bytes:
+    """Return the bytes of a file in a revision."""
     if not revision or revision.startswith("-") or ":" in revision:
         raise RequestError(f"{revision!r} is not the name of a revision")
     command = ["git", "-C", str(path.parent), "show", f"{revision}:./{path.name}"]

@@ -145,6 +145,7 @@ def _reasons(error: OnnxTextError) -> str:
 
 
 def _edited(text: str, name: str, data: object) -> Edited:
+    """Compute the edit of the action whose data the editor sent back."""
     from onnxtext.editing import apply, make_symbolic, write_types
     from onnxtext.editing.opsets import convert
 

@@ -81,6 +81,7 @@ def _text(index: Index, span: Span) -> str:
 def _in_value(
     index: Index, statement: Statement, located: Located, steps: list[Step]
 ) -> CursorTarget | None:
+    """Return the item in a declaration; `steps` is the path to the offset."""
     step, part = steps[0]
     value, span = statement.item, located.absolute(part)
     if step == "name":
@@ -96,6 +97,7 @@ def _in_value(
 def _in_node(
     index: Index, statement: Statement, located: Located, steps: list[Step]
 ) -> CursorTarget | None:
+    """Return the item in a node; `steps` is the path to the offset."""
     node = statement.item
     step, part = steps[0]
     second = steps[1] if len(steps) > 1 else None
@@ -150,6 +152,7 @@ def _attribute(
     number: int,
     whole: Span,
 ) -> CursorTarget:
+    """Return the name, parameter or literal in attribute `number`, whose span is `whole`."""
     attribute = statement.item.attributes[number]
     names = [step for step, _ in steps]
     if names[:1] == ["name"]:

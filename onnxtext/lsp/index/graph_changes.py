@@ -218,6 +218,7 @@ class _Removed:
                 self._scope(scope)
 
     def _scope(self, scope: Scope) -> None:
+        """Add the removed nodes of a graph of the old version."""
         before = self._old.index.number(scope)
         number = self._numbers[before]
         other = self._new.index.scopes[number]

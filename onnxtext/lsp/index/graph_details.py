@@ -158,6 +158,7 @@ def _values(
 
 
 def _value(drawing: Drawing, scope: Scope, name: str, formal: str) -> dict[str, Any]:
+    """Return the row of a value in the panel; `formal` is its formal name at the node, or ""."""
     document = drawing.document
     owner = drawing.index.resolve(scope, name)
     row: dict[str, Any] = {"name": formal or name, "value": document.type_of(owner, name) or ""}

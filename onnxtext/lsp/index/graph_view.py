@@ -57,12 +57,11 @@ class Drawing:
         self._places = Places(self.version)
         self.total = 0
         self.trees: list[Group] = []
-        self._chains: dict[str, tuple[str, ...]] = {}
-        self._users: dict[Key, list[str]] = {}
-        self._makers: dict[Key, str] = {}
-        self._operators: dict[str, str] = {}
-        self._constants: dict[Key, int] = {}
-        """The index of the node that makes each constant; `GIVEN` for initializers."""
+        self._chains: dict[str, tuple[str, ...]] = {}  # for each id, the groups and nodes around it
+        self._users: dict[Key, list[str]] = {}  # the ids of the nodes that use a value
+        self._makers: dict[Key, str] = {}  # the id of the node or input that defines a value
+        self._operators: dict[str, str] = {}  # the operator of each node, by the node's id
+        self._constants: dict[Key, int] = {}  # index of the constant's node; GIVEN: initializer
         for scope in self.index.scopes:
             self._find_makers(scope)
         for scope in self.index.scopes:
@@ -77,6 +76,7 @@ class Drawing:
     # ---- Values -------------------------------------------------------------------------------
 
     def _find_makers(self, scope: Scope) -> None:
+        """Find the node or input that defines each value of a graph, and the constants."""
         number = self.index.number(scope)
         for place, value in enumerate(scope.inputs):
             self._makers.setdefault((number, value.name), f"g{number}i{place}")
@@ -92,6 +92,7 @@ class Drawing:
                         self._constants[number, name] = place
 
     def _find_users(self, scope: Scope) -> None:
+        """Find the nodes that use each value."""
         number, resolve, position = self.index.number(scope), self.index.resolve, scope.position
         users = self._users
         for place, node in enumerate(scope.nodes):

@@ -123,6 +123,7 @@ class Index:
         return value_strings(self)
 
     def _values(self, scope: Scope) -> None:
+        """Add the statements of the inputs, outputs, initializers and types of a graph."""
         groups: tuple[tuple[list[ValueInfo], Group], ...] = (
             (scope.inputs, "input"),
             (scope.initializers, "initializer"),
@@ -179,6 +180,7 @@ class Index:
         return known
 
     def _calls(self, statement: Statement, node: Node) -> None:
+        """Add the uses of functions and of their parameters in a node."""
         assert self.subject is not None
         key = plain_domain(node.domain), node.op_type, node.overload or ""
         if key in self.subject.functions:

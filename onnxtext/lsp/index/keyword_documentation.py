@@ -108,6 +108,7 @@ def explanation_at(index: Index, offset: int) -> tuple[str, Span] | None:
 
 
 def _explain(index: Index, token: Token) -> str | None:
+    """Return the documentation of a token; None for other tokens."""
     text = index.source.text
     if token.startswith("@") and token.endswith("("):
         return WORDS.get(token[1:-1].strip())

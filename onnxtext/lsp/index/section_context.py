@@ -182,6 +182,7 @@ class _Reader:
 
 
 def _kind(section: str, reader: _Reader) -> Kind:
+    """Return the kind of the item to complete after the tokens that `reader` has read."""
     block, waiting = reader.blocks[-1], reader.waiting
     last = str(waiting[-1]) if waiting else ""
     words = [str(token) for token in waiting]

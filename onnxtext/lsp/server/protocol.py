@@ -176,6 +176,7 @@ class Protocol(LanguageServerProtocol):
     # ---- The queue ----------------------------------------------------------------------------
 
     def _handle_request(self, msg_id: int | str, method_name: str, params: Any) -> None:
+        """Queue a request; answer `initialize`, `shutdown` and unknown methods at once."""
         if method_name == t.INITIALIZE:
             self._initialized = True
         if method_name == t.SHUTDOWN:
@@ -223,6 +224,7 @@ class Protocol(LanguageServerProtocol):
             await asyncio.sleep(0.01)
 
     def _run(self, waiting: PendingRequest) -> None:
+        """Pass a request to its handler."""
         self.computed += 1
         self._running[waiting.id] = waiting
         context = contextvars.copy_context()
