@@ -12,8 +12,8 @@ from onnxtext.checker.context.checked_model import plain_domain
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.diagnostics import Edit
 from onnxtext.lsp.features.edits import workspace_edit
-from onnxtext.lsp.features.navigation import Cursor, occurrences, symbol_under
-from onnxtext.lsp.index.cursor import CursorTarget
+from onnxtext.lsp.features.navigation import Cursor, occurrences
+from onnxtext.lsp.index.cursor import CursorTarget, symbol_at
 from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.index.index import Index
 from onnxtext.lsp.index.section_names import SectionName, name_of
@@ -66,8 +66,8 @@ def _symbol_named_at(document: Document, params: Cursor) -> tuple[Symbol, Cursor
 
     Return None if there is none, or if the cursor is on the domain of an operator.
     """
-    found = symbol_under(document, params)
     offset = document.version.lines.offset(params.position)
+    found = symbol_at(document.version.index, offset)
     return found if found and found[1].span.start <= offset <= found[1].span.end else None
 
 

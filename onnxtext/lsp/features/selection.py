@@ -43,12 +43,10 @@ def _around(version: Version, offset: int) -> list[Span]:
     spans: list[Span] = []
     scope = index.scope_at(offset)
     while scope is not None:
-        start = scope.original.at
-        end = index.scope_end(scope)
+        start, end = scope.original.at, index.scope_end(scope)
+        end = start + len(version.text[start:end].rstrip())
         if 0 <= start <= offset <= end:
-            text = version.text[start:end].rstrip()
-            if start + len(text) >= offset:
-                spans.append(Span(start, start + len(text)))
+            spans.append(Span(start, end))
         scope = scope.parent
     statement = index.statement_at(offset)
     while statement is not None:

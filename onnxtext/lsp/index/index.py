@@ -8,7 +8,6 @@ is a graph or function body, as in the checker (IR spec, Names Within a Graph).
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
 from functools import cached_property
 from operator import attrgetter
 from typing import Any
@@ -323,11 +322,8 @@ class Index:
         located = self.located(occurrence.statement)
         if located is None:
             return None
-        for path in occurrence.path:
-            span = located.find(*path)
-            if span is not None:
-                return span
-        return None
+        spans = (located.find(*path) for path in occurrence.path)
+        return next((span for span in spans if span is not None), None)
 
     def statement_at(self, offset: int) -> Statement | None:
         """Return the innermost statement that contains an offset; None if none does."""
@@ -341,12 +337,10 @@ class Index:
                 return None  # no earlier statement contains this node
         return None
 
-    def statements_in(self, start: int, end: int) -> Iterator[Statement]:
-        """Yield the last statement before `start`, and all that begin in [start, end)."""
-        number = max(bisect_left(self.starts, start) - 1, 0)
-        while number < len(self.statements) and self.statements[number].at < end:
-            yield self.statements[number]
-            number += 1
+    def statements_in(self, start: int, end: int) -> list[Statement]:
+        """Return the last statement before `start`, and all that begin in [start, end)."""
+        first = max(bisect_left(self.starts, start) - 1, 0)
+        return self.statements[first : bisect_left(self.starts, end)]
 
     def inputs(self, scope: Scope) -> frozenset[str]:
         """Return the names of the inputs of a graph or function."""
@@ -367,13 +361,11 @@ class Index:
 
     def scope_at(self, offset: int) -> Scope | None:
         """Return the innermost graph or function around an offset, or else the main graph."""
-        best: Scope | None = None
+        best = None if self.subject is None else self.subject.main
         for scope in self.scopes:
             start = scope.original.at
             if 0 <= start <= offset <= self.scope_end(scope):
                 best = scope
-        if best is None and self.subject is not None:
-            best = self.subject.main
         return best
 
     def scope_end(self, scope: Scope) -> int:

@@ -7,8 +7,9 @@ The syntax tree has no positions of these names, so they are found from the toke
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from onnxtext.ast.paths import Step
@@ -93,6 +94,9 @@ class _Reader:
             self.cursor = token.end
         return token
 
+    def tokens(self) -> Iterator[Token]:
+        return islice(iter(self.next, None), _MOST)
+
     def read(self) -> None:
         """Read a section `metadata` or `quantization`."""
         quantization = self.next() == "quantization"
@@ -100,10 +104,7 @@ class _Reader:
         depth, within = 1, None
         functions: list[tuple[int, FunctionKey]] = []
         waiting: list[Token] = []
-        for _ in range(_MOST):
-            token = self.next()
-            if token is None:
-                return
+        for token in self.tokens():
             if token == "}":
                 depth -= 1
                 while functions and functions[-1][0] > depth:
@@ -133,10 +134,7 @@ class _Reader:
         """Return the pairs of a list `["a": "b", …]`."""
         depth = 0
         inside: list[Token] = []
-        for _ in range(_MOST):
-            token = self.next()
-            if token is None:
-                break
+        for token in self.tokens():
             if token in ("{", "}"):  # the list has no closing bracket
                 self.cursor = token.at
                 break
@@ -150,10 +148,7 @@ class _Reader:
     def read_training(self, number: int) -> None:
         """Read a section `training`: initializers, and the outputs of training graphs for them."""
         depth = 0
-        for _ in range(_MOST):
-            token = self.next()
-            if token is None:
-                return
+        for token in self.tokens():
             depth += (token == "{") - (token == "}")
             if token == "}" and depth <= 0:
                 return

@@ -8,6 +8,8 @@ the statement, so that a keystroke invalidates one statement only.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from onnxtext.lsp.index.exporter_lines import plain_span_map
 from onnxtext.source import Source, Span
 from onnxtext.syntax.span_map import SpanMap, map_spans
@@ -54,6 +56,7 @@ def hull(one: Span, other: Span) -> Span:
     return Span(min(one.start, other.start), max(one.end, other.end))
 
 
+@dataclass(slots=True, eq=False)
 class Located:
     """The span map of one statement, and the position of the statement in the document.
 
@@ -62,11 +65,8 @@ class Located:
         span_map: the span map, whose offsets are relative to `at`.
     """
 
-    __slots__ = ("at", "span_map")
-
-    def __init__(self, at: int, span_map: SpanMap) -> None:
-        self.at = at
-        self.span_map = span_map
+    at: int
+    span_map: SpanMap
 
     @property
     def span(self) -> Span:
