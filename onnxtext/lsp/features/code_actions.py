@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from onnxtext.lsp.server.server import Server
 
 FIX_ALL = "source.fixAll.onnxtext"
-_MOST = 100
+_MOST_DIAGNOSTICS = 100
 
 
 def register(server: Server) -> None:
@@ -42,7 +42,7 @@ def actions(server: Server, params: t.CodeActionParams) -> list[t.CodeAction] | 
     wanted = [str(getattr(kind, "value", kind)) for kind in params.context.only or ()]
     found: list[t.CodeAction] = []
     if _is_requested(t.CodeActionKind.QuickFix.value, wanted):
-        for diagnostic in _at(document, span)[:_MOST]:
+        for diagnostic in _at(document, span)[:_MOST_DIAGNOSTICS]:
             found += _fixes(server, document, diagnostic)
     if _is_requested(KIND.value, wanted):
         found += offered(server, document, span)

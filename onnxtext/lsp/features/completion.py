@@ -40,7 +40,7 @@ from onnxtext.tensor.elements import ELEMENTS
 if TYPE_CHECKING:
     from onnxtext.lsp.server.server import Server
 
-_MOST = 400
+_MOST_ITEMS = 400
 """Maximum number of items in an answer; further typing narrows the list down."""
 
 _CONTAINERS = ("seq", "map", "optional", "sparse_tensor", "opaque")
@@ -71,8 +71,8 @@ def complete(server: Server, params: t.CompletionParams) -> t.CompletionList | N
     context = context_at(version.index, offset)
     scope = version.index.scope_at(offset)
     maker = _Maker(document, context, scope, offset, snippets=_snippets(server))
-    items = list(islice(maker.items(), _MOST + 1))
-    return t.CompletionList(is_incomplete=len(items) > _MOST, items=items[:_MOST])
+    items = list(islice(maker.items(), _MOST_ITEMS + 1))
+    return t.CompletionList(is_incomplete=len(items) > _MOST_ITEMS, items=items[:_MOST_ITEMS])
 
 
 def _snippets(server: Server) -> bool:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _LONGEST_HEAD = 10_000
 """Maximum number of characters to read of a function's head."""
 _MOST_TOKENS = 10_000
+"""Maximum number of tokens to read for the end of a graph or statement."""
 
 
 def find_end(index: Index, scope: Scope) -> int:

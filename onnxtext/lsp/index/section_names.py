@@ -22,7 +22,8 @@ from onnxtext.syntax.grammar.lexer import Lexer, Token, load_lexer
 
 _SECTIONS = ("metadata", "quantization", "training")
 _SECTION = re.compile(rf"^(?:{'|'.join(_SECTIONS)})[ \t]*\{{", re.MULTILINE)
-_MOST = 200_000
+_MOST_TOKENS = 200_000
+"""Maximum number of tokens of a section, and of a list of pairs, to read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +96,8 @@ class _Reader:
         return token
 
     def tokens(self) -> Iterator[Token]:
-        return islice(iter(self.next, None), _MOST)
+        """Yield the next tokens."""
+        return islice(iter(self.next, None), _MOST_TOKENS)
 
     def read(self) -> None:
         """Read a section `metadata` or `quantization`."""

@@ -14,7 +14,7 @@ from onnxtext.lsp.index.exporter_lines import plain_span_map
 from onnxtext.source import Source, Span
 from onnxtext.syntax.span_map import SpanMap, map_spans
 
-_MOST = 50_000
+_MOST_STATEMENTS = 50_000
 """Maximum number of cached statements."""
 
 
@@ -39,7 +39,7 @@ class SpanMapCache:
             return self._known[key]
         except KeyError:
             pass
-        if len(self._known) >= _MOST:
+        if len(self._known) >= _MOST_STATEMENTS:
             self._known.clear()
         found = plain_span_map(kind, chunk)
         if found is None:
