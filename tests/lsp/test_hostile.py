@@ -13,7 +13,6 @@ from lsprotocol import types as t
 from pygls.exceptions import JsonRpcException
 from pytest_lsp import LanguageClient
 
-from onnxtext.lsp.server.protocol import REQUEST_FAILED
 from tests.lsp.documents import EXAMPLES
 from tests.lsp.session import OPTIONS, Session
 
@@ -79,7 +78,7 @@ async def ask_everything(session: Session, offset: int) -> None:
         await client.text_document_rename_async(t.RenameParams(new_name="renamed", **place))
     except JsonRpcException as error:
         refusal = error
-    assert refusal is None or refusal.code == REQUEST_FAILED  # not an internal error
+    assert refusal is None or refusal.code == t.LSPErrorCodes.RequestFailed  # not an internal error
 
 
 async def edit_at_random(client: LanguageClient, seed: int, *, edits: int) -> None:

@@ -119,6 +119,30 @@ async def test_a_function_may_get_the_name_of_another_overload(
     assert await rename(session, "|G:two", "F") == FUNCTIONS.replace(" seq ", " y ")
 
 
+async def test_the_standard_domain_may_be_spelled_in_a_section(
+    client: LanguageClient, tmp_path: Path
+) -> None:
+    text = """\
+<onnxtext: 1, ir_version: 10, opset_import: [21]>
+g (float x) => (float y) {
+  y = F (x)
+}
+
+<domain: "ai.onnx", opset_import: [21]>
+F (x) => (y) {
+  y = Relu (x)
+}
+
+metadata {
+  function ai.onnx.F {
+    k: "v"
+  }
+}
+"""
+    session = Session(client, tmp_path / "m.onnxtxt", text)
+    assert await rename(session, "|F (x) =>", "G") == text.replace("F", "G")
+
+
 async def test_nothing_is_renamed_on_the_domain_of_an_operator(
     client: LanguageClient, tmp_path: Path
 ) -> None:

@@ -16,7 +16,7 @@ from lsprotocol import types as t
 
 import onnxtext
 from benchmarks.transformer import transformer
-from onnxtext.lsp.features import document_links, folding, semantic_tokens, symbols
+from onnxtext.lsp.features import document_links, semantic_tokens, symbols
 from onnxtext.lsp.index import folds as folds_module
 from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.index.exporter_lines import plain_span_map
@@ -158,14 +158,14 @@ def test_answers_after_edits_equal_fresh_ones(number: int, monkeypatch: pytest.M
         assert Drawing(document).draw((), ()) == Drawing(other).draw((), ())
         if document.version.syntax:
             continue  # an unclosed bracket does not fold other statements
-        folds = list(folding.folding_ranges(document.version, lengths))
+        folds = list(folds_module.find_folds(document.version, lengths))
         with monkeypatch.context() as patch:
             patch.setattr(
                 folds_module,
                 "_pieces",
                 lambda version, _: folds_module._PIECES.finditer(version.text),
             )
-            assert folds == list(folding.folding_ranges(document.version, lengths))
+            assert folds == list(folds_module.find_folds(document.version, lengths))
 
 
 def test_the_outline_follows_names_that_an_unchanged_text_gets() -> None:

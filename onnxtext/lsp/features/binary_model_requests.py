@@ -47,17 +47,16 @@ def register(server: Server) -> None:
     server.answer("onnxtext/verify", verify)
 
 
-def _path(uri: object) -> Path:
+def _path(uri: str) -> Path:
     """Return the path of a `file:` URI; raise a RequestError for other URIs."""
-    if not isinstance(uri, str):
-        raise RequestError("a uri is missing from the request")
     path = to_fs_path(uri) if uri.startswith("file:") else None
     if path is None:
         raise RequestError(f"{uri} is not a local file")
     return Path(path)
 
 
-def _read(path: Path) -> bytes:
+def read_file(path: Path) -> bytes:
+    """Return the bytes of a file; raise a RequestError if it cannot be read."""
     try:
         return path.read_bytes()
     except OSError as error:
@@ -69,23 +68,35 @@ def _read(path: Path) -> bytes:
 
 async def from_binary(server: Server, params: Any) -> dict[str, Any]:
     """Return a binary model as text, without the bytes of its blobs."""
-    path = _path(getattr(params, "uri", None))
-    return await asyncio.to_thread(_from_binary, path)
+    return await asyncio.to_thread(_from_binary, _path(params.uri))
 
 
 def _from_binary(path: Path) -> dict[str, Any]:
+    data = read_file(path)
+    text = text_of_binary(data, path)
+    return {"text": text, "size": len(data), "digest": hashlib.sha256(data).hexdigest()}
+
+
+def text_of_binary(data: bytes, path: Path) -> str:
+    """Return a binary model as text, without the bytes of its blobs.
+
+    Args:
+        data: the binary model.
+        path: its file, for messages.
+
+    Raises:
+        RequestError: the model has errors.
+    """
     from onnxtext.binary_to_text import print_binary
 
-    data = _read(path)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            text, _ = print_binary(data, None, weights="none", name=str(path))
+            return print_binary(data, None, weights="none", name=str(path))[0]
     except OnnxTextError as error:
         raise RequestError("\n".join(map(str, error.diagnostics))) from None
     except RecursionError:
         raise RequestError(f"{path}: its graphs are nested too deep") from None
-    return {"text": text, "size": len(data), "digest": hashlib.sha256(data).hexdigest()}
 
 
 async def to_binary(server: Server, params: Any) -> dict[str, Any]:
@@ -95,17 +106,14 @@ async def to_binary(server: Server, params: Any) -> dict[str, Any]:
         RequestError: the text has errors, the original has changed or cannot be read, or writing
             has failed.
     """
-    text = getattr(params, "text", None)
-    if not isinstance(text, str):
-        raise RequestError("a text is missing from the request")
-    original = _path(getattr(params, "original", None))
+    original = _path(params.original)
     target = getattr(params, "target", None)
-    goal = original if target is None else _path(target)
+    path = original if target is None else _path(target)
     digest = getattr(params, "digest", None)
     try:
-        return await asyncio.to_thread(_to_binary, text, original, goal, digest)
+        return await asyncio.to_thread(_to_binary, params.text, original, path, digest)
     except OnnxTextError as error:
-        found = _as_objects(server, error.diagnostics, text, original)
+        found = _as_objects(server, error.diagnostics, params.text, original)
         first = error.diagnostics[0].message
         more = len(error.diagnostics) - 1
         message = f"the text has errors: {first}" + (f" (and {more} more)" if more else "")
@@ -113,10 +121,11 @@ async def to_binary(server: Server, params: Any) -> dict[str, Any]:
 
 
 def _to_binary(text: str, original: Path, target: Path, digest: str | None) -> dict[str, Any]:
+    """Return the result of `onnxtext/toBinary`; run in a thread."""
     from onnxtext.syntax.parse import parse_model
     from onnxtext.text_to_binary import FilesBeside, encode, joined
 
-    data = _read(original)
+    data = read_file(original)
     if digest is not None and hashlib.sha256(data).hexdigest() != digest:
         raise RequestError(
             f"{original} has changed on disk since it was opened, and was not written; "
@@ -126,7 +135,7 @@ def _to_binary(text: str, original: Path, target: Path, digest: str | None) -> d
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model = parse_model(source)
-        _bring_blobs(model, data)
+        _add_blobs(model, data)
         elsewhere = FilesBeside(model, original.parent)
         made = joined(encode(model, source, elsewhere=elsewhere))
     try:
@@ -136,7 +145,7 @@ def _to_binary(text: str, original: Path, target: Path, digest: str | None) -> d
     return {"written": len(made), "digest": hashlib.sha256(made).hexdigest()}
 
 
-def _bring_blobs(model: Model, data: bytes) -> None:
+def _add_blobs(model: Model, data: bytes) -> None:
     """Add the blobs in `data`, a binary model, to a model whose text was printed without blobs."""
     from onnxtext.binary_to_text import lift_placed
 
@@ -163,9 +172,7 @@ def _as_objects(server: Server, found: tuple[Diagnostic, ...], text: str, path: 
 
 async def convert(server: Server, params: Any) -> dict[str, Any]:
     """Convert a file by running `onnxtext to-binary` or `onnxtext from-binary`."""
-    path = _path(getattr(params, "uri", None))
-    target = _path(getattr(params, "target", None))
-    verb = getattr(params, "direction", "")
+    path, target, verb = _path(params.uri), _path(params.target), params.direction
     if verb not in ("to-binary", "from-binary"):
         raise RequestError("the direction must be to-binary or from-binary")
     arguments = [verb, str(path), "-o", str(target), "--output-format", "json"]
@@ -179,7 +186,7 @@ async def convert(server: Server, params: Any) -> dict[str, Any]:
 
 async def verify(server: Server, params: Any) -> dict[str, Any]:
     """Return the result of `onnxtext verify` on a file."""
-    path = _path(getattr(params, "uri", None))
+    path = _path(params.uri)
     if not path.exists():
         raise RequestError(f"{path} does not exist")
     status, output, said = await _run(["verify", "--color", "never", str(path)])

@@ -12,6 +12,7 @@ from onnxtext.checker.context.scopes import Scope
 from onnxtext.lsp.index.cursor import target_at
 from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.index.index import Index
+from onnxtext.lsp.index.statements import hull
 from onnxtext.lsp.server.parameters import data_field
 from onnxtext.source import Span
 
@@ -103,8 +104,6 @@ def _calls(index: Index) -> list[tuple[FunctionKey, Scope, Span]]:
 def _item(document: Document, scope: Scope) -> t.CallHierarchyItem:
     index, lines = document.version.index, document.version.lines
     name = index.name_span(scope.original)
-    start = max(scope.original.at, 0)
-    end = max(start, index.scope_end(scope))
     is_function = scope.kind == "function"
     domain, overload = "", ""
     if is_function:
@@ -113,7 +112,7 @@ def _item(document: Document, scope: Scope) -> t.CallHierarchyItem:
         scope.name,
         t.SymbolKind.Function if is_function else t.SymbolKind.Module,
         document.uri,
-        lines.range(Span(min(start, name.start), max(end, name.end))),
+        lines.range(hull(index.scope_span(scope), name)),
         lines.range(name),
         detail=plain_domain(domain) or None,
         data={"kind": scope.kind, "domain": domain, "overload": overload},
@@ -122,7 +121,7 @@ def _item(document: Document, scope: Scope) -> t.CallHierarchyItem:
 
 def _given(server: Server, item: t.CallHierarchyItem) -> tuple[Document | None, Scope | None]:
     """Return the document, and the graph or function in it, that an item of the client names."""
-    document = server.document(item.uri)
+    document = server.documents.get(item.uri)
     if document is None:
         return None, None
     index = document.version.index

@@ -11,7 +11,7 @@ from lsprotocol import types as t
 from onnxtext.checker.context.registry import UNUSED_SUPPRESSION, rules
 from onnxtext.diagnostics import Diagnostic, Edit
 from onnxtext.lsp.features.diagnostics import convert, span_of
-from onnxtext.lsp.features.edits import text_edits, workspace_edit
+from onnxtext.lsp.features.edits import workspace_edit
 from onnxtext.lsp.features.type_actions import KIND, offered, resolve
 from onnxtext.lsp.index.document import Document
 from onnxtext.source import Span
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from onnxtext.lsp.server.server import Server
 
 FIX_ALL = "source.fixAll.onnxtext"
-_MOST = 100
+_MOST_DIAGNOSTICS = 100
 
 
 def register(server: Server) -> None:
@@ -35,14 +35,14 @@ def register(server: Server) -> None:
 
 def actions(server: Server, params: t.CodeActionParams) -> list[t.CodeAction] | None:
     """Return the code actions for a range; None until this version's diagnostics are published."""
-    document = server.document(params.text_document.uri)
+    document = server.documents.get(params.text_document.uri)
     if document is None or document.diagnosed != document.version.number:
         return None
     span = document.version.lines.span(params.range)
     wanted = [str(getattr(kind, "value", kind)) for kind in params.context.only or ()]
     found: list[t.CodeAction] = []
     if _is_requested(t.CodeActionKind.QuickFix.value, wanted):
-        for diagnostic in _at(document, span)[:_MOST]:
+        for diagnostic in _at(document, span)[:_MOST_DIAGNOSTICS]:
             found += _fixes(server, document, diagnostic)
     if _is_requested(KIND.value, wanted):
         found += offered(server, document, span)
@@ -58,17 +58,12 @@ def _is_requested(kind: str, wanted: list[str]) -> bool:
 
 def _at(document: Document, span: Span) -> list[Diagnostic]:
     size = len(document.version.text)
-    found = []
-    for diagnostic in document.diagnostics:
-        place = span_of(diagnostic, size)
-        if place.start <= span.end and span.start <= place.end:
-            found.append(diagnostic)
-    return found
+    spans = [(item, span_of(item, size)) for item in document.diagnostics]
+    return [item for item, own in spans if own.start <= span.end and span.start <= own.end]
 
 
 def _fixes(server: Server, document: Document, diagnostic: Diagnostic) -> Iterator[t.CodeAction]:
-    lines = document.version.lines
-    shown = convert([diagnostic], lines, document.uri)
+    shown = convert([diagnostic], document.version.lines, document.uri)
     fix = diagnostic.fix
     if fix is not None:
         title = fix.title[:1].upper() + fix.title[1:]
@@ -77,15 +72,14 @@ def _fixes(server: Server, document: Document, diagnostic: Diagnostic) -> Iterat
             t.CodeActionKind.QuickFix,
             shown,
             is_preferred=fix.applicability == "safe",
-            edit=workspace_edit(server, document, text_edits(lines, fix.edits)),
+            edit=workspace_edit(server, document, fix.edits),
         )
     if diagnostic.code in rules() and diagnostic.code != UNUSED_SUPPRESSION.slug:
-        edit = silence(document, diagnostic)
         yield t.CodeAction(
             f"Silence `{diagnostic.code}` here",
             t.CodeActionKind.QuickFix,
             shown,
-            edit=workspace_edit(server, document, text_edits(lines, [edit])),
+            edit=workspace_edit(server, document, [silence(document, diagnostic)]),
         )
 
 
@@ -118,12 +112,8 @@ def _fix_all(server: Server, document: Document) -> Iterator[t.CodeAction]:
         if not any(_overlap(new.span, old.span) for new in fix.edits for old in edits):
             edits += fix.edits
     if edits:
-        lines = document.version.lines
-        yield t.CodeAction(
-            "Apply all safe fixes",
-            FIX_ALL,
-            edit=workspace_edit(server, document, text_edits(lines, edits)),
-        )
+        edit = workspace_edit(server, document, edits)
+        yield t.CodeAction("Apply all safe fixes", FIX_ALL, edit=edit)
 
 
 def _overlap(one: Span, other: Span) -> bool:

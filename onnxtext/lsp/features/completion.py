@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types as t
 
 from onnxtext.ast.model import Function
-from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType
+from onnxtext.ast.tensors_and_attributes import AttributeType
 from onnxtext.checker.context.scopes import Opsets, Scope
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.lsp.features.section_completion import argument_items, section_items
@@ -39,7 +40,7 @@ from onnxtext.tensor.elements import ELEMENTS
 if TYPE_CHECKING:
     from onnxtext.lsp.server.server import Server
 
-_MOST = 400
+_MOST_ITEMS = 400
 """Maximum number of items in an answer; further typing narrows the list down."""
 
 _CONTAINERS = ("seq", "map", "optional", "sparse_tensor", "opaque")
@@ -62,7 +63,7 @@ def register(server: Server) -> None:
 
 def complete(server: Server, params: t.CompletionParams) -> t.CompletionList | None:
     """Return the completions at the cursor."""
-    document = server.document(params.text_document.uri)
+    document = server.documents.get(params.text_document.uri)
     if document is None:
         return None
     version = document.version
@@ -70,12 +71,8 @@ def complete(server: Server, params: t.CompletionParams) -> t.CompletionList | N
     context = context_at(version.index, offset)
     scope = version.index.scope_at(offset)
     maker = _Maker(document, context, scope, offset, snippets=_snippets(server))
-    items: list[t.CompletionItem] = []
-    for item in maker.items():
-        items.append(item)
-        if len(items) > _MOST:
-            return t.CompletionList(is_incomplete=True, items=items[:_MOST])
-    return t.CompletionList(is_incomplete=False, items=items)
+    items = list(islice(maker.items(), _MOST_ITEMS + 1))
+    return t.CompletionList(is_incomplete=len(items) > _MOST_ITEMS, items=items[:_MOST_ITEMS])
 
 
 def _snippets(server: Server) -> bool:
@@ -91,7 +88,7 @@ def resolve(server: Server, params: t.CompletionItem) -> t.CompletionItem:
     name = data_field(data, "operator", "")
     version = data_field(data, "version", 0)
     if name:
-        document = server.document(data_field(data, "uri", ""))
+        document = server.documents.get(data_field(data, "uri", ""))
         schemas = document.version.schemas if document is not None else schemas_of(None)
         signature = schemas.find(data_field(data, "domain", ""), name, version)
         if signature is not None:
@@ -239,7 +236,7 @@ class _Maker:
         dots = ".".join(map(word, domain.split("."))) if domain else ""
         label = word(function.name) if given == domain else f"{dots}.{word(function.name)}"
         overload = f":{word(function.overload)}" if function.overload else ""
-        names = [_stop(n + 1, value.name) for n, value in enumerate(scope.inputs)]
+        names = [_tab_stop(n + 1, value.name) for n, value in enumerate(scope.inputs)]
         item = self._item(
             label + overload,
             t.CompletionItemKind.Function,
@@ -264,7 +261,7 @@ class _Maker:
             for name, formal in target.attributes.items():
                 if name in self.context.given:
                     continue
-                start = placeholder(target, name, formal)
+                start = placeholder(target, name)
                 yield self._item(
                     name,
                     t.CompletionItemKind.Property,
@@ -281,8 +278,8 @@ class _Maker:
                     order="0" if formal.required else "1",
                 )
         elif isinstance(target, Scope) and target.function is not None:
-            for parameter in target.function.attributes:
-                label = parameter.name if isinstance(parameter, Attribute) else parameter
+            parameters = target.function.attributes
+            for label, parameter in zip(parameter_names(target), parameters, strict=True):
                 if label not in self.context.given:
                     yield self._item(
                         label,
@@ -299,13 +296,13 @@ class _Maker:
                 yield self._item(
                     value, t.CompletionItemKind.EnumMember, text=quoted(value), order="0"
                 )
-        for parameter in parameter_names(self.scope) if self.scope is not None else ():
+        for parameter in parameter_names(self.scope):
             yield self._item(
                 f"@{word(parameter)}", t.CompletionItemKind.Variable, detail="parameter", order="1"
             )
 
     def _parameters(self) -> Iterator[t.CompletionItem]:
-        for parameter in parameter_names(self.scope) if self.scope is not None else ():
+        for parameter in parameter_names(self.scope):
             yield self._item(word(parameter), t.CompletionItemKind.Variable, detail="parameter")
 
     # ---- Values -----------------------------------------------------------------------------
@@ -384,17 +381,18 @@ def _call(label: str, signature: Signature) -> str:
     attributes = []
     for name, formal in signature.attributes.items():
         if formal.required:
-            start = escaped(placeholder(signature, name, formal))
+            start = escaped(placeholder(signature, name))
             attributes.append(f"{word(name)} = ${{{stop}:{start}}}")
             stop += 1
     inputs = []
     for index, formal_input in enumerate(signature.inputs):
         if index < signature.least_inputs and formal_input.option != "optional":
-            inputs.append(_stop(stop, formal_input.name))
+            inputs.append(_tab_stop(stop, formal_input.name))
             stop += 1
     shown = f" <{', '.join(attributes)}>" if attributes else ""
     return f"{label}{shown} ({', '.join(inputs) or '$' + str(stop)})$0"
 
 
-def _stop(number: int, text: str) -> str:
+def _tab_stop(number: int, text: str) -> str:
+    """Return a tab stop of a snippet, which initially contains a text."""
     return f"${{{number}:{escaped(text)}}}"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,7 +31,7 @@ _LINKS = re.compile(
     re.DOTALL,
 )
 _WORDS = re.compile('blob"|file"|"location"|external|store|safetensors')
-_MOST = 5000
+_MOST_LINKS = 5000
 
 
 def register(server: Server) -> None:
@@ -40,12 +41,7 @@ def register(server: Server) -> None:
 
 def links(document: Document, params: t.DocumentLinkParams) -> list[t.DocumentLink] | None:
     """Return at most 5000 links of a document; links to missing files or blobs are left out."""
-    found: list[t.DocumentLink] = []
-    for link in document_links(document):
-        found.append(link)
-        if len(found) >= _MOST:
-            break
-    return found
+    return list(islice(document_links(document), _MOST_LINKS))
 
 
 def document_links(document: Document) -> Iterator[t.DocumentLink]:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
@@ -22,20 +22,19 @@ _MOST_LINES = 4000
 """A changed part with more lines is replaced as a whole, because its diff would be slow."""
 
 
-def workspace_edit(
-    server: Server, document: Document, edits: Sequence[t.TextEdit]
-) -> t.WorkspaceEdit:
-    """Return a `WorkspaceEdit` that contains text edits of one document.
+def workspace_edit(server: Server, document: Document, edits: Iterable[Edit]) -> t.WorkspaceEdit:
+    """Return a `WorkspaceEdit` that contains edits of one document.
 
     If the client supports `documentChanges`, the `WorkspaceEdit` also has the document's version.
     With it, the client can reject edits of an outdated version.
     """
+    converted = text_edits(document.version.lines, edits)
     workspace = server.client_capabilities.workspace
     edit = workspace.workspace_edit if workspace is not None else None
     if edit is not None and edit.document_changes:
         name = t.OptionalVersionedTextDocumentIdentifier(document.uri, document.version.number)
-        return t.WorkspaceEdit(document_changes=[t.TextDocumentEdit(name, list(edits))])
-    return t.WorkspaceEdit(changes={document.uri: list(edits)})
+        return t.WorkspaceEdit(document_changes=[t.TextDocumentEdit(name, converted)])
+    return t.WorkspaceEdit(changes={document.uri: converted})
 
 
 def text_edits(lines: Lines, edits: Iterable[Edit]) -> list[t.TextEdit]:

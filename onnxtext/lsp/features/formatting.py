@@ -77,9 +77,7 @@ async def _format(document: Document, span: Span | None) -> list[t.TextEdit] | N
     return text_edits(version.lines, edits)
 
 
-def formatting_edits(
-    source: Source, span: Span | None = None, model: Model | None = None
-) -> list[Edit] | None:
+def formatting_edits(source: Source, span: Span | None, model: Model | None) -> list[Edit] | None:
     """Return the edits that format a text, or some of its lines.
 
     Args:
@@ -101,7 +99,8 @@ def formatting_edits(
     edits = minimal_edits(source.text, formatted)
     if span is None:
         return edits
-    chosen = [edit for edit in edits if _is_within(edit, source.text, span)]
+    start, end = _whole_lines(source.text, span)
+    chosen = [edit for edit in edits if start <= edit.span.start and edit.span.end <= end]
     if len(chosen) == len(edits) or not chosen:
         return chosen
     made = Source(apply_edits(source.text, chosen), source.name)
@@ -117,9 +116,7 @@ def statement_edits(version: Version, span: Span) -> list[Edit]:
     from onnxtext.format.document import write_document
 
     text = version.source.text
-    start = text.rfind("\n", 0, span.start) + 1
-    end = text.find("\n", max(span.end - (span.end > span.start), span.start))
-    end = len(text) if end < 0 else end
+    start, end = _whole_lines(text, span)
     edits: list[Edit] = []
     for statement in version.index.statements_in(start, end):
         located = version.index.located(statement) if statement.kind == "node" else None
@@ -137,9 +134,8 @@ def statement_edits(version: Version, span: Span) -> list[Edit]:
     return edits
 
 
-def _is_within(edit: Edit, text: str, span: Span) -> bool:
-    """Whether an edit is within the lines of a span."""
+def _whole_lines(text: str, span: Span) -> Span:
+    """Return the span of the lines that a span touches, with the last line feed."""
     start = text.rfind("\n", 0, span.start) + 1
     end = text.find("\n", max(span.end - (span.end > span.start), span.start))
-    end = len(text) if end < 0 else end + 1
-    return start <= edit.span.start and edit.span.end <= end
+    return Span(start, len(text) if end < 0 else end + 1)

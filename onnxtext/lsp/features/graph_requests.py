@@ -57,27 +57,24 @@ def register(server: Server) -> None:
 
 async def graph(server: Server, params: Any) -> dict[str, Any] | orjson.Fragment:
     """Return the open groups of a document's graphs, with their nodes, values and edges."""
-    document, drawing = await _drawing(server, params)
-    views = document.graph
-    assert isinstance(views, Views)
+    views = _views(server, params)
+    drawing = await views.drawing()
     opened, closed = [set(_strings(params, name)) for name in ("opened", "closed")]
-    here = _place(document, drawing, params)
+    here = _place(drawing, params)
     if here is not None:
         opened.update(here["path"])
         closed.difference_update(here["path"])
     with paused_collector():
         made = drawing.draw(opened, closed)
-    shown = {"version": document.version.number, "here": here, "against": views.label}
-    return _fast({**made, **shown})
+    version = views.document.version.number
+    return _fast({**made, "version": version, "here": here, "against": views.label})
 
 
 async def compare(server: Server, params: Any) -> dict[str, Any]:
     """Choose the version to compare a document with; later results mark the differences from it."""
-    document, _ = await _drawing(server, params)
-    views = document.graph
-    assert isinstance(views, Views)
-    await views.compare(document, getattr(params, "against", None))
-    await views.drawing(document)
+    views = _views(server, params)
+    await views.compare(getattr(params, "against", None))
+    await views.drawing()
     return {"against": views.label}
 
 
@@ -87,54 +84,51 @@ async def place(server: Server, params: Any) -> dict[str, Any] | orjson.Fragment
     `path` has the ids of the groups and nodes around it, outermost first. Return None if the node
     or value is not drawn.
     """
-    document, drawing = await _drawing(server, params)
-    found = _place(document, drawing, params)
+    found = _place(await _views(server, params).drawing(), params)
     return None if found is None else _fast(found)
 
 
 async def find(server: Server, params: Any) -> list[dict[str, Any]] | orjson.Fragment:
     """Return {path, id} of each node and value that a search finds, as `graph_details.find`."""
-    _, drawing = await _drawing(server, params)
-    return _fast(find_nodes(drawing, params.words))
+    return _fast(find_nodes(await _views(server, params).drawing(), params.words))
 
 
 async def node(server: Server, params: Any) -> dict[str, Any] | orjson.Fragment | None:
     """Return the attributes, types and statistics of a node or value; None for an unknown id."""
-    _, drawing = await _drawing(server, params)
-    found = details(drawing, params.id)
+    found = details(await _views(server, params).drawing(), params.id)
     return None if found is None else _fast(found)
 
 
-async def _drawing(server: Server, params: Any) -> tuple[Document, Drawing]:
-    document = server.document(params.uri)
+def _views(server: Server, params: Any) -> Views:
+    document = server.documents.get(params.uri)
     if document is None:
         raise RequestError(f"{params.uri} is not open")
-    known = document.graph
-    if not isinstance(known, Views):
-        known = document.graph = Views()
-    return document, await known.drawing(document)
+    if document.views is None:
+        document.views = Views(document)
+    return document.views
 
 
 class Views:
-    """The last `Drawing` of a document's graphs, and the version that it is compared with.
+    """The last `Drawing` of a document's graphs, and the version to compare it with.
 
     Attributes:
-        label: the name of that version, or the reason why the comparison failed; None before the
-            first comparison with a chosen version.
+        document: the document.
+        label: the name of the version to compare with, or the reason why the comparison failed;
+            None if no version was chosen, or before the first comparison with it.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, document: Document) -> None:
+        self.document = document
         self._last: Drawing | None = None
         self._plain: Drawing | None = None
         self._other: tuple[str, Drawing] | None = None
         self.label: str | None = None
 
-    async def drawing(self, document: Document) -> Drawing:
+    async def drawing(self) -> Drawing:
         """Return the drawing of the newest text, with the changes since the chosen version."""
-        version = document.version
-        if self._plain is None or self._plain.version is not version:
+        if self._plain is None or self._plain.version is not self.document.version:
             with paused_collector():
-                self._plain = Drawing(document)
+                self._plain = Drawing(self.document)
             self._last = None
         if self._other is None:
             return self._plain
@@ -154,11 +148,10 @@ class Views:
         self.label = label
         return Drawing(new.document, changes_of(old, new, diff, label))
 
-    async def compare(self, document: Document, against: str | None) -> None:
+    async def compare(self, against: str | None) -> None:
         """Choose the version to compare the document with.
 
         Args:
-            document: the document.
             against: the URI of a file, or `git:REVISION`; None to compare with nothing.
 
         Raises:
@@ -167,8 +160,9 @@ class Views:
         self._last = self._other = self.label = None
         if against is None:
             return
-        label, text, path = await asyncio.to_thread(other_text, document.uri, against)
-        other = Document.open(f"{document.uri}#old", path, text, 0, document.encoding)
+        uri = self.document.uri
+        label, text, path = await asyncio.to_thread(other_text, uri, against)
+        other = Document.open(f"{uri}#old", path, text, 0, self.document.encoding)
         self._other = label, Drawing(other)
 
 
@@ -183,12 +177,13 @@ def _strings(params: Any, name: str) -> list[str]:
     return [item for item in getattr(params, name, None) or () if isinstance(item, str)]
 
 
-def _place(document: Document, drawing: Drawing, params: Any) -> dict[str, Any] | None:
+def _place(drawing: Drawing, params: Any) -> dict[str, Any] | None:
     """Return the node or value of an id or position, and its groups; None if it is not drawn."""
     identity = getattr(params, "id", None)
     position = getattr(params, "position", None)
     if identity is None and position is not None:
-        index, lines = document.version.index, document.version.lines
+        version = drawing.document.version
+        index, lines = version.index, version.lines
         try:
             wanted = t.Position(int(position.line), int(position.character))
         except (AttributeError, TypeError, ValueError):
@@ -198,7 +193,7 @@ def _place(document: Document, drawing: Drawing, params: Any) -> dict[str, Any] 
         if statement is None:
             # The cursor is in the indentation: take the first statement of the line.
             start = lines.offset(t.Position(wanted.line, 0))
-            end = lines.line_end(min(max(wanted.line, 0), lines.count - 1))
+            end = lines.line_end(max(wanted.line, 0))
             found = [each for each in index.statements_in(start, end) if each.at >= start]
             statement = found[0] if found else None
         identity = None if statement is None else node_of(drawing, statement)

@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types as t
 
 from onnxtext.ast.model import Node, ValueInfo
-from onnxtext.ast.tensors_and_attributes import Attribute, SparseTensor, Tensor
+from onnxtext.ast.tensors_and_attributes import SparseTensor, Tensor
 from onnxtext.checker.context.checked_model import plain_domain
 from onnxtext.checker.context.scopes import GIVEN, Scope
 from onnxtext.checker.context.signatures import Signature
@@ -27,6 +27,7 @@ from onnxtext.lsp.index.operators import (
     signature_text,
 )
 from onnxtext.lsp.index.resolve_section_names import node_labels
+from onnxtext.lsp.index.symbols import parameter_names
 from onnxtext.lsp.index.tensor_statistics import statistics
 from onnxtext.lsp.index.type_origins import story_lines
 from onnxtext.printer.strings import word
@@ -49,8 +50,10 @@ def hover(document: Document, params: t.HoverParams) -> t.Hover | None:
     version = document.version
     offset = version.lines.offset(params.position)
     at_cursor = target_at(version.index, offset)
-    text = None if at_cursor is None else describe(document, at_cursor)
-    span = None if at_cursor is None else _part_at(version.index, at_cursor, offset)
+    text = span = None
+    if at_cursor is not None and at_cursor.kind in _DESCRIPTIONS:
+        text = _DESCRIPTIONS[at_cursor.kind](document, at_cursor)
+        span = _part_at(version.index, at_cursor, offset)
     if not text:
         text, span = explanation_at(version.index, offset) or (None, None)
     if not text or span is None:
@@ -68,33 +71,6 @@ def _part_at(index: Index, at_cursor: CursorTarget, offset: int) -> Span:
     return located.absolute(located.path_to(offset)[0][1])
 
 
-def describe(document: Document, at_cursor: CursorTarget) -> str | None:
-    """Return the Markdown text that a hover shows for an item; None if there is none.
-
-    Args:
-        document: the document.
-        at_cursor: the item under the cursor: a name, a literal or a type.
-    """
-    match at_cursor.kind:
-        case "operator":
-            return _operator(document, at_cursor)
-        case "function":
-            return _function(document, at_cursor)
-        case "value":
-            return _value(document, at_cursor)
-        case "attribute":
-            return _attribute(document, at_cursor)
-        case "parameter":
-            return _parameter(document, at_cursor)
-        case "literal":
-            return _literal(document, at_cursor)
-        case "label":
-            return _label(document, at_cursor)
-        case "graph":
-            return _fence(f"{word(at_cursor.name)} () => () {{…}}") + "\n\ngraph"
-    return None
-
-
 def _label(document: Document, at_cursor: CursorTarget) -> str | None:
     """Return the text of the node with a label."""
     assert at_cursor.key is not None
@@ -103,9 +79,9 @@ def _label(document: Document, at_cursor: CursorTarget) -> str | None:
     place = node_labels(index, scope).get(at_cursor.key[2])
     if place is None:
         return None
-    original: Any = index.original(scope.nodes[place])
-    statement = index.statement_of[id(original)]
-    text = document.version.text[statement.at : statement.limit].rstrip("} \t\r\n")
+    statement = index.statement_of(scope.nodes[place])
+    assert statement is not None
+    text = index.chunk(statement).rstrip("} \t\r\n")
     if len(text) > _LONGEST_NODE:
         text = text[:_LONGEST_NODE] + "…"
     return f"{_fence(text)}\n\nnode of {scope.describe()}"
@@ -151,16 +127,10 @@ def _value(document: Document, at_cursor: CursorTarget) -> str | None:
     lines = [_fence(head), *_origin(scope, at_cursor.name)]
     if type is None and at_cursor.name in scope.position:
         lines.append("its type is unknown")
-    told = "\n".join(story_lines(document, scope, at_cursor.name))
-    if told:
-        lines.append(told)
-    tensor = _tensor(document, scope, at_cursor.name)
-    if tensor is not None:
-        lines.append(tensor)
-    doc = _doc(scope, at_cursor.name)
-    if doc:
-        lines.append(doc)
-    return "\n\n".join(lines)
+    lines.append("\n".join(story_lines(document, scope, at_cursor.name)))
+    lines.append(_tensor(document, scope, at_cursor.name) or "")
+    lines.append(_doc(scope, at_cursor.name))
+    return "\n\n".join(filter(None, lines))
 
 
 def _origin(scope: Scope, name: str) -> Iterator[str]:
@@ -184,16 +154,15 @@ def _origin(scope: Scope, name: str) -> Iterator[str]:
 
 
 def _tensor(document: Document, scope: Scope, name: str) -> str | None:
-    value: ValueInfo | None = next((v for v in scope.initializers if v.name == name), None)
-    base = document.version.directory
-    model = document.version.index.model
+    """Return the statistics of an initializer, or of the tensor of a node `Constant`."""
+    value = next((v for v in scope.initializers if v.name == name), None)
     if value is not None and value.data is not None:
-        return statistics(value.type, value.data, model, base)
+        return _statistics(document, value.type, value.data)
     at = scope.position.get(name, GIVEN)
     if at != GIVEN and scope.nodes[at].op_type == "Constant":
         for attribute in scope.nodes[at].attributes:
             if isinstance(attribute.value, (Tensor, SparseTensor)):
-                return statistics(None, attribute.value, model, base)
+                return _statistics(document, None, attribute.value)
     return None
 
 
@@ -230,23 +199,41 @@ def _parameter(document: Document, at_cursor: CursorTarget) -> str | None:
 
 
 def _parameter_hover(scope: Scope, name: str, note: str) -> str | None:
-    for item in () if scope.function is None else scope.function.attributes:
-        if (item.name if isinstance(item, Attribute) else item) == name:
-            return f"{_fence(parameter_of(item))}\n\n{note}"
-    return None
+    names = parameter_names(scope)
+    if scope.function is None or name not in names:
+        return None
+    return f"{_fence(parameter_of(scope.function.attributes[names.index(name)]))}\n\n{note}"
 
 
 def _literal(document: Document, at_cursor: CursorTarget) -> str | None:
     """Describe a literal: a tensor by its statistics, another value by its attribute."""
     assert at_cursor.statement is not None
-    base = document.version.directory
-    model = document.version.index.model
     item = at_cursor.statement.item
     if isinstance(item, ValueInfo):
-        if item.data is None:
-            return None
-        return statistics(item.type, item.data, model, base)
+        return None if item.data is None else _statistics(document, item.type, item.data)
     value = item.attributes[at_cursor.attribute].value if at_cursor.attribute >= 0 else None
     if isinstance(value, (Tensor, SparseTensor)):
-        return statistics(None, value, model, base)
+        return _statistics(document, None, value)
     return _attribute(document, at_cursor)
+
+
+def _statistics(document: Document, type: Any, data: Any) -> str | None:
+    version = document.version
+    return statistics(type, data, version.index.model, version.directory)
+
+
+def _graph(document: Document, at_cursor: CursorTarget) -> str:
+    return _fence(f"{word(at_cursor.name)} () => () {{…}}") + "\n\ngraph"
+
+
+_DESCRIPTIONS: dict[str, Callable[[Document, CursorTarget], str | None]] = {
+    "operator": _operator,
+    "function": _function,
+    "value": _value,
+    "attribute": _attribute,
+    "parameter": _parameter,
+    "literal": _literal,
+    "label": _label,
+    "graph": _graph,
+}
+"""For each kind of `CursorTarget` with a hover, the function that returns its Markdown text."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from lsprotocol import types as t
 
-from onnxtext.lsp.index.cursor import CursorTarget, symbol_at
+from onnxtext.lsp.index.cursor import symbol_at
 from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.index.symbols import Occurrence, Role, Symbol
 from onnxtext.source import Span
@@ -37,10 +37,11 @@ def register(server: Server) -> None:
     server.answer(t.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT, highlight)
 
 
-def symbol_under(document: Document, params: Cursor) -> tuple[Symbol, CursorTarget] | None:
-    """Return the symbol under the cursor and its `CursorTarget`; None if there is no symbol."""
+def _symbol_under(document: Document, params: Cursor) -> Symbol | None:
+    """Return the symbol under the cursor; None if there is none."""
     version = document.version
-    return symbol_at(version.index, version.lines.offset(params.position))
+    found = symbol_at(version.index, version.lines.offset(params.position))
+    return None if found is None else found[0]
 
 
 def occurrences(document: Document, symbol: Symbol) -> list[tuple[Role, Span]]:
@@ -55,10 +56,9 @@ def occurrences(document: Document, symbol: Symbol) -> list[tuple[Role, Span]]:
 
 def definition(document: Document, params: t.DefinitionParams) -> list[t.Location] | None:
     """Return the definitions of the name under the cursor, or else its declarations."""
-    found = symbol_under(document, params)
-    if found is None:
+    symbol = _symbol_under(document, params)
+    if symbol is None:
         return None
-    symbol, _ = found
     known = occurrences(document, symbol)
     for role in ("definition", "declaration"):
         spans = [span for item, span in known if item == role]
@@ -71,13 +71,11 @@ def definition(document: Document, params: t.DefinitionParams) -> list[t.Locatio
 def references(document: Document, params: t.ReferenceParams) -> list[t.Location] | None:
     """Return the occurrences of the name under the cursor.
 
-    Its definition and the declaration of its type in the list of a graph are left out unless
-    `include_declaration` is set. An output of a graph counts as a use.
+    Without `include_declaration`, only uses are returned. An output of a graph counts as a use.
     """
-    found = symbol_under(document, params)
-    if found is None:
+    symbol = _symbol_under(document, params)
+    if symbol is None:
         return None
-    symbol, _ = found
     if not params.context.include_declaration:
         symbol = replace(symbol, occurrences=list(filter(_is_use, symbol.occurrences)))
     return [
@@ -87,18 +85,17 @@ def references(document: Document, params: t.ReferenceParams) -> list[t.Location
 
 
 def _is_use(item: Occurrence) -> bool:
-    returned = item.statement is not None and item.statement.group == "output"
-    return item.role == "use" or returned
+    is_output = item.statement is not None and item.statement.group == "output"
+    return item.role == "use" or is_output
 
 
 def highlight(
     document: Document, params: t.DocumentHighlightParams
 ) -> list[t.DocumentHighlight] | None:
     """Return all occurrences of the name under the cursor, and the role of each."""
-    found = symbol_under(document, params)
-    if found is None:
+    symbol = _symbol_under(document, params)
+    if symbol is None:
         return None
-    symbol, _ = found
     lines = document.version.lines
     return [
         t.DocumentHighlight(lines.range(span), _KINDS[role])

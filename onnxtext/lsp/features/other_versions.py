@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import subprocess
-import warnings
 from pathlib import Path
 
 from pygls.uris import to_fs_path
 
 from onnxtext.diagnostics import OnnxTextError
+from onnxtext.lsp.features.binary_model_requests import read_file, text_of_binary
 from onnxtext.lsp.server.protocol import RequestError
 
 GIT = "git:"
@@ -34,11 +34,7 @@ def other_text(uri: str, against: str) -> tuple[str, str, Path | None]:
         revision = against.removeprefix(GIT)
         return revision, _as_text(_from_git(path, revision), path), path
     path = _path(against)
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise RequestError(f"cannot read {path}: {error.strerror or error}") from None
-    return path.name, _as_text(data, path), path
+    return path.name, _as_text(read_file(path), path), path
 
 
 def _path(uri: str) -> Path:
@@ -51,6 +47,7 @@ def _path(uri: str) -> Path:
 
 
 def _from_git(path: Path, revision: str) -> bytes:
+    """Return the bytes of a file in a revision."""
     if not revision or revision.startswith("-") or ":" in revision:
         raise RequestError(f"{revision!r} is not the name of a revision")
     command = ["git", "-C", str(path.parent), "show", f"{revision}:./{path.name}"]
@@ -67,15 +64,12 @@ def _from_git(path: Path, revision: str) -> bytes:
 
 
 def _as_text(data: bytes, path: Path) -> str:
-    from onnxtext.binary_to_text import print_binary
     from onnxtext.filetype import decode_text, has_binary_content
 
+    # With the git filter, git stores text in a .onnx file: decide by the content alone.
+    if has_binary_content(data):
+        return text_of_binary(data, path)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            # With the git filter, git stores text in a .onnx file: decide by the content alone.
-            if has_binary_content(data):
-                return print_binary(data, None, weights="none", name=str(path))[0]
-            return decode_text(data, str(path))
+        return decode_text(data, str(path))
     except OnnxTextError as error:
         raise RequestError("\n".join(map(str, error.diagnostics))) from None

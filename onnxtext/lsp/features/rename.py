@@ -10,9 +10,10 @@ from lsprotocol import types as t
 
 from onnxtext.checker.context.checked_model import plain_domain
 from onnxtext.checker.context.scopes import Scope
+from onnxtext.diagnostics import Edit
 from onnxtext.lsp.features.edits import workspace_edit
-from onnxtext.lsp.features.navigation import Cursor, occurrences, symbol_under
-from onnxtext.lsp.index.cursor import CursorTarget
+from onnxtext.lsp.features.navigation import Cursor, occurrences
+from onnxtext.lsp.index.cursor import CursorTarget, symbol_at
 from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.index.index import Index
 from onnxtext.lsp.index.section_names import SectionName, name_of
@@ -46,7 +47,7 @@ def rename(server: Server, params: t.RenameParams) -> t.WorkspaceEdit | None:
     Raises:
         RequestError: the new name is empty, or conflicts with another name in the text.
     """
-    document = server.document(params.text_document.uri)
+    document = server.documents.get(params.text_document.uri)
     found = _symbol_named_at(document, params) if document is not None else None
     if document is None or found is None:
         return None
@@ -65,18 +66,17 @@ def _symbol_named_at(document: Document, params: Cursor) -> tuple[Symbol, Cursor
 
     Return None if there is none, or if the cursor is on the domain of an operator.
     """
-    found = symbol_under(document, params)
     offset = document.version.lines.offset(params.position)
+    found = symbol_at(document.version.index, offset)
     return found if found and found[1].span.start <= offset <= found[1].span.end else None
 
 
-def _edits(document: Document, symbol: Symbol, new: str) -> list[t.TextEdit]:
-    lines = document.version.lines
+def _edits(document: Document, symbol: Symbol, new: str) -> list[Edit]:
     sections = {name.span: name for name in document.version.index.sections}
     edits = {}
     for role, span in occurrences(document, symbol):
         spelled = _spelling(document.version.index, symbol, role, span, sections.get(span))
-        edits[span] = t.TextEdit(lines.range(span), spelled(new))
+        edits[span] = Edit(span, spelled(new))
     return list(edits.values())
 
 
@@ -121,7 +121,7 @@ def _conflict(index: Index, symbol: Symbol, new: str) -> str | None:
 
 
 def _value_conflict(index: Index, symbol: Symbol, scope: Scope, new: str) -> str | None:
-    """Return the conflict if the same, an outer or an inner graph has a value with the new name."""
+    """Return why a value cannot get a new name: its graph, an outer or an inner one uses it."""
     for key, other in index.symbols.items():
         if key[0] != "value" or key[2] != new or other.scope is None:
             continue

@@ -19,7 +19,7 @@ from onnxtext.lsp.index.completion_context import Context
 from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.index.resolve_section_names import node_labels, section_scope
 from onnxtext.lsp.index.section_context import SectionContext, metadata_entries
-from onnxtext.lsp.index.section_names import SectionName, name_of
+from onnxtext.lsp.index.section_names import SectionName, name_of, path_steps
 from onnxtext.printer.strings import quoted, word
 from onnxtext.source import Span
 
@@ -150,7 +150,7 @@ class _SectionItems:
         if kind == "function":
             yield from self._functions()
             return
-        steps = _steps([str(token) for token in tokens])
+        steps = [step for step, _ in path_steps(tokens)]
         count = len(steps) // 2 * 2
         path = tuple(zip(steps[:count:2], steps[1:count:2], strict=True))
         scope = self._scope(path)
@@ -273,20 +273,6 @@ def argument_items(
 
 def _by_frequency(entries: dict[str, Counter[str]]) -> list[tuple[str, Counter[str]]]:
     return sorted(entries.items(), key=lambda entry: -entry[1].total())
-
-
-def _steps(tokens: list[str]) -> list[Step]:
-    """Return the steps of a path from the tokens before the cursor, such as `[label].body[1].`."""
-    steps: list[Step] = []
-    for place, token in enumerate(tokens):
-        if token in (".", "[", "]"):
-            continue
-        if token.startswith("[") and steps:
-            number = token.strip("[] \t")
-            steps[-1] = steps[-1]._replace(number=int(number) if number.isdigit() else None)
-            continue
-        steps.append(Step(name_of(token), None, place > 0 and tokens[place - 1] == "["))
-    return steps
 
 
 def _values_of(scope: Scope, kind: str) -> Iterator[tuple[str, str]]:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as t
 
 from onnxtext.lsp.index.document import Document, Version
-from onnxtext.lsp.index.symbols import Statement
 from onnxtext.source import Span
 
 if TYPE_CHECKING:
@@ -39,27 +38,24 @@ def _chain(version: Version, offset: int) -> t.SelectionRange:
 
 
 def _around(version: Version, offset: int) -> list[Span]:
+    """Return the spans of graphs, statements and their parts at an offset, or else of its line."""
     index = version.index
     spans: list[Span] = []
     scope = index.scope_at(offset)
     while scope is not None:
-        start = scope.original.at
-        end = index.scope_end(scope)
+        start, end = scope.original.at, index.scope_end(scope)
+        end = start + len(version.text[start:end].rstrip())
         if 0 <= start <= offset <= end:
-            text = version.text[start:end].rstrip()
-            if start + len(text) >= offset:
-                spans.append(Span(start, start + len(text)))
+            spans.append(Span(start, end))
         scope = scope.parent
-    statement: Statement | None = index.statement_at(offset)
+    statement = index.statement_at(offset)
     while statement is not None:
         located = index.located(statement)
         if located is not None:
             spans.append(located.span)
             spans += [located.absolute(places) for _, places in located.path_to(offset)]
         holder = statement.scope.holder
-        statement = None
-        if holder is not None:
-            statement = index.statement_of.get(id(index.original(holder)))
+        statement = None if holder is None else index.statement_of(holder)
     line = version.lines.line_of(offset)
     start, end = version.lines.line_start(line), version.lines.line_end(line)
     text = version.text[start:end]

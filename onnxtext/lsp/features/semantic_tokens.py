@@ -12,7 +12,7 @@ from lsprotocol import types as t
 
 from onnxtext.lsp.index.document import Document, Version
 from onnxtext.lsp.index.exporter_lines import match_plain
-from onnxtext.lsp.index.reuse import common_start, fill
+from onnxtext.lsp.index.reuse import common_start
 from onnxtext.lsp.index.symbols import Statement
 from onnxtext.lsp.index.token_kinds import (
     MODIFIERS,
@@ -93,10 +93,7 @@ async def all_tokens(document: Document) -> list[int]:
     writer = Writer(version)
     column, before = document.columns.take("tokens", version.index)
     writer.forget(column, before)
-    try:
-        await fill(version.index, column, writer.statement)
-    finally:  # keep the entries made so far if this is cancelled
-        document.columns.keep("tokens", version.index, column, writer.context)
+    await document.columns.fill("tokens", version.index, column, writer.statement, writer.context)
     return _join(
         version, column, sorted({*tokens_outside_statements(version.index), *writer.others})
     )
@@ -138,11 +135,11 @@ class Writer:
         ]
         if all(trusted):
             return
-        for number, run in enumerate(column):
+        for number, cached in enumerate(column):
             statement = index.statements[number]
-            if run is None or trusted[index.number(statement.scope)]:
+            if cached is None or trusted[index.number(statement.scope)]:
                 continue
-            if run[4] != self._meanings(statement):
+            if cached[4] != self._meanings(statement):
                 column[number] = None
 
     def statement(self, statement: Statement) -> StatementTokens | None:
@@ -155,8 +152,7 @@ class Writer:
             self.others += statement_tokens(self._index, statement)
             return None
         means = self._meanings(statement)
-        chunk = version.text[statement.at : statement.limit]
-        found = match_plain(statement.kind, chunk)
+        found = match_plain(statement.kind, self._index.chunk(statement))
         if found is not None:
             relative = plain_tokens(statement, found, means)
             text = found.group()

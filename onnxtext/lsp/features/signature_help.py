@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as t
 
 from onnxtext.ast.model import Function
-from onnxtext.ast.tensors_and_attributes import Attribute
 from onnxtext.checker.context.checked_model import plain_domain
 from onnxtext.checker.context.scopes import Opsets, Scope
 from onnxtext.checker.context.signatures import Schemas, Signature
@@ -23,6 +22,7 @@ from onnxtext.lsp.index.operators import (
     parameter_of,
     parameter_text,
 )
+from onnxtext.lsp.index.symbols import parameter_names
 from onnxtext.printer.strings import word
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def _of_function(scope: Scope, context: Context) -> t.SignatureHelp:
     else:
         labels = [parameter_of(item) for item in function.attributes]
         label = f"{outputs} = {function.name} <{', '.join(labels)}>"
-        names = [i.name if isinstance(i, Attribute) else i for i in function.attributes]
+        names = parameter_names(scope)
         active = names.index(context.attribute) if context.attribute in names else 0
     return _help(label, labels, [""] * len(labels), active, function.doc_string or "")
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 import re
 
 _NAME = re.compile(r'(?:b?"(?:[^"\\]|\\.)*"|[\w.])+')
-_SAME_PLACE = (frozenset("(<.:"), frozenset("=:"), frozenset("["), frozenset("{"))
-"""Marks that a completion does not repeat if one of them already follows the name."""
+_ALTERNATIVES = (frozenset("(<.:"), frozenset("=:"), frozenset("["), frozenset("{"))
+"""If one mark of a set already follows the cursor, a completion adds no mark of this set."""
 
 
 def escaped(text: str) -> str:
@@ -16,7 +16,9 @@ def escaped(text: str) -> str:
 
 
 def name_alone(written: str, following: str) -> str | None:
-    """Return only the name of a completion if what it adds already follows the cursor; else None.
+    """Return the name at the start of a completion if the rest already follows it; else None.
+
+    For example, `Relu ($1)` is cut to `Relu` before `(x)`.
 
     Args:
         written: the text or snippet of the completion.
@@ -26,5 +28,5 @@ def name_alone(written: str, following: str) -> str | None:
     added = "" if name is None else written[name.end() :].strip()[:1]
     if name is None or not added or not following:
         return None
-    known = added == "$" or any({added, following[0]} <= marks for marks in _SAME_PLACE)
+    known = added == "$" or any({added, following[0]} <= marks for marks in _ALTERNATIVES)
     return name.group() if known else None

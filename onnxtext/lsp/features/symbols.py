@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 import orjson
@@ -15,9 +16,9 @@ from onnxtext.ast.model import Graph
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.lsp.index.document import Document, Version
 from onnxtext.lsp.index.exporter_lines import match_plain
-from onnxtext.lsp.index.reuse import fill
 from onnxtext.lsp.index.scope_ends import broken_statement_end
 from onnxtext.lsp.index.section_context import SECTION
+from onnxtext.lsp.index.statements import hull
 from onnxtext.lsp.index.symbols import Occurrence, Statement
 from onnxtext.source import Span
 
@@ -42,10 +43,7 @@ async def outline(document: Document, params: t.DocumentSymbolParams) -> orjson.
     """Return the outline as JSON: graphs and functions, with their statements, and sections."""
     made = _Outline(document.version)
     column, _ = document.columns.take("symbols", made.index)
-    try:
-        await fill(made.index, column, made.row)
-    finally:  # keep the entries made so far if this is cancelled
-        document.columns.keep("symbols", made.index, column)
+    await document.columns.fill("symbols", made.index, column, made.row)
     made.place(column)
     roots = [made.scope(scope)[0] for scope in made.index.scopes if scope.parent is None]
     roots += made.sections()
@@ -76,7 +74,7 @@ class _Outline:
         if statement.number in statement.scope.children:
             return None
         line, column = self.lines.place(statement.at)
-        chunk = self.text[statement.at : statement.limit]
+        chunk = self.index.chunk(statement)
         found = match_plain(statement.kind, chunk)
         if found is not None:
             text = found.group()
@@ -127,18 +125,17 @@ class _Outline:
 
     def scope(self, scope: Scope, depth: int = 0) -> tuple[str, Span]:
         """Return the symbol of a graph or function and its statements as JSON, and its span."""
-        start = max(scope.original.at, 0)
-        end = max(start, self.index.scope_end(scope))
+        start, end = self.index.scope_span(scope)
         span = Span(start, start + len(self.text[start:end].rstrip()))
         name = self.index.name_span(scope.original) if scope.original.at >= 0 else span
         is_function = scope.kind == "function"
-        span = _hull(span, name)
+        span = hull(span, name)
         children = []
         for statement, row in [] if depth > _DEEPEST else self._by_scope.get(id(scope), []):
             if row is None:
                 made, inner = self._statement(statement, depth)
                 children.append(made)
-                span = _hull(span, inner)
+                span = hull(span, inner)
             elif row:
                 children.append(row)
         symbol = _symbol(
@@ -155,8 +152,8 @@ class _Outline:
         """Return the spans of a statement and of its name."""
         located = self.index.located(statement)
         if located is None:
-            chunk = self.text[statement.at : statement.limit]
-            whole = Span(statement.at, statement.at + broken_statement_end(chunk))
+            end = statement.at + broken_statement_end(self.index.chunk(statement))
+            whole = Span(statement.at, end)
             return whole, whole
         named = located.find("outputs" if statement.kind == "node" else "name")
         return located.span, named or located.span
@@ -164,7 +161,7 @@ class _Outline:
     def _statement(self, statement: Statement, depth: int) -> tuple[str, Span]:
         """Return the symbol of a statement with graphs as JSON, and its span.
 
-        The span contains its graphs, which a text with errors can have behind its located end.
+        The span includes these graphs: in a text with errors, they may end after the located span.
         """
         whole, part = self._spans(statement)
         bodies = statement.scope.children.get(statement.number, ()) if depth < _DEEPEST else ()
@@ -172,7 +169,7 @@ class _Outline:
         for body in bodies:
             child, inner = self.scope(body, depth + 1)
             children.append(child)
-            whole = _hull(whole, inner)
+            whole = hull(whole, inner)
         ranges = self._range(whole), self._range(part)
         return _symbol(*_describe(statement), *ranges, children), whole
 
@@ -210,20 +207,11 @@ def _symbol(
     return f'{{{texts},{ranges},"children":[{",".join(children)}]}}'
 
 
-def _hull(one: Span, other: Span) -> Span:
-    return Span(min(one.start, other.start), max(one.end, other.end))
-
-
 def find(server: Server, params: t.WorkspaceSymbolParams) -> list[t.WorkspaceSymbol] | None:
     """Return the graphs, functions and values of open documents whose names contain the query."""
     query = params.query.casefold()
-    found: list[t.WorkspaceSymbol] = []
-    for document in server.documents.values():
-        for symbol in _matching(document, query):
-            found.append(symbol)
-            if len(found) >= _MOST_FOUND:
-                return found
-    return found
+    matching = (_matching(document, query) for document in server.documents.values())
+    return list(islice(chain.from_iterable(matching), _MOST_FOUND))
 
 
 def _matching(document: Document, query: str) -> Iterator[t.WorkspaceSymbol]:

@@ -19,10 +19,11 @@ from onnxtext.ast.types import TensorType
 from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.context.operator_tables import use_tables
 from onnxtext.diagnostics import OnnxTextError
-from onnxtext.lsp.features.edits import minimal_edits, text_edits, workspace_edit
+from onnxtext.lsp.features.edits import minimal_edits, workspace_edit
 from onnxtext.lsp.features.opset_actions import conversions
 from onnxtext.lsp.index.available_operators import tables_for
 from onnxtext.lsp.index.document import Document
+from onnxtext.lsp.server.parameters import data_entry
 from onnxtext.lsp.server.protocol import RequestError
 from onnxtext.source import Span
 
@@ -107,8 +108,8 @@ async def resolve(server: Server, action: t.CodeAction) -> t.CodeAction:
     data = action.data
     if data is None:
         return action
-    document = server.document(str(_part(data, "uri")))
-    if document is None or document.version.number != _part(data, "version"):
+    document = server.documents.get(str(data_entry(data, "uri")))
+    if document is None or document.version.number != data_entry(data, "version"):
         raise RequestError("the text has changed since this action was offered")
     text, name = document.version.text, document.version.source.name
     try:
@@ -128,7 +129,7 @@ async def resolve(server: Server, action: t.CodeAction) -> t.CodeAction:
         shown = "\n".join([title, *obstacles])
         server.window_show_message(t.ShowMessageParams(t.MessageType.Warning, shown))
     edits = minimal_edits(text, str(made.content))
-    action.edit = workspace_edit(server, document, text_edits(document.version.lines, edits))
+    action.edit = workspace_edit(server, document, edits)
     return action
 
 
@@ -143,21 +144,17 @@ def _reasons(error: OnnxTextError) -> str:
     return "\n".join([*shown, f"and {more} more"] if more > 0 else shown)
 
 
-def _part(data: object, name: str) -> Any:
-    """Return an entry of the data of an action; None if it is missing."""
-    return data.get(name) if isinstance(data, dict) else getattr(data, name, None)
-
-
 def _edited(text: str, name: str, data: object) -> Edited:
+    """Compute the edit of the action whose data the editor sent back."""
     from onnxtext.editing import apply, make_symbolic, write_types
     from onnxtext.editing.opsets import convert
 
-    dims, at, opset = _part(data, "dims"), _part(data, "at"), _part(data, "opset")
+    dims, at, opset = data_entry(data, "dims"), data_entry(data, "at"), data_entry(data, "opset")
     if opset is not None:
-        targets = {str(_part(data, "domain") or ""): int(opset)}
+        targets = {str(data_entry(data, "domain") or ""): int(opset)}
         return apply(text, partial(convert, targets=targets), name=name)
     if dims:
         pairs = [(str(value), int(index)) for value, index in dims]
-        symbol = str(_part(data, "symbol"))
+        symbol = str(data_entry(data, "symbol"))
         return apply(text, partial(make_symbolic, dims=pairs, symbol=symbol), name=name)
     return apply(text, partial(write_types, only=None if at is None else {int(at)}), name=name)

@@ -14,7 +14,7 @@ from typing import Literal
 
 from onnxtext.lsp.index.index import Index
 from onnxtext.lsp.index.section_context import SectionContext, section_context
-from onnxtext.lsp.index.section_names import name_of
+from onnxtext.lsp.index.section_names import name_of, split_overload
 from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import Token, load_lexer
 
@@ -47,7 +47,6 @@ class Context:
         attribute: for a value, the name of its attribute or header key; for an argument, the name
             of its decorator, or of the list in the decorator.
         given: the names of the attributes, keys or arguments that the same list already has.
-        at: the offset of the operator's name.
         section: the completion context in a section; None outside of sections.
     """
 
@@ -60,7 +59,6 @@ class Context:
     number: int = 0
     attribute: str = ""
     given: list[str] = field(default_factory=list)
-    at: int = 0
     section: SectionContext | None = None
 
 
@@ -84,14 +82,18 @@ def context_at(index: Index, offset: int) -> Context:
     section = section_context(text, start)
     if section is not None:
         return Context("section", prefix, Span(start, offset), section=section)
-    begin = _begin(index, start)
+    begin = _reading_start(index, start)
     tokens = load_lexer().tokens(text, begin, start)
-    made = Context("nothing", prefix, Span(start, offset))
-    return _Reader(tokens, made, in_body=begin > 0).read()
+    context = Context("nothing", prefix, Span(start, offset))
+    return _Reader(tokens, context, in_body=begin > 0).read()
 
 
-def _begin(index: Index, end: int) -> int:
-    """Return an offset before `end` at which at most the brackets of a body are open."""
+def _reading_start(index: Index, end: int) -> int:
+    """Return the offset to read tokens from: the end of the last valid node before `end`, or 0.
+
+    Only nodes of outermost graphs and functions count, so that no bracket is open there except the
+    brace of the body. In a long text without such a node, the result is an offset near `end`.
+    """
     for number in range(bisect_left(index.starts, end) - 1, -1, -1):
         statement = index.statements[number]
         if statement.kind == "node" and statement.scope.parent is None:
@@ -102,11 +104,11 @@ def _begin(index: Index, end: int) -> int:
 
 
 class _Reader:
-    """Reads the tokens, tracks open brackets, and sets the fields of the context `made`."""
+    """Reads the tokens, tracks open brackets, and sets the fields of `context`."""
 
-    def __init__(self, tokens: list[Token], made: Context, *, in_body: bool) -> None:
+    def __init__(self, tokens: list[Token], context: Context, *, in_body: bool) -> None:
         self.tokens = tokens
-        self.made = made
+        self.context = context
         self.in_body = in_body
         self.open: list[int] = []  # indices of the open brackets
         self.closed: dict[int, int] = {}  # index of a closing bracket -> its opening one
@@ -120,13 +122,13 @@ class _Reader:
                 self._close(index, _CLOSING[str(token)])
         last = str(self.tokens[-1]) if self.tokens else ""
         if last == "@":
-            self.made.kind = "reference" if self._inside_attribute() else "decorator"
-            return self.made
+            self.context.kind = "reference" if self._inside_attribute() else "decorator"
+            return self.context
         if self.open:
             self._inside(self.open[-1])
         else:
             self._statement(-1)
-        return self.made
+        return self.context
 
     def _close(self, index: int, opening: str) -> None:
         for depth in range(len(self.open) - 1, -1, -1):
@@ -138,81 +140,78 @@ class _Reader:
         self.open.clear()
 
     def _inside_attribute(self) -> bool:
+        """Whether the last token, `@`, begins the value of an attribute or an item of a list."""
         return len(self.tokens) > 1 and self.tokens[-2] in ("=", "[", ",") and bool(self.open)
 
     def _inside(self, bracket: int) -> None:
+        """Set the context inside of an open bracket."""
         token = str(self.tokens[bracket])
         if token.startswith("@"):
             self._arguments(bracket, token[1:-1].strip())
         elif token == "{":
-            self._braces(bracket)
+            if self._before(bracket) in (")", ">"):
+                self._statement(bracket)
         elif token == "[":
             self._brackets(bracket)
         elif token == "(":
             outer = str(self.tokens[self.open[-2]]) if len(self.open) > 1 else ""
-            before = str(self.tokens[bracket - 1]) if bracket else ""
-            if outer == "<" and before == "external":
-                self._arguments(bracket, before)
+            if outer == "<" and self._before(bracket) == "external":
+                self._arguments(bracket, "external")
             elif outer != "<" and self._operator_before(bracket):
-                self.made.kind = "inputs"
-                self.made.number = self._commas(bracket)
+                self.context.kind = "inputs"
+                self.context.number = self._commas(bracket)
             else:
-                self.made.kind = "declaration"
+                self.context.kind = "declaration"
                 self._type_or_name(bracket)
         else:
             self._angles(bracket)
 
+    def _before(self, index: int) -> str:
+        """Return the token before a token; "" before the first one."""
+        return str(self.tokens[index - 1]) if index else ""
+
     def _arguments(self, bracket: int, name: str) -> None:
         """Set the context in the arguments of a decorator, or in a list in them."""
-        items = self._items(bracket, None)
-        self.made.kind, self.made.attribute = ("nothing" if items[-1] else "argument"), name
-        self.made.given = [name_of(item[0]) for item in items if item]
-        self.made.number = len(items) - 1
-
-    def _braces(self, bracket: int) -> None:
-        before = str(self.tokens[bracket - 1]) if bracket else ""
-        if before in ("metadata", "quantization", "training", "resources"):
-            self.made.kind = "nothing"
-        elif before in (")", ">"):
-            self._statement(bracket)
-        else:
-            self.made.kind = "nothing"
+        items = self._items(bracket)
+        self.context.kind, self.context.attribute = ("nothing" if items[-1] else "argument"), name
+        self.context.given = [name_of(item[0]) for item in items if item]
+        self.context.number = len(items) - 1
 
     def _brackets(self, bracket: int) -> None:
         """Set the context in a list: the value of an attribute, a header key or an argument."""
         outer = self.open[-2] if len(self.open) > 1 else -1
-        before = str(self.tokens[bracket - 1]) if bracket else ""
+        before = self._before(bracket)
         if outer >= 0 and self.tokens[outer] == "<" and before in ("=", ":"):
             self._angles(outer, upto=bracket)
-            self.made.number = self._commas(bracket)
+            self.context.number = self._commas(bracket)
         elif outer >= 0 and self.tokens[outer].startswith("@") and before == ":":
             self._arguments(bracket, name_of(self.tokens[bracket - 2]))
 
     def _angles(self, bracket: int, upto: int | None = None) -> None:
         """Set the context in `<…>`: attributes of a node, a header, or values of a graph."""
-        made = self.made
+        context = self.context
         items = self._items(bracket, upto)
         last = items[-1]
         if self._operator_before(bracket) or self._call_before(bracket):
-            made.given = [name_of(item[0]) for item in items if item]
+            context.given = [name_of(item[0]) for item in items if item]
             if "=" in last:
-                made.kind, made.attribute = "attribute-value", name_of(last[0])
-                made.given = made.given[:-1]
+                context.kind, context.attribute = "attribute-value", name_of(last[0])
+                context.given = context.given[:-1]
             elif ":" in last:
-                made.kind, made.attribute = "attribute-type", name_of(last[0])
+                context.kind, context.attribute = "attribute-type", name_of(last[0])
             else:
-                made.kind = "attribute"
+                context.kind = "attribute"
         elif self._arrow_before(bracket):
-            made.kind = "declaration"
+            context.kind = "declaration"
             self._type_or_name(bracket)
         else:
-            made.given = [str(item[0]) for item in items if item]
+            context.given = [str(item[0]) for item in items if item]
             if ":" in last:
-                made.kind, made.attribute = "header-value", str(last[0])
+                context.kind, context.attribute = "header-value", str(last[0])
             else:
-                made.kind = "header"
+                context.kind = "header"
 
-    def _items(self, bracket: int, upto: int | None) -> list[list[Token]]:
+    def _items(self, bracket: int, upto: int | None = None) -> list[list[Token]]:
         """Return the items of a list so far, without the contents of nested brackets."""
         end = len(self.tokens) if upto is None else upto
         items: list[list[Token]] = [[]]
@@ -230,13 +229,13 @@ class _Reader:
         return items
 
     def _commas(self, bracket: int) -> int:
-        return len(self._items(bracket, None)) - 1
+        return len(self._items(bracket)) - 1
 
     def _type_or_name(self, bracket: int) -> None:
         """Set the kind to `nothing` after a type, where the user types a new name."""
-        last = self._items(bracket, None)[-1]
+        last = self._items(bracket)[-1]
         if last and last[-1] not in ("(", "<"):
-            self.made.kind = "nothing"
+            self.context.kind = "nothing"
 
     def _operator_before(self, bracket: int) -> bool:
         """Whether a bracket follows `outputs = operator`; if so, store the outputs and operator."""
@@ -258,24 +257,21 @@ class _Reader:
 
     def _call_before(self, bracket: int) -> bool:
         """Whether a bracket follows the inputs of a node, where attributes may also be written."""
-        if bracket < 1 or self.tokens[bracket - 1] != ")" or bracket - 1 not in self.closed:
-            return False
-        return self._operator_before(self.closed[bracket - 1])
+        opening = self.closed.get(bracket - 1)
+        return (
+            opening is not None and self._before(bracket) == ")" and self._operator_before(opening)
+        )
 
     def _arrow_before(self, bracket: int) -> bool:
-        if bracket < 1 or self.tokens[bracket - 1] != ")":
-            return False
+        """Whether a bracket follows the outputs of a graph, `=> (…)`."""
         opening = self.closed.get(bracket - 1)
-        return opening is not None and opening > 0 and self.tokens[opening - 1] == "=>"
+        return (
+            opening is not None and self._before(bracket) == ")" and self._before(opening) == "=>"
+        )
 
     def _take_operator(self, words: list[Token]) -> None:
-        made = self.made
-        if ":" in words:
-            colon = words.index(":")  # type: ignore[arg-type]
-            made.overload = name_of("".join(words[colon + 1 :]))
-            words = words[:colon]
-        made.operator = [name_of(word) for word in words if word != "."]
-        made.at = words[0].at if words else 0
+        names, self.context.overload = split_overload(words)
+        self.context.operator = list(map(name_of, names))
 
     def _take_outputs(self, equals: int) -> None:
         index = equals - 1
@@ -284,7 +280,7 @@ class _Reader:
             if self.tokens[index] != ",":
                 names.append(name_of(self.tokens[index]))
             index -= 1
-        self.made.outputs = names[::-1]
+        self.context.outputs = names[::-1]
 
     def _statement(self, bracket: int) -> None:
         """Set the context in a body (operator after `=`, else a new node) or at the top level."""
@@ -297,14 +293,14 @@ class _Reader:
         if index > bracket and self.tokens[index] == "=" and (not words or words[-1] == "."):
             self._take_operator(words)
             self._take_outputs(index)
-            self.made.kind = "operator"
+            self.context.kind = "operator"
         elif bracket >= 0 or not self._closed_body():
-            self.made.kind = "body" if not words else "nothing"
+            self.context.kind = "body" if not words else "nothing"
         else:
-            self.made.kind = "top"
+            self.context.kind = "top"
 
     def _closed_body(self) -> bool:
-        """Whether the last token is outside of all bodies."""
+        """Whether the tokens end at the top level, after the body of a graph or function."""
         return self.tokens[-1] == "}" if self.tokens else not self.in_body
 
 

@@ -20,6 +20,7 @@ Kind = Literal[
     "value", "function", "operator", "attribute", "parameter", "type", "label", "graph", "literal"
 ]
 Step = tuple[str | int, SpanMap]
+"""Name or index, and span map, of a part: an item of `Located.path_to`."""
 
 
 @dataclass(slots=True)
@@ -80,16 +81,15 @@ def _text(index: Index, span: Span) -> str:
 def _in_value(
     index: Index, statement: Statement, located: Located, steps: list[Step]
 ) -> CursorTarget | None:
-    step, places = steps[0]
-    value = statement.item
+    """Return the item in a declaration; `steps` is the path to the offset."""
+    step, part = steps[0]
+    value, span = statement.item, located.absolute(part)
     if step == "name":
         key: Key = ("value", index.number(statement.scope), value.name)
-        return CursorTarget("value", value.name, located.absolute(places), statement, key)
+        return CursorTarget("value", value.name, span, statement, key)
     if step == "type":
-        span = located.absolute(places)
         return CursorTarget("type", _text(index, span), span, statement)
     if step == "data":
-        span = located.absolute(places)
         return CursorTarget("literal", value.name, span, statement)
     return None
 
@@ -97,10 +97,11 @@ def _in_value(
 def _in_node(
     index: Index, statement: Statement, located: Located, steps: list[Step]
 ) -> CursorTarget | None:
+    """Return the item in a node; `steps` is the path to the offset."""
     node = statement.item
-    step, places = steps[0]
+    step, part = steps[0]
     second = steps[1] if len(steps) > 1 else None
-    span = located.absolute(places)
+    span = located.absolute(part)
     if step == "label":
         name = node.name or ""
         label: Key = ("label", index.number(statement.scope), name)
@@ -111,10 +112,10 @@ def _in_node(
         return _operator(index, statement, located)
     if second is None:
         return None
-    number, place = second
+    number, part = second
     if not isinstance(number, int):
         return None
-    span = located.absolute(place)
+    span = located.absolute(part)
     if step == "outputs" and number < len(node.outputs) and node.outputs[number]:
         third = steps[2] if len(steps) > 2 else None
         if third is not None and third[0] == "type":
@@ -151,18 +152,19 @@ def _attribute(
     number: int,
     whole: Span,
 ) -> CursorTarget:
+    """Return the name, parameter or literal in attribute `number`, whose span is `whole`."""
     attribute = statement.item.attributes[number]
     names = [step for step, _ in steps]
     if names[:1] == ["name"]:
         span = located.absolute(steps[0][1])
         callee = index.target(statement)
-        meaning: Key | None = None
+        parameter: Key | None = None
         if isinstance(callee, Scope) and attribute.name in parameter_names(callee):
-            meaning = ("parameter", index.number(callee), attribute.name)
-        return CursorTarget("attribute", attribute.name, span, statement, meaning, number)
-    for _, places in steps:
-        if places.rule == "reference" and "name" in places.parts:
-            span = located.absolute(places.parts["name"])
+            parameter = ("parameter", index.number(callee), attribute.name)
+        return CursorTarget("attribute", attribute.name, span, statement, parameter, number)
+    for _, part in steps:
+        if part.rule == "reference" and "name" in part.parts:
+            span = located.absolute(part.parts["name"])
             name = name_of(_text(index, span))
             key: Key = ("parameter", index.number(statement.scope.outermost), name)
             return CursorTarget("parameter", name, span, statement, key, number)
@@ -171,18 +173,18 @@ def _attribute(
 
 
 def _in_sections(index: Index, offset: int) -> CursorTarget | None:
+    """Return the name at an offset in a section, or in a string of a decorator."""
     for name in index.sections:
         if name.span.start <= offset <= name.span.end:
             if name.function is not None:
-                domain, function, overload = name.function
-                key: Key = ("function", 0, (plain_domain(domain), function, overload))
+                key: Key = ("function", 0, name.function)
                 return CursorTarget("function", name.name, name.span, key=key)
             scope = section_scope(index, name)
             if scope is None:
                 return None
             kind: Kind = "label" if name.is_label else "value"
-            meaning: Key = (kind, index.number(scope), name.name)
-            return CursorTarget(kind, name.name, name.span, key=meaning)
+            key = (kind, index.number(scope), name.name)
+            return CursorTarget(kind, name.name, name.span, key=key)
     for span, (scope, value) in index.value_strings.items():
         if span.start <= offset <= span.end:
             return CursorTarget("value", value, span, key=("value", index.number(scope), value))

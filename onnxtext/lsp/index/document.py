@@ -10,27 +10,27 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from onnxtext.ast.model import Fragment, Model
+from onnxtext.checker.context.compare_declared_types import declared_type
 from onnxtext.checker.engine.partial_parse import read_partial
 from onnxtext.checker.inference.explain_shape_errors import written
 from onnxtext.diagnostics import Diagnostic
 from onnxtext.lsp.index.available_operators import schemas_of
-from onnxtext.lsp.index.declared_types import declared_types
-from onnxtext.lsp.index.exporter_lines import match_plain
 from onnxtext.lsp.index.index import Index
 from onnxtext.lsp.index.positions import Lines, change
-from onnxtext.lsp.index.reuse import Columns, fill
+from onnxtext.lsp.index.reuse import Columns
 from onnxtext.lsp.index.statements import SpanMapCache
 from onnxtext.memory import paused_collector
 from onnxtext.source import Source, Span
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from lsprotocol import types as t
 
     from onnxtext.ast.types import Type
     from onnxtext.checker.context.scopes import Scope
     from onnxtext.checker.context.signatures import Schemas
+    from onnxtext.lsp.features.graph_requests import Views
     from onnxtext.lsp.index.symbols import Statement
     from onnxtext.lsp.server.analysis import Analysis
 
@@ -88,20 +88,19 @@ class Version:
     @property
     def is_parsed(self) -> bool:
         """Whether the text is parsed already."""
-        return "parsed" in self.__dict__
+        return "parsed" in vars(self)
 
-    def steps(self, *, with_index: bool) -> Iterator[Callable[[], object]]:
-        """Yield functions that compute the syntax tree and the index, unless they exist already.
-
-        The caller can run other tasks between the functions.
+    def advance(self, *, with_index: bool) -> bool:
+        """Compute the syntax tree, or, if that exists, the index; return False if nothing is left.
 
         Args:
             with_index: whether the index is needed.
         """
-        if "parsed" not in self.__dict__:
-            yield lambda: self.parsed
-        if with_index and "index" not in self.__dict__:
-            yield lambda: self.index
+        for name in ("parsed", "index") if with_index else ("parsed",):
+            if name not in vars(self):
+                getattr(self, name)
+                return True
+        return False
 
     @property
     def root(self) -> Model | Fragment | None:
@@ -129,7 +128,7 @@ class Version:
         """Return the declared types of the values of a graph or function, by value name."""
         known = self._declared.get(id(scope))
         if known is None:
-            known = self._declared[id(scope)] = declared_types(scope)
+            known = self._declared[id(scope)] = _declared_types(scope)
         return known
 
 
@@ -152,7 +151,7 @@ class Document:
             published; -1 if there is none.
         tokens: (result id, data) of the semantic tokens that the client has; None if it has none.
         columns: the cached results of features for each statement, which later versions reuse.
-        graph: the state of the graph view (`graph_requests.Views`); None before its first request.
+        views: the state of the graph view; None before its first request.
         describe: a function that returns the statistics of a tensor from its type and data; None to
             use `tensor_statistics`.
     """
@@ -170,7 +169,7 @@ class Document:
     reported_check: int = -1
     tokens: tuple[str, list[int]] | None = None
     columns: Columns = field(default_factory=Columns)
-    graph: object = None
+    views: Views | None = None
     describe: Callable[[Any, Any], str | None] | None = None
 
     @classmethod
@@ -219,22 +218,12 @@ class Document:
         index, text = self.version.index, self.version.text
 
         def length(statement: Statement) -> int:
-            chunk = text[statement.at : statement.limit]
-            found = match_plain(statement.kind, chunk)
-            if found is not None:
-                end = found.end()
-            else:
-                located = index.located(statement)
-                if located is None:
-                    return -1
-                end = located.places.span.end
-            return -1 if "\n" in chunk[:end] or "\r" in chunk[:end] else end
+            span = index.statement_span(statement)
+            shown = "\n" if span is None else text[span.start : span.end]
+            return -1 if "\n" in shown or "\r" in shown else len(shown)
 
         column, _ = self.columns.take("lengths", index)
-        try:
-            await fill(index, column, length)
-        finally:  # keep the entries made so far if this is cancelled
-            self.columns.keep("lengths", index, column)
+        await self.columns.fill("lengths", index, column, length)
         return column
 
     def type_of(self, scope: Scope, name: str) -> str | None:
@@ -245,6 +234,20 @@ class Document:
                 return inferred
         declared = self.version.declared(scope).get(name)
         return None if declared is None else written(declared)
+
+
+def _declared_types(scope: Scope) -> dict[str, Type]:
+    """Return the first declared type of each value of a graph or function, by value name."""
+    found: dict[str, Type] = {}
+    for value in (*scope.inputs, *scope.initializers, *scope.infos, *scope.outputs):
+        type = declared_type(value)
+        if type is not None:
+            found.setdefault(value.name, type)
+    for node in scope.nodes:
+        for name, declared in zip(node.outputs, node.output_types, strict=False):
+            if declared is not None:
+                found.setdefault(name, declared)
+    return found
 
 
 def _too_large(source: Source) -> Diagnostic:

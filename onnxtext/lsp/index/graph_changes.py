@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from onnxtext.checker.context.scopes import Scope
-from onnxtext.differ import ItemChange, ModelDiff, Side, compare
+from onnxtext.differ import ItemChange, ItemPosition, ModelDiff, Side, compare
 from onnxtext.lsp.index.graph_scopes import Group, Path
+from onnxtext.lsp.index.graph_stubs import cut
 
 if TYPE_CHECKING:
     from onnxtext.lsp.index.graph_view import Drawing
@@ -42,8 +43,8 @@ class Changes:
         removed: (index, id, group path) of each removed node, by the number of its graph. The index
             counts the inputs of the old graph, then its nodes.
         makers: the id of the removed node that computed a value, by value.
-        users: (value, id of the user) of each use to draw that the new version does not have: uses
-            by removed nodes, and uses of their outputs.
+        users: (value, id of the user) of each removed use: the inputs of removed nodes, and the
+            nodes that used their outputs.
         items: the removed nodes in the format for the client, by id.
     """
 
@@ -129,22 +130,22 @@ def changes_of(old: Drawing, new: Drawing, diff: ModelDiff, label: str) -> Chang
     """
     made = Changes(label)
     ids = _ids_by_place(old), _ids_by_place(new)
-    gone: set[str] = set()
+    removed: set[str] = set()
     for item in diff.items:
         if item.kind == "node":
             if "removed" in item.actions:
-                name = _find(ids[0], item, old=True)
+                name = _find(ids[0], item.old)
                 if name:
-                    gone.add(name)
+                    removed.add(name)
             else:
-                name = _find(ids[1], item, old=False)
+                name = _find(ids[1], item.new)
                 if name and item.actions != ("moved",):
                     made.status[name] = "added" if "added" in item.actions else "changed"
                     made.notes[name] = _notes(item)
         elif item.kind == "initializer" and item.new is not None and item.actions[0] != "moved":
             _mark_users(new, made, item)
     names = {rename.old: rename.new for rename in diff.renames if rename.kind != "node"}
-    _Removed(old, new, made, gone, names).add()
+    _Removed(old, new, made, removed, names).add()
     return made
 
 
@@ -159,8 +160,7 @@ def _ids_by_place(drawing: Drawing) -> dict[tuple[int, int], str]:
     return found
 
 
-def _find(ids: dict[tuple[int, int], str], item: ItemChange, *, old: bool) -> str | None:
-    place = item.old if old else item.new
+def _find(ids: dict[tuple[int, int], str], place: ItemPosition | None) -> str | None:
     if place is None or place.line is None or place.column is None:
         return None
     return ids.get((place.line, place.column))
@@ -172,7 +172,7 @@ def _notes(item: ItemChange) -> list[str]:
         text = f"{change.path}: {change.old or '—'} → {change.new or '—'}"
         if change.weights is not None and change.weights.max_abs is not None:
             text = f"{change.path}: max |Δ| {change.weights.max_abs:.3g}"
-        notes.append(text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…")
+        notes.append(cut(text, _LONGEST))
     left = len(notes) - _MOST_NOTES
     return [*notes[:_MOST_NOTES], f"and {left} more"] if left > 0 else notes
 
@@ -194,14 +194,15 @@ class _Removed:
         old: the drawing of the old version.
         new: the drawing of the new version.
         made: the changes, to which nodes are added.
-        gone: the ids of the removed nodes in the old drawing.
+        removed: the ids of the removed nodes in the old drawing.
         names: the new names of renamed values, by their old names.
     """
 
     def __init__(
-        self, old: Drawing, new: Drawing, made: Changes, gone: set[str], names: dict[str, str]
+        self, old: Drawing, new: Drawing, made: Changes, removed: set[str], names: dict[str, str]
     ) -> None:
-        self._old, self._new, self._made, self._gone, self._names = old, new, made, gone, names
+        self._old, self._new, self._made = old, new, made
+        self._removed, self._names = removed, names
         self._numbers: dict[int, int] = {}
 
     def add(self) -> None:
@@ -217,33 +218,34 @@ class _Removed:
                 self._scope(scope)
 
     def _scope(self, scope: Scope) -> None:
+        """Add the removed nodes of a graph of the old version."""
         before = self._old.index.number(scope)
         number = self._numbers[before]
         other = self._new.index.scopes[number]
-        gone = {
+        removed = {
             place: f"g{number}r{place}"
             for place in range(len(scope.nodes))
-            if f"g{before}n{place}" in self._gone
+            if f"g{before}n{place}" in self._removed
             and self._old.chain(f"g{before}n{place}") is not None
         }
-        makers = {name: at for at in gone for name in scope.nodes[at].outputs if name}
+        makers = {name: at for at in removed for name in scope.nodes[at].outputs if name}
         made = self._made
         for place, node in enumerate(scope.nodes):
-            identity = gone.get(place) or self._survivor(other, number, node.outputs)
+            identity = removed.get(place) or self._counterpart(other, number, node.outputs)
             for name in dict.fromkeys(node.inputs):
                 if name in makers:
                     if identity is not None:
                         made.users.append(((number, name + _BEFORE), identity))
-                elif place in gone and name:
+                elif place in removed and name:
                     new_name = self._names.get(name, name)
                     owner = self._new.index.resolve(other, new_name)
-                    made.users.append(((self._new.index.number(owner), new_name), gone[place]))
+                    made.users.append(((self._new.index.number(owner), new_name), removed[place]))
         for at, value in enumerate(scope.outputs):
             if value.name in makers and at < len(other.outputs):
                 made.users.append(((number, value.name + _BEFORE), f"g{number}o{at}"))
         for name, place in makers.items():
-            made.makers[number, name + _BEFORE] = gone[place]
-        for place, identity in gone.items():
+            made.makers[number, name + _BEFORE] = removed[place]
+        for place, identity in removed.items():
             own = f"g{before}n{place}"
             made.status[identity] = "removed"
             item = self._old.leaf(own)
@@ -251,8 +253,8 @@ class _Removed:
             row = (place + len(scope.inputs), identity, self._path(own, before))
             made.removed.setdefault(number, []).append(row)
 
-    def _survivor(self, scope: Scope, number: int, outputs: tuple[str, ...]) -> str | None:
-        """Return the id of the new node with the first output of an old node; None without one."""
+    def _counterpart(self, scope: Scope, number: int, outputs: tuple[str, ...]) -> str | None:
+        """Return the id of the new node with the first output of an old node, or None."""
         name = next(filter(None, outputs), "")
         place = scope.position.get(self._names.get(name, name), -1)
         identity = f"g{number}n{place}"

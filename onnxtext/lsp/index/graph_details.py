@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from onnxtext.checker.context.scopes import GIVEN, Scope
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.index.graph_scopes import parse_id
-from onnxtext.lsp.index.graph_stubs import formal_name
+from onnxtext.lsp.index.graph_stubs import cut, formal_name
 from onnxtext.lsp.index.graph_view import Drawing
 from onnxtext.lsp.index.operators import documentation, value_text
 from onnxtext.lsp.index.tensor_statistics import statistics
@@ -62,14 +63,12 @@ def find(drawing: Drawing, words: str) -> list[dict[str, Any]]:
         value, outermost first.
     """
     wanted = words.lower()
-    found: list[dict[str, Any]] = []
-    for identity, text in searched_texts(drawing) if wanted else ():
-        chain = drawing.chain(identity) if wanted in text.lower() else None
-        if chain is not None:
-            found.append({"path": list(chain), "id": identity})
-            if len(found) == _MOST_FOUND:
-                break
-    return found
+    found = (
+        {"path": list(chain), "id": identity}
+        for identity, text in (searched_texts(drawing) if wanted else ())
+        if wanted in text.lower() and (chain := drawing.chain(identity)) is not None
+    )
+    return list(islice(found, _MOST_FOUND))
 
 
 def searched_texts(drawing: Drawing) -> Iterator[tuple[str, str]]:
@@ -116,7 +115,9 @@ def _node(drawing: Drawing, identity: str, scope: Scope, place: int) -> dict[str
         _section("Attributes", [_attribute(document, each) for each in node.attributes]),
         _section("Inputs", _values(drawing, scope, place, node.inputs, output=False)),
         _section("Outputs", _values(drawing, scope, place, node.outputs, output=True)),
-        _section("Metadata", [{"name": key, "value": _cut(text)} for key, text in node.metadata]),
+        _section(
+            "Metadata", [{"name": key, "value": cut(text, _LONGEST)} for key, text in node.metadata]
+        ),
     ]
     return {
         "title": operator,
@@ -141,7 +142,7 @@ def _attribute(document: Document, attribute: Attribute) -> dict[str, Any]:
     elif isinstance(value, Tensor | SparseTensor):
         row["note"] = _statistics(document, None, value)
     else:
-        row["value"] = _cut(value_text(value))
+        row["value"] = cut(value_text(value), _LONGEST)
     return row
 
 
@@ -157,6 +158,7 @@ def _values(
 
 
 def _value(drawing: Drawing, scope: Scope, name: str, formal: str) -> dict[str, Any]:
+    """Return the row of a value in the panel; `formal` is its formal name at the node, or ""."""
     document = drawing.document
     owner = drawing.index.resolve(scope, name)
     row: dict[str, Any] = {"name": formal or name, "value": document.type_of(owner, name) or ""}
@@ -180,7 +182,7 @@ def _constant(document: Document, node: Node) -> str:
     for attribute in node.attributes:
         if isinstance(attribute.value, Tensor | SparseTensor):
             return _statistics(document, None, attribute.value)
-        return _cut(value_text(attribute.value))
+        return cut(value_text(attribute.value), _LONGEST)
     return ""
 
 
@@ -208,7 +210,3 @@ def _with_weights(document: Document) -> Model | None:
     except (OSError, ValueError):  # the text is shown anyway
         return model
     return replace(model, resources=held)
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"

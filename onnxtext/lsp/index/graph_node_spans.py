@@ -9,7 +9,6 @@ from typing import Any
 from onnxtext.ast.model import Node, ValueInfo
 from onnxtext.checker.context.scopes import GIVEN, Scope
 from onnxtext.lsp.index.document import Version
-from onnxtext.lsp.index.exporter_lines import match_plain
 from onnxtext.source import Span
 
 
@@ -27,7 +26,7 @@ class Places:
         if item is None:
             given: Sequence[ValueInfo] = (*scope.initializers, *scope.inputs)
             item = next((value for value in given if value.name == name), None)
-        at = -1 if item is None else self._index.original(item).at  # type: ignore[attr-defined]
+        at = -1 if item is None else self._index.original(item).at
         if at < 0:
             return None
         line, character = self._version.lines.place(at)
@@ -35,22 +34,11 @@ class Places:
 
     def statement(self, item: Node | ValueInfo) -> Span | None:
         """Return the span of the statement of a node or value; None if it has no statement."""
-        statement = self._index.statement_of.get(id(self._index.original(item)))
+        statement = self._index.statement_of(item)
         if statement is None:
             return None
-        chunk = self._version.text[statement.at : statement.limit]
-        plain = match_plain(statement.kind, chunk)
-        if plain is not None:
-            return Span(statement.at, statement.at + plain.end())
-        located = self._index.located(statement)
-        if located is not None:
-            return located.span
-        return Span(statement.at, statement.at + len(chunk.rstrip()))
-
-    def scope(self, scope: Scope) -> Span:
-        """Return the span of a graph or function."""
-        start = max(scope.original.at, 0)
-        return Span(start, max(start, self._index.scope_end(scope)))
+        at, span = statement.at, self._index.statement_span(statement)
+        return span or Span(at, at + len(self._index.chunk(statement).rstrip()))
 
     def range(self, span: Span | None) -> dict[str, Any]:
         """Return the protocol range of a span; for None, the empty range at the text's start."""

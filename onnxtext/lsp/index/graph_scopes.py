@@ -43,8 +43,8 @@ class Group:
     """A group of nodes and values. The root of a graph's tree of groups is the graph itself.
 
     Attributes:
-        id: its id, such as `g0/model/layers.3`. It is unique in the model. Later versions have the
-            same id as long as nodes have this path.
+        id: its id, such as `g0/model/layers.3`. It is unique in the model, and stays the same in
+            later versions as long as a node has this path.
         name: the part of its path below its parent.
         kind: the class of its module; "" if unknown.
         parent: the enclosing group; None for a root.
@@ -109,7 +109,7 @@ def scope_paths(scope: Scope, constants: Collection[str]) -> tuple[list[Path], d
     paths = [_path(node, classes, labels) for node in scope.nodes]
     if not any(paths):
         paths = [_dotted(node) for node in scope.nodes]
-    _adopt(scope, paths, constants)
+    _inherit_paths(scope, paths, constants)
     return paths, classes
 
 
@@ -166,25 +166,25 @@ def _dotted(node: Node) -> Path:
     return tuple([part for part in label.split(".")[:-1] if part])[:_LONGEST_PATH]
 
 
-def _adopt(scope: Scope, paths: list[Path], constants: Collection[str]) -> None:
-    """Set the missing paths of nodes that depend only on constants to the path of their users."""
-    fixed = set(constants)
-    lonely: list[int] = []
+def _inherit_paths(scope: Scope, paths: list[Path], constants: Collection[str]) -> None:
+    """Set the missing paths of nodes that depend only on constants, from their users' paths."""
+    constant = set(constants)
+    unplaced: list[int] = []
     for number, node in enumerate(scope.nodes):
-        if all(not name or name in fixed for name in node.inputs):
-            fixed.update(node.outputs)
+        if all(not name or name in constant for name in node.inputs):
+            constant.update(node.outputs)
             if not paths[number]:
-                lonely.append(number)
-    if not lonely:
+                unplaced.append(number)
+    if not unplaced:
         return
-    makers = {name: number for number in lonely for name in scope.nodes[number].outputs if name}
+    makers = {name: number for number in unplaced for name in scope.nodes[number].outputs if name}
     users: dict[int, list[int]] = {}
     for number, node in enumerate(scope.nodes):
         for name in node.inputs:
             maker = makers.get(name)
             if maker is not None:
                 users.setdefault(maker, []).append(number)
-    for number in reversed(lonely):
+    for number in reversed(unplaced):
         found = [paths[user] for user in users.get(number, ())]
         if found:
             paths[number] = common_path(found)
@@ -225,13 +225,13 @@ def group_tree(
                     group.members.append(inner)
                 group = inner
         group.members.append(identity)
-    _tidy(root)
+    _simplify(root)
     _divide(root)
-    _settle(root)
+    _set_parents(root)
     return root
 
 
-def _tidy(group: Group) -> int:
+def _simplify(group: Group) -> int:
     """Dissolve small groups, merge each group with its only subgroup; return the leaf count."""
     members: list[Group | str] = []
     total = 0
@@ -240,7 +240,7 @@ def _tidy(group: Group) -> int:
             members.append(member)
             total += 1
             continue
-        count = _tidy(member)
+        count = _simplify(member)
         total += count
         if count < LEAST:
             members += member.members
@@ -274,13 +274,13 @@ def _divide(group: Group) -> None:
         ]
 
 
-def _settle(group: Group) -> None:
+def _set_parents(group: Group) -> None:
     """Set the parents and the counts of groups."""
     group.count = 0
     for member in group.members:
         if isinstance(member, Group):
             member.parent = group
-            _settle(member)
+            _set_parents(member)
             group.count += member.count
         else:
             group.count += 1

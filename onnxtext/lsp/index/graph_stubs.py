@@ -90,7 +90,7 @@ def _short_value(document: Document, owner: Scope, name: str, constant: int) -> 
         value = next((item for item in owner.initializers if item.name == name), value)
     if value is None:
         return ""
-    at = index.original(value).at  # type: ignore[attr-defined]
+    at = index.original(value).at
     if at < 0:
         return ""
     text = document.version.text[at : at + _MOST_TEXT]
@@ -106,9 +106,12 @@ def _short_value(document: Document, owner: Scope, name: str, constant: int) -> 
 
 def detail(node: Node) -> str:
     """Return the attributes of a node as a short text."""
-    parts = [_short(attribute) for attribute in node.attributes[:8]]
-    text = ", ".join(parts)
-    return text if len(text) <= _LONGEST_DETAIL else text[: _LONGEST_DETAIL - 1] + "…"
+    return cut(", ".join(map(_short, node.attributes[:8])), _LONGEST_DETAIL)
+
+
+def cut(text: str, longest: int) -> str:
+    """Return a text, shortened to `longest` characters with `…` at its end if it is longer."""
+    return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
 def _short(attribute: Attribute) -> str:

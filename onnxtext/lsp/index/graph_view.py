@@ -57,12 +57,11 @@ class Drawing:
         self._places = Places(self.version)
         self.total = 0
         self.trees: list[Group] = []
-        self._chains: dict[str, tuple[str, ...]] = {}
-        self._users: dict[Key, list[str]] = {}
-        self._makers: dict[Key, str] = {}
-        self._operators: dict[str, str] = {}
-        self._hidden: dict[Key, int] = {}
-        """The index of the node that makes each constant; `GIVEN` for initializers."""
+        self._chains: dict[str, tuple[str, ...]] = {}  # for each id, the groups and nodes around it
+        self._users: dict[Key, list[str]] = {}  # the ids of the nodes that use a value
+        self._makers: dict[Key, str] = {}  # the id of the node or input that defines a value
+        self._operators: dict[str, str] = {}  # the operator of each node, by the node's id
+        self._constants: dict[Key, int] = {}  # index of the constant's node; GIVEN: initializer
         for scope in self.index.scopes:
             self._find_makers(scope)
         for scope in self.index.scopes:
@@ -77,11 +76,12 @@ class Drawing:
     # ---- Values -------------------------------------------------------------------------------
 
     def _find_makers(self, scope: Scope) -> None:
+        """Find the node or input that defines each value of a graph, and the constants."""
         number = self.index.number(scope)
         for place, value in enumerate(scope.inputs):
             self._makers.setdefault((number, value.name), f"g{number}i{place}")
         for value in scope.initializers:
-            self._hidden[number, value.name] = GIVEN
+            self._constants[number, value.name] = GIVEN
         outputs = {value.name for value in scope.outputs}
         for place, node in enumerate(scope.nodes):
             constant = node.op_type == "Constant" and not node.inputs
@@ -89,9 +89,10 @@ class Drawing:
                 if name and scope.position.get(name) == place:
                     self._makers[number, name] = f"g{number}n{place}"
                     if constant and name not in outputs:
-                        self._hidden[number, name] = place
+                        self._constants[number, name] = place
 
     def _find_users(self, scope: Scope) -> None:
+        """Find the nodes that use each value."""
         number, resolve, position = self.index.number(scope), self.index.resolve, scope.position
         users = self._users
         for place, node in enumerate(scope.nodes):
@@ -105,26 +106,24 @@ class Drawing:
                         found.append(identity)
 
     def _is_stub(self, key: Key) -> bool:
-        return key in self._hidden or len(self._users.get(key, ())) > MOST_USERS
+        return key in self._constants or len(self._users.get(key, ())) > MOST_USERS
 
     # ---- Groups -------------------------------------------------------------------------------
 
     def _add_tree(self, scope: Scope) -> None:
         number = self.index.number(scope)
         name = f"g{number}"
-        constants = {
-            value for (owner, value), maker in self._hidden.items() if owner == number
-        }  # fmt: skip
+        constants = {value for owner, value in self._constants if owner == number}
         paths, classes = scope_paths(scope, constants)
         inputs = [
             f"{name}i{place}"
             for place, value in enumerate(scope.inputs)
-            if (number, value.name) not in self._hidden
+            if (number, value.name) not in self._constants
         ]
         outputs = [f"{name}o{place}" for place in range(len(scope.outputs))]
         members: list[tuple[str, Path]] = [(each, _many(inputs, "inputs")) for each in inputs]
         for place, node in enumerate(scope.nodes):
-            if node.op_type != "Constant" or not self._is_hidden(number, node):
+            if node.op_type != "Constant" or not self._is_drawn_as_stubs(number, node):
                 identity = f"{name}n{place}"
                 members.append((identity, paths[place]))
                 self._operators[identity] = node.op_type
@@ -135,10 +134,8 @@ class Drawing:
         tree = group_tree(name, scope.name, members, classes)
         self.total += tree.count
         self.trees.append(tree)
-        outer: tuple[str, ...] = ()
-        if scope.parent is not None:
-            holder = f"g{self.index.number(scope.parent)}n{scope.holder_index}"
-            outer = (*self._chains.get(holder, ()), holder)
+        holder = self._holder(tree)
+        outer = () if holder is None else (*self._chains.get(holder, ()), holder)
         for group in tree.groups():
             chain = (*outer, *group.chain())
             # All members share one tuple, so that comparing the chains of two members is fast.
@@ -146,11 +143,11 @@ class Drawing:
                 dict.fromkeys([each for each in group.members if isinstance(each, str)], chain)
             )
 
-    def _is_hidden(self, number: int, node: Node) -> bool:
-        """Whether a node is a constant with users, which is drawn as stubs."""
+    def _is_drawn_as_stubs(self, number: int, node: Node) -> bool:
+        """Whether a node is a constant with users; each of these has a stub in its place."""
         keys = [(number, name) for name in node.outputs if name]
         return bool(keys) and all(
-            self._hidden.get(k, GIVEN) >= 0 and k in self._users for k in keys
+            self._constants.get(k, GIVEN) >= 0 and k in self._users for k in keys
         )
 
     def chain(self, identity: str) -> tuple[str, ...] | None:
@@ -223,7 +220,7 @@ class Drawing:
     def _group(self, group: Group) -> dict[str, Any]:
         if group.parent is None:
             scope = self.index.scopes[int(group.id[1:])]
-            span: Any = self._places.range(self._places.scope(scope))
+            span: Any = self._places.range(self.index.scope_span(scope))
             parent = self._holder(group)
         else:
             parent = group.parent.id
@@ -315,8 +312,8 @@ class Drawing:
                 owner = self.index.resolve(scope, name)
                 key = self.index.number(owner), name
                 if self._is_stub(key):
-                    made = stub(self.document, scope, place, slot, owner, self._hidden.get(key))
-                    source = None if key in self._hidden else self._makers.get(key)
+                    made = stub(self.document, scope, place, slot, owner, self._constants.get(key))
+                    source = None if key in self._constants else self._makers.get(key)
                     stubs.append(
                         {**made, "from": source, "at": self._places.definition(owner, name)}
                     )
@@ -337,7 +334,10 @@ class Drawing:
         }
 
     def _add_edges(self, made: dict[str, dict[str, Any]]) -> None:
-        """Add each edge to the innermost group around both ends, and its ends to inner groups."""
+        """Add each edge to the innermost group that contains both ends.
+
+        Add its ends to `makes` and `uses` of the groups inside, which contain one end.
+        """
         holders = {
             item["id"]: item for group in made.values() for item in group["items"] if item["bodies"]
         }

@@ -8,7 +8,6 @@ is a graph or function body, as in the checker (IR spec, Names Within a Graph).
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
 from functools import cached_property
 from operator import attrgetter
 from typing import Any
@@ -19,7 +18,6 @@ from onnxtext.checker.context.checked_model import (
     FunctionKey,
     Options,
     Subject,
-    function_key,
     plain_domain,
 )
 from onnxtext.checker.context.finding import Place
@@ -28,9 +26,10 @@ from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Schemas
 from onnxtext.checker.engine.finding_positions import TextPlaces
 from onnxtext.lsp.index.available_operators import schemas_of
+from onnxtext.lsp.index.exporter_lines import match_plain
 from onnxtext.lsp.index.resolve_section_names import node_labels, section_scope, value_strings
-from onnxtext.lsp.index.scope_ends import find_end, limit_statements
-from onnxtext.lsp.index.section_names import SectionName, name_of, section_names
+from onnxtext.lsp.index.scope_ends import find_end, find_heads, limit_statements
+from onnxtext.lsp.index.section_names import SectionName, section_names
 from onnxtext.lsp.index.statements import Located, SpanMapCache
 from onnxtext.lsp.index.symbols import (
     Group,
@@ -42,7 +41,6 @@ from onnxtext.lsp.index.symbols import (
     parameter_names,
 )
 from onnxtext.source import Source, Span
-from onnxtext.syntax.grammar.lexer import load_lexer
 
 
 class Index:
@@ -83,22 +81,18 @@ class Index:
         self._numbers = {id(scope): number for number, scope in enumerate(self.scopes)}
         self.statements: list[Statement] = []
         self._symbols: dict[Key, Symbol] = {}
-        self._unsorted: list[Statement] = []
-        self._collect()
+        for scope in self.scopes:
+            self._values(scope)
+            self._nodes(scope)
+        self._by_scope = list(self.statements)  # one scope after the other, as in `scopes`
+        self.statements.sort(key=attrgetter("at"))
         self.starts = [statement.at for statement in self.statements]
         limit_statements(self)
 
     # ---- Building -----------------------------------------------------------------------------
 
-    def _collect(self) -> None:
-        for scope in self.scopes:
-            self._values(scope)
-            self._nodes(scope)
-        self._unsorted = list(self.statements)
-        self.statements.sort(key=_START)
-
     @cached_property
-    def statement_of(self) -> dict[int, Statement]:
+    def _by_item(self) -> dict[int, Statement]:
         """The statement of each item of the syntax tree, by the Python `id` of the item."""
         return {id(statement.item): statement for statement in self.statements}
 
@@ -107,7 +101,7 @@ class Index:
         """The symbols of the text, by `Symbol.key`; computed on first use."""
         for scope in self.scopes:
             self._head(scope)
-        for statement in self._unsorted:
+        for statement in self._by_scope:
             number = self.number(statement.scope)
             if statement.kind == "node":
                 self._names(number, statement)
@@ -115,19 +109,20 @@ class Index:
                 defines = statement.group in ("input", "initializer")
                 role: Role = "definition" if defines else "declaration"
                 found = Occurrence(role, statement, (("name",),))
-                self._occur(number, statement.item.name, found)
+                self._add_value(number, statement.item.name, found)
         for span, (scope, name) in self.value_strings.items():
-            self._occur(self.number(scope), name, Occurrence("use", None, known=span))
+            self._add_value(self.number(scope), name, Occurrence("use", None, known=span))
         for section in self.sections:
             self._section(section)
         return self._symbols
 
     @cached_property
     def value_strings(self) -> dict[Span, tuple[Scope, str]]:
-        """The graph and name of each value that a string in a decorator refers to, by span."""
+        """(Graph, name) of the value that each string in a decorator names, by span."""
         return value_strings(self)
 
     def _values(self, scope: Scope) -> None:
+        """Add the statements of the inputs, outputs, initializers and types of a graph."""
         groups: tuple[tuple[list[ValueInfo], Group], ...] = (
             (scope.inputs, "input"),
             (scope.initializers, "initializer"),
@@ -162,60 +157,41 @@ class Index:
         for i, name in enumerate(item.outputs):
             if name:
                 paths = (("outputs", i, "name"), ("outputs", i))
-                self._occur(number, name, Occurrence("definition", statement, paths))
+                self._add_value(number, name, Occurrence("definition", statement, paths))
         for i, name in enumerate(item.inputs):
             if name:
                 owner = self.resolve(statement.scope, name)
                 occurrence = Occurrence("use", statement, (("names", i),))
-                self._occur(self._numbers[id(owner)], name, occurrence)
+                self._add_value(self._numbers[id(owner)], name, occurrence)
         self._calls(statement, item)
 
     def _head(self, scope: Scope) -> None:
         """Add the definitions of a function and its parameters."""
         for key, span in self.function_heads(scope):
             name = key[2][1] if key[0] == "function" else key[2]
-            self._mark(key, name, Occurrence("definition", None, known=span))
+            self._add(key, name, Occurrence("definition", None, known=span))
 
     def function_heads(self, scope: Scope) -> list[tuple[Key, Span]]:
         """Return (`Symbol.key`, span) of the name and attribute parameters in a function's head."""
         known = self._heads.get(id(scope))
         if known is None:
-            known = self._heads[id(scope)] = list(self._find_heads(scope))
+            known = self._heads[id(scope)] = list(find_heads(self, scope))
         return known
 
-    def _find_heads(self, scope: Scope) -> Iterator[tuple[Key, Span]]:
-        function = scope.original
-        if not isinstance(function, Function) or function.at < 0:
-            return
-        span = self.name_span(function)
-        yield ("function", 0, function_key(function)), span
-        lexer = load_lexer()
-        number, depth, before = self.number(scope), 0, ""
-        for token in lexer.tokens(self.source.text, span.end, span.end + _LONGEST_HEAD):
-            if token == "<":
-                depth += 1
-            elif token == ">" or (not depth and token == "("):
-                return
-            elif depth == 1 and before in ("<", ","):
-                name = name_of(token)
-                yield ("parameter", number, name), Span(token.at, token.at + len(token))
-            elif token in "([{" or (token in ")]}"):
-                depth += 1 if token in "([{" else -1
-            before = str(token)
-
     def _calls(self, statement: Statement, node: Node) -> None:
+        """Add the uses of functions and of their parameters in a node."""
         assert self.subject is not None
         key = plain_domain(node.domain), node.op_type, node.overload or ""
         if key in self.subject.functions:
             calls = (("operator", -1), ("operator",))
-            self._mark(("function", 0, key), node.op_type, Occurrence("use", statement, calls))
+            self._add(("function", 0, key), node.op_type, Occurrence("use", statement, calls))
             callee = self.subject.functions[key]
             parameters = parameter_names(callee)
             for i, attribute in enumerate(node.attributes):
                 if attribute.name in parameters:
-                    meaning: Key = ("parameter", self.number(callee), attribute.name)
+                    parameter: Key = ("parameter", self.number(callee), attribute.name)
                     given = (("attributes", i, "name"),)
-                    self._mark(meaning, attribute.name, Occurrence("use", statement, given))
+                    self._add(parameter, attribute.name, Occurrence("use", statement, given))
         scope = statement.scope
         if scope.function is None:
             return
@@ -223,16 +199,16 @@ class Index:
             if isinstance(attribute.value, Reference):
                 name = attribute.value.name
                 paths = (("attributes", i, "value", "name"),)
-                self._mark(
+                self._add(
                     ("parameter", self.number(scope.outermost), name),
                     name,
                     Occurrence("use", statement, paths),
                 )
 
-    def _occur(self, number: int, name: str, occurrence: Occurrence) -> None:
-        self._mark(("value", number, name), name, occurrence)
+    def _add_value(self, number: int, name: str, occurrence: Occurrence) -> None:
+        self._add(("value", number, name), name, occurrence)
 
-    def _mark(self, key: Key, name: str, occurrence: Occurrence) -> None:
+    def _add(self, key: Key, name: str, occurrence: Occurrence) -> None:
         symbol = self._symbols.get(key)
         if symbol is None:
             scope = None if key[0] == "function" else self.scopes[key[1]]
@@ -248,13 +224,13 @@ class Index:
             return
         known = Occurrence("use", None, known=name.span)
         if name.function is not None:
-            self._mark(("function", 0, name.function), name.name, known)
+            self._add(("function", 0, name.function), name.name, known)
         elif name.is_label:
             self._label(scope, name.name, known)
         elif name.name in scope.position or ("value", self.number(scope), name.name) in (
             self._symbols
         ):
-            self._occur(self.number(scope), name.name, known)
+            self._add_value(self.number(scope), name.name, known)
 
     def _label(self, scope: Scope, name: str, use: Occurrence) -> None:
         """Add a use of a node's label; before the first use, also the definition of the label."""
@@ -263,20 +239,23 @@ class Index:
             at = node_labels(self, scope).get(name)
             if at is None:
                 return
-            node: Any = self.original(scope.nodes[at])
-            label = Occurrence("definition", self.statement_of[id(node)], (("label", "name"),))
-            self._mark(key, name, label)
-        self._mark(key, name, use)
+            labeled = self.statement_of(scope.nodes[at])
+            self._add(key, name, Occurrence("definition", labeled, (("label", "name"),)))
+        self._add(key, name, use)
 
     @cached_property
     def sections(self) -> list[SectionName]:
         """The names in the sections at the end of the text."""
         return section_names(self.source.text) if self.model is not None else []
 
-    def original(self, item: object) -> object:
+    def original(self, item: Any) -> Any:
         """Return the syntax tree's item for a scope's item, which may be a copy."""
         assert self.subject is not None
         return self.subject.resolved.original(item)
+
+    def statement_of(self, item: Node | ValueInfo) -> Statement | None:
+        """Return the statement of a scope's node or value; None if it has none in the text."""
+        return self._by_item.get(id(self.original(item)))
 
     # ---- Queries ------------------------------------------------------------------------------
 
@@ -308,14 +287,30 @@ class Index:
         """Return the span of the name of a graph or function."""
         return self.places.span(Place(item, ("name",)))
 
+    def chunk(self, statement: Statement) -> str:
+        """Return the text from the start of a statement to its last possible end."""
+        return self.source.text[statement.at : statement.limit]
+
+    def statement_span(self, statement: Statement) -> Span | None:
+        """Return the span of a statement; None if its text has an error."""
+        plain = match_plain(statement.kind, self.chunk(statement))  # faster than a span map
+        if plain is not None:
+            return Span(statement.at, statement.at + plain.end())
+        located = self.located(statement)
+        return None if located is None else located.span
+
+    def located_item(self, item: Node | ValueInfo | None) -> Located | None:
+        """Return `located` of the statement of a scope's node or value; None if it has none."""
+        statement = None if item is None else self.statement_of(item)
+        return None if statement is None else self.located(statement)
+
     def located(self, statement: Statement) -> Located | None:
         """Return the spans of a statement and its parts; None if its text has an error."""
         try:
             return self._located[statement.at]
         except KeyError:
-            chunk = self.source.text[statement.at : statement.limit]
-            places = self._cache.find(statement.kind, chunk)
-            found = None if places is None else Located(statement.at, places)
+            span_map = self._cache.find(statement.kind, self.chunk(statement))
+            found = None if span_map is None else Located(statement.at, span_map)
             self._located[statement.at] = found
             return found
 
@@ -327,34 +322,25 @@ class Index:
         located = self.located(occurrence.statement)
         if located is None:
             return None
-        for path in occurrence.path:
-            span = located.find(*path)
-            if span is not None:
-                return span
-        return None
+        spans = (located.find(*path) for path in occurrence.path)
+        return next((span for span in spans if span is not None), None)
 
     def statement_at(self, offset: int) -> Statement | None:
         """Return the innermost statement that contains an offset; None if none does."""
-        number = bisect_right(self.starts, offset) - 1
-        for _ in range(_MOST_BACK):
-            if number < 0:
-                return None
+        last = bisect_right(self.starts, offset) - 1
+        for number in range(last, max(last - _MOST_BACK, -1), -1):
             statement = self.statements[number]
             located = self.located(statement)
             if located is not None and located.span.end >= offset:
                 return statement
-            holder = statement.scope.holder
-            if holder is None and statement.kind == "node":
-                return None
-            number -= 1
+            if statement.scope.holder is None and statement.kind == "node":
+                return None  # no earlier statement contains this node
         return None
 
-    def statements_in(self, start: int, end: int) -> Iterator[Statement]:
-        """Yield the last statement before `start`, and all that begin in [start, end)."""
-        number = max(bisect_left(self.starts, start) - 1, 0)
-        while number < len(self.statements) and self.statements[number].at < end:
-            yield self.statements[number]
-            number += 1
+    def statements_in(self, start: int, end: int) -> list[Statement]:
+        """Return the last statement before `start`, and all that begin in [start, end)."""
+        first = max(bisect_left(self.starts, start) - 1, 0)
+        return self.statements[first : bisect_left(self.starts, end)]
 
     def inputs(self, scope: Scope) -> frozenset[str]:
         """Return the names of the inputs of a graph or function."""
@@ -375,13 +361,11 @@ class Index:
 
     def scope_at(self, offset: int) -> Scope | None:
         """Return the innermost graph or function around an offset, or else the main graph."""
-        best: Scope | None = None
+        best = None if self.subject is None else self.subject.main
         for scope in self.scopes:
             start = scope.original.at
             if 0 <= start <= offset <= self.scope_end(scope):
                 best = scope
-        if best is None and self.subject is not None:
-            best = self.subject.main
         return best
 
     def scope_end(self, scope: Scope) -> int:
@@ -391,7 +375,11 @@ class Index:
             known = self._ends[id(scope)] = find_end(self, scope)
         return known
 
+    def scope_span(self, scope: Scope) -> Span:
+        """Return the span of a graph or function."""
+        start = max(scope.original.at, 0)
+        return Span(start, max(start, self.scope_end(scope)))
 
-_START = attrgetter("at")
+
 _MOST_BACK = 10_000
-_LONGEST_HEAD = 10_000
+"""Maximum number of statements to search for the one that contains an offset."""

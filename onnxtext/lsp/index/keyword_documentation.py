@@ -100,14 +100,15 @@ def explanation_at(index: Index, offset: int) -> tuple[str, Span] | None:
     start = text.rfind("\n", 0, offset) + 1
     end = text.find("\n", offset)
     line = load_lexer().tokens(text, start, len(text) if end < 0 else end)
-    token = next((each for each in line if each.at <= offset <= each.at + len(each)), None)
+    token = next((each for each in line if each.at <= offset <= each.end), None)
     if token is None:
         return None
     found = _explain(index, token)
-    return None if found is None else (found, Span(token.at, token.at + len(token)))
+    return None if found is None else (found, token.span)
 
 
 def _explain(index: Index, token: Token) -> str | None:
+    """Return the documentation of a token; None for other tokens."""
     text = index.source.text
     if token.startswith("@") and token.endswith("("):
         return WORDS.get(token[1:-1].strip())
@@ -119,14 +120,14 @@ def _explain(index: Index, token: Token) -> str | None:
     arguments = ARGUMENTS.get(_decorator_before(text, token.at), {})
     if token in arguments:
         return arguments[token]
-    if token == "external" and text.startswith("(", token.at + len(token)):
+    if token == "external" and text.startswith("(", token.end):
         return WORDS["external"]
     return None
 
 
 def _in_section(text: str, section: SectionContext, token: Token) -> str | None:
     name = name_of(token)
-    is_key = text[token.at + len(token) :].lstrip(" \t").startswith(":")
+    is_key = text[token.end :].lstrip(" \t").startswith(":")
     if section.kind == "block" and not is_key:
         return _BLOCKS.get(str(token))
     if section.section != "metadata":

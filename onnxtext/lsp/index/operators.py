@@ -10,7 +10,7 @@ from typing import Any
 from onnxtext.ast.model import Function
 from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType, Float32, Floats
 from onnxtext.checker.context.scopes import Scope
-from onnxtext.checker.context.signatures import AttributeParameter, Parameter, Signature
+from onnxtext.checker.context.signatures import Parameter, Signature
 from onnxtext.checker.inference.explain_shape_errors import written
 from onnxtext.lsp.index.operator_details import details
 from onnxtext.printer.strings import quoted, word
@@ -145,7 +145,7 @@ def _listed_words(text: str) -> list[str]:
     return [part.strip() for part in parts if re.fullmatch(r"\w+", part.strip())]
 
 
-def placeholder(signature: Signature, name: str, formal: AttributeParameter) -> str:
+def placeholder(signature: Signature, name: str) -> str:
     """Return the text of the value to insert for a new attribute.
 
     It is the default value, or else a minimal value of the attribute's type, such as `0`. It is ""
@@ -154,7 +154,7 @@ def placeholder(signature: Signature, name: str, formal: AttributeParameter) -> 
     default = details(signature).attributes[name].default
     if default and "\n" not in default:
         return default
-    match formal.type:
+    match signature.attributes[name].type:
         case AttributeType.INT:
             return "0"
         case AttributeType.FLOAT:

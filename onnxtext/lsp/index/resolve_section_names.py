@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find the graphs that names in sections refer to, and the names of values in decorators.
+"""Find the graph of each name in a section, and the names of values in decorators.
 
 The decorators are `@value_info`, `@initializers`, `@device` and `@set`.
 """
@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from onnxtext.ast.list_order import ORDERS
-from onnxtext.checker.context.checked_model import plain_domain
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.lsp.index.section_names import SectionName, name_of
 from onnxtext.source import Span
@@ -22,10 +21,10 @@ if TYPE_CHECKING:
 
 
 def section_scope(index: Index, name: SectionName) -> Scope | None:
-    """Return the graph or function that a name in a section belongs to.
+    """Return the graph or function that contains the value or node with a name in a section.
 
-    For the name of a value or node, this is the graph or function that contains it. For a scale or
-    zero point, it is the graph that defines it. For the name of a function, it is that function.
+    For a scale or zero point, return the graph that defines it. For the name of a function, return
+    this function.
 
     Args:
         index: the index of the document.
@@ -37,14 +36,12 @@ def section_scope(index: Index, name: SectionName) -> Scope | None:
     assert index.subject is not None
     functions = index.subject.functions
     if name.function is not None:
-        key = name.function
-        return functions.get((plain_domain(key[0]), key[1], key[2]))
+        return functions.get(name.function)
     if name.training is not None:
         return _training(index, *name.training)
     scope = index.subject.main
     if name.within is not None:
-        domain, function, overload = name.within
-        scope = functions.get((plain_domain(domain), function, overload))
+        scope = functions.get(name.within)
     for node, attribute in name.path:
         if scope is None:
             return None
@@ -68,7 +65,7 @@ def node_labels(index: Index, scope: Scope) -> dict[str, int]:
 
 
 def value_strings(index: Index) -> dict[Span, tuple[Scope, str]]:
-    """Return the graph and name of each value that a string in a decorator refers to, by span."""
+    """Return (graph, name) of the value that each string in a decorator names, by span."""
     found: dict[Span, tuple[Scope, str]] = {}
     for scope in index.scopes:
         for name, span in listed_values(index, scope):
@@ -99,7 +96,7 @@ _OPENING = frozenset(f"@{name}(" for name in ORDERS)
 
 
 def _listed(text: str, at: int, end: int) -> Iterator[tuple[str, Span]]:
-    """Yield the names in these decorators between two offsets, up to the end of a section."""
+    """Yield the names in `@value_info(…)` and `@initializers(…)`; stop at an unmatched `}`."""
     depth, start = 0, -1
     for token in load_lexer().tokens(text, at, end):
         if not depth:
@@ -112,23 +109,21 @@ def _listed(text: str, at: int, end: int) -> Iterator[tuple[str, Span]]:
         if not depth:
             start = -1
         elif start >= 0 and token.startswith(('"', 'b"')):
-            yield name_of(token), Span(token.at, token.at + len(token))
+            yield name_of(token), token.span
 
 
 def _recorded_values(index: Index, scope: Scope) -> Iterator[tuple[str, Span]]:
     """Yield (name, span) of each value in `@device(…)` and `@set(…)` of a graph and its nodes.
 
-    Records of these decorators name values in shardings and quantization annotations.
+    The records in these decorators are shardings and quantization annotations, for example.
     """
     text, graph = index.source.text, scope.original
     if graph.at >= 0 and any(item.name == "set" for item in graph.decorators):
         yield from _recorded(text, _decorators_start(index, scope), index.name_span(graph).start)
     for node in scope.nodes:
-        original: Any = index.original(node)
-        if not any(item.name in _WITH_RECORDS for item in original.decorators):
+        if not any(item.name in _WITH_RECORDS for item in index.original(node).decorators):
             continue
-        statement = index.statement_of.get(id(original))
-        located = None if statement is None else index.located(statement)
+        located = index.located_item(node)
         span = None if located is None else located.find("decorators")
         if span is not None:
             yield from _recorded(text, *span)
@@ -136,26 +131,21 @@ def _recorded_values(index: Index, scope: Scope) -> Iterator[tuple[str, Span]]:
 
 def _decorators_start(index: Index, scope: Scope) -> int:
     """Return the start of the decorators of a graph; a nested graph's `at` is behind them."""
-    at, holder = scope.original.at, scope.holder
-    statement = None if holder is None else index.statement_of.get(id(index.original(holder)))
-    located = None if statement is None else index.located(statement)
+    at, located = scope.original.at, index.located_item(scope.holder)
     if located is not None:
-        for _, places in located.path_to(at):
-            if places.rule == "decorated_element" and "decorators" in places.parts:
-                return located.absolute(places.parts["decorators"]).start
+        for _, part in located.path_to(at):
+            if part.rule == "decorated_element" and "decorators" in part.parts:
+                return located.absolute(part.parts["decorators"]).start
     return at
 
 
 _WITH_RECORDS = ("device", "set")
 _NAMING = {"tensor_name": "", "value": "quant_parameter_tensor_names"}
-"""Maps each field that contains the name of a value to the field that must enclose it.
-
-"" stands for any enclosing field.
-"""
+"""Maps each field that contains the name of a value to the field that must enclose it, or to ""."""
 
 
 def _recorded(text: str, at: int, end: int) -> Iterator[tuple[str, Span]]:
-    """Yield the names in these decorators between two offsets."""
+    """Yield the names of values in `@device(…)` and `@set(…)` between two offsets."""
     around: list[str] = []
     key = before = ""
     for token in load_lexer().tokens(text, at, end):
@@ -168,7 +158,7 @@ def _recorded(text: str, at: int, end: int) -> Iterator[tuple[str, Span]]:
         elif before == ":" and key in _NAMING and around and around[0] in _WITH_RECORDS:
             is_string = token.startswith(('"', 'b"'))
             if is_string and _NAMING[key] in ("", *around):
-                yield name_of(token), Span(token.at, token.at + len(token))
+                yield name_of(token), token.span
         before = token
 
 

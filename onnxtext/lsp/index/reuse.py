@@ -84,7 +84,7 @@ class Columns:
 
         Returns:
             (column, more). The column has the old entries of unchanged statements, and None for
-            other statements. `more` is the value that the last call of `keep` got for this name;
+            other statements. `more` is the value that the last call of `fill` got for this name;
             None if there was no call.
         """
         layout = self._layout_of(index)
@@ -99,16 +99,34 @@ class Columns:
         made = [None] * (count - head - tail)
         return column[:head] + made + column[len(column) - tail :], more
 
-    def keep(self, name: str, index: Index, column: list[Any], more: Any = None) -> None:
-        """Keep a column for later versions.
+    async def fill(
+        self,
+        name: str,
+        index: Index,
+        column: list[Any],
+        make: Callable[[Statement], Any],
+        more: Any = None,
+    ) -> None:
+        """Compute the missing entries of a column, and keep it for later versions.
+
+        Other tasks may run from time to time. If this is cancelled, the entries made so far are
+        kept.
 
         Args:
             name: the name of the column.
             index: the index of the version that the column is for.
-            column: the entries.
+            column: the entries; each None is replaced.
+            make: computes the entry of a statement.
             more: other data, which `take` returns with the column.
         """
         self._kept[name] = self._layout_of(index), column, more
+        made = 0
+        for number, entry in enumerate(column):
+            if entry is None:
+                column[number] = make(index.statements[number])
+                made += 1
+                if made % _AT_ONCE == 0:
+                    await asyncio.sleep(0)
 
     def _layout_of(self, index: Index) -> Layout:
         if self._layout is None or self._layout[0] is not index:
@@ -120,17 +138,6 @@ class Columns:
         if known is None or known[0] is not old or known[1] is not new:
             known = self._aligned = old, new, *align(old, new)
         return known[2:]
-
-
-async def fill(index: Index, column: list[Any], make: Callable[[Statement], Any]) -> None:
-    """Replace each None in a column by `make(statement)`; let other tasks run from time to time."""
-    statements, made = index.statements, 0
-    for number, entry in enumerate(column):
-        if entry is None:
-            column[number] = make(statements[number])
-            made += 1
-            if made % _AT_ONCE == 0:
-                await asyncio.sleep(0)
 
 
 def align(old: Layout, new: Layout) -> tuple[int, int]:
@@ -167,6 +174,7 @@ def _ending_by(layout: Layout, offset: int) -> int:
 
 
 def _part(layout: Layout, first: int, end: int, shift: int = 0) -> tuple[list[Any], ...]:
+    """Return the lists of a layout from `first` to `end`, with offsets moved by `shift`."""
     starts, limits = layout.starts[first:end], layout.limits[first:end]
     if shift:
         starts, limits = [at + shift for at in starts], [at + shift for at in limits]
@@ -174,6 +182,7 @@ def _part(layout: Layout, first: int, end: int, shift: int = 0) -> tuple[list[An
 
 
 def _rows(layout: Layout, first: int, shift: int = 0) -> list[tuple[Any, ...]]:
+    """Return (start, limit, mark, names) of each statement from `first` on."""
     return list(zip(*_part(layout, first, len(layout.starts), shift), strict=True))
 
 

@@ -1,19 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find the ends of graphs, functions and statements, which the syntax tree does not store."""
+"""Find positions that the syntax tree does not store.
+
+These are the ends of graphs, functions and statements, and the names in the heads of functions.
+"""
 
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from onnxtext.ast.model import Function, Node, ValueInfo
+from onnxtext.checker.context.checked_model import function_key
 from onnxtext.checker.context.scopes import Scope
+from onnxtext.lsp.index.section_names import name_of
+from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import load_lexer
 
 if TYPE_CHECKING:
     from onnxtext.lsp.index.index import Index
+    from onnxtext.lsp.index.symbols import Key
 
+_LONGEST_HEAD = 10_000
+"""Maximum number of characters to read of a function's head."""
 _MOST_TOKENS = 10_000
+"""Maximum number of tokens to read for the end of a graph or statement."""
 
 
 def find_end(index: Index, scope: Scope) -> int:
@@ -23,19 +35,19 @@ def find_end(index: Index, scope: Scope) -> int:
     of the node that contains a nested graph; for other graphs, the start of the next graph.
     """
     at, in_body = max(scope.original.at, 0), False
+    groups: tuple[Sequence[Node | ValueInfo], ...]
     groups = (scope.inputs, scope.outputs, scope.infos, scope.initializers, scope.nodes)
     for item in (group[-1] for group in groups if group):
-        statement = index.statement_of.get(id(index.original(item)))
-        located = None if statement is None else index.located(statement)
-        if statement is not None and located is not None and located.span.end > at:
-            at, in_body = located.span.end, statement.kind == "node"
+        located = index.located_item(item)
+        if located is not None and located.span.end > at:
+            at, in_body = located.span.end, isinstance(item, Node)
     limit = _limit_of(index, scope)
     lexer, depth = load_lexer(), int(in_body)
     for _ in range(_MOST_TOKENS):
         token = lexer.token(index.source.text, at)
         if token is None or token.at >= limit:
             break
-        at = token.at + len(token)
+        at = token.end
         depth += (token == "{") - (token == "}")
         if depth <= 0 and token == "}":
             return at
@@ -43,7 +55,9 @@ def find_end(index: Index, scope: Scope) -> int:
 
 
 def broken_statement_end(chunk: str) -> int:
-    """Return the end of a statement with an error: before the brace that closes its graph.
+    """Return the end of a statement with an error: the end of `chunk`, or the brace of its graph.
+
+    The result is the offset in `chunk` after the last token before that brace.
 
     Args:
         chunk: the text from the start of the statement to its last possible end.
@@ -58,19 +72,41 @@ def broken_statement_end(chunk: str) -> int:
 
 
 def _limit_of(index: Index, scope: Scope) -> int:
-    """Return the offset at which a graph must have ended.
+    """Return the last possible end of a graph or function.
 
-    For a nested graph, this is the end of its node; for others, the start of the next graph.
+    For a nested graph, it is the end of the node that contains it; for others, the start of the
+    next graph, function or section.
     """
     if scope.holder is not None:
-        statement = index.statement_of.get(id(index.original(scope.holder)))
+        statement = index.statement_of(scope.holder)
         if statement is not None:
             located = index.located(statement)
-            return located.span.end if located is not None else statement.limit
+            return statement.limit if located is None else located.span.end
     at = scope.original.at
     starts = [other.original.at for other in index.scopes if other.holder is None]
     starts += [name.at for name in index.sections[:1]]
     return min([start for start in starts if start > at], default=len(index.source.text))
+
+
+def find_heads(index: Index, scope: Scope) -> Iterator[tuple[Key, Span]]:
+    """Yield (`Symbol.key`, span) of the name and attribute parameters in a function's head."""
+    function = scope.original
+    if not isinstance(function, Function) or function.at < 0:
+        return
+    span = index.name_span(function)
+    yield ("function", 0, function_key(function)), span
+    number, depth, before = index.number(scope), 0, ""
+    for token in load_lexer().tokens(index.source.text, span.end, span.end + _LONGEST_HEAD):
+        if token == "<":
+            depth += 1
+        elif token == ">" or (not depth and token == "("):
+            return
+        elif depth == 1 and before in ("<", ","):
+            name = name_of(token)
+            yield ("parameter", number, name), token.span
+        else:
+            depth += (token in ("(", "[", "{")) - (token in (")", "]", "}"))
+        before = str(token)
 
 
 def limit_statements(index: Index) -> None:
@@ -96,7 +132,7 @@ def limit_statements(index: Index) -> None:
 def _limit_holders(index: Index, ordered: list[int]) -> None:
     """Set the limit of a statement that contains graphs to the first start after these graphs."""
     last: dict[int, int] = {}
-    for scope in reversed(index.scopes):  # inner ones first
+    for scope in reversed(index.scopes):  # nested graphs first
         if scope.parent is None:
             continue
         inside = [node.at for node in scope.nodes]

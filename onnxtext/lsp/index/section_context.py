@@ -8,7 +8,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Literal
 
-from onnxtext.lsp.index.section_names import name_of
+from onnxtext.checker.context.checked_model import FunctionKey
+from onnxtext.lsp.index.section_names import key_of_function, name_of
 from onnxtext.syntax.actions.sections import BLOCKS
 from onnxtext.syntax.grammar.lexer import Token, load_lexer
 
@@ -83,19 +84,10 @@ class SectionContext:
         return {} if above is None else above.entries
 
     @property
-    def function(self) -> tuple[str, str, str] | None:
-        """The (domain, name, overload) of the function block around the offset; None outside."""
-        for block in self.blocks[1:]:
-            if block.kind == "function":
-                overload = ""
-                tokens = [str(token) for token in block.path]
-                if ":" in tokens:
-                    colon = tokens.index(":")
-                    overload = name_of("".join(tokens[colon + 1 :]))
-                    tokens = tokens[:colon]
-                names = [name_of(token) for token in tokens if token != "."]
-                return (".".join(names[:-1]), names[-1], overload) if names else None
-        return None
+    def function(self) -> FunctionKey | None:
+        """The key of the function whose block contains the offset; None outside of functions."""
+        paths = (block.path for block in self.blocks[1:] if block.kind == "function")
+        return key_of_function(next(paths, ()))
 
 
 def section_context(text: str, offset: int) -> SectionContext | None:
@@ -190,6 +182,7 @@ class _Reader:
 
 
 def _kind(section: str, reader: _Reader) -> Kind:
+    """Return the kind of the item to complete after the tokens that `reader` has read."""
     block, waiting = reader.blocks[-1], reader.waiting
     last = str(waiting[-1]) if waiting else ""
     words = [str(token) for token in waiting]

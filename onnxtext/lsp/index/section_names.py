@@ -7,9 +7,13 @@ The syntax tree has no positions of these names, so they are found from the toke
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
+from typing import Any
 
 from onnxtext.ast.paths import Step
+from onnxtext.checker.context.checked_model import FunctionKey, plain_domain
 from onnxtext.source import Span
 from onnxtext.syntax.actions.sections import BLOCKS
 from onnxtext.syntax.actions.semantic_error import SemanticError
@@ -18,14 +22,13 @@ from onnxtext.syntax.grammar.lexer import Lexer, Token, load_lexer
 
 _SECTIONS = ("metadata", "quantization", "training")
 _SECTION = re.compile(rf"^(?:{'|'.join(_SECTIONS)})[ \t]*\{{", re.MULTILINE)
-_MOST = 200_000
+_MOST_TOKENS = 200_000
+"""Maximum number of tokens of a section, and of a list of pairs, to read."""
 
 
 @dataclass(frozen=True, slots=True)
 class SectionName:
     """A name in a section that refers to a value, node or function.
-
-    The key of a function is (domain, name, overload).
 
     Attributes:
         at: the offset of the section.
@@ -47,8 +50,8 @@ class SectionName:
     name: str
     span: Span
     path: tuple[tuple[Step, Step], ...] = ()
-    within: tuple[str, str, str] | None = None
-    function: tuple[str, str, str] | None = None
+    within: FunctionKey | None = None
+    function: FunctionKey | None = None
     training: tuple[int, str] | None = None
     is_label: bool = False
     is_parameter: bool = False
@@ -56,47 +59,54 @@ class SectionName:
 
 def section_names(text: str) -> list[SectionName]:
     """Return the names in all sections of a text that refer to values, nodes and functions."""
-    found: list[SectionName] = []
     # Searching words is ten times as fast as the regular expression; most texts have none.
     if not any(f"\n{word}" in text or text.startswith(word) for word in _SECTIONS):
-        return found
+        return []
+    found: list[SectionName] = []
     trainings = 0
     for section in _SECTION.finditer(text):
         reader = _Reader(text, section.start())
         if section.group().startswith("training"):
-            reader.read_training(found, trainings)
+            reader.read_training(trainings)
             trainings += 1
         else:
-            reader.read(found)
+            reader.read()
+        found += reader.found
     return found
 
 
 class _Reader:
-    """Reads one section."""
+    """Reads one section, and adds its names to `found`."""
 
     def __init__(self, text: str, at: int) -> None:
         self.text = text
         self.at = at
         self.lexer: Lexer = load_lexer()
         self.cursor = at
+        self.found: list[SectionName] = []
+
+    def _add(self, token: Token, **fields: Any) -> None:
+        """Add the name in a token; `fields` are the other fields of its `SectionName`."""
+        self.found.append(SectionName(self.at, name_of(token), token.span, **fields))
 
     def next(self) -> Token | None:
         token = self.lexer.token(self.text, self.cursor)
         if token is not None:
-            self.cursor = token.at + len(token)
+            self.cursor = token.end
         return token
 
-    def read(self, found: list[SectionName]) -> None:
-        """Add the names of the section to `found`, up to its closing brace."""
+    def tokens(self) -> Iterator[Token]:
+        """Yield the next tokens."""
+        return islice(iter(self.next, None), _MOST_TOKENS)
+
+    def read(self) -> None:
+        """Read a section `metadata` or `quantization`."""
         quantization = self.next() == "quantization"
         self.next()
         depth, within = 1, None
-        functions: list[tuple[int, tuple[str, str, str]]] = []
+        functions: list[tuple[int, FunctionKey]] = []
         waiting: list[Token] = []
-        for _ in range(_MOST):
-            token = self.next()
-            if token is None:
-                return
+        for token in self.tokens():
             if token == "}":
                 depth -= 1
                 while functions and functions[-1][0] > depth:
@@ -107,17 +117,15 @@ class _Reader:
             elif token == "{":
                 within = functions[-1][1] if functions else None
                 depth += 1
-                function = self._block(waiting, within, found)
+                function = self._block(waiting, within)
                 if function is not None:
                     functions.append((depth, function))
                 waiting = []
             elif token == ":" and quantization and waiting:
-                path = self._path(waiting, None, found)
+                path = self._path(waiting, None)
                 waiting = []
                 for _, value in self._pairs():
-                    span = Span(value.at, value.at + len(value))
-                    name = SectionName(self.at, name_of(value), span, path, is_parameter=True)
-                    found.append(name)
+                    self._add(value, path=path, is_parameter=True)
             elif token.startswith('"""') or (waiting and waiting[-1] == ":" and depth > 0):
                 entry = not (waiting and waiting[0] in BLOCKS and len(waiting) > 2)
                 waiting = [] if entry else [*waiting, token]
@@ -128,10 +136,7 @@ class _Reader:
         """Return the pairs of a list `["a": "b", …]`."""
         depth = 0
         inside: list[Token] = []
-        for _ in range(_MOST):
-            token = self.next()
-            if token is None:
-                break
+        for token in self.tokens():
             if token in ("{", "}"):  # the list has no closing bracket
                 self.cursor = token.at
                 break
@@ -142,90 +147,83 @@ class _Reader:
                 inside.append(token)
         return list(zip(inside[::2], inside[1::2], strict=False))
 
-    def read_training(self, found: list[SectionName], number: int) -> None:
-        """Add the names of a training section: initializers, and graph outputs bound to them."""
+    def read_training(self, number: int) -> None:
+        """Read a section `training`: initializers, and the outputs of training graphs for them."""
         depth = 0
-        key = ""
-        for _ in range(_MOST):
-            token = self.next()
-            if token is None:
-                return
+        for token in self.tokens():
             depth += (token == "{") - (token == "}")
             if token == "}" and depth <= 0:
                 return
             if depth == 1 and token in ("initialization_binding", "update_binding"):
-                key = str(token)
+                graph = "algorithm" if token == "update_binding" else "initialization"
                 self.next()
-                graph = "algorithm" if key == "update_binding" else "initialization"
-                for left, right in self._pairs():
-                    span = Span(left.at, left.at + len(left))
-                    found.append(SectionName(self.at, name_of(left), span))
-                    span = Span(right.at, right.at + len(right))
-                    made = SectionName(self.at, name_of(right), span, training=(number, graph))
-                    found.append(made)
+                for initializer, output in self._pairs():
+                    self._add(initializer)
+                    self._add(output, training=(number, graph))
 
-    def _block(
-        self,
-        tokens: list[Token],
-        within: tuple[str, str, str] | None,
-        found: list[SectionName],
-    ) -> tuple[str, str, str] | None:
+    def _block(self, tokens: list[Token], within: FunctionKey | None) -> FunctionKey | None:
         """Read the path of a block; return the key of the function for a block `function`."""
         if not tokens or tokens[0] not in BLOCKS:
             return None
         if tokens[0] != "function":
-            self._path(tokens[1:], within, found)
+            self._path(tokens[1:], within)
             return None
-        words = [token for token in tokens[1:] if token not in (".", ":")]
-        overload = ":" in tokens
-        names = [name_of(token) for token in words]
-        if len(names) < 1 + overload:
-            return None
-        last = words[-2] if overload else words[-1]
-        parts = names[:-1] if overload else names
-        key = ".".join(parts[:-1]), parts[-1], names[-1] if overload else ""
-        span = Span(last.at, last.at + len(last))
-        found.append(SectionName(self.at, parts[-1], span, function=key))
+        key = key_of_function(tokens[1:])
+        if key is not None:
+            self._add(split_overload(tokens[1:])[0][-1], function=key)
         return key
 
     def _path(
-        self,
-        tokens: list[Token],
-        within: tuple[str, str, str] | None,
-        found: list[SectionName],
+        self, tokens: list[Token], within: FunctionKey | None
     ) -> tuple[tuple[Step, Step], ...]:
         """Read a path such as `[label].attribute[1].output`, and add its labels and outputs.
 
         Returns:
             The path to the graph of the last name.
         """
-        steps: list[tuple[Step, Token]] = []
-        is_label = False
-        for token in tokens:
-            if token in (".", "]"):
-                continue
-            if token == "[":
-                is_label = True
-            elif is_label:
-                steps.append((Step(name_of(token), None, True), token))
-                is_label = False
-            elif token.startswith("[") and steps:
-                number = token.strip("[] \t")
-                step, place = steps[-1]
-                steps[-1] = step._replace(number=int(number) if number.isdigit() else None), place
-            else:
-                steps.append((Step(name_of(token)), token))
+        steps = path_steps(tokens)
         path: list[tuple[Step, Step]] = []
         for index in range(0, len(steps), 2):
             step, token = steps[index]
-            span = Span(token.at, token.at + len(token))
-            name = SectionName(
-                self.at, step.name, span, tuple(path), within, is_label=step.is_label
-            )
-            found.append(name)
+            self._add(token, path=tuple(path), within=within, is_label=step.is_label)
             if index + 1 < len(steps):
                 path.append((step, steps[index + 1][0]))
         return tuple(path)
+
+
+def path_steps(tokens: Sequence[Token]) -> list[tuple[Step, Token]]:
+    """Return (step, token of its name) of each step of a path such as `[label].body[1].output`."""
+    steps: list[tuple[Step, Token]] = []
+    is_label = False
+    for token in tokens:
+        if token in (".", "]"):
+            continue
+        if token == "[":
+            is_label = True
+        elif token.startswith("[") and steps and not is_label:
+            number = token.strip("[] \t")
+            step, name = steps[-1]
+            steps[-1] = step._replace(number=int(number) if number.isdigit() else None), name
+        else:
+            steps.append((Step(name_of(token), None, is_label), token))
+            is_label = False
+    return steps
+
+
+def split_overload(tokens: Sequence[Token]) -> tuple[list[Token], str]:
+    """Return the names in a path of a function, and the overload: `d.F:one` → ([d, F], "one")."""
+    colon = next((at for at, token in enumerate(tokens) if token == ":"), len(tokens))
+    names = [token for token in tokens[:colon] if token != "."]
+    return names, name_of("".join(tokens[colon + 1 :]))
+
+
+def key_of_function(tokens: Sequence[Token]) -> FunctionKey | None:
+    """Return the key of the function with a path such as `d.F:one`; None without a name."""
+    names, overload = split_overload(tokens)
+    if not names:
+        return None
+    *domain, name = map(name_of, names)
+    return plain_domain(".".join(domain)), name, overload
 
 
 def name_of(token: str) -> str:

@@ -8,11 +8,13 @@ the statement, so that a keystroke invalidates one statement only.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from onnxtext.lsp.index.exporter_lines import plain_span_map
 from onnxtext.source import Source, Span
 from onnxtext.syntax.span_map import SpanMap, map_spans
 
-_MOST = 50_000
+_MOST_STATEMENTS = 50_000
 """Maximum number of cached statements."""
 
 
@@ -37,7 +39,7 @@ class SpanMapCache:
             return self._known[key]
         except KeyError:
             pass
-        if len(self._known) >= _MOST:
+        if len(self._known) >= _MOST_STATEMENTS:
             self._known.clear()
         found = plain_span_map(kind, chunk)
         if found is None:
@@ -49,28 +51,31 @@ class SpanMapCache:
         return found
 
 
+def hull(one: Span, other: Span) -> Span:
+    """Return the smallest span that contains two spans."""
+    return Span(min(one.start, other.start), max(one.end, other.end))
+
+
+@dataclass(slots=True, eq=False)
 class Located:
     """The span map of one statement, and the position of the statement in the document.
 
     Attributes:
         at: the offset of the statement.
-        places: the span map, whose offsets are relative to `at`.
+        span_map: the span map, whose offsets are relative to `at`.
     """
 
-    __slots__ = ("at", "places")
-
-    def __init__(self, at: int, places: SpanMap) -> None:
-        self.at = at
-        self.places = places
+    at: int
+    span_map: SpanMap
 
     @property
     def span(self) -> Span:
         """The span of the whole statement."""
-        return self.absolute(self.places)
+        return self.absolute(self.span_map)
 
-    def absolute(self, places: SpanMap) -> Span:
-        """Return the span in the document of a part of the statement; `places` is its span map."""
-        return Span(self.at + places.span.start, self.at + places.span.end)
+    def absolute(self, part: SpanMap) -> Span:
+        """Return the span in the document of a part of the statement, from its span map."""
+        return Span(self.at + part.span.start, self.at + part.span.end)
 
     def find(self, *path: str | int) -> Span | None:
         """Return the span in the document of a part; None if the part does not exist.
@@ -80,7 +85,7 @@ class Located:
                 as `"outputs", 0, "name"`.
         """
         try:
-            return self.absolute(self.places.find(*path))
+            return self.absolute(self.span_map.find(*path))
         except LookupError:
             return None
 
@@ -94,21 +99,20 @@ class Located:
         """
         relative = offset - self.at
         steps: list[tuple[str | int, SpanMap]] = []
-        place = self.places
-        while True:
-            step = _child(place, relative)
-            if step is None:
-                return steps
+        part = self.span_map
+        while (step := _child(part, relative)) is not None:
             steps.append(step)
-            place = step[1]
+            part = step[1]
+        return steps
 
 
-def _child(place: SpanMap, at: int) -> tuple[str | int, SpanMap] | None:
+def _child(whole: SpanMap, at: int) -> tuple[str | int, SpanMap] | None:
+    """Return (name or index, span map) of the direct part that contains an offset."""
     best: tuple[str | int, SpanMap] | None = None
-    for name, part in place.parts.items():
+    for name, part in whole.parts.items():
         if part.span.start <= at <= part.span.end and (best is None or part.span.start == at):
             best = name, part
-    for index, item in enumerate(place.items):
+    for index, item in enumerate(whole.items):
         if item is not None and item.span.start <= at <= item.span.end:
             # If two parts meet at the offset, choose the later one: `x` of `(x`.
             best = index, item

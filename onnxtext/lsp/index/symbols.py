@@ -13,8 +13,8 @@ from onnxtext.source import Span
 Role = Literal["definition", "declaration", "use"]
 Group = Literal["input", "initializer", "info", "output", "node"]
 Key = tuple[str, int, Any]
-"""The meaning of a name: its kind (`value`, `label`, `parameter` or `function`), the number of its
-scope (0 for a function), and the name; for a function, its `FunctionKey`."""
+"""Identifies a symbol: its kind (`value`, `label`, `parameter` or `function`), the number of its
+scope (0 for a function), and its name; for a function, its `FunctionKey`."""
 
 
 @dataclass(slots=True, eq=False)
@@ -79,12 +79,12 @@ class Symbol:
     occurrences: list[Occurrence] = field(default_factory=list)
 
 
-def parameter_names(scope: Scope) -> list[str]:
+def parameter_names(scope: Scope | None) -> list[str]:
     """Return the names of the attribute parameters of the function that contains a scope.
 
-    Return [] for a scope outside of functions.
+    Return [] for None, and for a scope outside of functions.
     """
-    function = scope.function
+    function = None if scope is None else scope.function
     if function is None:
         return []
     return [item.name if isinstance(item, Attribute) else item for item in function.attributes]

@@ -50,17 +50,14 @@ def statistics(
         return describe_entries(element, data.entries)
     try:
         found = _bytes(data, type, model, base_dir)
+        if found is None:
+            return None
+        if len(found) > MOST_BYTES:
+            return f"{len(found):,} bytes, too many for statistics"
+        if isinstance(data, ast.TypedBlob):
+            return statistics(type, data_of_blob(type, data, found), model, base_dir)
     except BlobError as error:
         return str(error)
-    if found is None:
-        return None
-    if len(found) > MOST_BYTES:
-        return f"{len(found):,} bytes, too many for statistics"
-    if isinstance(data, ast.TypedBlob):
-        try:
-            return statistics(type, data_of_blob(type, data, found), model, base_dir)
-        except BlobError as error:
-            return str(error)
     return describe(element, found)
 
 

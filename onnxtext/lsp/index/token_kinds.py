@@ -29,7 +29,7 @@ TYPES = (
 MODIFIERS = ("declaration", "readonly", "deprecated", "defaultLibrary", "definition")
 _TYPE = {name: number for number, name in enumerate(TYPES)}
 _MODIFIER = {name: 1 << number for number, name in enumerate(MODIFIERS)}
-COMPUTED = _TYPE["variable"], 0
+COMPUTED = _TYPE["variable"], 0  # token type and modifiers of an output of a node
 _INPUT = _TYPE["parameter"], 0
 _INITIALIZER = _TYPE["variable"], _MODIFIER["readonly"]
 _DECLARATION = _MODIFIER["declaration"]
@@ -98,7 +98,7 @@ def _type(span: Span, text: str) -> Iterator[Token]:
 
 
 def meaning(index: Index, scope: Scope, name: str) -> tuple[int, int]:
-    """Return the token type and modifiers of a value's name, which depend on the value's role."""
+    """Return the token type and modifiers of a value: input, initializer or output of a node."""
     if scope.position.get(name) != GIVEN:
         return COMPUTED
     return _INPUT if name in index.inputs(scope) else _INITIALIZER
@@ -156,15 +156,15 @@ def plain_tokens(
             tokens.append((*output.span(2), _TYPE["variable"], _DECLARATION))
     parts = [part.span() for part in WORDS.finditer(chunk, *found.span(3))]
     tokens += [(*part, _TYPE["namespace"], 0) for part in parts[:-1]]
-    tokens.append((*parts[-1], _TYPE["function"], _called(meanings[0])))
+    tokens.append((*parts[-1], _TYPE["function"], _operator_modifiers(meanings[0])))
     attributes = attributes_span(found)
     if attributes[0] >= 0:
         items = ATTRIBUTE.finditer(chunk, *attributes)
         tokens += [(*item.span(1), _TYPE["property"], 0) for item in items]
     names = NAMES.finditer(chunk, *found.span(5))
-    for name, what in zip(names, meanings[1:], strict=True):
-        if what is not None:
-            tokens.append((*name.span(), *what))  # type: ignore[misc]
+    for name, kind in zip(names, meanings[1:], strict=True):
+        if kind is not None:
+            tokens.append((*name.span(), *kind))  # type: ignore[misc]
     return tokens if found.start(6) < 0 else sorted(tokens)
 
 
@@ -221,7 +221,7 @@ def given_meanings(scope: Scope) -> dict[str, tuple[int, int]] | None:
 
 def _operator(index: Index, statement: Statement, located: Located) -> Iterator[Token]:
     try:
-        parts = [item for item in located.places.find("operator").items if item is not None]
+        parts = [item for item in located.span_map.find("operator").items if item is not None]
     except LookupError:
         return
     for item in parts[:-1]:
@@ -229,10 +229,10 @@ def _operator(index: Index, statement: Statement, located: Located) -> Iterator[
     for item in parts[-1:]:
         target = index.target(statement)
         deprecated = target.deprecated if isinstance(target, Signature) else None
-        yield (*located.absolute(item), _TYPE["function"], _called(deprecated))
+        yield (*located.absolute(item), _TYPE["function"], _operator_modifiers(deprecated))
 
 
-def _called(deprecated: object) -> int:
+def _operator_modifiers(deprecated: object) -> int:
     """Return the modifiers of an operator; `deprecated` is None if unknown."""
     if deprecated is None:
         return 0

@@ -102,8 +102,10 @@ class EditorView:
     def caller(self) -> tuple[View, Node] | None:
         """Return (view of the first caller of this function, calling node); None if not called."""
         subject = self._document.version.index.subject
-        for scope in self._document.version.index.scopes if subject is not None else ():
-            for node, target in zip(scope.nodes, targets(subject)[id(scope)], strict=True):  # type: ignore[arg-type]
+        if subject is None:
+            return None
+        for scope in subject.scopes:
+            for node, target in zip(scope.nodes, targets(subject)[id(scope)], strict=True):
                 if target is self._scope:
                     return EditorView(self._document, scope), node
         return None
@@ -142,12 +144,12 @@ def story_lines(document: Document, scope: Scope, name: str) -> Iterator[str]:
     if shape is None:
         parts = [RANK]
     stories = Stories(subject, [], most=_MOST_STEPS)
-    told = [stories.story(view, name, part) for part in parts]
-    told.sort(key=lambda step: step.size is not None)  # unknown ones first
-    for step in told[:_MOST_LINES]:
+    steps = [stories.story(view, name, part) for part in parts]
+    steps.sort(key=lambda step: step.size is not None)  # unknown ones first
+    for step in steps[:_MOST_LINES]:
         yield _line(document, step)
-    if len(told) > _MOST_LINES:
-        yield f"- and {len(told) - _MOST_LINES} more sizes"
+    if len(steps) > _MOST_LINES:
+        yield f"- and {len(steps) - _MOST_LINES} more sizes"
 
 
 def _line(document: Document, step: Step) -> str:
@@ -162,9 +164,7 @@ def _line(document: Document, step: Step) -> str:
 
 def _link(document: Document, place: Place | None) -> str:
     """Return a link to the line of a place; "" if it is not in the text."""
-    index = document.version.index
-    item = None if place is None or index.subject is None else place.item
-    original = item if item is None else index.subject.resolved.original(item)  # type: ignore[union-attr]
+    original = None if place is None else document.version.index.original(place.item)
     at = getattr(original, "at", -1)
     if at < 0:
         return ""

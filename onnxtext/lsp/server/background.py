@@ -129,7 +129,7 @@ class Checker:
                 await asyncio.wait([answer])
                 made = WorkerError(f"checking took more than {LONGEST:.0f} seconds")
             except (OSError, EOFError, ValueError):
-                # Stopped by us, or crashed: the next version starts a new process.
+                # `_stop` has ended the process, or it has crashed. `_spawn` starts a new one.
                 made = None if self._process is None else WorkerError("the checking process died")
                 self._discard()
             if self._kill is not None:

@@ -94,16 +94,18 @@ def check_custom(wanted: dict[str, type | tuple[type, ...]], params: Any) -> Non
             raise TypeError(key)
 
 
+def data_entry(data: Any, name: str) -> Any:
+    """Return an entry of the `data` that the server gave to an item and the editor sends back.
+
+    Return None if it is missing.
+    """
+    return data.get(name) if isinstance(data, dict) else getattr(data, name, None)
+
+
 Field = TypeVar("Field", str, int)
 
 
 def data_field(data: Any, name: str, default: Field) -> Field:
-    """Return a field of the `data` that the server gave to an item and the editor sends back.
-
-    Args:
-        data: the data of the item, which the editor may have changed.
-        name: the name of the field.
-        default: the result if the field is absent, or has another type than `default`.
-    """
-    value = data.get(name) if isinstance(data, dict) else getattr(data, name, None)
+    """Return `data_entry`, or `default` if the entry is missing or has another type."""
+    value = data_entry(data, name)
     return value if isinstance(value, type(default)) else default

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 from lsprotocol import types as t
+from lsprotocol.types import ErrorCodes, LSPErrorCodes
 from pygls.exceptions import JsonRpcException
 from pygls.protocol import LanguageServerProtocol, lsp_method
 from pygls.protocol.json_rpc import JsonRPCNotification, JsonRPCRequestMessage
@@ -34,14 +35,6 @@ from onnxtext.lsp.server.parameters import CUSTOM, GRAPH, check_custom, check_ty
 if TYPE_CHECKING:
     from onnxtext.lsp.index.document import Version
     from onnxtext.lsp.server.server import Server
-
-PARSE_ERROR = -32700
-INVALID_REQUEST = -32600
-INVALID_PARAMS = -32602
-NOT_INITIALIZED = -32002
-CANCELLED = -32800
-CONTENT_MODIFIED = -32801
-REQUEST_FAILED = -32803
 
 _AT_ONCE = (t.INITIALIZE, t.SHUTDOWN)
 """Requests that change the state of the server: answered immediately, in order."""
@@ -53,7 +46,7 @@ class RequestError(JsonRpcException):
     """A request has failed. The message gives the reason; editors show it to the user."""
 
     def __init__(self, message: str, data: Any = None) -> None:
-        super().__init__(message, REQUEST_FAILED, data)
+        super().__init__(message, LSPErrorCodes.RequestFailed.value, data)
 
 
 @dataclass(slots=True)
@@ -85,6 +78,8 @@ class Protocol(LanguageServerProtocol):
         computed: the number of requests that were passed to handlers.
     """
 
+    _server: Server
+
     def __init__(self, *args: Any, **keywords: Any) -> None:
         super().__init__(*args, **keywords)
         self.has_input: Callable[[], bool] = lambda: False
@@ -104,7 +99,9 @@ class Protocol(LanguageServerProtocol):
     def handle_message(self, message: Any) -> None:
         """Handle a message; answer an invalid request with an error."""
         if not isinstance(message, dict) or message.get("jsonrpc") != self.VERSION:
-            self._refuse(None, INVALID_REQUEST, "a message must be an object with `jsonrpc`: `2.0`")
+            self._refuse(
+                None, ErrorCodes.InvalidRequest, "a message must be an object with `jsonrpc`: `2.0`"
+            )
             return
         if "method" not in message:
             self._answered(message)
@@ -112,7 +109,9 @@ class Protocol(LanguageServerProtocol):
         method, number = message["method"], message.get("id")
         is_request = "id" in message
         if is_request and (isinstance(number, bool) or not isinstance(number, (int, str))):
-            self._refuse(None, INVALID_REQUEST, "the id of a request must be a number or a string")
+            self._refuse(
+                None, ErrorCodes.InvalidRequest, "the id of a request must be a number or a string"
+            )
             return
         wrong = self._state_error(method)
         if wrong is not None:
@@ -129,10 +128,12 @@ class Protocol(LanguageServerProtocol):
         except Exception:  # the converter raises various errors for invalid messages
             log.warning("%s: invalid parameters", method)
             if is_request:
-                self._refuse(number, INVALID_PARAMS, f"{method}: invalid parameters")
+                self._refuse(number, ErrorCodes.InvalidParams, f"{method}: invalid parameters")
             return
         if is_request and not hasattr(structured, "id") and method != t.EXIT:
-            self._refuse(number, INVALID_REQUEST, f"{method} is a notification, not a request")
+            self._refuse(
+                number, ErrorCodes.InvalidRequest, f"{method} is a notification, not a request"
+            )
             return
         super().handle_message(structured)
 
@@ -144,17 +145,17 @@ class Protocol(LanguageServerProtocol):
     def _state_error(self, method: Any) -> tuple[int, str] | None:
         """Return the code and message of an error if a method is not allowed now; else None."""
         if not isinstance(method, str):
-            return INVALID_REQUEST, "the method of a message must be a string"
+            return ErrorCodes.InvalidRequest, "the method of a message must be a string"
         if method == t.EXIT:
             return None
         if self._shutdown:
-            return INVALID_REQUEST, f"{method}: the server has been shut down"
+            return ErrorCodes.InvalidRequest, f"{method}: the server has been shut down"
         if method == t.INITIALIZE:
             if self._initialized:
-                return INVALID_REQUEST, "the server has already been initialized"
+                return ErrorCodes.InvalidRequest, "the server has already been initialized"
             return None
         if not self._initialized:
-            return NOT_INITIALIZED, f"{method}: the server has not been initialized"
+            return ErrorCodes.ServerNotInitialized, f"{method}: the server has not been initialized"
         return None
 
     def _answered(self, message: dict[str, Any]) -> None:
@@ -166,7 +167,7 @@ class Protocol(LanguageServerProtocol):
 
     def refuse_unread(self) -> None:
         """Answer input that is not a valid message with a parse error."""
-        self._refuse(None, PARSE_ERROR, "the message is not valid JSON")
+        self._refuse(None, ErrorCodes.ParseError, "the message is not valid JSON")
 
     def _refuse(self, number: int | str | None, code: int, message: str) -> None:
         error = {"code": code, "message": message}
@@ -175,17 +176,19 @@ class Protocol(LanguageServerProtocol):
     # ---- The queue ----------------------------------------------------------------------------
 
     def _handle_request(self, msg_id: int | str, method_name: str, params: Any) -> None:
+        """Queue a request; answer `initialize`, `shutdown` and unknown methods at once."""
         if method_name == t.INITIALIZE:
             self._initialized = True
         if method_name == t.SHUTDOWN:
             for waiting in self._queue:
-                self._drop(waiting, CANCELLED, "the server was shut down")
-        if method_name in _AT_ONCE or not self._is_known(method_name):
+                self._drop(waiting, LSPErrorCodes.RequestCancelled, "the server was shut down")
+        is_known = method_name in self.fm.features or method_name in self.fm.builtin_features
+        if method_name in _AT_ONCE or not is_known:
             super()._handle_request(msg_id, method_name, params)
             return
         named = params if method_name.startswith(GRAPH) else getattr(params, "text_document", None)
         uri = getattr(named, "uri", None)
-        document = self.server.documents.get(uri) if isinstance(uri, str) else None
+        document = self._server.documents.get(uri) if isinstance(uri, str) else None
         version = None if document is None else document.version
         self._queue.append(PendingRequest(msg_id, method_name, params, uri, version))
         if self._worker is None or self._worker.done():
@@ -193,14 +196,6 @@ class Protocol(LanguageServerProtocol):
             context = contextvars.copy_context()
             loop = asyncio.get_running_loop()
             self._worker = context.run(loop.create_task, self._work())
-
-    def _is_known(self, method: str) -> bool:
-        return method in self.fm.features or method in self.fm.builtin_features
-
-    @property
-    def server(self) -> Server:
-        """The server of this protocol, typed as our class."""
-        return self._server  # type: ignore[return-value]
 
     async def _work(self) -> None:
         """Answer queued requests, one after the other, while no input is pending."""
@@ -213,7 +208,7 @@ class Protocol(LanguageServerProtocol):
                 self._queue[:1] = []
                 continue
             try:
-                ready = await self.server.prepare(waiting.version, waiting.method)
+                ready = await self._server.prepare(waiting.version, waiting.method)
             except Exception:  # the handler raises it again, and reports it
                 ready = True
             if not ready:
@@ -229,6 +224,7 @@ class Protocol(LanguageServerProtocol):
             await asyncio.sleep(0.01)
 
     def _run(self, waiting: PendingRequest) -> None:
+        """Pass a request to its handler."""
         self.computed += 1
         self._running[waiting.id] = waiting
         context = contextvars.copy_context()
@@ -265,10 +261,10 @@ class Protocol(LanguageServerProtocol):
         """Whether the document has changed since the request; if so, answer with an error."""
         if waiting.version is None or waiting.uri is None:
             return False
-        document = self.server.documents.get(waiting.uri)
+        document = self._server.documents.get(waiting.uri)
         if document is not None and document.version is waiting.version:
             return False
-        self._drop(waiting, CONTENT_MODIFIED, "the document was changed")
+        self._drop(waiting, LSPErrorCodes.ContentModified, "the document was changed")
         return True
 
     def _drop(self, waiting: PendingRequest, code: int, message: str) -> None:
@@ -291,7 +287,7 @@ class Protocol(LanguageServerProtocol):
     def _handle_cancel_notification(self, msg_id: int | str) -> None:
         for waiting in (*self._queue, *self._running.values()):
             if waiting.id == msg_id:
-                self._drop(waiting, CANCELLED, "cancelled")
+                self._drop(waiting, LSPErrorCodes.RequestCancelled, "cancelled")
                 self._cancel(waiting)
                 return
 

@@ -27,7 +27,7 @@ from onnxtext.diagnostics import Diagnostic
 from onnxtext.lsp.features.diagnostics import convert
 from onnxtext.lsp.index.document import MOST_CHARACTERS, Document, Version
 from onnxtext.lsp.server.analysis import Analysis
-from onnxtext.lsp.server.background import Checker
+from onnxtext.lsp.server.background import DELAY, Checker
 from onnxtext.lsp.server.protocol import Protocol
 from onnxtext.lsp.server.stdio import PipeReader, PipeWriter
 from onnxtext.lsp.server.worker import CheckJob, WorkerError
@@ -73,6 +73,8 @@ class Server(LanguageServer):
         status: the exit status of the session.
     """
 
+    protocol: Protocol
+
     def __init__(self) -> None:
         super().__init__("onnxtext", __version__, protocol_cls=Protocol)
         self.documents: dict[str, Document] = {}
@@ -87,9 +89,8 @@ class Server(LanguageServer):
     def start_io(self, stdin: BinaryIO | None = None, stdout: BinaryIO | None = None) -> None:
         """Serve an editor on two pipes until the session ends, and set `status`."""
         reader = PipeReader(stdin or sys.stdin.buffer)
-        protocol: Any = self.protocol
-        protocol.set_writer(PipeWriter(stdout or sys.stdout.buffer, reader.stop))
-        protocol.has_input = reader.has_input
+        self.protocol.set_writer(PipeWriter(stdout or sys.stdout.buffer, reader.stop))
+        self.protocol.has_input = reader.has_input
         try:
             asyncio.run(self._serve(reader))
         except (KeyboardInterrupt, asyncio.CancelledError):
@@ -113,7 +114,6 @@ class Server(LanguageServer):
     async def _serve(self, reader: PipeReader) -> None:
         """Handle messages until the end of the input or a signal to end."""
         self._handle_signals()
-        protocol: Any = self.protocol
         while True:
             try:
                 body = await reader.message()
@@ -122,10 +122,10 @@ class Server(LanguageServer):
                 message = json.loads(body)
             except (ValueError, RecursionError) as error:
                 log.error("%s", error)
-                protocol.refuse_unread()
+                self.protocol.refuse_unread()
                 continue
-            protocol.handle_message(message)
-        await protocol.settle(LAST)
+            self.protocol.handle_message(message)
+        await self.protocol.settle(LAST)
 
     def _handle_signals(self) -> None:
         """Let signals cancel the current task.
@@ -170,16 +170,14 @@ class Server(LanguageServer):
                 if not await self.prepare(document.version, method):
                     return False
             return True
-        has_input: Callable[[], bool] = self.protocol.has_input  # type: ignore[attr-defined]
         if not version.is_parsed and version.cost > LONG:
             left = version.made + PAUSE - time.monotonic()
             if left > 0:
                 await asyncio.sleep(left)
                 return False
-        for step in version.steps(with_index=method not in TREE_ONLY):
-            step()
+        while version.advance(with_index=method not in TREE_ONLY):
             await asyncio.sleep(0)
-            if has_input():
+            if self.protocol.has_input():
                 return False
         return True
 
@@ -198,7 +196,7 @@ class Server(LanguageServer):
         takes_document = next(iter(inspect.signature(handler).parameters)) == "document"
 
         def answered(params: Any) -> Any:
-            subject = self.document(params.text_document.uri) if takes_document else self
+            subject = self.documents.get(params.text_document.uri) if takes_document else self
             return None if subject is None else handler(subject, params)
 
         async def waiting(params: Any) -> Any:
@@ -223,10 +221,6 @@ class Server(LanguageServer):
         log.error("%s failed", method, exc_info=error)
         message = f"{method}: {type(error).__name__}: {error}"
         self.window_log_message(t.LogMessageParams(t.MessageType.Error, message))
-
-    def document(self, uri: str) -> Document | None:
-        """Return the open document with a URI; None if it is not open."""
-        return self.documents.get(uri)
 
     @property
     def encoding(self) -> str:
@@ -254,7 +248,7 @@ class Server(LanguageServer):
         if document is None:
             return
         document.update(params.text_document.version, params.content_changes)
-        self.protocol.outdate(uri)  # type: ignore[attr-defined]
+        self.protocol.outdate(uri)
         waiting = self._reading.pop(uri, None)
         if waiting is not None:
             waiting.cancel()
@@ -268,7 +262,7 @@ class Server(LanguageServer):
         uri = params.text_document.uri
         if self.documents.pop(uri, None) is not None:
             self.checker.cancel(uri)
-            self.protocol.outdate(uri)  # type: ignore[attr-defined]
+            self.protocol.outdate(uri)
             self._publish(uri, None, [])
             self._wake(uri)
 
@@ -293,7 +287,7 @@ class Server(LanguageServer):
             document.reported_syntax = bool(syntax)
             self._show(document, list(syntax))
 
-    def _check(self, document: Document, delay: float | None = None) -> None:
+    def _check(self, document: Document, delay: float = DELAY) -> None:
         version = document.version
         if len(version.text) > MOST_CHARACTERS:
             self.checker.cancel(document.uri)
@@ -301,10 +295,7 @@ class Server(LanguageServer):
             self._wake(document.uri)
             return
         job = CheckJob(version.text, version.source.name, version.directory)
-        if delay is None:
-            self.checker.submit(document.uri, version.number, job)
-        else:
-            self.checker.submit(document.uri, version.number, job, delay)
+        self.checker.submit(document.uri, version.number, job, delay)
 
     def _found(self, uri: str, number: int, found: list[Diagnostic]) -> None:
         """Publish the findings of a check, unless its version is outdated."""
@@ -333,9 +324,8 @@ class Server(LanguageServer):
 
     async def checked(self, params: Any) -> dict[str, Any]:
         """Answer `onnxtext/checked` {uri} -> {version} when the current version is checked."""
-        uri = getattr(params, "uri", None)
         while True:
-            document = self.documents.get(str(uri))
+            document = self.documents.get(params.uri)
             if document is None:
                 return {"version": None}
             if document.current is not None:

@@ -28,7 +28,7 @@ class BadHeader(ValueError):
 
 
 class PipeReader:
-    """Reads messages from the editor. A message that has arrived is returned without waiting."""
+    """Reads messages from the editor in a thread, so that `has_input` knows of unread ones."""
 
     def __init__(self, stream: BinaryIO) -> None:
         # Bypass the buffer of the stream, whose lock may be held at exit.
