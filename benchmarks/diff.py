@@ -20,7 +20,7 @@ from onnx import helper
 import onnxtext
 from benchmarks.transformer import transformer
 from onnxtext.differ import Side, compare
-from onnxtext.memory import paused_collector
+from onnxtext.io.memory import paused_collector
 
 ROUNDS = 5
 

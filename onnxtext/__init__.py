@@ -28,9 +28,9 @@ if TYPE_CHECKING:
         to_binary,
     )
     from onnxtext.api_diff_merge import diff, merge, rewrite, verify
+    from onnxtext.api_show import Shown, show
     from onnxtext.diagnostics import Diagnostic, OnnxTextError, OnnxTextWarning
     from onnxtext.onnx_serializer import register
-    from onnxtext.show_model import Shown, show
     from onnxtext.viewer import view
 
 __all__ = [
@@ -66,9 +66,9 @@ _MODULES = {
     "merge": "api_diff_merge",
     "rewrite": "api_diff_merge",
     "verify": "api_diff_merge",
-    "Shown": "show_model",
+    "Shown": "api_show",
     "register": "onnx_serializer",
-    "show": "show_model",
+    "show": "api_show",
     "view": "viewer",
 }
 """The module of each exported name; names that are not listed are in `api`."""

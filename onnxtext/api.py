@@ -17,9 +17,9 @@ from onnxtext.api_errors import (
 )
 from onnxtext.ast.model import Model
 from onnxtext.diagnostics import Diagnostic
-from onnxtext.files import write_atomically
-from onnxtext.filetype import BINARY_SUFFIX, decode_text, has_binary_content
-from onnxtext.memory import paused_collector
+from onnxtext.io.files import write_atomically
+from onnxtext.io.filetype import BINARY_SUFFIX, decode_text, has_binary_content
+from onnxtext.io.memory import paused_collector
 from onnxtext.model_arguments import message_name, message_of
 from onnxtext.source import Source
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from onnxtext.memory import paused_collector
+from onnxtext.io.memory import paused_collector
 from onnxtext.model_arguments import read_given
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def rewrite(text: str, model: Model, *, name: str = "<string>") -> str:
     Raises:
         OnnxTextError: the text has syntax errors, or the tree cannot be written as a text.
     """
-    from onnxtext.merger.rewriting import rewrite_text
+    from onnxtext.rewriter.rewriting import rewrite_text
 
     return rewrite_text(text, model, name=name)
 

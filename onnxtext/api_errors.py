@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from onnxtext.ast.model import Fragment, Model
     from onnxtext.proto.decode.lift import LiftError
     from onnxtext.proto.encode.lower import LowerError
-    from onnxtext.tensor.text_resources import Elsewhere
+    from onnxtext.tensor.blobs import Elsewhere
 
 
 def left_out(model: Model, source: Source) -> list[Diagnostic]:
@@ -107,7 +107,7 @@ def lowering_errors(
     Returns:
         A diagnostic for each distinct error, with labels at its statements.
     """
-    from onnxtext.proto.encode.lowering_errors import find_errors
+    from onnxtext.proto.encode.collect_errors import find_errors
 
     same: dict[tuple[str, str], list[LowerError]] = {}
     for error in find_errors(root, elsewhere) or [first]:

@@ -14,12 +14,12 @@ from onnxtext.ast.metadata import inline_all_metadata
 from onnxtext.ast.model import Function, Graph, Model
 from onnxtext.ast.visit import list_graphs
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
-from onnxtext.memory import paused_collector, reuse_memory
+from onnxtext.io.memory import paused_collector, reuse_memory
 from onnxtext.printer.metadata_placement import leave_metadata_out, place_metadata
 from onnxtext.printer.move_weights import move_weights
-from onnxtext.printer.printer import print_model
+from onnxtext.printer.print_model import print_model
 from onnxtext.proto.decode.lift import lift_model
-from onnxtext.tensor.text_resources import BlobError
+from onnxtext.tensor.blobs import BlobError
 
 if TYPE_CHECKING:
     from onnxtext.weights.write_resources import WeightFiles, Weights

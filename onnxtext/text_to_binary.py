@@ -22,7 +22,7 @@ from onnxtext.api_errors import (
 )
 from onnxtext.ast.model import EncodingPatch, Model
 from onnxtext.diagnostics import Diagnostic, OnnxTextError, OnnxTextWarning
-from onnxtext.memory import paused_collector, reuse_memory
+from onnxtext.io.memory import paused_collector, reuse_memory
 from onnxtext.proto.encode.lower import LowerError, lower_guarded, lower_model
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from onnxtext.ast.tensors_and_attributes import DataFile
     from onnxtext.ast.types import TensorType
-    from onnxtext.tensor.text_resources import Elsewhere
+    from onnxtext.tensor.blobs import Elsewhere
     from onnxtext.weights.external_data import ExternalFile
     from onnxtext.wire.writer import Piece
 
@@ -129,7 +129,7 @@ class FilesBeside:
 
     @cached_property
     def _reader(self) -> Elsewhere:
-        from onnxtext.weights.blobs_beside_text import Reader
+        from onnxtext.weights.find_blobs import Reader
 
         return Reader(self._base, self._places)
 
@@ -140,7 +140,7 @@ class FilesBeside:
             BlobError: no file beside the text has the blob.
         """
         if not self._places:
-            from onnxtext.tensor.text_resources import unknown
+            from onnxtext.tensor.blobs import unknown
 
             raise unknown(digest)
         return self._reader.find(digest)
@@ -166,7 +166,7 @@ def embed(model: Model, source: Source, base_dir: Path) -> None:
         OnnxTextError: a file is missing, is outside of the directory or does not match its
             reference; or the model would be too large.
     """
-    from onnxtext.tensor.text_resources import BlobError
+    from onnxtext.tensor.blobs import BlobError
     from onnxtext.weights.external_data import embed_external
 
     try:
@@ -180,9 +180,9 @@ def embed(model: Model, source: Source, base_dir: Path) -> None:
 def _move_to_external_file(
     model: Model, source: Source, elsewhere: Elsewhere | None, external: ExternalFile
 ) -> None:
-    from onnxtext.tensor.text_resources import BlobError
-    from onnxtext.weights.blobs_beside_text import Reader
+    from onnxtext.tensor.blobs import BlobError
     from onnxtext.weights.external_data import externalize
+    from onnxtext.weights.find_blobs import Reader
 
     model.encoding = None  # the patch is only valid for the unchanged model
     try:

@@ -14,7 +14,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Literal
 
 from onnxtext.diagnostics import OnnxTextError
-from onnxtext.filetype import TEXT_SUFFIXES, decode_text
+from onnxtext.io.filetype import TEXT_SUFFIXES, decode_text
 from onnxtext.source import Source
 
 if TYPE_CHECKING:
@@ -230,7 +230,7 @@ def _is_printed(text: str, model: Model) -> bool:
 
     The printed parts are compared one by one, because a joined copy may have gigabytes.
     """
-    from onnxtext.printer.printer import model_parts
+    from onnxtext.printer.print_model import model_parts
 
     at = 0
     for part in model_parts(model):

@@ -323,7 +323,7 @@ def test_imports_follow_the_order_of_packages() -> None:
                 other = name if name in order else f"{name}.py"
                 if own in order and other in order and order.index(other) < order.index(own):
                     upwards.add((own, other))
-    # tensor/text_resources.py imports types for annotations only.
+    # tensor/blobs.py imports types for annotations only.
     assert upwards <= {("tensor", "ast"), ("tensor", "wire")}
 
 

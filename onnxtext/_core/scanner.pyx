@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Scan tokens with the automaton of `onnxtext.syntax.grammar.dfa`."""
+"""Scan tokens with the automaton of `onnxtext.syntax.grammar.scanner_tables`."""
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from libc.string cimport memcpy
 

@@ -16,9 +16,9 @@ from onnxtext.ast.tensors_and_attributes import (
     TypedData,
 )
 from onnxtext.ast.types import TensorType
+from onnxtext.tensor.blobs import SIZE, BlobError
 from onnxtext.tensor.elements import ELEMENTS, raw_size
 from onnxtext.tensor.strings import join_strings, split_strings
-from onnxtext.tensor.text_resources import SIZE, BlobError
 from onnxtext.tensor.varints import pack_entries, pack_integers, unpack_entries
 
 ENTRY_WIDTHS = {

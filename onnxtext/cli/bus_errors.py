@@ -6,8 +6,8 @@ from __future__ import annotations
 import os
 import signal
 
-from onnxtext import files
 from onnxtext.cli.report import ERROR_STATUS, plain_error
+from onnxtext.io import files
 
 _handlers: list[object] = []
 """The handler, which must not be garbage-collected."""

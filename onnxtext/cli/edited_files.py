@@ -13,8 +13,8 @@ from onnxtext.cli.output_paths import STDIN
 from onnxtext.cli.report import CommandError, exists_error, io_errors, terminal_error
 from onnxtext.cli.streams import read_argument, write_stdout
 from onnxtext.diagnostics import Diagnostic
-from onnxtext.files import holds, is_stream, write_atomically
-from onnxtext.filetype import BINARY_SUFFIX, TEXT_SUFFIXES
+from onnxtext.io.files import holds, is_stream, write_atomically
+from onnxtext.io.filetype import BINARY_SUFFIX, TEXT_SUFFIXES
 from onnxtext.terminal import is_terminal, wants_color
 
 

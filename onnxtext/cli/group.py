@@ -32,7 +32,7 @@ VERBS = (
     "completion",
     "lsp",
 )
-"""The subcommands; each has a module in `onnxtext.cli` with a `command`."""
+"""The subcommands; each has a module in `onnxtext.cli.commands` with a `command`."""
 
 EXAMPLES = """\b
 Examples:
@@ -53,7 +53,7 @@ class Verbs(click.Group):
         """Import and return a subcommand; return None for an unknown name."""
         if cmd_name not in VERBS:
             return None
-        module = importlib.import_module(f"onnxtext.cli.{cmd_name.replace('-', '_')}")
+        module = importlib.import_module(f"onnxtext.cli.commands.{cmd_name.replace('-', '_')}")
         command: click.Command = module.command
         return command
 

@@ -41,16 +41,16 @@ def _run(arguments: list[str]) -> int:
     # Imports are slow; here, `main` handles Ctrl-C during them.
     import click
 
-    from onnxtext import files
     from onnxtext.cli.group import group
     from onnxtext.cli.report import ERROR_STATUS, CommandError, discard, internal_error, plain_error
     from onnxtext.cli.streams import cannot_write_stdout, occupy_closed_descriptors
     from onnxtext.core import CoreError
+    from onnxtext.io import files
 
     occupy_closed_descriptors()
     files.before_mapping = _handle_bus_errors
     if "_ONNXTEXT_COMPLETE" in os.environ:
-        from onnxtext.cli.completion import register
+        from onnxtext.cli.commands.completion import register
 
         register()
     if sys.stdout is None and not _SHOWN.isdisjoint(arguments):  # click would print nothing

@@ -13,8 +13,8 @@ import click
 
 from onnxtext.cli.report import read_error
 from onnxtext.diagnostics import OnnxTextWarning
-from onnxtext.files import is_stream
-from onnxtext.path_safety import walk_files
+from onnxtext.io.files import is_stream
+from onnxtext.io.path_safety import walk_files
 
 STDIN = "<stdin>"
 _DASH = "-"

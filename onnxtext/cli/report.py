@@ -21,8 +21,8 @@ import click
 from onnxtext import __version__
 from onnxtext.diagnostics import Diagnostic, OnnxTextError, OnnxTextWarning
 from onnxtext.diagnostics.safe import safe
-from onnxtext.files import lacks_current_directory, name_of, reason_of
-from onnxtext.memory import lacks_memory
+from onnxtext.io.files import lacks_current_directory, name_of, reason_of
+from onnxtext.io.memory import lacks_memory
 from onnxtext.terminal import wants_color
 
 FORMATS = ("full", "concise", "json", "sarif", "github")

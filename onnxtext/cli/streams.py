@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from onnxtext.cli.report import CommandError, discard, io_errors, no_input_error
-from onnxtext.files import read_input, read_stream
+from onnxtext.io.files import read_input, read_stream
 from onnxtext.terminal import is_terminal
 
 

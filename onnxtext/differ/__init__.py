@@ -9,7 +9,7 @@ diff = compare(Side.of_file("old.onnx"), Side.of_file("new.onnxtxt"))
 print(text.render(diff))
 """
 
-from onnxtext.differ.comparer import compare
+from onnxtext.differ.compare_models import compare
 from onnxtext.differ.model_side import Side
 from onnxtext.differ.result import (
     CATEGORIES,

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from onnxtext.differ.message_fields import Difference
+from onnxtext.differ.compare_messages import Difference
 from onnxtext.differ.result import (
     Action,
     FieldChange,
@@ -19,7 +19,7 @@ from onnxtext.differ.result import (
 )
 
 if TYPE_CHECKING:
-    from onnxtext.differ.match_graphs import GraphMatch
+    from onnxtext.differ.matching.match_graphs import GraphMatch
 
 _INDEX = re.compile(r"\[[^\]]*\]")
 

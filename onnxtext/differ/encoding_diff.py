@@ -10,7 +10,7 @@ from onnxtext.differ.collected_changes import Collector
 from onnxtext.differ.model_side import Side
 from onnxtext.differ.result import FieldChange
 from onnxtext.proto.encode.lower import LowerError, lower_model
-from onnxtext.weights.blobs_beside_text import Reader
+from onnxtext.weights.find_blobs import Reader
 
 
 def collect_encoding_differences(old: Side, new: Side, out: Collector) -> None:

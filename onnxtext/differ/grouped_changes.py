@@ -12,8 +12,8 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 
 from onnxtext.ast.model import Node
-from onnxtext.differ.match_graphs import GraphMatch
-from onnxtext.differ.onnx_lists import Body
+from onnxtext.differ.graph_lists import Body
+from onnxtext.differ.matching.match_graphs import GraphMatch
 from onnxtext.differ.operators import operator_name
 from onnxtext.differ.result import FieldChange, Group, ItemChange, ItemKey
 

@@ -9,14 +9,14 @@ from pathlib import Path
 
 from onnxtext.ast.model import Model
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
-from onnxtext.differ.onnx_lists import replaces_lists
+from onnxtext.differ.graph_lists import replaces_lists
 from onnxtext.differ.result import ItemPosition
 from onnxtext.differ.statement_encoding import StatementEncoder
 from onnxtext.differ.tensor_data import DataReader
-from onnxtext.files import read_input
+from onnxtext.io.files import read_input
 from onnxtext.proto.generic_records import RecordError
 from onnxtext.source import Source
-from onnxtext.weights.open_beside import PathError, view_file
+from onnxtext.weights.safe_paths import PathError, view_file
 
 
 @dataclass(slots=True)
@@ -70,7 +70,7 @@ class Side:
         from onnxtext.ast.visit import walk_graphs
         from onnxtext.proto.decode.lift import LiftError, lift_model
         from onnxtext.proto.encode.lower import LowerError, lower_model
-        from onnxtext.weights.blobs_beside_text import Reader
+        from onnxtext.weights.find_blobs import Reader
 
         if self.source is None or not any(map(replaces_lists, walk_graphs(self.model))):
             return
@@ -130,7 +130,7 @@ class Side:
             OnnxTextError: the file is not a valid text or model.
             OSError: the file cannot be read.
         """
-        from onnxtext.filetype import HEAD, decode_text, is_binary
+        from onnxtext.io.filetype import HEAD, decode_text, is_binary
 
         path = Path(path)
         name = label or os.fspath(path)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from onnxtext import ast
 from onnxtext.ast.typed_blobs import data_of_blob
-from onnxtext.differ.derived_weights import (
+from onnxtext.differ.matching.derived_weights import (
     BLOCK,
     compare_types,
     element_count,
@@ -26,11 +26,11 @@ from onnxtext.differ.derived_weights import (
 )
 from onnxtext.differ.quantization import Quantization, find_quantizations
 from onnxtext.differ.result import WeightChange
+from onnxtext.tensor.blobs import PRINTED_DIGITS, BlobError, Blobs
 from onnxtext.tensor.elements import ELEMENTS, ElementType, raw_size
 from onnxtext.tensor.lazy_numpy import np
-from onnxtext.tensor.text_resources import PRINTED_DIGITS, BlobError, Blobs
-from onnxtext.weights.blobs_beside_text import Reader
 from onnxtext.weights.external_data import Embedder
+from onnxtext.weights.find_blobs import Reader
 from onnxtext.weights.statistics import dtype_of
 
 if TYPE_CHECKING:

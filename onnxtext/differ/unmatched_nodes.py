@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 
 from onnxtext.ast.model import Node
-from onnxtext.differ.node_signatures import LeafKey, NodeKinds
-from onnxtext.differ.onnx_lists import Body
+from onnxtext.differ.graph_lists import Body
+from onnxtext.differ.matching.node_signatures import LeafKey, NodeKinds
 
 Uses = dict[str, list[tuple[int, int]]]
 """Maps the name of each value to its uses: (node index, input index)."""

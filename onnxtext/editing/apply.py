@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from onnxtext.ast.model import Model
-from onnxtext.memory import paused_collector
+from onnxtext.io.memory import paused_collector
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ def apply(
 
 def _edit_text(text: str, edit: Callable[[Model], list[str] | None], name: str) -> Edited:
     from onnxtext.editing.opsets.report import ConversionError
-    from onnxtext.merger.rewriting import rewrite_text
+    from onnxtext.rewriter.rewriting import rewrite_text
     from onnxtext.source import Source
     from onnxtext.syntax.parse import parse_model
 

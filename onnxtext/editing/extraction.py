@@ -11,7 +11,7 @@ from onnxtext.ast.types import Type
 from onnxtext.ast.visit import walk_nodes
 from onnxtext.checker.context.checked_model import function_key, plain_domain
 from onnxtext.editing.errors import refused, unknown
-from onnxtext.excerpt.slices import Flow, types_of, types_of_nodes, uses
+from onnxtext.excerpt.paths_between_values import Flow, types_of, types_of_nodes, uses
 
 
 def extract(model: Model, starts: Sequence[str], ends: Sequence[str]) -> None:

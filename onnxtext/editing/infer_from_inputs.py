@@ -15,7 +15,7 @@ from onnxtext.ast.visit import walk_graphs
 from onnxtext.checker.context.checked_model import Options, Subject
 from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.context.scopes import Scope
-from onnxtext.checker.inference.recording import RecordedInference
+from onnxtext.checker.inference.recorded_inference import RecordedInference
 from onnxtext.checker.isolation.pool import Answers, Inference
 
 T = TypeVar("T")

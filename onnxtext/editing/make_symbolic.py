@@ -11,8 +11,8 @@ from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.isolation.pool import Answers
 from onnxtext.editing.change_shapes import follow_inference, put_shape
 from onnxtext.editing.errors import refused, unknown
-from onnxtext.editing.fixed_sizes import fix_one, obstacles
 from onnxtext.editing.infer_from_inputs import Shape, infer_shapes, with_value
+from onnxtext.editing.symbolic_obstacles import fix_one, obstacles
 
 _MOST_FIXES = 500
 

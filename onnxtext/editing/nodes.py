@@ -11,7 +11,7 @@ from onnxtext.ast.visit import nested_graphs, walk_graphs
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.editing.errors import refused, unknown
 from onnxtext.editing.rename_values import around, defined, map_names, map_uses
-from onnxtext.excerpt.slices import uses
+from onnxtext.excerpt.paths_between_values import uses
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_fragment
 

@@ -25,14 +25,14 @@ from onnxtext.ast.types import (
     Type,
 )
 from onnxtext.checker.context.checked_model import Subject
-from onnxtext.checker.context.collect_types_tensors import inner_types
 from onnxtext.checker.context.compare_declared_types import contradiction, plain_dim
+from onnxtext.checker.context.model_items import inner_types
 from onnxtext.checker.context.scopes import GIVEN, Scope
 from onnxtext.checker.engine.run import find_in
-from onnxtext.checker.inference.bodies import common_type
-from onnxtext.checker.inference.recording import RecordedInference
+from onnxtext.checker.inference.control_flow_types import common_type
+from onnxtext.checker.inference.recorded_inference import RecordedInference
 from onnxtext.checker.inference.symbolic.expressions import symbols
-from onnxtext.checker.inference.symbolic.spelling import read
+from onnxtext.checker.inference.symbolic.parse_sizes import read
 from onnxtext.plurals import counted
 from onnxtext.proto.encode.lower import LowerError, lower_without_weights
 

@@ -18,13 +18,13 @@ from onnxtext.ast.types import TensorType
 from onnxtext.ast.visit import list_graphs
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
 from onnxtext.differ.tensor_data import DataReader
-from onnxtext.filetype import HEAD, decode_text, is_binary
-from onnxtext.memory import paused_collector
+from onnxtext.io.filetype import HEAD, decode_text, is_binary
+from onnxtext.io.memory import paused_collector
 from onnxtext.printer.metadata_placement import leave_metadata_out
 from onnxtext.printer.move_weights import INLINE_ELEMENTS, Mover
 from onnxtext.printer.strings import quoted
 from onnxtext.source import Source
-from onnxtext.tensor.text_resources import PRINTED_DIGITS, BlobError
+from onnxtext.tensor.blobs import PRINTED_DIGITS, BlobError
 from onnxtext.weights.statistics import describe, find_blobs
 
 Root = Model | Function | Graph

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from onnxtext.ast.model import Function, Model
 from onnxtext.excerpt.find_bodies import Body, find_bodies, walk_bodies
 from onnxtext.excerpt.load_model import Reading
+from onnxtext.excerpt.paths_between_values import cut
 from onnxtext.excerpt.search import comment, search
-from onnxtext.excerpt.slices import cut
 from onnxtext.plurals import counted
-from onnxtext.printer.printer import graph_printer, model_parts
+from onnxtext.printer.print_model import graph_printer, model_parts
 
 
 @dataclass(frozen=True, slots=True)

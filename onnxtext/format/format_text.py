@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from onnxtext.ast.model import Model
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
-from onnxtext.format.document import write_document
+from onnxtext.format.format_by_lines import format_by_lines
+from onnxtext.format.format_in_full import write_document
 from onnxtext.format.incremental import extract_lists
-from onnxtext.format.printed_lines import format_by_lines
 from onnxtext.format.tokens_with_comments import comments_of
-from onnxtext.memory import paused_collector
+from onnxtext.io.memory import paused_collector
 from onnxtext.printer import print_model
-from onnxtext.python_stack import room_for_nesting
+from onnxtext.recursion_limit import room_for_nesting
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
 

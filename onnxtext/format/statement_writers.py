@@ -15,7 +15,7 @@ from functools import partial
 from onnxtext.ast.model import Node, ValueInfo
 from onnxtext.ast.tensors_and_attributes import AttributeType
 from onnxtext.diagnostics import OnnxTextError
-from onnxtext.format.document import write_document
+from onnxtext.format.format_in_full import write_document
 from onnxtext.format.source_spelling import SourceSpellingPrinter
 from onnxtext.format.templates import Templates, interleaved
 from onnxtext.format.tokens_with_comments import comments_of

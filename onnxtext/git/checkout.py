@@ -11,11 +11,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from onnxtext.files import write_atomically
-from onnxtext.filetype import has_binary_content
 from onnxtext.git.clean_smudge import clean, smudge
 from onnxtext.git.repository import read_tracked, run_git
 from onnxtext.git.verification import TrackedFile, objects, tracked
+from onnxtext.io.files import write_atomically
+from onnxtext.io.filetype import has_binary_content
 
 
 @dataclass(frozen=True, slots=True)

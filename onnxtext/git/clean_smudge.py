@@ -14,9 +14,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from onnxtext.diagnostics import OnnxTextError, OnnxTextWarning
-from onnxtext.filetype import HEAD, TEXT_SUFFIXES, decode_text, has_binary_content
 from onnxtext.git.filter_comment import NOTE
-from onnxtext.memory import lacks_memory
+from onnxtext.io.filetype import HEAD, TEXT_SUFFIXES, decode_text, has_binary_content
+from onnxtext.io.memory import lacks_memory
 
 DEFAULT_LIMIT = 64 << 20
 """Maximum size in bytes of models to clean, unless `onnxtext.maxSize` is set.

@@ -14,12 +14,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from onnxtext.diagnostics import OnnxTextError
-from onnxtext.files import holds, write_atomically
-from onnxtext.filetype import has_binary_content
 from onnxtext.git.clean_smudge import is_source
 from onnxtext.git.filter_comment import NOTE, has_note, without_note
 from onnxtext.git.left_out_weights import leave_out
 from onnxtext.git.repository import attribute, read_config
+from onnxtext.io.files import holds, write_atomically
+from onnxtext.io.filetype import has_binary_content
 
 DRIVER_FAILED = 129
 """The exit status for a failure of the driver; to git, 1 to 128 mean conflicts."""

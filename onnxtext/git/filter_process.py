@@ -14,9 +14,9 @@ import tempfile
 from collections.abc import Callable, Iterator
 from typing import IO
 
-from onnxtext.filetype import HEAD, has_binary_content
 from onnxtext.git.clean_smudge import Converted, clean, is_source, smudge, too_large
 from onnxtext.git.pktline import PacketError, read_list, write_content, write_flush, write_lines
+from onnxtext.io.filetype import HEAD, has_binary_content
 
 CAPABILITIES = ("clean", "smudge")
 _IN_MEMORY = 16 << 20

@@ -12,7 +12,6 @@ import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from onnxtext.files import write_atomically
 from onnxtext.git.gitattributes import AttributesFile, DamagedBlock
 from onnxtext.git.modes import (
     ATTRIBUTES,
@@ -39,7 +38,8 @@ from onnxtext.git.repository import (
     top_level,
     write_setting,
 )
-from onnxtext.path_safety import leads_out
+from onnxtext.io.files import write_atomically
+from onnxtext.io.path_safety import leads_out
 
 _MODE, _FILE = "onnxtext.mode", "onnxtext.attributes"
 _RECORDED = r"^onnxtext\.(mode|attributes)$"

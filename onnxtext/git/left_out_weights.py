@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterable
 
 from onnxtext.diagnostics import OnnxTextError
-from onnxtext.filetype import decode_text, has_binary_content
 from onnxtext.git.repository import run_git
+from onnxtext.io.filetype import decode_text, has_binary_content
 from onnxtext.source import Source
 
 _BEGIN = b"\nresources {\n"

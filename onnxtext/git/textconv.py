@@ -11,9 +11,9 @@ import hashlib
 import warnings
 
 from onnxtext.diagnostics import OnnxTextError, OnnxTextWarning
-from onnxtext.filetype import decode_text, has_binary_content
 from onnxtext.git.clean_smudge import has_markers
-from onnxtext.memory import lacks_memory
+from onnxtext.io.filetype import decode_text, has_binary_content
+from onnxtext.io.memory import lacks_memory
 from onnxtext.wire.writer import MOST_BYTES
 
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from onnxtext.diagnostics import OnnxTextError
-from onnxtext.filetype import TEXT_SUFFIXES, decode_text, has_binary_content
 from onnxtext.git.clean_smudge import (
     DEFAULT_LIMIT,
     clean,
@@ -26,6 +25,7 @@ from onnxtext.git.repository import (
     split_output,
     top_level,
 )
+from onnxtext.io.filetype import TEXT_SUFFIXES, decode_text, has_binary_content
 
 SUFFIXES = (".onnx", *TEXT_SUFFIXES)
 _RENORMALIZE = "`git add --renormalize` would change it"

@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Merge models three-way, statement by statement instead of line by line.
 
-`merge_files` merges files, and `text_merge` merges texts. A text is split into constructs and lists
-of items, each with its comments and whitespace (`text_parts`, `lazy_read`). Items are matched by
-name or content (`item_keys`, `match_items`, `item_order`) and merged down to the attributes and
-inputs of nodes (`statement_merge`, `trivia_merge`). The result is checked for undefined and
+`merge_files` merges files, and `texts.text_merge` merges texts. A text is split into constructs and
+lists of items, each with its comments and whitespace (`text_parts`, `lazy_read`). Items are matched
+by name or content (`item_keys`, `match_items`, `item_order`) and merged down to the attributes and
+inputs of nodes (`merge_constructs`, `trivia_merge`). The result is checked for undefined and
 duplicate names (`text_review`) and written (`merged_tree`, `conflict_markers`).
 
-The models are merged, too (`canonical_models`, `merge_fields`, `model_review`). If the merged text
-does not parse to the merged model (`verify_merged_text`), the merged model is printed instead
-(`reprint_comments`).
+The models are merged, too (`models`). If the merged text does not parse to the merged model
+(`verify_merged_text`), the merged model is printed instead (`reprint_comments`).
 """
 
 from __future__ import annotations

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from onnxtext.diagnostics import OnnxTextError, OnnxTextWarning
-from onnxtext.filetype import looks_binary
-from onnxtext.memory import paused_collector
+from onnxtext.io.filetype import looks_binary
+from onnxtext.io.memory import paused_collector
 from onnxtext.merger.conflict_markers import Markers
 from onnxtext.merger.line_ends import LineEnds, plain_text
 
@@ -112,7 +112,7 @@ def _merge_files(versions: Sequence[_Version], markers: Markers) -> MergeResult:
 
     The byte order mark is ours; line ends are those of the side that changed them.
     """
-    from onnxtext.merger.text_merge import merge_texts
+    from onnxtext.merger.texts.text_merge import merge_texts
 
     base, ours, theirs = versions
     text, conflicts, notes = merge_texts(base.text, ours.text, theirs.text, markers)
@@ -124,7 +124,7 @@ def _merge_files(versions: Sequence[_Version], markers: Markers) -> MergeResult:
 
 def _merge_models(files: Sequence[bytes], markers: Markers, path: str) -> MergeResult:
     """Merge binary models; digests stand for their weights, which are not printed."""
-    from onnxtext.merger.text_merge import merge_texts
+    from onnxtext.merger.texts.text_merge import merge_texts
 
     versions = [_lift(data, path) if data else _Version("") for data in files]
     base, ours, theirs = [version.text for version in versions]
@@ -147,7 +147,7 @@ def _merge_models(files: Sequence[bytes], markers: Markers, path: str) -> MergeR
 
 
 def _read(data: bytes, path: str) -> _Version:
-    from onnxtext.filetype import decode_text
+    from onnxtext.io.filetype import decode_text
 
     if data and looks_binary(data):
         version = _lift(data, path)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Print the AST as text in the canonical layout (SPEC 14)."""
 
-from onnxtext.printer.printer import (
+from onnxtext.printer.print_model import (
     print_attribute,
     print_fragment,
     print_model,

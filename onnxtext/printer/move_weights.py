@@ -16,9 +16,9 @@ from onnxtext.ast.typed_blobs import (
     repeated,
     wanted_entries,
 )
+from onnxtext.tensor.blobs import PRINTED_DIGITS
 from onnxtext.tensor.elements import ELEMENTS
 from onnxtext.tensor.print_elements import is_splat
-from onnxtext.tensor.text_resources import PRINTED_DIGITS
 
 INLINE_ELEMENTS = 32
 """Tensors, and lists in attributes, with more elements than this become blobs."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from onnxtext.ast.model import Fragment, Model
 from onnxtext.core import core
 from onnxtext.diagnostics import Diagnostic, Label, OnnxTextError
-from onnxtext.memory import paused_collector
+from onnxtext.io.memory import paused_collector
 from onnxtext.source import Source, Span
 from onnxtext.syntax.actions.semantic_error import SemanticError
 from onnxtext.syntax.parser.lalr import ERROR_NODE, Unexpected
@@ -124,7 +124,7 @@ def _make_parser(text: str, start: str) -> Parser:
 
 @cache  # an import statement takes longer than parsing a token
 def _core_parser() -> type[Parser]:
-    from onnxtext.syntax.parser.compiled import CoreParser
+    from onnxtext.syntax.parser.native import CoreParser
 
     return CoreParser
 

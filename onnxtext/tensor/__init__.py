@@ -10,7 +10,7 @@ literal, or the bytes of one field. Import from its modules:
 * ``parse_literals``: whole literals ``[...]`` and ``{...}`` to bytes.
 * ``print_elements``: bytes to rows of text.
 * ``varints``: packed protobuf varints.
-* ``text_resources``: data that a text refers to by its digest.
+* ``blobs``: data that a text refers to by its digest.
 * ``errors``: ``LiteralError``, the exception for invalid literals.
 """
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from onnxtext.memory import paused_collector
+from onnxtext.io.memory import paused_collector
 
 if TYPE_CHECKING:
     from onnxtext.model_arguments import ModelSource
@@ -63,7 +63,7 @@ def page_of(model: LoadedModel, other: LoadedModel | None = None) -> str:
 
 
 def _single(loaded: LoadedModel) -> dict[str, Any]:
-    from onnxtext.lsp.index.graph_view import Drawing
+    from onnxtext.lsp.graph.drawing import Drawing
     from onnxtext.viewer.colored_lines import colored
     from onnxtext.viewer.graph_data import graph
 

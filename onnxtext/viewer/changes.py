@@ -9,8 +9,8 @@ from typing import Any
 from onnxtext.differ import ItemChange, ItemPosition, ModelDiff, compare
 from onnxtext.differ.render.hunks import VERDICTS, hunks_of_items
 from onnxtext.differ.result import Category
-from onnxtext.lsp.index.graph_changes import changes_of
-from onnxtext.lsp.index.graph_view import Drawing
+from onnxtext.lsp.graph.changes import changes_of
+from onnxtext.lsp.graph.drawing import Drawing
 from onnxtext.viewer.colored_lines import Text
 from onnxtext.viewer.load_model import LoadedModel
 

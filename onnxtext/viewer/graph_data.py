@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from onnxtext.lsp.index.graph_details import details, searched_texts
-from onnxtext.lsp.index.graph_scopes import parse_id
-from onnxtext.lsp.index.graph_statements import node_of
-from onnxtext.lsp.index.graph_view import Drawing
+from onnxtext.lsp.graph.details import details, searched_texts
+from onnxtext.lsp.graph.drawing import Drawing
+from onnxtext.lsp.graph.module_groups import parse_id
+from onnxtext.lsp.graph.statements import node_of
 from onnxtext.viewer.colored_lines import Text
 
 

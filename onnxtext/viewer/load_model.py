@@ -15,12 +15,12 @@ from onnxtext.checker.engine.partial_parse import read_partial
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
 from onnxtext.differ import Side
 from onnxtext.differ.tensor_data import DataReader
-from onnxtext.filetype import HEAD, decode_text, is_binary
+from onnxtext.io.filetype import HEAD, decode_text, is_binary
+from onnxtext.io.memory import paused_collector
 from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.server.analysis import Analysis, analyse
-from onnxtext.memory import paused_collector
-from onnxtext.printer.printer import print_model
-from onnxtext.tensor.text_resources import BlobError
+from onnxtext.printer.print_model import print_model
+from onnxtext.tensor.blobs import BlobError
 from onnxtext.weights.statistics import describe, describe_entries
 
 ENCODING = "utf-16"

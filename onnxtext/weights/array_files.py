@@ -11,11 +11,11 @@ from typing import IO, Any
 
 from onnxtext.ast.tensors_and_attributes import DataFile
 from onnxtext.ast.types import TensorType
-from onnxtext.files import name_of
+from onnxtext.io.files import name_of
+from onnxtext.tensor.blobs import BlobError
 from onnxtext.tensor.elements import ELEMENTS, raw_size
 from onnxtext.tensor.lazy_numpy import np
-from onnxtext.tensor.text_resources import BlobError
-from onnxtext.weights.open_beside import PathError, inside, view_file
+from onnxtext.weights.safe_paths import PathError, inside, view_file
 from onnxtext.weights.statistics import NUMPY_CODES
 
 UNREADABLE = "weights-unreadable"

@@ -24,10 +24,10 @@ from onnxtext.ast.tensors_and_attributes import (
     SplatData,
 )
 from onnxtext.ast.types import TensorType
-from onnxtext.files import name_of
-from onnxtext.tensor.text_resources import SIZE, BlobError, Blobs, Elsewhere
+from onnxtext.io.files import name_of
+from onnxtext.tensor.blobs import SIZE, BlobError, Blobs, Elsewhere
 from onnxtext.weights.declared_sizes import wanted_size
-from onnxtext.weights.open_beside import PathError, inside, view_file
+from onnxtext.weights.safe_paths import PathError, inside, view_file
 
 ALIGNMENT = 4096
 """Alignment of offsets in bytes, so that data can be mapped (see `external_data` in onnx.proto)."""

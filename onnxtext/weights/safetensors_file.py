@@ -19,10 +19,10 @@ from onnxtext.ast.model import Function, Model
 from onnxtext.ast.tensors_and_attributes import Blob
 from onnxtext.ast.types import TensorType
 from onnxtext.ast.visit import walk_graphs
-from onnxtext.files import replacing_path
+from onnxtext.io.files import replacing_path
+from onnxtext.tensor.blobs import BlobError
 from onnxtext.tensor.lazy_numpy import np
-from onnxtext.tensor.text_resources import BlobError
-from onnxtext.weights.open_beside import view_file
+from onnxtext.weights.safe_paths import view_file
 from onnxtext.weights.statistics import NUMPY_CODES
 
 _DTYPES = NUMPY_CODES | {"bool": "b1"}

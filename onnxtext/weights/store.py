@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from onnxtext.files import holds, write_atomically
+from onnxtext.io.files import holds, write_atomically
 
 try:
     import fcntl

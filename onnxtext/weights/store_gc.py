@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from onnxtext.filetype import TEXT_SUFFIXES
-from onnxtext.weights.blobs_beside_text import verify
-from onnxtext.weights.open_beside import inside, view_file
+from onnxtext.io.filetype import TEXT_SUFFIXES
+from onnxtext.weights.find_blobs import verify
+from onnxtext.weights.safe_paths import inside, view_file
 from onnxtext.weights.store import DIGEST, TEMPORARY, Store
 
 _BLOB = re.compile(rb'blob"([0-9a-f]{16,64})"')

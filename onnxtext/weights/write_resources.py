@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Literal
 
 from onnxtext.ast.model import Model, WeightPlace
-from onnxtext.tensor.text_resources import BlobError
-from onnxtext.weights.open_beside import inside
+from onnxtext.tensor.blobs import BlobError
+from onnxtext.weights.safe_paths import inside
 from onnxtext.weights.store import Store
 from onnxtext.wire.compare import same_bytes
 

@@ -13,8 +13,8 @@ from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.engine.run import find_in
 from onnxtext.checker.inference.shape_inference import ShapeInference
 from onnxtext.checker.inference.symbolic.expressions import Extent
+from onnxtext.checker.inference.symbolic.parse_sizes import read
 from onnxtext.checker.inference.symbolic.quotients import replaced
-from onnxtext.checker.inference.symbolic.spelling import read
 from onnxtext.proto.decode.lift import lift_model
 from tests.checker.drawn_graphs import SIZES, drawn
 from tests.seeds import seeded

@@ -18,6 +18,7 @@ from onnxtext.checker.inference.symbolic.expressions import (
     text,
     times,
 )
+from onnxtext.checker.inference.symbolic.parse_sizes import read
 from onnxtext.checker.inference.symbolic.quotients import (
     exact,
     greatest_of,
@@ -28,7 +29,6 @@ from onnxtext.checker.inference.symbolic.quotients import (
     replaced,
     rounded_up,
 )
-from onnxtext.checker.inference.symbolic.spelling import read
 from tests.running import count_calls
 from tests.seeds import seeded
 

@@ -15,8 +15,8 @@ import onnxtext
 from benchmarks.check_models import OPERATORS, VARIANTS, layered
 from benchmarks.mutants import graphs
 from onnxtext.checker.engine.run import find_in
-from onnxtext.checker.inference import kind_walk
-from onnxtext.checker.inference import node_kinds as kinds
+from onnxtext.checker.inference import check_by_kind as kinds
+from onnxtext.checker.inference import propagate_by_kind
 from onnxtext.checker.inference.explain_shape_errors import written
 from onnxtext.checker.inference.inferred_types import inferred_type_texts, inferred_types
 from onnxtext.checker.inference.kind_facts import FIRST_KEEPING, KEEPING_TYPE
@@ -131,7 +131,7 @@ def test_the_fast_path_is_used() -> None:
     assert not found
     assert kinds.fits_by_kind(subject)
     assert kinds.sizes_fit_by_kind(subject)
-    assert len(OPERATORS) * kind_walk._LEAST_REPEATS < COUNT
+    assert len(OPERATORS) * propagate_by_kind._LEAST_REPEATS < COUNT
 
 
 def _mutate(model: onnx.ModelProto, seed: int) -> None:
@@ -175,7 +175,7 @@ def test_types_by_kind_equal_types_node_by_node(
 ) -> None:
     text = onnxtext.from_binary(VARIANTS[variant](COUNT))
     model = parse_model(Source(text, "m"))
-    monkeypatch.setattr(kind_walk, "_FEW_KINDS", COUNT)
+    monkeypatch.setattr(propagate_by_kind, "_FEW_KINDS", COUNT)
     found = inferred_type_texts(find_in(model)[0])
     monkeypatch.setattr(kinds, "_LEAST_NODES", 1 << 30)
     assert inferred_type_texts(find_in(model)[0]) == found
@@ -291,7 +291,7 @@ def test_mutants_have_the_same_findings_without_the_fast_path(
 ) -> None:
     model = onnx.ModelProto.FromString(VARIANTS[variant](COUNT))
     _mutate(model, seed)
-    monkeypatch.setattr(kind_walk, "_FEW_KINDS", COUNT)
+    monkeypatch.setattr(propagate_by_kind, "_FEW_KINDS", COUNT)
     _test_equal_findings(model, monkeypatch)
 
 
@@ -309,7 +309,7 @@ def test_mutants_have_the_same_findings_without_the_fast_path(
 def test_only_suitable_models_use_the_fast_path(
     variant: str, fits: tuple[bool, bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kind_walk, "_FEW_KINDS", COUNT)
+    monkeypatch.setattr(propagate_by_kind, "_FEW_KINDS", COUNT)
     subject, found = find_in(lift_model(VARIANTS[variant](COUNT)))
     assert not found
     assert (kinds.fits_by_kind(subject), kinds.sizes_fit_by_kind(subject)) == fits

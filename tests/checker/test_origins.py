@@ -10,11 +10,11 @@ import pytest
 
 from onnxtext import ast, parse
 from onnxtext.checker.context.finding import Place
-from onnxtext.checker.inference.recording import RecordedInference
-from onnxtext.checker.origins.explanation import explain_value, lines, sentence, verdict
-from onnxtext.checker.origins.explanation_step import Step
-from onnxtext.checker.origins.inferred_facts import View, views
-from onnxtext.checker.origins.size_origins import Stories
+from onnxtext.checker.explain_type.explanation import explain_value, lines, sentence, verdict
+from onnxtext.checker.explain_type.explanation_step import Step
+from onnxtext.checker.explain_type.inferred_facts import View, views
+from onnxtext.checker.explain_type.size_origins import Stories
+from onnxtext.checker.inference.recorded_inference import RecordedInference
 from onnxtext.editing.write_inferred_types import checked
 from onnxtext.proto.decode.lift import lift_model
 from tests.corpus import shared_model, shared_models

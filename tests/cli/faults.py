@@ -146,7 +146,7 @@ if __name__ == "__main__":
     import numpy as np  # noqa: F401  # imported before the forks
 
     import onnxtext
-    from onnxtext.cli import fmt, from_binary, merge, to_binary, weights  # noqa: F401
+    from onnxtext.cli.commands import fmt, from_binary, merge, to_binary, weights  # noqa: F401
 
     onnxtext.format_text(onnxtext.from_binary(onnxtext.to_binary("g () => () {}")))
     json.dump(sweep(Path(sys.argv[1]), sys.argv[2].split(","), sys.argv[3:]), sys.stdout)

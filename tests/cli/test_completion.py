@@ -18,7 +18,7 @@ import click
 import pytest
 
 import onnxtext
-from onnxtext.cli.completion import SHELLS, register
+from onnxtext.cli.commands.completion import SHELLS, register
 from onnxtext.cli.group import VERBS, group
 from onnxtext.cli.manual import commands
 from onnxtext.diagnostics.code_pages import codes, summary

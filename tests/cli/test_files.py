@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`onnxtext.files`: files are replaced atomically, whatever happens."""
+"""`onnxtext.io.files`: files are replaced atomically, whatever happens."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import numpy as np
 import onnx.numpy_helper
 import pytest
 
-from onnxtext.files import holds, replacing, replacing_path, write_atomically
+from onnxtext.io.files import holds, replacing, replacing_path, write_atomically
 from tests.cli.command import TEXT, binary, names, run, run_patched
 
 
@@ -179,8 +179,8 @@ from pathlib import Path
 
 import numpy as np
 import onnx.numpy_helper
-from onnxtext import files
-from onnxtext.cli import convert, main
+from onnxtext.cli import convert_files, main
+from onnxtext.io import files
 
 made = files.replacing(Path("made"))
 
@@ -190,7 +190,7 @@ def read_and_truncate(path, **options):
     os.truncate(path, 1000)
     return data
 
-convert.read_input = read_and_truncate
+convert_files.read_input = read_and_truncate
 main.main()
 """
 

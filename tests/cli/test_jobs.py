@@ -9,9 +9,9 @@ from pathlib import Path
 import click
 import pytest
 
-from onnxtext.cli.from_binary import conversion
+from onnxtext.cli.commands.from_binary import conversion
+from onnxtext.cli.commands.to_binary import conversion as to_binary
 from onnxtext.cli.output_paths import Job, plan
-from onnxtext.cli.to_binary import conversion as to_binary
 
 TO_BINARY = to_binary(checked=False)
 TO = (TO_BINARY.suffixes, TO_BINARY.suffix)

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from onnxtext.files import read_stream
+from onnxtext.io.files import read_stream
 from tests.cli.command import (
     TEXT,
     binary,
@@ -207,7 +207,7 @@ def test_streams_without_descriptor_are_read() -> None:
 
 
 def test_an_endless_pipe_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("onnxtext.files._MOST_OF_PIPE", 3 << 20)
+    monkeypatch.setattr("onnxtext.io.files._MOST_OF_PIPE", 3 << 20)
     with subprocess.Popen(["yes"], stdout=subprocess.PIPE) as endless:
         assert endless.stdout is not None
         try:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from onnxtext.cli.diff import run_diff
+from onnxtext.cli.commands.diff import run_diff
 from tests.cli.command import (
     BAD_TEXT,
     NO_MODEL,

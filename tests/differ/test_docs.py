@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from onnxtext.cli.diff import CATEGORIES
+from onnxtext.cli.commands.diff import CATEGORIES
 from onnxtext.differ import IGNORABLE, FieldChange, ItemChange, Rename, Stored, WeightChange
 from tests.cli.command import run
 from tests.corpus import REPOSITORY

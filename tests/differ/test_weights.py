@@ -17,7 +17,7 @@ from onnx import TensorProto, helper
 import onnxtext
 from onnxtext.ast import Blob, RawData, TensorType
 from onnxtext.differ import Side, WeightChange, compare
-from onnxtext.differ.derived_weights import BLOCK
+from onnxtext.differ.matching.derived_weights import BLOCK
 from onnxtext.differ.tensor_data import TensorRef, compare_data
 from tests.cli.command import run
 from tests.differ.graphs import diff_of, model

@@ -21,8 +21,8 @@ from onnxtext.excerpt.annotate_text import annotate
 from onnxtext.excerpt.errors import ShowError
 from onnxtext.excerpt.find_bodies import Body
 from onnxtext.excerpt.load_model import read_model
+from onnxtext.excerpt.paths_between_values import cut
 from onnxtext.excerpt.print_part import Choice, part_text
-from onnxtext.excerpt.slices import cut
 from tests.corpus import EXAMPLES, SHARED
 
 STATISTICS = re.compile(r" # (min .*|[\d,]+ bytes)$", re.MULTILINE)

@@ -8,8 +8,8 @@ from types import ModuleType
 import pytest
 
 import onnxtext
-from onnxtext.format.document import write_document
-from onnxtext.python_stack import room_for_nesting
+from onnxtext.format.format_in_full import write_document
+from onnxtext.recursion_limit import room_for_nesting
 from onnxtext.syntax.grammar.lexer import load_lexer
 
 

@@ -10,7 +10,7 @@ import pytest
 import onnxtext
 from onnxtext.format import format_text as text
 from onnxtext.format import incremental
-from onnxtext.format.document import write_document
+from onnxtext.format.format_in_full import write_document
 from onnxtext.format.format_text import format_source
 from onnxtext.source import Source
 from tests.format.laws import assert_format_laws

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 import onnxtext
 from onnxtext.diagnostics import OnnxTextError
-from onnxtext.format.document import write_document
+from onnxtext.format.format_in_full import write_document
 from tests import corpus, strategies
 from tests.format.laws import assert_format_laws
 

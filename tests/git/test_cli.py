@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from onnxtext.cli.git import command
+from onnxtext.cli.commands.git import command
 from tests.git.repository import Repository, binary
 from tests.sarif_schema import assert_valid
 

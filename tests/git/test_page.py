@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from onnxtext.cli.git import command
+from onnxtext.cli.commands.git import command
 from tests.corpus import REPOSITORY
 from tests.git.repository import create
 from tests.git.test_action import ACTION, HOOKS

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import onnxtext
 from onnxtext.diagnostics import OnnxTextError
-from onnxtext.tensor.text_resources import BlobError, Blobs
+from onnxtext.tensor.blobs import BlobError, Blobs
 
 WEIGHTS = np.arange(100, dtype=np.float32)
 DIGEST = hashlib.sha256(WEIGHTS.tobytes()).hexdigest()

@@ -14,8 +14,8 @@ import pytest
 
 import onnxtext
 from onnxtext.lsp.server.analysis import Analysis, analyse
-from onnxtext.lsp.server.background import Checker
-from onnxtext.lsp.server.worker import CheckJob, WorkerError
+from onnxtext.lsp.server.check_process import CheckJob, WorkerError
+from onnxtext.lsp.server.check_scheduler import Checker
 from tests.lsp.documents import EXAMPLES, example, large
 
 pytestmark = pytest.mark.asyncio

@@ -203,7 +203,7 @@ def test_the_help_imports_no_server() -> None:
 def test_the_server_survives_a_killed_checking_process() -> None:
     """Writing to a closed pipe raises an error that is handled, instead of SIGPIPE."""
     patch = """\
-from onnxtext.lsp.server import background
+from onnxtext.lsp.server import check_scheduler as background
 original = background._ask
 def ask(process, *rest):
     process.kill()

@@ -16,11 +16,11 @@ import onnxtext
 from benchmarks.transformer import transformer
 from onnxtext.binary_to_text import print_binary
 from onnxtext.checker.context.scopes import Scope
+from onnxtext.lsp.graph.changes import changes_of, diff_of
+from onnxtext.lsp.graph.details import details
+from onnxtext.lsp.graph.drawing import MANY_NODES, MOST_USERS, Drawing
+from onnxtext.lsp.graph.module_groups import LEAST, MOST_MEMBERS, Group, scope_paths
 from onnxtext.lsp.index.document import Document
-from onnxtext.lsp.index.graph_changes import changes_of, diff_of
-from onnxtext.lsp.index.graph_details import details
-from onnxtext.lsp.index.graph_scopes import LEAST, MOST_MEMBERS, Group, scope_paths
-from onnxtext.lsp.index.graph_view import MANY_NODES, MOST_USERS, Drawing
 from tests.lsp.documents import EXAMPLES, large
 from tests.lsp.session import Session, plain
 from tests.seeds import seeded

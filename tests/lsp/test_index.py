@@ -23,7 +23,7 @@ from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.index.index import Index
 from onnxtext.lsp.index.operators import enumerated
 from onnxtext.lsp.index.section_names import name_of, section_names
-from onnxtext.lsp.index.statements import SpanMapCache
+from onnxtext.lsp.index.statement_spans import SpanMapCache
 from onnxtext.source import Source
 from tests.lsp.documents import EXAMPLES, example, large
 

@@ -10,7 +10,7 @@ from lsprotocol import types as t
 from pytest_lsp import LanguageClient
 
 import onnxtext
-from onnxtext.lsp.index.reuse import common_start
+from onnxtext.lsp.index.statement_cache import common_start
 from tests.lsp.session import Session
 from tests.lsp.test_features import edited, rename
 

@@ -17,11 +17,11 @@ from lsprotocol import types as t
 import onnxtext
 from benchmarks.transformer import transformer
 from onnxtext.lsp.features import document_links, semantic_tokens, symbols
+from onnxtext.lsp.graph.drawing import Drawing
 from onnxtext.lsp.index import folds as folds_module
 from onnxtext.lsp.index.document import Document
-from onnxtext.lsp.index.exporter_lines import plain_span_map
-from onnxtext.lsp.index.graph_view import Drawing
-from onnxtext.lsp.index.reuse import common_start
+from onnxtext.lsp.index.plain_statements import plain_span_map
+from onnxtext.lsp.index.statement_cache import common_start
 from onnxtext.source import Source, Span
 from onnxtext.syntax.span_map import SpanMap, map_spans
 from tests.lsp.documents import EXAMPLES

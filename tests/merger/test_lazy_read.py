@@ -12,8 +12,8 @@ import onnxtext
 from onnxtext import OnnxTextError
 from onnxtext.format.tokens_with_comments import Token
 from onnxtext.format.tree import Tree
-from onnxtext.merger import lazy_read
-from onnxtext.merger.text_parts import Items, Part
+from onnxtext.merger.texts import lazy_read
+from onnxtext.merger.texts.text_parts import Items, Part
 from tests.corpus import EXAMPLES, SHARED, index
 
 

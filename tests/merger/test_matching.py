@@ -12,10 +12,10 @@ import pytest
 from benchmarks.merge_trial import models, spelled
 from onnxtext.format.tree import Tree
 from onnxtext.increasing_subsequence import rising
-from onnxtext.merger import item_keys
-from onnxtext.merger.item_order import rising_through
-from onnxtext.merger.lazy_read import read_model
-from onnxtext.merger.text_parts import Part
+from onnxtext.merger.texts import item_keys
+from onnxtext.merger.texts.item_order import rising_through
+from onnxtext.merger.texts.lazy_read import read_model
+from onnxtext.merger.texts.text_parts import Part
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
 from tests.corpus import SHARED

@@ -31,7 +31,7 @@ from onnxtext.printer import print_model, sections
 from onnxtext.printer.compiled import CorePrinter
 from onnxtext.printer.graphs import GraphPrinter
 from onnxtext.proto.decode.lift import LiftError
-from onnxtext.python_stack import room_for_nesting
+from onnxtext.recursion_limit import room_for_nesting
 from onnxtext.tensor.elements import ELEMENTS
 from onnxtext.tensor.print_elements import format_floats, format_rows
 from tests.corpus import onnx_directory, shared_model, shared_models, wheel_models

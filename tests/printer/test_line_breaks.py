@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import onnxtext
-from onnxtext.format.document import write_document
+from onnxtext.format.format_in_full import write_document
 from onnxtext.printer import print_model
 from onnxtext.printer.graphs import GraphPrinter
 from onnxtext.printer.layout import STEP, WIDTH, fill, filled, filled_row, wrapped

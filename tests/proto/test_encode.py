@@ -33,13 +33,13 @@ from onnxtext.ast.tensors_and_attributes import (
 from onnxtext.ast.types import SequenceType, TensorType
 from onnxtext.core import core
 from onnxtext.proto.encode import lower
+from onnxtext.proto.encode.collect_errors import find_errors
 from onnxtext.proto.encode.lower import (
     LowerError,
     lower_fragment,
     lower_guarded,
     lower_without_weights,
 )
-from onnxtext.proto.encode.lowering_errors import find_errors
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_fragment, parse_model
 from tests.seeds import seeded

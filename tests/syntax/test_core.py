@@ -42,7 +42,7 @@ pytestmark = pytest.mark.skipif(core() != "native", reason="the native core does
 
 @cache
 def terminals_and_scanner() -> tuple[list[str], Any]:
-    from onnxtext.syntax.parser.compiled import _scanner, number_terminals
+    from onnxtext.syntax.parser.native import _scanner, number_terminals
 
     terminals = number_terminals(load_tables())
     return list(terminals), _scanner(load_tables(), terminals)

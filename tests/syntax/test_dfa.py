@@ -9,8 +9,8 @@ from base64 import b64decode
 
 import pytest
 
-from onnxtext.syntax.grammar.dfa import IGNORED, Scanner, make_scanner
 from onnxtext.syntax.grammar.lexer import load_lexer
+from onnxtext.syntax.grammar.scanner_tables import IGNORED, Scanner, make_scanner
 from onnxtext.syntax.grammar.table_cache import load_tables
 from tests.seeds import fresh_seed
 from tests.syntax.texts import mutate, official_texts, texts

@@ -11,7 +11,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import onnxtext
-from onnxtext.syntax.grammar import lexer, literals
+from onnxtext.syntax.grammar import lexer
+from onnxtext.syntax.grammar import long_literals as literals
 
 FILLERS = ["1e+5, ", "1, ", "-0.5,\n  ", "[1, 2], ", "1e-5,", "[1],"]
 PIECES = ["[", "]", "{", "}", ",", " ", "1", "2.5", "1e5", "true", "nan", "x", "#\n", '"', "é"]

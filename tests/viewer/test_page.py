@@ -20,7 +20,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 import onnxtext
 from benchmarks.transformer import transformer
-from onnxtext.lsp.index.graph_view import Drawing
+from onnxtext.lsp.graph.drawing import Drawing
 from onnxtext.viewer.colored_lines import colored
 from onnxtext.viewer.graph_data import graph
 from onnxtext.viewer.load_model import LoadedModel, read

@@ -101,7 +101,7 @@ MODULES = (
     "declared_types",
     "operators",
     "node_attributes",
-    "listed_values",
+    "attribute_values",
     "attributes",
     "control_flow_bodies",
     "functions",

@@ -11,13 +11,13 @@ from onnxtext.ast.records import FieldValue, Record
 from onnxtext.ast.tensors_and_attributes import Attribute
 from onnxtext.ast.types import DecoratedDim, Type
 from onnxtext.checker.context.checked_model import Subject, cached
-from onnxtext.checker.context.collect_types_tensors import (
+from onnxtext.checker.context.finding import Place
+from onnxtext.checker.context.model_items import (
     TYPES,
     inner_types,
     rich_attributes,
     type_uses,
 )
-from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.resolved_fields import field_of
 
 

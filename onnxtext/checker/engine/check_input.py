@@ -13,8 +13,8 @@ from onnxtext.ast.model import Fragment, Model
 from onnxtext.checker.engine.run import check_tree
 from onnxtext.checker.isolation.strip_weights import LARGE
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
-from onnxtext.filetype import decode_text, is_binary
-from onnxtext.memory import paused_collector
+from onnxtext.io.filetype import decode_text, is_binary
+from onnxtext.io.memory import paused_collector
 from onnxtext.model_arguments import read_given
 from onnxtext.proto.decode.lift import LiftError, lift_fragment, lift_model
 from onnxtext.source import Source

@@ -17,8 +17,8 @@ from onnxtext.checker.engine.fix_edits import Repaired, repair
 from onnxtext.checker.engine.run import find_in, severity_of
 from onnxtext.checker.engine.suppressions import Suppressions
 from onnxtext.diagnostics import OnnxTextError
-from onnxtext.filetype import decode_text
-from onnxtext.python_stack import room_for_nesting
+from onnxtext.io.filetype import decode_text
+from onnxtext.recursion_limit import room_for_nesting
 from onnxtext.source import Source
 
 _MOST_ROUNDS = 100

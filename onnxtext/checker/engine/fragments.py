@@ -19,8 +19,8 @@ from onnxtext.checker.context.finding import Finding
 from onnxtext.checker.context.scopes import Opsets
 from onnxtext.checker.context.signatures import Schemas, newest_versions
 from onnxtext.checker.engine.selection import find
-from onnxtext.checker.inference.objections import errors_of
-from onnxtext.memory import paused_collector
+from onnxtext.checker.inference.onnx_errors import errors_of
+from onnxtext.io.memory import paused_collector
 
 _MOST_NODES = 5_000
 """A fragment with more nodes is checked only with the newest version."""

@@ -20,7 +20,7 @@ from onnxtext.checker.engine.selection import ALL, active_rules, find, selected_
 from onnxtext.checker.engine.suppressions import Suppressions
 from onnxtext.checker.isolation.pool import Answers, Inference
 from onnxtext.diagnostics import Diagnostic, Label, Severity
-from onnxtext.memory import paused_collector
+from onnxtext.io.memory import paused_collector
 from onnxtext.source import Source
 
 _MOST_FIXES = 100

@@ -7,9 +7,9 @@ from functools import cache
 
 from onnxtext.ast.types import Type
 from onnxtext.checker.context.checked_model import Subject, cached
+from onnxtext.checker.inference.check_by_kind import is_full, types_by_kind
 from onnxtext.checker.inference.element_types import TypeInference
 from onnxtext.checker.inference.explain_shape_errors import written
-from onnxtext.checker.inference.node_kinds import is_full, types_by_kind
 from onnxtext.checker.inference.shape_inference import ShapeInference
 from onnxtext.checker.inference.symbolic.small_tensors import Value
 from onnxtext.schemas.type_strings import shown
@@ -86,7 +86,7 @@ def small_values(subject: Subject) -> dict[int, dict[str, Value]]:
 
 @cached
 def _full_types_by_kind(subject: Subject) -> dict[int, dict[str, Type]] | None:
-    """Return the types that `node_kinds` infers; None if any of them is unknown or incomplete."""
+    """Return the types that `check_by_kind` infers; None if any is unknown or incomplete."""
     found = types_by_kind(subject)
     distinct = {id(type): type for types in (found or {}).values() for type in types.values()}
     return found if all(map(is_full, distinct.values())) else None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Define kinds of nodes, and the facts about values that decide the kind of a node (`node_kinds`).
+"""Define kinds of nodes, and the facts about values that decide the kind of a node.
 
 Nodes of one kind have equal operators, attributes, input types and declared output types.
 """

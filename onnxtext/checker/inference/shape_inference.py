@@ -17,8 +17,8 @@ from onnxtext.checker.context.finding import Finding, Place, quoted
 from onnxtext.checker.context.operator_resolution import Target
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
-from onnxtext.checker.inference import bodies as inner
-from onnxtext.checker.inference.bodies import Outputs
+from onnxtext.checker.inference import control_flow_types as inner
+from onnxtext.checker.inference.control_flow_types import Outputs
 from onnxtext.checker.inference.explain_shape_errors import explain, written
 from onnxtext.checker.inference.function_attributes import (
     bound_node,
@@ -26,7 +26,7 @@ from onnxtext.checker.inference.function_attributes import (
     has_references,
 )
 from onnxtext.checker.inference.node_inference import Answer, NodeInference
-from onnxtext.checker.inference.objections import (
+from onnxtext.checker.inference.onnx_errors import (
     contradicted_outputs,
     failure_of,
     slug_of,

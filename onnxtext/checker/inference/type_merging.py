@@ -16,7 +16,7 @@ from onnxtext.ast.types import (
 )
 from onnxtext.checker.context.compare_declared_types import contradiction, plain_dim
 from onnxtext.checker.inference.symbolic.expressions import symbols as symbols_of
-from onnxtext.checker.inference.symbolic.spelling import read
+from onnxtext.checker.inference.symbolic.parse_sizes import read
 
 Types = tuple[Type | None, ...]
 """The types of the inputs or outputs of a node or body; None where unknown."""

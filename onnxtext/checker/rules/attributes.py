@@ -15,8 +15,8 @@ from onnxtext.ast.model import Function, Node
 from onnxtext.ast.records import Record, Word
 from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType, Reference
 from onnxtext.checker.context.checked_model import Subject
-from onnxtext.checker.context.collect_types_tensors import NUMERIC, odd_attributes
 from onnxtext.checker.context.finding import Finding, Place, Repair, quoted
+from onnxtext.checker.context.model_items import NUMERIC, odd_attributes
 from onnxtext.checker.context.operator_resolution import Target, targets
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.resolved_fields import field_of

@@ -15,9 +15,9 @@ from collections.abc import Iterator
 from onnxtext.ast.records import Record, Word
 from onnxtext.ast.types import DecoratedDim, Dim, MapType, SparseTensorType, TensorType
 from onnxtext.checker.context.checked_model import Subject
-from onnxtext.checker.context.collect_types_tensors import TypeUse, inner_types, type_uses
 from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.context.finding import Finding, Place, quoted
+from onnxtext.checker.context.model_items import TypeUse, inner_types, type_uses
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.resolved_fields import field_of, number_of
 from onnxtext.checker.context.type_records import TypeRecord, type_records

@@ -17,8 +17,8 @@ from pathlib import Path
 from onnxtext.ast.records import Record, Word
 from onnxtext.ast.tensors_and_attributes import ExternalData, NoData, StringData, TypedData
 from onnxtext.checker.context.checked_model import Subject
-from onnxtext.checker.context.collect_types_tensors import TensorUse, tensors
 from onnxtext.checker.context.finding import Finding, quoted
+from onnxtext.checker.context.model_items import TensorUse, tensors
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.resolved_fields import changed_fields, field_of
 from onnxtext.plurals import counted

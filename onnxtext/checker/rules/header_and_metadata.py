@@ -14,8 +14,8 @@ from collections.abc import Iterator
 
 from onnxtext.ast.model import Function, Model
 from onnxtext.checker.context.checked_model import Subject
-from onnxtext.checker.context.collect_types_tensors import Decorated, decorated
 from onnxtext.checker.context.finding import Finding, Place, quoted
+from onnxtext.checker.context.model_items import Decorated, decorated
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.diagnostics import Severity
 

@@ -16,14 +16,14 @@ from onnxtext.ast.model import Fragment, Graph
 from onnxtext.ast.tensors_and_attributes import Attribute
 from onnxtext.ast.types import MapType, OptionalType, SequenceType, SparseTensorType, TensorType
 from onnxtext.checker.context.checked_model import Subject
-from onnxtext.checker.context.collect_types_tensors import (
+from onnxtext.checker.context.finding import Finding, Place, quoted
+from onnxtext.checker.context.model_items import (
     MOST_PLACES,
     decorated,
     inner_types,
     tensors,
     type_uses,
 )
-from onnxtext.checker.context.finding import Finding, Place, quoted
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.diagnostics import Severity

@@ -8,7 +8,7 @@ Fix: correct the declaration, or transpose or reshape the value.
 
 The check takes these steps, and stops as soon as the model is known to be valid:
 1. Infer a small model with one node of each kind, that is, of each combination of operator,
-   attributes and input types (`inference.node_kinds`). If it is valid, so is the whole model.
+   attributes and input types (`inference.check_by_kind`). If it is valid, so is the whole model.
 2. Let onnx infer the whole model, which is fast. The model is valid if onnx reports no error, onnx
    visits all nodes, and the rules of `symbolic_dimensions`, which know more shapes than onnx, cover
    all operators. (onnx skips training graphs, and reports no errors after an unknown operator.) A
@@ -26,8 +26,8 @@ from onnxtext.checker.context.finding import Finding, Place
 from onnxtext.checker.context.operator_resolution import Target, targets
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.signatures import Signature
-from onnxtext.checker.inference.node_kinds import fits_by_kind
-from onnxtext.checker.inference.objections import (
+from onnxtext.checker.inference.check_by_kind import fits_by_kind
+from onnxtext.checker.inference.onnx_errors import (
     errors_of,
     failure_of,
     is_expandable,

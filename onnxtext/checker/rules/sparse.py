@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from onnxtext.ast.tensors_and_attributes import RawData, SparseTensor, Tensor, TypedData
 from onnxtext.checker.context.checked_model import Subject
-from onnxtext.checker.context.collect_types_tensors import sparse_tensors
 from onnxtext.checker.context.finding import Finding, Place, quoted
+from onnxtext.checker.context.model_items import sparse_tensors
 from onnxtext.checker.context.registry import Family, Rule
 
 if TYPE_CHECKING:

@@ -23,9 +23,8 @@ from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.context.finding import Finding, Place, Repair, chain_of, quoted
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.scopes import Scope
-from onnxtext.checker.inference.node_kinds import sizes_fit_by_kind
+from onnxtext.checker.inference.check_by_kind import sizes_fit_by_kind
 from onnxtext.checker.inference.symbolic.expressions import sized, text
-from onnxtext.checker.inference.symbolic.propagation import SymbolicShapes
 from onnxtext.checker.inference.symbolic.sizes import (
     Conflict,
     Contradiction,
@@ -34,6 +33,7 @@ from onnxtext.checker.inference.symbolic.sizes import (
     Mismatch,
     symbol,
 )
+from onnxtext.checker.inference.symbolic.symbolic_shapes import SymbolicShapes
 from onnxtext.checker.inference.symbolic.tracing import Trace
 from onnxtext.diagnostics import Severity
 

@@ -13,8 +13,8 @@ from math import prod
 
 from onnxtext.ast.tensors_and_attributes import FieldData, RawData, StringData, TypedData
 from onnxtext.checker.context.checked_model import Subject
-from onnxtext.checker.context.collect_types_tensors import TensorUse, tensors
 from onnxtext.checker.context.finding import Finding
+from onnxtext.checker.context.model_items import TensorUse, tensors
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.tensor.elements import ELEMENTS, ElementType, raw_size
 

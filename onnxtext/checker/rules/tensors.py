@@ -15,8 +15,8 @@ from math import prod
 from onnxtext.ast.tensors_and_attributes import FieldData, NoData, RawData, StringData, TypedData
 from onnxtext.ast.typed_blobs import ENTRY_WIDTHS
 from onnxtext.checker.context.checked_model import Subject
-from onnxtext.checker.context.collect_types_tensors import TensorUse, tensors
 from onnxtext.checker.context.finding import Finding
+from onnxtext.checker.context.model_items import TensorUse, tensors
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.resolved_fields import changed_fields, number_of
 from onnxtext.checker.rules.external_data import external_entries

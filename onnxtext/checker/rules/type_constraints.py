@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Finding
 from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.inference.check_by_kind import fits_by_kind
 from onnxtext.checker.inference.element_types import TypeInference
-from onnxtext.checker.inference.node_kinds import fits_by_kind
 
 
 def check(subject: Subject) -> Iterator[Finding]:

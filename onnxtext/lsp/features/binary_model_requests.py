@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 from pygls.uris import to_fs_path
 
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
-from onnxtext.files import write_atomically
+from onnxtext.io.files import write_atomically
 from onnxtext.lsp.features.diagnostics import convert as convert_diagnostics
 from onnxtext.lsp.index.positions import Lines
 from onnxtext.lsp.server.protocol import RequestError

@@ -12,8 +12,8 @@ from onnxtext.checker.context.scopes import Scope
 from onnxtext.lsp.index.cursor import target_at
 from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.index.index import Index
-from onnxtext.lsp.index.statements import hull
-from onnxtext.lsp.server.parameters import data_field
+from onnxtext.lsp.index.statement_spans import hull
+from onnxtext.lsp.server.message_validation import data_field
 from onnxtext.source import Span
 
 if TYPE_CHECKING:

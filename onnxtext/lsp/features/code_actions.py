@@ -12,7 +12,7 @@ from onnxtext.checker.context.registry import UNUSED_SUPPRESSION, rules
 from onnxtext.diagnostics import Diagnostic, Edit
 from onnxtext.lsp.features.diagnostics import convert, span_of
 from onnxtext.lsp.features.edits import workspace_edit
-from onnxtext.lsp.features.type_actions import KIND, offered, resolve
+from onnxtext.lsp.features.model_edit_actions import KIND, offered, resolve
 from onnxtext.lsp.index.document import Document
 from onnxtext.source import Span
 

@@ -32,7 +32,7 @@ from onnxtext.lsp.index.operators import (
 from onnxtext.lsp.index.positions import Lines
 from onnxtext.lsp.index.section_context import SECTIONS
 from onnxtext.lsp.index.symbols import parameter_names
-from onnxtext.lsp.server.parameters import data_field
+from onnxtext.lsp.server.message_validation import data_field
 from onnxtext.printer.strings import quoted, value_name, word
 from onnxtext.syntax.actions.headers import FUNCTION_KEYS, MODEL_KEYS
 from onnxtext.tensor.elements import ELEMENTS

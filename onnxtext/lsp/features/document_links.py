@@ -16,7 +16,7 @@ from lsprotocol import types as t
 
 from onnxtext.lsp.index.document import Document, Version
 from onnxtext.source import COMMENT, STRING, Span
-from onnxtext.weights.open_beside import PathError, inside
+from onnxtext.weights.safe_paths import PathError, inside
 
 if TYPE_CHECKING:
     from onnxtext.ast.model import Fragment, Model

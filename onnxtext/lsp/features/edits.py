@@ -12,7 +12,7 @@ from lsprotocol import types as t
 from onnxtext.diagnostics import Edit
 from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.index.positions import Lines
-from onnxtext.lsp.index.reuse import common_start
+from onnxtext.lsp.index.statement_cache import common_start
 from onnxtext.source import Span
 
 if TYPE_CHECKING:

@@ -113,7 +113,7 @@ def statement_edits(version: Version, span: Span) -> list[Edit]:
     This is for texts with syntax errors: nodes with errors are skipped. Indentation and comments do
     not change.
     """
-    from onnxtext.format.document import write_document
+    from onnxtext.format.format_in_full import write_document
 
     text = version.source.text
     start, end = _whole_lines(text, span)

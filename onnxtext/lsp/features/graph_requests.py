@@ -23,14 +23,15 @@ import orjson
 from lsprotocol import types as t
 
 from onnxtext.diagnostics import OnnxTextError
+from onnxtext.io.memory import paused_collector
 from onnxtext.lsp.features.other_versions import other_text
+from onnxtext.lsp.graph.changes import NEW, changes_of, diff_of
+from onnxtext.lsp.graph.details import details
+from onnxtext.lsp.graph.details import find as find_nodes
+from onnxtext.lsp.graph.drawing import Drawing
+from onnxtext.lsp.graph.statements import node_of
 from onnxtext.lsp.index.document import Document
-from onnxtext.lsp.index.graph_changes import NEW, changes_of, diff_of
-from onnxtext.lsp.index.graph_details import details
-from onnxtext.lsp.index.graph_details import find as find_nodes
-from onnxtext.lsp.index.graph_statements import node_of
-from onnxtext.lsp.index.graph_view import Drawing
-from onnxtext.lsp.server.parameters import (
+from onnxtext.lsp.server.message_validation import (
     GRAPH,
     GRAPH_COMPARE,
     GRAPH_FIND,
@@ -38,7 +39,6 @@ from onnxtext.lsp.server.parameters import (
     GRAPH_PLACE,
 )
 from onnxtext.lsp.server.protocol import RequestError
-from onnxtext.memory import paused_collector
 
 if TYPE_CHECKING:
     from onnxtext.lsp.server.server import Server
@@ -89,7 +89,7 @@ async def place(server: Server, params: Any) -> dict[str, Any] | orjson.Fragment
 
 
 async def find(server: Server, params: Any) -> list[dict[str, Any]] | orjson.Fragment:
-    """Return {path, id} of each node and value that a search finds, as `graph_details.find`."""
+    """Return {path, id} of each node and value that a search finds, as `lsp.graph.details.find`."""
     return _fast(find_nodes(await _views(server, params).drawing(), params.words))
 
 

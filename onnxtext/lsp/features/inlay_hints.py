@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as t
 
 from onnxtext.lsp.index.document import Document
-from onnxtext.lsp.index.statements import Located
+from onnxtext.lsp.index.statement_spans import Located
 from onnxtext.lsp.index.symbols import Statement
 from onnxtext.source import Span
 

@@ -11,8 +11,8 @@ import orjson
 from lsprotocol import types as t
 
 from onnxtext.lsp.index.document import Document, Version
-from onnxtext.lsp.index.exporter_lines import match_plain
-from onnxtext.lsp.index.reuse import common_start
+from onnxtext.lsp.index.plain_statements import match_plain
+from onnxtext.lsp.index.statement_cache import common_start
 from onnxtext.lsp.index.symbols import Statement
 from onnxtext.lsp.index.token_kinds import (
     MODIFIERS,

@@ -15,10 +15,10 @@ from lsprotocol import types as t
 from onnxtext.ast.model import Graph
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.lsp.index.document import Document, Version
-from onnxtext.lsp.index.exporter_lines import match_plain
-from onnxtext.lsp.index.scope_ends import broken_statement_end
+from onnxtext.lsp.index.missing_positions import broken_statement_end
+from onnxtext.lsp.index.plain_statements import match_plain
 from onnxtext.lsp.index.section_context import SECTION
-from onnxtext.lsp.index.statements import hull
+from onnxtext.lsp.index.statement_spans import hull
 from onnxtext.lsp.index.symbols import Occurrence, Statement
 from onnxtext.source import Span
 

@@ -11,7 +11,7 @@ from onnxtext.checker.context.scopes import Scope
 from onnxtext.lsp.index.index import Index
 from onnxtext.lsp.index.resolve_section_names import section_scope
 from onnxtext.lsp.index.section_names import name_of
-from onnxtext.lsp.index.statements import Located
+from onnxtext.lsp.index.statement_spans import Located
 from onnxtext.lsp.index.symbols import Key, Statement, Symbol, parameter_names
 from onnxtext.source import Span
 from onnxtext.syntax.span_map import SpanMap

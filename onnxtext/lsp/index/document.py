@@ -14,12 +14,12 @@ from onnxtext.checker.context.compare_declared_types import declared_type
 from onnxtext.checker.engine.partial_parse import read_partial
 from onnxtext.checker.inference.explain_shape_errors import written
 from onnxtext.diagnostics import Diagnostic
+from onnxtext.io.memory import paused_collector
 from onnxtext.lsp.index.available_operators import schemas_of
 from onnxtext.lsp.index.index import Index
 from onnxtext.lsp.index.positions import Lines, change
-from onnxtext.lsp.index.reuse import Columns
-from onnxtext.lsp.index.statements import SpanMapCache
-from onnxtext.memory import paused_collector
+from onnxtext.lsp.index.statement_cache import Columns
+from onnxtext.lsp.index.statement_spans import SpanMapCache
 from onnxtext.source import Source, Span
 
 if TYPE_CHECKING:

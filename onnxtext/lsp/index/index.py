@@ -26,11 +26,11 @@ from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Schemas
 from onnxtext.checker.engine.finding_positions import TextPlaces
 from onnxtext.lsp.index.available_operators import schemas_of
-from onnxtext.lsp.index.exporter_lines import match_plain
+from onnxtext.lsp.index.missing_positions import find_end, find_heads, limit_statements
+from onnxtext.lsp.index.plain_statements import match_plain
 from onnxtext.lsp.index.resolve_section_names import node_labels, section_scope, value_strings
-from onnxtext.lsp.index.scope_ends import find_end, find_heads, limit_statements
 from onnxtext.lsp.index.section_names import SectionName, section_names
-from onnxtext.lsp.index.statements import Located, SpanMapCache
+from onnxtext.lsp.index.statement_spans import Located, SpanMapCache
 from onnxtext.lsp.index.symbols import (
     Group,
     Key,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from onnxtext import ast
 from onnxtext.ast.typed_blobs import data_of_blob
-from onnxtext.tensor.text_resources import BlobError
+from onnxtext.tensor.blobs import BlobError
 
 MOST_BYTES = 64 << 20
 """Maximum size in bytes of a tensor with statistics; a larger tensor would delay the hover."""
@@ -64,7 +64,7 @@ def statistics(
 def _bytes(
     data: ast.TensorData, type: ast.TensorType, model: ast.Model | None, base_dir: Path | None
 ) -> bytes | memoryview | None:
-    from onnxtext.weights.blobs_beside_text import Reader
+    from onnxtext.weights.find_blobs import Reader
 
     match data:
         case ast.RawData(held):

@@ -9,16 +9,16 @@ from collections.abc import Iterator
 from onnxtext.ast.model import Node
 from onnxtext.checker.context.scopes import GIVEN, Scope
 from onnxtext.checker.context.signatures import Signature
-from onnxtext.lsp.index.exporter_lines import (
+from onnxtext.lsp.index.index import Index
+from onnxtext.lsp.index.plain_statements import (
     ATTRIBUTE,
     NAMES,
     OUTPUT,
     WORDS,
     attributes_span,
 )
-from onnxtext.lsp.index.index import Index
 from onnxtext.lsp.index.resolve_section_names import listed_values
-from onnxtext.lsp.index.statements import Located
+from onnxtext.lsp.index.statement_spans import Located
 from onnxtext.lsp.index.symbols import Statement
 from onnxtext.source import Span
 
@@ -139,7 +139,7 @@ def plain_tokens(
 
     Args:
         statement: the statement.
-        found: the match of its text (`exporter_lines.match_plain`).
+        found: the match of its text (`plain_statements.match_plain`).
         meanings: the result of the function `meanings` for the statement.
     """
     chunk = found.string

@@ -12,14 +12,14 @@ from onnxtext.ast.types import Type
 from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.operator_resolution import targets
 from onnxtext.checker.context.scopes import GIVEN, Scope
+from onnxtext.checker.explain_type.determining_sizes import RANK, Part
+from onnxtext.checker.explain_type.explanation import title
+from onnxtext.checker.explain_type.explanation_step import Step
+from onnxtext.checker.explain_type.inferred_facts import View
+from onnxtext.checker.explain_type.size_origins import Stories, chain
 from onnxtext.checker.inference.function_attributes import call_attributes
 from onnxtext.checker.inference.symbolic.small_tensors import Value, stored_value
 from onnxtext.checker.inference.type_merging import Types
-from onnxtext.checker.origins.explanation import title
-from onnxtext.checker.origins.explanation_step import Step
-from onnxtext.checker.origins.inferred_facts import View
-from onnxtext.checker.origins.influences import RANK, Part
-from onnxtext.checker.origins.size_origins import Stories, chain
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.lsp.index.document import Document
 from onnxtext.plurals import counted

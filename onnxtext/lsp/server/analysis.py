@@ -12,7 +12,7 @@ from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.inference.symbolic.small_tensors import Value
 from onnxtext.checker.isolation.pool import Answers
 from onnxtext.diagnostics import Diagnostic, Label, OnnxTextError
-from onnxtext.memory import paused_collector
+from onnxtext.io.memory import paused_collector
 from onnxtext.source import Source, Span
 
 NEED_VALID_SYNTAX = frozenset(

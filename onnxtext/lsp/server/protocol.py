@@ -30,7 +30,7 @@ from pygls.exceptions import JsonRpcException
 from pygls.protocol import LanguageServerProtocol, lsp_method
 from pygls.protocol.json_rpc import JsonRPCNotification, JsonRPCRequestMessage
 
-from onnxtext.lsp.server.parameters import CUSTOM, GRAPH, check_custom, check_types
+from onnxtext.lsp.server.message_validation import CUSTOM, GRAPH, check_custom, check_types
 
 if TYPE_CHECKING:
     from onnxtext.lsp.index.document import Version

@@ -27,10 +27,10 @@ from onnxtext.diagnostics import Diagnostic
 from onnxtext.lsp.features.diagnostics import convert
 from onnxtext.lsp.index.document import MOST_CHARACTERS, Document, Version
 from onnxtext.lsp.server.analysis import Analysis
-from onnxtext.lsp.server.background import DELAY, Checker
+from onnxtext.lsp.server.check_process import CheckJob, WorkerError
+from onnxtext.lsp.server.check_scheduler import DELAY, Checker
 from onnxtext.lsp.server.protocol import Protocol
 from onnxtext.lsp.server.stdio import PipeReader, PipeWriter
-from onnxtext.lsp.server.worker import CheckJob, WorkerError
 
 STRICT = "ONNXTEXT_LSP_STRICT"
 """If this variable is set, internal errors are sent to the client. By default they are logged and

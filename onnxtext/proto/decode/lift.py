@@ -23,7 +23,7 @@ from onnxtext.proto.decode.single_messages import lift_item, record_fragment, sh
 from onnxtext.proto.decode.types_and_tensors import NotCanonical
 from onnxtext.proto.encode.lower import LowerError, lower_fragment, lower_model, lower_pieces
 from onnxtext.proto.presence_defaults import settle_presence
-from onnxtext.proto.quantization_annotations import settle_annotations
+from onnxtext.proto.unreachable_annotations import settle_annotations
 from onnxtext.wire.compare import pieces_equal
 from onnxtext.wire.encoding_patch import make_patch
 from onnxtext.wire.reader import WireError

@@ -20,7 +20,7 @@ from onnxtext.proto.encode.messages import Lowering
 from onnxtext.proto.encode.types_and_tensors import entry, lower_type
 from onnxtext.proto.generic_records import RecordError, lower_record
 from onnxtext.proto.presence_defaults import PresenceDefaults, presence_defaults
-from onnxtext.tensor.text_resources import Elsewhere
+from onnxtext.tensor.blobs import Elsewhere
 from onnxtext.wire.writer import Piece, delimited
 
 __all__ = ["LowerError", "lower_fragment", "lower_model", "lower_pieces", "lower_without_weights"]

@@ -23,9 +23,9 @@ from onnxtext.proto.encode.types_and_tensors import (
 from onnxtext.proto.generic_records import RecordError, lower_record
 from onnxtext.proto.presence_defaults import PresenceDefaults
 from onnxtext.tensor import varints
+from onnxtext.tensor.blobs import SIZE, BlobError, Blobs, Elsewhere
 from onnxtext.tensor.elements import ELEMENTS, raw_size
 from onnxtext.tensor.strings import fields_of_strings
-from onnxtext.tensor.text_resources import SIZE, BlobError, Blobs, Elsewhere
 from onnxtext.wire.writer import Piece, delimited, delimited_pieces, varint
 
 _A = ast.AttributeType

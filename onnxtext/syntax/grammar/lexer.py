@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from functools import cache, cached_property
 
 from onnxtext.source import Span, find_by_quote
-from onnxtext.syntax.grammar.literals import UNCLOSED, literal_end
+from onnxtext.syntax.grammar.long_literals import UNCLOSED, literal_end
 from onnxtext.syntax.grammar.table_cache import load_tables
 from onnxtext.syntax.grammar.tables import (
     BAD_KIND,

@@ -20,12 +20,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from onnxtext.files import write_atomically
-from onnxtext.syntax.grammar import dfa as dfa_module
+from onnxtext.io.files import write_atomically
 from onnxtext.syntax.grammar import matrix as matrix_module
+from onnxtext.syntax.grammar import scanner_tables as dfa_module
 from onnxtext.syntax.grammar import tables as tables_module
-from onnxtext.syntax.grammar.dfa import Scanner
 from onnxtext.syntax.grammar.matrix import Matrix
+from onnxtext.syntax.grammar.scanner_tables import Scanner
 from onnxtext.syntax.grammar.tables import Rule, Tables, Terminal, build_tables, grammar_path
 
 

@@ -14,11 +14,6 @@ from math import inf
 from onnxtext.diagnostics import Edit, Label
 from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import Token
-from onnxtext.syntax.heuristics.constructs import (
-    IDIOMS,
-    incomplete_graph_header,
-    missing_opener,
-)
 from onnxtext.syntax.heuristics.corrections import Budget, find_correction
 from onnxtext.syntax.heuristics.error_context import (
     CLOSING,
@@ -30,8 +25,12 @@ from onnxtext.syntax.heuristics.error_context import (
     replace,
 )
 from onnxtext.syntax.heuristics.expected import SAMPLES, describe, found_words, sentence
-from onnxtext.syntax.heuristics.foreign_syntax import NODES, unopened
-from onnxtext.syntax.heuristics.headers import HEADERS
+from onnxtext.syntax.heuristics.graph_errors import (
+    IDIOMS,
+    incomplete_graph_header,
+    missing_opener,
+)
+from onnxtext.syntax.heuristics.header_errors import HEADERS
 from onnxtext.syntax.heuristics.look_alikes import letters, lookalikes
 from onnxtext.syntax.heuristics.misplaced_constructs import (
     ORDER,
@@ -39,9 +38,10 @@ from onnxtext.syntax.heuristics.misplaced_constructs import (
     lone_string,
     tensor_types,
 )
+from onnxtext.syntax.heuristics.node_errors import NODES, unopened
 from onnxtext.syntax.heuristics.speculative_parse import CERTAIN_TOKENS, MAX_TOKENS
-from onnxtext.syntax.heuristics.strings_and_marks import CUT_SHORT, STRUCTURE
-from onnxtext.syntax.heuristics.tokens import SPELLING
+from onnxtext.syntax.heuristics.string_and_list_errors import CUT_SHORT, STRUCTURE
+from onnxtext.syntax.heuristics.token_errors import SPELLING
 
 _CLOSERS = {"RPAR": "LPAR", "RSQB": "LSQB", "RBRACE": "LBRACE", "MORETHAN": "LESSTHAN"}
 _OPENERS = {opener: closer for closer, opener in _CLOSERS.items()}

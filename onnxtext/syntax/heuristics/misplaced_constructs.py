@@ -17,8 +17,8 @@ from onnxtext.syntax.heuristics.error_context import (
     line_end,
     replace,
 )
-from onnxtext.syntax.heuristics.foreign_syntax import NAMES, closing, in_attributes
-from onnxtext.syntax.heuristics.tokens import ALIASES
+from onnxtext.syntax.heuristics.node_errors import NAMES, closing, in_attributes
+from onnxtext.syntax.heuristics.token_errors import ALIASES
 from onnxtext.tensor.elements import ELEMENTS
 
 _WORDS = frozenset((

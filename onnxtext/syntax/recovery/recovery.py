@@ -32,9 +32,9 @@ from onnxtext.syntax.heuristics.error_context import (
     begins_line,
     indentation,
 )
-from onnxtext.syntax.heuristics.foreign_syntax import unopened
+from onnxtext.syntax.heuristics.node_errors import unopened
 from onnxtext.syntax.heuristics.speculative_parse import Outcome, Region, States
-from onnxtext.syntax.heuristics.tokens import CONFLICT_MARKERS
+from onnxtext.syntax.heuristics.token_errors import CONFLICT_MARKERS
 from onnxtext.syntax.parser.lalr import ERROR_NODE, Machine, Unexpected
 from onnxtext.syntax.parser.parser import Parser
 from onnxtext.syntax.recovery.cascades import CascadeFilter

@@ -16,9 +16,9 @@ from onnxtext.checker.inference.symbolic import onnxruntime_operators
 from onnxtext.checker.inference.symbolic.expressions import Extent
 from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, Shapes, SymbolicShape
 from onnxtext.checker.inference.symbolic.operators import DOMAINS, infer
+from onnxtext.checker.inference.symbolic.parse_sizes import read_dim
 from onnxtext.checker.inference.symbolic.sizes import Sizes
 from onnxtext.checker.inference.symbolic.small_tensors import Value, Values
-from onnxtext.checker.inference.symbolic.spelling import read_dim
 
 _UNKNOWN = (Blob, Reference, RepeatedList, TypedBlob)
 """Attribute values that inference cannot read."""

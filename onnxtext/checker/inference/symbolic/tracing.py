@@ -10,8 +10,8 @@ from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.scopes import GIVEN, Scope
 from onnxtext.checker.inference.symbolic.expressions import product_of, sized, symbols
 from onnxtext.checker.inference.symbolic.operator_call import SymbolicShape
-from onnxtext.checker.inference.symbolic.propagation import SymbolicShapes
 from onnxtext.checker.inference.symbolic.quotients import exact, replaced
+from onnxtext.checker.inference.symbolic.symbolic_shapes import SymbolicShapes
 
 _MOST_VISITED = 100_000
 """Maximum number of value visits in all searches of one `Trace` together."""

@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Explain the type of a value: where it is declared, and where each size comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from onnxtext.ast.model import Node
+from onnxtext.ast.types import Type
+from onnxtext.checker.context.finding import Place, quoted
+from onnxtext.checker.context.scopes import Scope
+from onnxtext.checker.explain_type.determining_sizes import RANK, Part
+from onnxtext.checker.explain_type.explanation_step import Step
+from onnxtext.checker.explain_type.inferred_facts import View
+from onnxtext.checker.explain_type.size_origins import Stories, chain
+from onnxtext.checker.inference.explain_shape_errors import written
+from onnxtext.schemas.type_strings import shown
+
+Where = Callable[[Place], str]
+"""Converts a place to text: `line 12`, or a path in the model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """The explanation of a value's type.
+
+    Attributes:
+        name: the name of the value.
+        type: the type of the value; None if unknown.
+        scope: the graph or function body that defines the value.
+        declarations: the declared types of the value, each with its place.
+        stories: one `Step` for each dimension of the value, or one `Step` for the rank if the value
+            is a scalar or its rank is unknown. `Step.sources` leads to further steps.
+    """
+
+    name: str
+    type: Type | None
+    scope: Scope
+    declarations: tuple[tuple[Type, Place], ...]
+    stories: tuple[Step, ...]
+
+    @property
+    def written(self) -> str | None:
+        """The type as texts write it, such as `float[N, 3]`; None if unknown."""
+        return None if self.type is None else shown(written(self.type))
+
+
+def explain_value(stories: Stories, view: View, name: str) -> Explanation:
+    """Explain the type of a value.
+
+    Args:
+        stories: explains the sizes in the type.
+        view: the inferred facts about the graph or function body that defines the value.
+        name: the name of the value.
+    """
+    type = view.type(name)
+    shape = getattr(type, "shape", None)
+    parts = [Part("dimension", index) for index in range(len(shape or ()))]
+    if not parts and (type is None or hasattr(type, "shape")):
+        parts = [RANK]
+    explained = tuple([stories.story(view, name, part) for part in parts])
+    return Explanation(name, type, view.scope, tuple(declarations(view.scope, name)), explained)
+
+
+def declarations(scope: Scope, name: str) -> Iterator[tuple[Type, Place]]:
+    """Yield each declared type of a value with its place."""
+    for value in (*scope.inputs, *scope.initializers, *scope.infos, *scope.outputs):
+        if value.name == name and value.type is not None:
+            yield value.type, Place(value, ("type",))
+    typed = scope.typed_output(name)
+    if typed is not None:
+        node, index, type = typed
+        yield type, Place(node, ("output_types", index))
+
+
+def definition(scope: Scope, name: str, where: Where) -> str:
+    """Describe the statement that defines a value: "output 1 of `Relu` in … (line 12)"."""
+    place = Place(*scope.definition(name))
+    node = place.item
+    if isinstance(node, Node):
+        label = f" `[{node.name}]`" if node.name else ""
+        number = node.outputs.index(name) + 1
+        return f"output {number} of `{node.op_type}`{label} in {scope.describe()} ({where(place)})"
+    kind = "input" if any(value.name == name for value in scope.inputs) else "initializer"
+    return f"{kind} of {scope.describe()} ({where(place)})"
+
+
+# ---- As text ----------------------------------------------------------------------------------
+
+
+def lines(explanation: Explanation, where: Where, most: int | None) -> Iterator[str]:
+    """Yield the lines of an explanation as text.
+
+    Args:
+        explanation: the explanation.
+        where: converts a place to text.
+        most: the maximum number of steps to show in each chain of steps; None for no limit.
+    """
+    name = explanation.name
+    yield f"{quoted(name)}: {explanation.written or 'unknown type'}"
+    yield f"  {definition(explanation.scope, name, where)}"
+    own = explanation.scope.definition(name)[0]
+    for type, place in explanation.declarations:
+        if place.item is not own or place.part[:1] == ("output_types",):
+            yield f"  declared as `{written(type)}` ({where(place)})"
+    for step in explanation.stories:
+        yield ""
+        yield f"{title(step)}: {verdict(step)}"
+        yield from _steps(step, where, most, "  ")
+
+
+def title(step: Step) -> str:
+    """Return what a step explains: `rank`, or a part such as `dimension 1`."""
+    return "rank" if step.part == RANK else f"{step.part.kind} {step.part.at}"
+
+
+def verdict(step: Step) -> str:
+    """Return the size that a step explains, and its kind: "`batch`, inferred", or "unknown"."""
+    return "unknown" if step.size is None else f"`{step.size}`, {step.kind}"
+
+
+def _steps(step: Step, where: Where, most: int | None, indent: str) -> Iterator[str]:
+    """Yield the sentences of a chain of steps, then those of its sources with more indentation."""
+    *steps, last = chain(step)
+    left_out = 0 if most is None else len(steps) + 1 - most
+    for each in steps[: len(steps) - left_out] if left_out > 1 else steps:
+        yield f"{indent}{sentence(each, where)}"
+    if left_out > 1:
+        yield f"{indent}… {left_out} more steps (--all shows them)"
+    yield f"{indent}{sentence(last, where)}"
+    for source in last.sources:
+        yield f"{indent}- {source.part.of(quoted(source.name))}: {verdict(source)}"
+        yield from _steps(source, where, most, indent + "    ")
+
+
+def sentence(step: Step, where: Where) -> str:
+    """Return one step as a line of text: its place, how the size is known, and its source."""
+    at = f"{where(step.place)}: " if step.place is not None else ""
+    rest = ""
+    if len(step.sources) == 1:
+        source = step.sources[0]
+        rest = f" {source.part.of(quoted(source.name))}"
+    elif step.sources:
+        rest = f" {len(step.sources)} sizes"
+    also = "".join([f"; {item}" for item in step.also])
+    return f"{at}{step.how}{rest}{also}"
+
+
+# ---- As objects -------------------------------------------------------------------------------
+
+
+def as_object(explanation: Explanation, where: Callable[[Place], dict[str, Any]]) -> dict[str, Any]:
+    """Convert an explanation to a JSON object, which lists the steps for each size.
+
+    Args:
+        explanation: the explanation.
+        where: converts a place to a JSON object.
+    """
+    name, scope = explanation.name, explanation.scope
+    return {
+        "value": name,
+        "graph": scope.name,
+        "type": explanation.written,
+        "definition": where(Place(*scope.definition(name))),
+        "declarations": [
+            {"type": written(type), **where(place)} for type, place in explanation.declarations
+        ],
+        "sizes": [_object(step, where) for step in explanation.stories],
+    }
+
+
+def _object(step: Step, where: Callable[[Place], dict[str, Any]]) -> dict[str, Any]:
+    sequence = list(chain(step))
+    return {
+        "part": step.part.kind,
+        "index": step.part.at,
+        "size": step.size,
+        "kind": step.kind,
+        "steps": [
+            {
+                "value": each.name,
+                "part": each.part.kind,
+                "index": each.part.at,
+                "size": each.size,
+                "kind": each.kind,
+                "text": each.how,
+                "also": each.also,
+                **(where(each.place) if each.place is not None else {}),
+            }
+            for each in sequence
+        ],
+        "sources": [
+            {"value": source.name, **_object(source, where)} for source in sequence[-1].sources
+        ],
+    }

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Define one step of the explanation of a size: of a dimension, rank or tensor element."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from onnxtext.ast.types import Type
+from onnxtext.checker.context.compare_declared_types import plain_dim
+from onnxtext.checker.context.finding import Place
+from onnxtext.checker.explain_type.determining_sizes import Part
+from onnxtext.checker.explain_type.inferred_facts import View
+from onnxtext.checker.inference.symbolic.expressions import text
+
+Kind = Literal["declared", "stored", "inferred", "assumed", "unknown"]
+Wanted = tuple[View, str, Part]
+"""A size to explain: (view of a graph, name of a value, part of the value)."""
+
+
+@dataclass(slots=True)
+class Step:
+    """One step of an explanation: it explains one size of a value.
+
+    Attributes:
+        view: the inferred facts about the graph or function body that has the value.
+        name: the name of the value.
+        part: the part of the value that has the size: a dimension, an element or the rank.
+        size: the size as text; None if unknown.
+        kind: `declared` by an input, `stored` in an initializer, `inferred` from a node, `assumed`
+            if only a declaration gives the size of a node's output, or `unknown`.
+        how: the explanation, such as "`MatMul` takes it from". In messages, the sizes of `sources`
+            follow this text.
+        place: the statement that determines the size; None if there is none.
+        also: further facts, as sentences.
+        sources: the steps for the sizes from which this size is computed. If this size is unknown,
+            the steps for the sizes that would determine it.
+    """
+
+    view: View
+    name: str
+    part: Part
+    size: str | None
+    kind: Kind
+    how: str
+    place: Place | None = None
+    also: list[str] = field(default_factory=list)
+    sources: list[Step] = field(default_factory=list)
+
+
+def size_of(view: View, name: str, part: Part) -> str | None:
+    """Return a dimension, an element or the rank of a value as text; None if unknown."""
+    if part.kind == "element":
+        value = view.value(name)
+        extent = value.items[part.at] if value and part.at < len(value.items) else None
+        return None if extent is None else text(extent)
+    found = part_of(view.type(name), part)
+    return None if found is None else str(found)
+
+
+def part_of(type: Type | None, part: Part) -> int | str | None:
+    """Return the rank or a dimension of a type; None if unknown, or if the part is an element."""
+    shape = getattr(type, "shape", None)
+    if shape is None or part.kind == "element":
+        return None
+    if part.kind == "rank":
+        return len(shape)
+    found = plain_dim(shape[part.at]) if part.at < len(shape) else None
+    return None if found is None or found == "" or (isinstance(found, int) and found < 0) else found

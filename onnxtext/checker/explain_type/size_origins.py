@@ -1,0 +1,305 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Explain a size: follow it from the outputs of nodes to their inputs, back to its declaration.
+
+The explanation of an unknown size ends at the node that makes the size unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from onnxtext.ast.model import Node
+from onnxtext.ast.tensors_and_attributes import Reference
+from onnxtext.ast.types import TensorType, Type
+from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.finding import Finding, Place, quoted
+from onnxtext.checker.context.operator_resolution import Target, targets
+from onnxtext.checker.context.scopes import GIVEN, Scope
+from onnxtext.checker.context.signatures import Signature
+from onnxtext.checker.explain_type.bodies import made_by_bodies, passed_to_body
+from onnxtext.checker.explain_type.determining_sizes import (
+    RANK,
+    Influence,
+    NodeFacts,
+    Part,
+    computed,
+    influences,
+    missing,
+)
+from onnxtext.checker.explain_type.explanation_step import Step, Wanted, part_of, size_of
+from onnxtext.checker.explain_type.inferred_facts import View
+from onnxtext.checker.explain_type.unknown_sizes import needs, operator_reason
+from onnxtext.checker.inference.explain_shape_errors import written
+from onnxtext.checker.inference.function_attributes import bound_node
+from onnxtext.checker.inference.onnx_errors import errors_of
+from onnxtext.checker.inference.symbolic.expressions import Extent
+from onnxtext.checker.inference.symbolic.symbolic_types import SymbolicStep
+
+_MOST_STEPS = 20_000
+"""The maximum number of steps in all explanations of one model together."""
+_MOST_OTHERS = 3
+"""The maximum number of further equal sizes that a step lists."""
+_DEEPEST = 30
+"""The maximum number of steps with several sources along one chain."""
+
+
+Declared = tuple[Type, Place]
+"""A declared type and its place."""
+
+
+@dataclass(slots=True)
+class _Task:
+    """A step, and the sizes that its `sources` will explain."""
+
+    step: Step
+    wanted: list[Wanted]
+    depth: int
+
+
+class Stories:
+    """Explains sizes of the values of a checked model; an explanation consists of `Step`s.
+
+    Args:
+        subject: the model.
+        findings: the findings of the model's shape inference, which explain unknown sizes.
+        most: the maximum number of steps in all explanations together.
+    """
+
+    def __init__(
+        self, subject: Subject, findings: list[Finding], *, most: int = _MOST_STEPS
+    ) -> None:
+        self._targets = targets(subject)
+        self._shapes = SymbolicStep()
+        self._errors = {
+            id(finding.places[0].item): finding.message
+            for finding in (*findings, *errors_of(subject))
+            if finding.places
+        }
+        self._left = most
+
+    def story(self, view: View, name: str, part: Part) -> Step:
+        """Explain a size of a value; return its `Step`, whose `sources` lead back to declarations.
+
+        Args:
+            view: the inferred facts about the graph that defines the value, or about a graph nested
+                in it.
+            name: the name of the value.
+            part: the part of the value that has the size: a dimension, an element or the rank.
+        """
+        first = self._task(view, name, part, 0)
+        seen = {(id(view.scope), name, part): first.step}
+        stack = [first]
+        while stack:
+            task = stack.pop()
+            for other, source, of in task.wanted:
+                key = id(other.scope), source, of
+                if key in seen:
+                    task.step.sources.append(
+                        replace(seen[key], how="explained above", also=[], sources=[])
+                    )
+                    continue
+                self._left -= 1
+                if self._left < 0 or task.depth > _DEEPEST:
+                    task.step.also.append("the earlier steps are left out: there are too many")
+                    break
+                next_task = self._task(other, source, of, task.depth + (len(task.wanted) > 1))
+                seen[key] = next_task.step
+                task.step.sources.append(next_task.step)
+                stack.append(next_task)
+        return first.step
+
+    # ---- One step ---------------------------------------------------------------------------
+
+    def _task(self, view: View, name: str, part: Part, depth: int) -> _Task:
+        inner: View | None = view
+        while inner is not None and name not in inner.scope.position:
+            inner = inner.outer()
+        if inner is None:
+            step = Step(view, name, part, None, "unknown", f"nothing defines {quoted(name)}")
+            return _Task(step, [], depth)
+        step = Step(inner, name, part, size_of(inner, name, part), "inferred", "")
+        at = inner.scope.position[name]
+        wanted = self._given(step) if at == GIVEN else self._computed(step, at)
+        return _Task(step, wanted, depth)
+
+    def _given(self, step: Step) -> list[Wanted]:
+        """Complete a step for an input or initializer; return the sizes to explain next."""
+        name, scope = step.name, step.view.scope
+        value = scope.given[name]
+        step.place = Place(value, ("type",))
+        index = next((i for i, other in enumerate(scope.inputs) if other.name == name), None)
+        if index is None:  # an initializer
+            step.kind = "stored" if step.size is not None else "unknown"
+            step.how = f"the initializer {quoted(name)} stores it"
+            if step.size is None:
+                reason = "it has too many, or they are not integers"
+                step.how = f"the elements of {quoted(name)} are not tracked: {reason}"
+            return []
+        step.place = Place(value, ("name",)) if value.type is None else step.place
+        own = part_of(value.type, step.part)
+        if own is not None and step.part.kind != "element":
+            step.kind, step.how = "declared", f"the input {quoted(name)} declares it"
+            return []
+        passed = self._passed(step, index)
+        if passed is not None:
+            return passed
+        step.kind = "unknown" if step.size is None else "declared"
+        input = f"the input {quoted(name)}"
+        if step.part.kind == "element":
+            step.how = f"the caller chooses the elements of {input}"
+        elif step.size is not None:
+            step.how = f"{input} has it"
+        elif step.part == RANK:
+            step.how = f"{input} is declared without a shape"
+        else:
+            step.how = f"{input} is declared without this size"
+        return []
+
+    def _passed(self, step: Step, index: int) -> list[Wanted] | None:
+        """Explain an input of a function or body by the passed value; None if that is unknown."""
+        view, scope = step.view, step.view.scope
+        if scope.kind == "function":
+            found = view.caller()
+            if found is None:
+                return None
+            caller, node = found
+            if index >= len(node.inputs) or not node.inputs[index]:
+                step.kind, step.how = "unknown", "the call does not pass this input"
+                return []
+            step.place = Place(node, ("inputs", index))
+            step.how = f"the call of {quoted(scope.name)} passes"
+            step.kind = "inferred" if step.size is not None else "unknown"
+            return [(caller, node.inputs[index], step.part)]
+        outer = view.outer()
+        if scope.holder is None or outer is None:
+            return None
+        return passed_to_body(step, scope.holder, outer, index)
+
+    def _computed(self, step: Step, at: int) -> list[Wanted]:
+        """Complete a step for the output of node `at`; return the sizes to explain next."""
+        scope = step.view.scope
+        node = scope.nodes[at]
+        target = self._targets[id(scope)][at]
+        output = node.outputs.index(step.name)
+        step.place = Place(node, ("outputs", output))
+        called = quoted(node.op_type)
+        declared = _declaration(scope, node, output) if step.part.kind != "element" else None
+        made = step.view.made(node)
+        type = made[output] if made is not None and output < len(made) else None
+        confirmed = target is not None if made is None else part_of(type, step.part) is not None
+        if step.size is not None and declared is not None and not confirmed:
+            own, step.place = declared
+            step.kind = "assumed"
+            why = "does not determine it" if target is not None else "is an unknown operator"
+            step.how = f"it is declared as `{written(own)}`; {called} {why}"
+            return []
+        if step.size is not None and declared is not None:
+            given, found = part_of(declared[0], step.part), part_of(type, step.part)
+            if given is not None and found is not None and given != found:
+                step.also.append(f"it is declared as `{given}`; {called} gives `{found}`")
+        step.kind = "unknown" if step.size is None else "inferred"
+        if id(node) in self._errors and step.size is None:
+            step.how = f"{called} has an error: {self._errors[id(node)]}"
+            return []
+        if isinstance(target, Scope):
+            return self._call(step, node, output)
+        children = scope.children.get(at)
+        if children:
+            return made_by_bodies(step, node, output, children)
+        return self._operator(step, node, output, target, declared)
+
+    def _call(self, step: Step, node: Node, output: int) -> list[Wanted]:
+        function = step.view.call(node)
+        if function is None or output >= len(function.scope.outputs):
+            step.how = f"the call of {quoted(node.op_type)} is not analyzed"
+            return []
+        step.how = f"the function {quoted(node.op_type)} gives"
+        return [(function, function.scope.outputs[output].name, step.part)]
+
+    def _operator(
+        self, step: Step, node: Node, output: int, target: Target, declared: Declared | None
+    ) -> list[Wanted]:
+        called = quoted(node.op_type)
+        if not isinstance(target, Signature):
+            step.how = operator_reason(node, step.view.scope)
+            return []
+        facts = self._facts(step.view, node, target)
+        if step.size is None:
+            wanted = self._sources(step, node, missing(facts, output, step.part))
+            if wanted:
+                step.how = needs(called, len(wanted))
+            else:
+                step.how = operator_reason(node, step.view.scope, facts, step.part)
+            return wanted
+        if (
+            declared is not None
+            and step.view.made(node) is None
+            and part_of(declared[0], step.part) is not None
+            and computed(facts, output, step.part) is None
+        ):
+            step.kind, step.how = "declared", f"it is declared as `{written(declared[0])}`"
+            return []
+        if step.part.kind == "rank":
+            step.how = f"{called} computes it"
+            return []
+        found = influences(facts, output, step.part, _extent(step, self._shapes))
+        sizes = [size_of(step.view, node.inputs[one.input], one.part) for one in found]
+        if not found:
+            step.how = f"{called} computes it"
+            if node.attributes:
+                step.how = f"{called}: its attributes give it"
+            return []
+        if all(size == step.size for size in sizes):
+            step.how = f"{called} takes it from"
+            first, *others = found
+            shown = dict.fromkeys([one.part.of(quoted(node.inputs[one.input])) for one in others])
+            shown.pop(first.part.of(quoted(node.inputs[first.input])), None)
+            step.also += [f"{other} is the same" for other in list(shown)[:_MOST_OTHERS]]
+            return self._sources(step, node, [first])
+        step.how = f"{called} computes it from"
+        return self._sources(step, node, found)
+
+    def _sources(self, step: Step, node: Node, found: list[Influence]) -> list[Wanted]:
+        """Return the sizes to explain next, each once: several inputs may be the same value."""
+        return list(dict.fromkeys([(step.view, node.inputs[one.input], one.part) for one in found]))
+
+    def _facts(self, view: View, node: Node, target: Signature) -> NodeFacts:
+        shapes = [self._shapes.shape(view.type(name)) if name else None for name in node.inputs]
+        values = [view.value(name) if name else None for name in node.inputs]
+        if any(type(attribute.value) is Reference for attribute in node.attributes):
+            parameters = view.parameters()
+            node = node if parameters is None else bound_node(node, parameters)
+        return NodeFacts(target, node, tuple(shapes), tuple(values))
+
+
+def chain(step: Step) -> Iterator[Step]:
+    """Yield a step, then its source, and so on, until a step has no source or several sources."""
+    yield step
+    while len(step.sources) == 1:
+        step = step.sources[0]
+        yield step
+
+
+def _extent(step: Step, shapes: SymbolicStep) -> Extent:
+    """Return the dimension or element of a step as a symbolic expression; None if unknown."""
+    if step.part.kind == "element":
+        value = step.view.value(step.name)
+        return None if value is None else value.items[step.part.at]
+    type = step.view.type(step.name)
+    shape = shapes.shape(type)
+    if shape is None:  # a sparse tensor
+        shape = shapes.shape(TensorType("float", getattr(type, "shape", None)))
+    return None if shape is None else shape[step.part.at]
+
+
+def _declaration(scope: Scope, node: Node, output: int) -> Declared | None:
+    """Return the declared type of an output and its place; None if it is not declared."""
+    if node.output_types:
+        own = node.output_types[output]
+        if own is not None:
+            return own, Place(node, ("output_types", output))
+    for value in (*scope.infos, *scope.outputs):
+        if value.name == node.outputs[output] and value.type is not None:
+            return value.type, Place(value, ("type",))
+    return None

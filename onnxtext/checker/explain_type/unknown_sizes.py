@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Explain why a size of an operator's output is unknown."""
+
+from __future__ import annotations
+
+from onnxtext.ast.model import Node
+from onnxtext.checker.context.checked_model import plain_domain
+from onnxtext.checker.context.finding import quoted
+from onnxtext.checker.context.scopes import Scope
+from onnxtext.checker.explain_type.determining_sizes import RANK, NodeFacts, Part, broadcast_sizes
+from onnxtext.checker.inference.symbolic.expressions import text
+from onnxtext.checker.inference.symbolic.operators import SHAPES_ALONE
+
+_DATA_DEPENDENT = {
+    "NonZero": "the number of elements that are not 0",
+    "Unique": "the number of different elements",
+    "Compress": "the number of elements that the condition selects",
+    "NonMaxSuppression": "the number of boxes that are kept",
+    "StringSplit": "the number of parts of the strings",
+    "SequenceAt": "the element of the sequence",
+    "ConcatFromSequence": "the elements of the sequence",
+    "SplitToSequence": "the lengths of the parts",
+    "Optional": "the value",
+    "OptionalGetElement": "the value",
+    "CategoryMapper": "the data",
+}
+"""For operators with data-dependent output sizes: the data that determines these sizes."""
+
+
+def needs(called: str, count: int) -> str:
+    """Return the start of a sentence that ends with the sizes: "`Add` needs the unknown".
+
+    Args:
+        called: the operator, in backticks.
+        count: the number of unknown sizes.
+    """
+    return f"{called} needs the unknown" if count == 1 else f"{called} needs unknown sizes:"
+
+
+def operator_reason(
+    node: Node, scope: Scope, facts: NodeFacts | None = None, part: Part = RANK
+) -> str:
+    """Return a sentence that explains why a size of a node's output is unknown.
+
+    Args:
+        node: the node.
+        scope: the graph or function body that contains the node.
+        facts: the facts about the node's inputs; None for an unknown operator.
+        part: the part of the output that has the unknown size.
+    """
+    called = quoted(node.op_type)
+    domain = plain_domain(node.domain)
+    if facts is None:
+        if scope.opsets is not None and domain not in scope.opsets.versions:
+            return f"{called} is of the domain `{domain or 'ai.onnx'}`, which is not imported"
+        return f"{called} is an unknown operator of the domain `{domain or 'ai.onnx'}`"
+    if not domain and node.op_type in _DATA_DEPENDENT:
+        return f"{called} depends on data: {_DATA_DEPENDENT[node.op_type]}"
+    if part.kind == "element":
+        return f"the elements that {called} computes are not tracked: they depend on data"
+    has_shapes = all(
+        shape or not name for name, shape in zip(node.inputs, facts.shapes, strict=True)
+    )
+    if has_shapes and part.kind == "dimension" and not domain and node.op_type in SHAPES_ALONE:
+        sizes = broadcast_sizes(facts, part)
+        if len(sizes) > 1 and None not in sizes:
+            shown = " and ".join([f"`{text(size)}`" for size in sizes if size is not None])
+            return f"{called} broadcasts {shown}, and each of them may be 1 at run time"
+    return f"neither onnx nor onnxtext infers this size of {called}"

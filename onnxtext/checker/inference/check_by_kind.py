@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Check the types of a large model by one node of each kind.
+
+The output types of a node, and its type and shape errors, depend only on its kind: the operator,
+the attributes, the types of the inputs and the declared types of the outputs, and for some
+operators the elements of small inputs, such as axes. The value of a float attribute has no effect.
+Large models have few kinds. So types are propagated by kind, and a small model is made of the first
+node of each kind. If the small model has no type or shape errors, the large model has none either.
+The body of a function is visited once for each kind of its calls.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from onnxtext.ast.model import Graph, Model, Node, ValueInfo
+from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType
+from onnxtext.ast.types import TensorType, Type
+from onnxtext.checker.context.checked_model import Options, Subject, cached
+from onnxtext.checker.context.compare_declared_types import plain_dim
+from onnxtext.checker.context.operator_resolution import Target, targets
+from onnxtext.checker.context.scopes import Scope
+from onnxtext.checker.context.signatures import Signature
+from onnxtext.checker.inference.element_types import TypeInference
+from onnxtext.checker.inference.kind_facts import is_plain_dim
+from onnxtext.checker.inference.onnx_errors import errors_of, whole_model
+from onnxtext.checker.inference.propagate_by_kind import Inconclusive, Kinds
+from onnxtext.proto.encode.lower import lower_pieces
+from onnxtext.proto.encode.lower_error import LowerError
+from onnxtext.proto.generic_records import RecordError
+
+_LEAST_NODES = 200
+"""Models with fewer nodes are checked node by node."""
+
+
+def fits_by_kind(subject: Subject) -> bool:
+    """Whether checking one node of each kind proves that a model has no type or shape errors.
+
+    False does not mean that there are errors.
+    """
+    return _propagated(subject) is not None
+
+
+def sizes_fit_by_kind(subject: Subject) -> bool:
+    """Whether checking one node of each kind proves that symbolic dimensions are consistent.
+
+    Also False if a node limits a symbol, for example to one number, or equates two symbols.
+    """
+    kinds = _propagated(subject)
+    return kinds is not None and kinds.symbols.fits
+
+
+def types_by_kind(subject: Subject) -> dict[int, dict[str, Type]] | None:
+    """Return the types of all values, by `id(scope)` and value name, as propagated by kind.
+
+    Return None if `fits_by_kind` is False, or if types may depend on the elements of tensors.
+    """
+    kinds = _propagated(subject)
+    if kinds is None or kinds.depends_on_values:
+        return None  # `ShapeInference` infers more where types depend on values
+    return {id(scope): kinds.types_in(scope) for scope in subject.scopes}
+
+
+@cached
+def _propagated(subject: Subject) -> Kinds | None:
+    """Propagate types by kind through a model; return None unless this proves it free of errors."""
+    if errors_of(subject) or subject.main is None or subject.model is None:
+        return None
+    if subject.node_count < _LEAST_NODES or not _may_fit(subject):
+        return None
+    kinds = Kinds(subject, subject.main)
+    try:
+        kinds.scope(subject.main)
+        if not all(map(kinds.has_visited, subject.scopes)):
+            return None  # a function is never called
+        small = _small_model(subject.model, kinds)
+        data = b"".join(lower_pieces(small))
+    except (Inconclusive, LowerError, RecordError):
+        return None
+    made = Subject(small, Options(encoded=lambda: data, inference=subject.options.inference))
+    if TypeInference(made).run() or whole_model(made) is not None:
+        return None
+    return kinds
+
+
+def _may_fit(subject: Subject) -> bool:
+    """Whether types can be propagated by kind through all graphs and operators of a model."""
+    if any(scope.kind not in ("main", "nested", "function") for scope in subject.scopes):
+        return False
+    for scope in subject.scopes:
+        called = {id(target): target for target in targets(subject)[id(scope)]}
+        if not all(map(_is_supported, called.values())):
+            return False
+        if any(scope.nodes[index].op_type != "If" for index in scope.children):
+            return False
+    return True
+
+
+def _is_supported(target: Target) -> bool:
+    """Whether a node has an operator of the standard domain, or calls a function."""
+    if type(target) is Signature:
+        return not target.domain and not target.origin
+    return type(target) is Scope
+
+
+def is_full(type: Type) -> bool:
+    """Whether a type is a tensor type with known element type, rank and dimensions.
+
+    A symbol is a known dimension.
+    """
+    if not isinstance(type, TensorType) or type.shape is None or type.element == "undefined":
+        return False
+    return all(map(is_plain_dim, map(plain_dim, type.shape)))
+
+
+def _small_model(model: Model, kinds: Kinds) -> Model:
+    """Return a model with one node of each kind; each node has model inputs of its own."""
+    graph = Graph("kinds")
+    for number, kind in enumerate(kinds.kinds):
+        node = replace(
+            kind.node,
+            inputs=tuple([name and f"{name}_{number}" for name in kind.node.inputs]),
+            outputs=tuple([name and f"{name}_{number}" for name in kind.node.outputs]),
+            output_types=kind.declared,
+        )
+        graph.nodes.append(node)
+        for name, plain, type in zip(node.inputs, kind.node.inputs, kind.given, strict=True):
+            tensor = kind.constants.get(plain)
+            if tensor is not None:
+                value = Attribute("value", AttributeType.TENSOR, tensor)
+                graph.nodes.insert(-1, Node("Constant", (), (name,), (value,)))
+            elif name:
+                graph.inputs.append(ValueInfo(name, type))
+    return Model(
+        graph=graph, ir_version=model.ir_version, opset_imports=model.opset_imports,
+        presence=model.presence,
+    )  # fmt: skip

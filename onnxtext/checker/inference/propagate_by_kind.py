@@ -1,0 +1,385 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Propagate types, symbolic shapes and small values; infer only one node of each kind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from onnxtext.ast.model import Node
+from onnxtext.ast.tensors_and_attributes import Attribute, Tensor
+from onnxtext.ast.types import Type
+from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.finding import Place
+from onnxtext.checker.context.operator_resolution import Target, targets
+from onnxtext.checker.context.scopes import Scope
+from onnxtext.checker.context.signatures import Signature
+from onnxtext.checker.inference.call_memo import CallMemo
+from onnxtext.checker.inference.control_flow_types import live_branch
+from onnxtext.checker.inference.element_types import bind
+from onnxtext.checker.inference.function_attributes import bound_node, call_attributes
+from onnxtext.checker.inference.kind_facts import (
+    LARGE,
+    LONGEST,
+    NOTHING,
+    TENSOR,
+    Fact,
+    Facts,
+    FactTable,
+    Kind,
+    Reads,
+    Symbols,
+    keeps_type,
+    key_maker,
+    named,
+    reads,
+    shapes_of,
+    types_of,
+)
+from onnxtext.checker.inference.node_inference import Answer, NodeInference
+from onnxtext.checker.inference.shape_environment import input_symbols, replaceable_inputs
+from onnxtext.checker.inference.symbolic.operator_call import SymbolicShape
+from onnxtext.checker.inference.symbolic.operators import depends_on_types_alone
+from onnxtext.checker.inference.symbolic.shape_merging import either
+from onnxtext.checker.inference.symbolic.small_tensors import Value, Values, agreed, stored_value
+from onnxtext.checker.inference.symbolic.symbolic_shapes import declares_types
+from onnxtext.checker.inference.type_merging import TypeMerger, Types
+from onnxtext.proto.encode.lower_error import LowerError
+from onnxtext.proto.encode.types_and_tensors import lower_tensor
+from onnxtext.schemas.type_strings import type_text
+
+_LEAST_REPEATS = 4
+"""Minimum average number of nodes per kind; with fewer, propagation stops (`_check_count`)."""
+_FEW_KINDS = 50
+"""Number of kinds that are allowed in every model."""
+_NODES_PER_FURTHER_KIND = 40
+"""One further kind is allowed for each group of this many nodes."""
+
+Tensors = tuple[Tensor | None, ...]
+
+
+class Inconclusive(Exception):
+    """Raised if checking one node of each kind does not prove that a model has no type errors.
+
+    Possible reasons: there are too many kinds, a type is unknown, or a node may have an error.
+    """
+
+
+class Kinds:
+    """Propagates types through a model, with one inference per kind of nodes (see `check_by_kind`).
+
+    Attributes:
+        kinds: the kinds found so far, each with its first node.
+        symbols: infers the symbolic shapes of these nodes.
+        depends_on_values: whether an output type may depend on the elements of an input.
+    """
+
+    def __init__(self, subject: Subject, main: Scope) -> None:
+        self.kinds: list[Kind] = []
+        self.symbols = Symbols()
+        self.depends_on_values = False
+        self._inference = NodeInference.of(subject)
+        self._opsets = main.opsets
+        self._main = main
+        self._calls = CallMemo(subject)
+        self._merger = TypeMerger(input_symbols(subject))
+        self._parameters: Mapping[str, Attribute] = {}
+        self._targets = targets(subject)
+        self._ir_version = subject.ir_version
+        self._key = key_maker()
+        self._table = FactTable()
+        # One dict for all scopes: redefined names are errors, and the model has no errors.
+        self._types: dict[str, Fact | None] = {"": None}
+        self._values: dict[str, Value] = {}
+        self._constants: dict[str, Tensor] = {}
+        self._nested: dict[int, dict[str, Type]] = {}
+        self._made: dict[tuple[object, ...], tuple[Facts, Values]] = {}
+        self._reads: dict[int, Reads] = {}
+        self._fitting: set[tuple[int, int]] = set()
+        self._kept: list[object] = []  # keeps alive the objects whose ids are in keys
+        self._seen = 0
+        nodes = subject.node_count
+        self._most_kinds = _FEW_KINDS + nodes // _NODES_PER_FURTHER_KIND
+
+    def types_in(self, scope: Scope) -> dict[str, Type]:
+        """Return the types of the values of a visited graph or function body, by name."""
+        known = self._nested.get(id(scope))
+        return known if known is not None else self._types_of(scope)
+
+    def has_visited(self, scope: Scope) -> bool:
+        """Whether a graph or function body was visited, so that `types_in` knows its types."""
+        return scope is self._main or id(scope) in self._nested
+
+    def _types_of(self, scope: Scope) -> dict[str, Type]:
+        facts = {name: self._types.get(name) for name in scope.position}
+        return {name: fact.type for name, fact in facts.items() if fact is not None}
+
+    def _declared(self, type: Type | None) -> Fact:
+        if type is None:
+            raise Inconclusive
+        return self._table.declared(type)
+
+    # ---- Graphs -----------------------------------------------------------------------------
+
+    def scope(self, scope: Scope) -> None:
+        """Infer the types of all values of a graph and its nested graphs.
+
+        Raises:
+            Inconclusive: one node of each kind does not prove that there are no type errors.
+        """
+        types, declared_type = self._types, self._declared
+        for value in (*scope.inputs, *scope.initializers):
+            fact = declared_type(value.type)
+            if types.setdefault(value.name, fact) is not fact:
+                raise Inconclusive
+        self._add_constants(scope)
+        declared: dict[str, Fact] = {}
+        for value in (*scope.infos, *scope.outputs):
+            fact = declared_type(value.type)
+            if declared.setdefault(value.name, fact) is not fact:
+                raise Inconclusive
+        self._nodes(scope, declared)
+        for name, wanted in declared.items():
+            found = types.get(name)
+            if name not in scope.position or found is None:
+                raise Inconclusive
+            if found is not wanted and (id(wanted), id(found)) not in self._fitting:
+                self._require_agreement(wanted, found, Place(scope.original))
+        if scope.parent is not None:  # another branch may use the same names
+            self._nested[id(scope)] = self._types_of(scope)
+
+    def _require_agreement(self, declared: Fact, found: Fact, place: Place) -> None:
+        """Require a declared type to agree with the computed type, and to add nothing to it."""
+        if self._merged(declared.type, found.type) != found.type:
+            raise Inconclusive
+        self.symbols.equate(declared.shape, found.shape, place)
+        self._fitting.add((id(declared), id(found)))
+
+    def _add_constants(self, scope: Scope) -> None:
+        variable = replaceable_inputs(scope, self._ir_version)
+        for value in scope.initializers:
+            fact, constant = self._types[value.name], LARGE
+            if fact is not None and fact.is_small and value.name not in variable:
+                constant = self._table.constant(fact, value.data)
+                known = self._table.value(stored_value(constant.type, constant.data))
+                if known is not None:
+                    self._values[value.name] = known
+            self._constants[value.name] = constant
+
+    def _nodes(self, scope: Scope, declared: dict[str, Fact]) -> None:
+        types, values, children = self._types, self._values, scope.children
+        known_types = self._table.known
+        for index, (node, target) in enumerate(
+            zip(scope.nodes, self._targets[id(scope)], strict=True)
+        ):
+            outputs, own_types = node.outputs, node.output_types
+            typed: Facts = ()
+            if own_types:
+                try:
+                    if len(own_types) == 1:
+                        typed = (known_types[id(own_types[0])],)
+                    else:
+                        typed = tuple([known_types[id(type)] for type in own_types])
+                except KeyError:
+                    typed = self._typed(node, declared)
+            elif declared:
+                typed = tuple(map(declared.get, outputs))
+            if children and index in children:
+                found, known = self._branches(node, target, children[index], typed)
+            else:
+                found, known = self._node(node, target, typed, self._seen + index)
+            if len(found) == 1:
+                types[outputs[0]] = found[0]
+            else:
+                types.update(zip(outputs, found, strict=True))
+            if known:
+                for name, value in zip(outputs, known, strict=False):
+                    if name and value is not None:
+                        values[name] = value
+        self._seen += len(scope.nodes)
+
+    def _typed(self, node: Node, declared: dict[str, Fact]) -> Facts:
+        """Return facts about the declared types of a node's outputs."""
+        pairs = zip(node.output_types, node.outputs, strict=True)
+        return tuple([declared.get(n) if t is None else self._declared(t) for t, n in pairs])
+
+    # ---- Kinds ------------------------------------------------------------------------------
+
+    def _node(self, node: Node, target: Target, typed: Facts, visited: int) -> tuple[Facts, Values]:
+        """Return the types and values of the outputs of a node that has no nested graphs."""
+        own = self._reads.get(id(target))
+        if own is None:
+            own = self._reads[id(target)] = reads(target)
+        if own is TENSOR:
+            return self._constant(node, target, typed)
+        try:
+            key = self._key(node, target, self._types, typed, self._parameters, LONGEST)
+        except KeyError:
+            raise Inconclusive from None
+        passed: Values = ()
+        read: Tensors = ()
+        if own is not NOTHING:
+            if own.values and self.symbols.fits:
+                passed = tuple(map(self._values.get, node.inputs))
+                if own.all_values and None in passed:
+                    passed = ()
+            if own.constants is not None:
+                read = tuple(map(self._constants.get, node.inputs[own.constants :]))
+            key += (*map(id, passed), *map(id, read))
+        known = self._made.get(key)
+        if known is None:
+            self._check_count(visited)
+            found, made = self._new(node, target, key[2], typed, passed, read)
+            known = self._made[key] = found, made if any(made) else ()
+        return known
+
+    def _check_count(self, visited: int) -> None:
+        """Raise `Inconclusive` if `visited` nodes have too many kinds to save time."""
+        if len(self.kinds) > max(self._most_kinds, visited // _LEAST_REPEATS):
+            raise Inconclusive
+
+    def _constant(self, node: Node, target: Target, typed: Facts) -> tuple[Facts, Values]:
+        """Return the type and value of a `Constant`; its kind depends on the type of its tensor."""
+        tensor = node.attributes[0].value if len(node.attributes) == 1 else None
+        constant = LARGE
+        if isinstance(tensor, Tensor) and not tensor.decorators and len(node.outputs) == 1:
+            fact = self._table.declared(tensor.type)
+            key = id(target), typed, fact
+            constant = self._table.constant(fact, tensor.data)
+        else:
+            key = self._key(node, target, {"": None}, typed, self._parameters, LONGEST)
+        made = self._made.get(key)
+        if made is None:
+            self._check_count(self._seen)
+            made = self._made[key] = self._new(node, target, (), typed, (), ())
+        self._constants |= {name: constant for name in node.outputs if name}
+        if constant is LARGE:
+            return made
+        value = self._table.value(stored_value(constant.type, constant.data))
+        return made[0], (value if value is not None and value.is_useful() else None,)
+
+    def _new(
+        self, node: Node, target: Target, given: Facts, typed: Facts, passed: Values,
+        read: Tensors,
+    ) -> tuple[Facts, Values]:  # fmt: skip
+        """Infer the types and values of the outputs of the first node of a kind."""
+        if type(target) is Scope:
+            return self._call(node, target, given, typed, passed, read)
+        if type(target) is not Signature or any(tensor is LARGE for tensor in read):
+            raise Inconclusive
+        if any(fact is None for fact, name in zip(given, node.inputs, strict=True) if name):
+            raise Inconclusive
+        if not depends_on_types_alone(target.name, len(given)):
+            self.depends_on_values = True
+        names = [f"i{index}" if name else "" for index, name in enumerate(node.inputs)]
+        results = [f"o{index}" if name else "" for index, name in enumerate(node.outputs)]
+        attributes = bound_node(node, self._parameters).attributes
+        sample = Node(node.op_type, tuple(names), tuple(results), attributes, None,
+                      node.domain, node.overload)  # fmt: skip
+        constants = named(names[len(names) - len(read) :], read)
+        inputs = types_of(given)
+        computed: Answer = (inputs[0],) if keeps_type(target, node, inputs) else ()
+        if not computed:
+            data = {name: _encoded(tensor) for name, tensor in constants.items()}
+            computed = self._inference.plain(target, sample, inputs, data, self._opsets)
+        if not isinstance(computed, tuple):
+            raise Inconclusive
+        self._kept.append(sample)
+        shapes, values = self.symbols.step(node, target, typed, given, passed)
+        self.kinds.append(Kind(sample, inputs, constants, types_of(typed)))
+        made = self._all_joined(node, typed, computed, shapes)
+        return made, tuple(map(self._table.value, values))
+
+    def _call(
+        self, node: Node, function: Scope, given: Facts, typed: Facts, passed: Values,
+        read: Tensors,
+    ) -> tuple[Facts, Values]:  # fmt: skip
+        """Infer the types and values of the outputs of the first function call of a kind."""
+        opsets, own = self._opsets, function.opsets
+        if (
+            declares_types(function)
+            or opsets is None
+            or own is None
+            or opsets.versions.get("") != own.versions.get("")
+            or len(given) != len(function.inputs)
+            or len(node.outputs) > len(function.outputs)
+            or not self._calls.enter(function)
+        ):
+            raise Inconclusive
+        before = self._types, self._values, self._constants, self._parameters
+        self._parameters = call_attributes(function.owner, node, self._parameters)
+        self._kept += self._parameters.values()
+        names = [value.name for value in function.inputs]
+        self._types = {"": None, **dict(zip(names, given, strict=True))}
+        self._values = named(names, passed)
+        self._constants = named(names, read)
+        self._nodes(function, {})
+        self._nested.setdefault(id(function), self._types_of(function))
+        results = [value.name for value in function.outputs]
+        made = tuple(map(self._types.get, results))
+        values = tuple(map(self._values.get, results))
+        self._types, self._values, self._constants, self._parameters = before
+        self._calls.leave()
+        shapes = self.symbols.unified(node, typed, shapes_of(made))
+        return self._all_joined(node, typed, types_of(made), shapes), values
+
+    def _all_joined(
+        self, node: Node, typed: Facts, computed: Types, shapes: tuple[SymbolicShape, ...]
+    ) -> Facts:
+        """Merge the declared types, computed types and symbolic shapes of a node's outputs."""
+        found: list[Fact | None] = []
+        for index, name in enumerate(node.outputs):
+            declared, type = typed[index] if typed else None, computed[index]
+            if declared is not None:
+                type = declared.type if type is None else self._merged(declared.type, type)
+            if name and type is None:
+                raise Inconclusive
+            shape = shapes[index] if index < len(shapes) else None
+            found.append(self._table.fact(type, shape) if name and type is not None else None)
+        return tuple(found)
+
+    def _merged(self, declared: Type, found: Type) -> Type:
+        """Merge types as `ShapeInference` does; raise `Inconclusive` if they are contradictory."""
+        conflict, both = self._merger.merge(declared, found)
+        if conflict is not None:
+            raise Inconclusive
+        return both
+
+    def _branches(
+        self, node: Node, target: Target, bodies: list[Scope], typed: Facts
+    ) -> tuple[Facts, Values]:
+        """Return the types and values of the outputs of an `If` whose branches agree."""
+        given = self._types.get(node.inputs[0]) if len(node.inputs) == 1 else None
+        if type(target) is not Signature or target.domain or given is None or len(bodies) != 2:
+            raise Inconclusive
+        if bind(target, (type_text(given.type),), node)[1] is not None:
+            raise Inconclusive
+        (one, first), (other, second) = map(self._body, bodies)
+        if types_of(one) != types_of(other) or len(one) != len(node.outputs):
+            raise Inconclusive
+        shapes, values = shapes_of(one), first
+        live = live_branch(node, self._values.get(node.inputs[0]))
+        if live is None:
+            pairs = zip(shapes, shapes_of(other), strict=True)
+            shapes = tuple([either(left, right) for left, right in pairs])
+            values = tuple(map(self._table.value, map(agreed, first, second)))
+        elif bodies[0].attribute != live:
+            shapes, values = shapes_of(other), second
+        shapes = self.symbols.unified(node, typed, shapes)
+        return self._all_joined(node, typed, types_of(one), shapes), values
+
+    def _body(self, body: Scope) -> tuple[Facts, Values]:
+        """Visit a branch; return the types and values of its outputs."""
+        self.scope(body)
+        names = [value.name for value in body.outputs]
+        found = tuple(map(self._types.get, names)), tuple(map(self._values.get, names))
+        for name in body.position:  # another branch may use the same names
+            self._values.pop(name, None)
+            self._constants.pop(name, None)
+        return found
+
+
+def _encoded(tensor: Tensor) -> bytes:
+    try:
+        return b"".join(lower_tensor(tensor.type, None, tensor.data))
+    except (LowerError, ValueError):
+        raise Inconclusive from None

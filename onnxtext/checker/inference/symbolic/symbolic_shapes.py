@@ -1,0 +1,321 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Propagate symbolic dimensions through graphs, bodies and calls.
+
+Each node adds equations between sizes (`operators`); the declared shapes of its outputs must equal
+the computed ones. A symbol has one size in the main graph and in branches of `If`. In the body of a
+`Loop` or `Scan`, the size may differ in each iteration, and in a function in each call, so symbols
+get a suffix there (`instance`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from onnxtext.ast.model import Node
+from onnxtext.ast.types import Type
+from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.finding import Place
+from onnxtext.checker.context.operator_resolution import Target, targets
+from onnxtext.checker.context.scopes import Scope
+from onnxtext.checker.inference.control_flow_types import live_branch
+from onnxtext.checker.inference.environment import Environment
+from onnxtext.checker.inference.onnx_errors import wrong_items
+from onnxtext.checker.inference.scope_walk import visit_graphs
+from onnxtext.checker.inference.shape_environment import replaceable_inputs
+from onnxtext.checker.inference.symbolic.expressions import symbols
+from onnxtext.checker.inference.symbolic.operator_call import SymbolicShape
+from onnxtext.checker.inference.symbolic.operators import READING_VALUES, SHAPES_ALONE
+from onnxtext.checker.inference.symbolic.shape_merging import (
+    Results,
+    declared_shape,
+    either,
+    equate,
+    operator_step,
+    unified,
+)
+from onnxtext.checker.inference.symbolic.sizes import Conflict, Sizes
+from onnxtext.checker.inference.symbolic.small_tensors import Value, Values, agreed, stored_value
+
+_MOST_CALLED = 10_000
+"""Maximum number of node visits in called functions, in addition to one per node of the model."""
+_DEEPEST = 50
+"""Maximum depth of nested function calls."""
+
+F = TypeVar("F")
+
+
+@dataclass(slots=True)
+class SymbolicEnvironment(Environment[SymbolicShape]):
+    """The shapes and small values in a graph or function body, and the equations between sizes."""
+
+    sizes: Sizes = field(default_factory=Sizes)
+    values: dict[str, Value] = field(default_factory=dict)
+
+    def value(self, name: str) -> Value | None:
+        """Return the elements of a small tensor; None if unknown."""
+        if self.outer is None:
+            return self.values.get(name)
+        holder = self.holder(name)
+        return holder.values.get(name) if isinstance(holder, SymbolicEnvironment) else None
+
+
+class SymbolicShapes:
+    """Propagates symbolic shapes in one walk over a model.
+
+    Attributes:
+        sizes: the equations between the symbols of the main graph.
+        main: the shapes and values of the main graph.
+    """
+
+    def __init__(self, subject: Subject) -> None:
+        self.sizes = Sizes()
+        self.main: SymbolicEnvironment | None = None
+        self._scopes = subject.scopes
+        self._ir_version = subject.ir_version
+        self._targets = targets(subject)
+        self._extents: dict[tuple[int, str], tuple[Type, SymbolicShape]] = {}
+        self._memo: dict[object, dict[tuple[object, ...], tuple[Any, ...]]] = {}
+        self._equal: dict[Any, Any] = {}
+        self._called: dict[tuple[object, ...], Results] = {}
+        self._kept: list[Sizes] = []
+        self._instances = 0
+        self._budget = _MOST_CALLED + subject.node_count
+        # Nodes with errors get no further findings.
+        self._wrong = wrong_items(subject)
+        self._depth = 0
+
+    def run(self) -> list[Conflict]:
+        """Visit all graphs, and the functions that they call; return the conflicts."""
+
+        def visit(scope: Scope, outer: SymbolicEnvironment | None) -> SymbolicEnvironment:
+            environment = SymbolicEnvironment({}, outer, self.sizes)
+            if scope.kind == "main":
+                self.main = environment
+            self._scope(scope, ((), ()), environment, "")
+            return environment
+
+        visit_graphs(self._scopes, visit)
+        return self.sizes.conflicts
+
+    def _shape(self, type: Type | None, instance: str) -> SymbolicShape:
+        """Return the shape of a type; its symbols get the suffix `instance` of a body or call."""
+        if type is None:
+            return None
+        key = id(type), instance
+        known = self._extents.get(key)
+        if known is None:
+            known = self._extents[key] = type, declared_shape(type, instance)
+        return known[1]
+
+    # ---- Scopes -----------------------------------------------------------------------------
+
+    def _scope(
+        self,
+        scope: Scope,
+        given: Results,
+        environment: SymbolicEnvironment,
+        instance: str,
+    ) -> None:
+        """Visit a graph or function body; `given` has the shapes and values of its inputs."""
+        sizes, shapes = environment.sizes, environment.known
+        declared: dict[str, SymbolicShape] = {}
+        for value in (*scope.initializers, *scope.inputs, *scope.infos, *scope.outputs):
+            shape = self._shape(value.type, instance)
+            if shape is not None:
+                first = declared.setdefault(value.name, shape)
+                if first is not shape:
+                    equate(sizes, first, shape, Place(value, ("type",)))
+        for value in (*scope.inputs, *scope.initializers):
+            shapes[value.name] = declared.get(value.name)
+        for value, number in zip(scope.inputs, given[1], strict=False):
+            if number is not None:
+                environment.values[value.name] = number
+        for value, shape in zip(scope.inputs, given[0], strict=False):
+            own = shapes[value.name]
+            shapes[value.name] = shape if own is None else own
+            equate(sizes, own, shape, Place(value, ("name",)))
+        variable = replaceable_inputs(scope, self._ir_version)
+        for value in scope.initializers:
+            stored = stored_value(value.type, value.data) if value.name not in variable else None
+            if stored is not None:
+                environment.values[value.name] = self._intern(stored)
+        self._nodes(scope, declared, environment, instance)
+
+    def _nodes(
+        self,
+        scope: Scope,
+        declared: dict[str, SymbolicShape],
+        environment: SymbolicEnvironment,
+        instance: str,
+    ) -> None:
+        sizes, shapes = environment.sizes, environment.known
+        find, children, wrong = environment.find, scope.children, self._wrong
+        # Without an outer scope, names are looked up directly, which is faster.
+        value = environment.values.get if environment.outer is None else environment.value
+        made_here = {name for node in scope.nodes for name in node.outputs}.intersection(declared)
+        results = self._results(sizes, instance)
+        for index, (node, target) in enumerate(
+            zip(scope.nodes, self._targets[id(scope)], strict=True)
+        ):
+            outputs = node.outputs
+            made: Values = ()
+            if index in children:
+                bodies, made = self._bodies(scope, index, node, environment, instance)
+                wanted = self._declared(node, declared, environment, instance)
+                found = unified(node, wanted, bodies, sizes)
+                results = self._results(sizes, instance)
+            else:
+                # Most nodes repeat earlier ones, whose results hold until the equations change.
+                inputs = [shapes[n] if n in shapes else find(n) for n in node.inputs]
+                typed = node.output_types
+                types = (*typed, *map(declared.get, outputs)) if made_here else typed
+                attributes = node.attributes
+                values: list[Value | None] = []
+                name = target.name if target is not None else ""
+                if name in READING_VALUES or type(target) is Scope:
+                    values = [value(name) for name in node.inputs]
+                if name in SHAPES_ALONE and not (values and all(values)):
+                    attributes, values = (), []  # output values need all input values
+                key = (
+                    id(target), len(inputs), len(outputs), *map(id, inputs), *map(id, types),
+                    *map(id, attributes), *map(id, values),
+                )  # fmt: skip
+                known = results.get(key) if id(node) not in wrong else None
+                if known is not None:
+                    found, made = known[:2]
+                else:
+                    before, rejected = sizes.learned, len(sizes.mismatches)
+                    wanted = self._declared(node, declared, environment, instance)
+                    found, made = self._node(node, target, environment, wanted, inputs, values)
+                    found, made = tuple(map(self._intern, found)), tuple(map(self._intern, made))
+                    if sizes.learned != before:
+                        results = self._results(sizes, instance)
+                    elif (
+                        type(target) is not Scope  # calls have a cache of their own
+                        and id(node) not in wrong
+                        and rejected == len(sizes.mismatches)  # each node reports its own
+                    ):
+                        # The key contains ids; the last items keep their objects alive.
+                        results[key] = found, made, inputs, types, attributes, values
+            for name, shape in zip(outputs, found, strict=True):
+                if name and name not in shapes:
+                    shapes[name] = shape
+            for name, number in zip(outputs, made, strict=False):
+                if name and number is not None:
+                    environment.values.setdefault(name, number)
+
+    def _intern(self, fact: F) -> F:
+        """Return one object for all equal shapes and values, so that keys can use ids."""
+        found: F = self._equal.setdefault(fact, fact)
+        return found
+
+    def _results(self, sizes: Sizes, instance: str) -> dict[tuple[object, ...], tuple[Any, ...]]:
+        """Return the cache of output shapes and values that holds for the current equations."""
+        key = sizes.state, instance
+        known = self._memo.get(key)
+        if known is None:
+            known = self._memo[key] = {}
+            self._kept.append(sizes)
+        return known
+
+    def _declared(
+        self,
+        node: Node,
+        declared: dict[str, SymbolicShape],
+        environment: SymbolicEnvironment,
+        instance: str,
+    ) -> list[SymbolicShape]:
+        """Return the declared shapes of a node's outputs."""
+        wanted = [declared.get(name) for name in node.outputs]
+        for number, type in enumerate(node.output_types):
+            if type is not None:
+                before, own = wanted[number], self._shape(type, instance)
+                if before is not None:
+                    place = Place(node, ("output_types", number))
+                    equate(environment.sizes, before, own, place)
+                wanted[number] = own
+        return wanted
+
+    # ---- Nodes ------------------------------------------------------------------------------
+
+    def _node(
+        self, node: Node, target: Target, environment: SymbolicEnvironment,
+        wanted: list[SymbolicShape], inputs: list[SymbolicShape], values: list[Value | None],
+    ) -> Results:  # fmt: skip
+        """Return the shapes and values of the outputs of a node without bodies."""
+        sizes = environment.sizes
+        if type(target) is Scope:
+            called, given = self._call(target, (tuple(inputs), tuple(values)), environment)
+            return unified(node, wanted, called, sizes), given
+        if id(node) in self._wrong:
+            return tuple(wanted), ()
+        return operator_step(node, target, wanted, inputs, values, sizes)
+
+    def _call(self, function: Scope, given: Results, environment: SymbolicEnvironment) -> Results:
+        sizes = environment.sizes
+        key = id(function), given, sizes.state
+        known = self._called.get(key)
+        if known is not None:
+            return known
+        self._budget -= len(function.nodes)
+        if self._budget < 0 or self._depth >= _DEEPEST:
+            return (), ()
+        before = sizes.learned
+        inner = SymbolicEnvironment({}, None, sizes)
+        self._depth += 1
+        self._scope(
+            function, given, inner, self._new_instance() if declares_types(function) else ""
+        )
+        self._depth -= 1
+        names = [output.name for output in function.outputs]
+        made = tuple(map(inner.find, names)), tuple(map(inner.value, names))
+        # The next call gives symbols of the body another suffix: no reuse.
+        own = [name for name in _symbols(made) - _symbols(given) if "\0" in name]
+        if sizes.learned == before and not own:
+            self._called[key] = made
+        return made
+
+    def _new_instance(self) -> str:
+        """Return a new suffix for the symbols of a body or call."""
+        self._instances += 1
+        return f"\0{self._instances}"
+
+    def _bodies(
+        self, scope: Scope, index: int, node: Node, environment: SymbolicEnvironment, instance: str
+    ) -> Results:
+        made: list[Results] = []
+        branches = node.op_type == "If"
+        live = live_branch(node, environment.value(node.inputs[0])) if node.inputs else None
+        for body in scope.children[index]:
+            if live not in (None, body.attribute):
+                continue  # this branch never runs
+            own = self._new_instance()
+            inner = SymbolicEnvironment({}, environment, Sizes(environment.sizes))
+            self._scope(body, ((), ()), inner, instance if branches else own)
+            names = [output.name for output in body.outputs]
+            made.append((tuple(map(inner.find, names)), tuple(map(inner.value, names))))
+        if branches and len(made) == 1 and live is not None:
+            return made[0]
+        if not branches or len(made) != 2:
+            return (), ()
+        (one, first), (other, second) = made
+        shapes = tuple([either(left, right) for left, right in zip(one, other, strict=False)])
+        return shapes, tuple([agreed(a, b) for a, b in zip(first, second, strict=False)])
+
+
+def declares_types(function: Scope) -> bool:
+    """Whether a function body may declare types, which may contain symbols of its own."""
+    values = (*function.inputs, *function.outputs, *function.infos, *function.initializers)
+    return (
+        bool(function.children)
+        or any(value.type is not None for value in values)
+        or any(node.output_types for node in function.nodes)
+    )
+
+
+def _symbols(results: Results) -> set[str]:
+    shapes, values = results
+    extents = [extent for shape in shapes for extent in shape or ()]
+    extents += [item for value in values if value is not None for item in value.items]
+    return {name for extent in extents for name in symbols(extent)}

@@ -1,0 +1,386 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`onnxtext check`: check models against the rules of the ONNX IR."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from onnxtext.cli.edited_files import Target, new_findings, write
+from onnxtext.cli.options import MODEL, one_of, reporting_options
+from onnxtext.cli.output_paths import STDIN
+from onnxtext.cli.progress import Progress
+from onnxtext.cli.project_settings import read_schema_tables, read_settings
+from onnxtext.cli.report import FINDINGS, CommandError, Reporter, io_errors
+from onnxtext.cli.streams import read_argument
+from onnxtext.cli.target_opset import (
+    Targets,
+    check_targets,
+    convert_content,
+    find_changes,
+    read_targets,
+)
+from onnxtext.diagnostics.code_pages import codes
+from onnxtext.io.files import write_atomically
+from onnxtext.io.filetype import TEXT_SUFFIXES, decode_text, is_binary
+
+if TYPE_CHECKING:
+    from onnxtext.checker.engine.project_settings import Settings
+    from onnxtext.diagnostics import Diagnostic
+
+DEFAULT_MOST = 100
+
+EXPLANATION = """\b
+Examples:
+  onnxtext check model.onnxtxt
+  onnxtext check --fix model.onnxtxt        applies safe fixes
+  onnxtext check --select all model.onnx    every rule, lints included
+  onnxtext check --ignore node-name-duplicate --strict models/*.onnx
+  onnxtext check --infer -o typed.onnx model.onnx
+  onnxtext check --target-opset 21 model.onnx
+  onnxtext check --target-opset 21 -o new.onnx model.onnx
+
+\b
+In a text, a comment suppresses a rule for its line or the statement below it:
+  # onnxtext: ignore[value-unused]
+
+\b
+Settings are read from pyproject.toml; options override them:
+  [tool.onnxtext]
+  select = ["value-unused"]
+  ignore = ["node-name-duplicate"]
+  strict = true
+  max-findings = 20
+  schemas = ["operators.onnxschema"]
+
+\b
+Exit status:
+  0  no file has errors
+  1  findings: a file has errors, or, with --strict, warnings
+  2  could not run: wrong usage or settings, or a file is missing or cannot
+     be read or written
+With several files, the highest status of any file; every file is tried."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckOptions:
+    """The options of `onnxtext check`, without the settings of the project."""
+
+    select: tuple[str, ...]
+    ignore: tuple[str, ...]
+    strict: bool
+    fix: bool
+    max_findings: int | None
+    infer: bool
+    targets: Targets
+    output: Target | None
+    schemas: tuple[str, ...]
+
+
+def _slugs(
+    context: click.Context, parameter: click.Parameter, values: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Split `--select a,b --select c` into the codes of rules: `("a", "b", "c")`."""
+    return tuple([slug.strip() for value in values for slug in value.split(",") if slug.strip()])
+
+
+@click.command("check", epilog=EXPLANATION)
+@click.argument(
+    "files",
+    nargs=-1,
+    required=True,
+    metavar="FILE...",
+    type=MODEL,
+)
+@click.option(
+    "--select",
+    multiple=True,
+    metavar="RULE",
+    callback=_slugs,
+    shell_complete=one_of(codes),
+    help="Turn on a rule that is off by default; `all` turns on all such rules except those of "
+    "profiles.",
+)
+@click.option(
+    "--profile",
+    multiple=True,
+    type=click.Choice(["style"]),
+    help="Turn on a group of rules. style: conventions that exporters do not follow, such as names "
+    "that are identifiers.",
+)
+@click.option(
+    "--ignore",
+    multiple=True,
+    metavar="RULE",
+    callback=_slugs,
+    shell_complete=one_of(codes),
+    help="Turn off a rule.",
+)
+@click.option("--strict", is_flag=True, help="Exit with status 1 for warnings, too.")
+@click.option(
+    "--fix",
+    is_flag=True,
+    help="Apply safe fixes to texts: sort nodes, remove unused initializers and value infos of "
+    "unknown values, add missing imports, correct misspelled names. Comments are kept.",
+)
+@click.option(
+    "--max-findings",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help=f"Show no more than N findings of a file; 0 shows all. [default: {DEFAULT_MOST}]",
+)
+@click.option(
+    "--schemas",
+    multiple=True,
+    metavar="SCHEMAS",
+    type=click.Path(exists=True, dir_okay=False),
+    help="Also check nodes against the operators that this schema file describes; see `onnxtext "
+    "schemas`.",
+)
+@click.option(
+    "--infer",
+    is_flag=True,
+    help="Write the model with the inferred types of all values to OUT, unless it has errors.",
+)
+@click.option(
+    "--target-opset",
+    "targets",
+    multiple=True,
+    metavar="N|DOMAIN=N",
+    callback=read_targets,
+    help="List the obstacles to a conversion to version N of the standard operators, or of the "
+    "operators of DOMAIN, and the nodes that it changes. With -o, the converted model is "
+    "written to OUT; with --fix, it replaces FILE.",
+)
+@click.option(
+    "-o",
+    "--output",
+    metavar="OUT",
+    type=MODEL,
+    help="The file that --infer and --target-opset write, or - for standard output. Its suffix "
+    "determines whether a text or a binary model is written.",
+)
+@click.option("-f", "--force", is_flag=True, help="Overwrite OUT if it exists.")
+@reporting_options
+def command(
+    files: tuple[str, ...],
+    select: tuple[str, ...],
+    profile: tuple[str, ...],
+    ignore: tuple[str, ...],
+    strict: bool,
+    fix: bool,
+    max_findings: int | None,
+    schemas: tuple[str, ...],
+    infer: bool,
+    targets: dict[str, int],
+    output: str | None,
+    force: bool,
+    output_format: str,
+    color: str,
+) -> int:
+    """Check models against the rules of the ONNX IR.
+
+    FILE is a text (.onnxtxt, .onnxtext) or a binary model; - is standard input. All violations are
+    reported in one run, with their positions, on standard error.
+    """
+    target = _target(files, output, force=force) if infer or output or force else None
+    if target is not None and (not (infer or targets) or fix):
+        raise click.UsageError(
+            "-o and -f need --infer or --target-opset, and cannot be combined with --fix."
+        )
+    choice = CheckOptions(
+        (*select, *profile), ignore, strict, fix, max_findings, infer, targets, target, schemas
+    )
+    _check_slugs(choice)
+    if targets:
+        check_targets(targets)
+    with Reporter(output_format, color) as reporter:
+        with Progress(color=reporter.colored) as progress:
+            reporter.aside = progress.aside
+            for name in dict.fromkeys(files):
+                with reporter.reporting(STDIN if name == "-" else name):
+                    _check(name, choice, reporter)
+        if reporter.failed and len(files) > 1:
+            reporter.summary(f"{reporter.failed} of {len(files)} files have findings")
+    return reporter.status
+
+
+def _target(files: tuple[str, ...], output: str | None, *, force: bool) -> Target:
+    if output is None or len(files) != 1:
+        raise click.UsageError("To write a model, name one FILE, and the file to write: -o OUT.")
+    return Target(files[0], output, force, diff=False)
+
+
+def _check_slugs(choice: CheckOptions) -> None:
+    from onnxtext.checker.context.registry import rules
+    from onnxtext.checker.engine.selection import is_known
+    from onnxtext.suggestions import nearest
+
+    for slug in (*choice.select, *choice.ignore):
+        if not is_known(slug):
+            meant = nearest(slug, rules())
+            hint = f" Did you mean {meant}?" if meant else ""
+            raise click.UsageError(f"There is no rule {slug!r}.{hint}")
+
+
+def _check(name: str, choice: CheckOptions, reporter: Reporter) -> None:
+    from onnxtext.checker.context.operator_tables import use_tables
+    from onnxtext.checker.isolation.pool import start_worker
+
+    start_worker()
+    path = None if name == "-" else Path(name)
+    settings = read_settings(path)
+    with use_tables(read_schema_tables(settings, choice.schemas)):
+        _check_content(read_argument(name, path), name, settings, choice, reporter)
+
+
+def _check_content(
+    data: bytes, name: str, settings: Settings, choice: CheckOptions, reporter: Reporter
+) -> None:
+    """Check the content of a file, report findings, and write what the options request."""
+    from onnxtext.checker.engine.check_input import check_file, too_deep
+
+    path = None if name == "-" else Path(name)
+    shown = STDIN if path is None else name
+    select = (*settings.select, *choice.select)
+    ignore = tuple([slug for slug in settings.ignore if slug not in choice.select])
+    ignore = (*ignore, *choice.ignore)
+    base_dir = Path() if path is None else path.parent
+    if choice.fix:
+        data = _fix(data, path, shown, base_dir, select, ignore, reporter)
+    target = choice.output
+    if target is None and choice.fix and choice.targets:
+        target = Target(name, None, force=False, diff=False)
+    then = None  # with a target, `convert_content` finds the changes
+    if choice.targets and target is None:
+        then = partial(find_changes, name=shown, targets=choice.targets)
+    try:
+        found = check_file(
+            data, name=shown, base_dir=base_dir, select=select, ignore=ignore, then=then
+        )
+    except RecursionError:
+        found = [too_deep(shown)]
+    strict = choice.strict or settings.strict
+    most = choice.max_findings
+    if most is None:
+        most = DEFAULT_MOST if settings.max_findings is None else settings.max_findings
+    before = after = None  # the model before and after the conversion, if there are no errors
+    if target is not None and not _has_errors(found):
+        before = after = data if is_binary(data, shown) else decode_text(data, shown)
+        if choice.targets:
+            changes, after = convert_content(before, shown, choice.targets)
+            found += changes
+    report_findings(found, most, shown, reporter, strict=strict)
+    if target is None:
+        return
+    if before is None or after is None or _has_errors(found):
+        output = target.output or target.name
+        reporter.summary(f"{target.name}: has errors, so {output} is not written")
+    else:
+        _write(data, before, after, target, choice, reporter)
+
+
+def _has_errors(found: list[Diagnostic]) -> bool:
+    return any(item.severity == "error" for item in found)
+
+
+def _write(
+    data: bytes,
+    before: str | bytes,
+    after: str | bytes,
+    target: Target,
+    choice: CheckOptions,
+    reporter: Reporter,
+) -> None:
+    """Write the converted model, with inferred types for `--infer`.
+
+    If the conversion adds errors, report them and write nothing.
+
+    Args:
+        data: the content of the input file.
+        before: the model before the conversion, as a text or bytes.
+        after: the model after the conversion.
+        target: the file to write.
+        choice: the options.
+        reporter: reports the new errors.
+    """
+    from onnxtext.editing import apply, write_types
+
+    new_errors = new_findings(target, before, after)
+    for error in new_errors:
+        reporter.found(error, target.name)
+    if new_errors:
+        reporter.status = max(reporter.status, FINDINGS)
+        reporter.summary(f"{target.name}: the converted model has errors and is not written")
+        return
+    notes: list[str] = []
+    if choice.infer:
+        typed = apply(after, write_types, name=target.name)
+        after, notes = typed.content, list(typed.notes)
+    write(target, data, after)
+    for note in notes:
+        reporter.summary(f"{target.name}: {note}")
+
+
+def report_findings(
+    found: list[Diagnostic], most: int, name: str, reporter: Reporter, *, strict: bool
+) -> None:
+    """Report the findings of a file, and set the exit status if there are errors.
+
+    Args:
+        found: the findings.
+        most: the maximum number of findings to report, errors first, then warnings; 0 for all.
+        name: the name of the file.
+        reporter: the reporter.
+        strict: whether warnings set the exit status, too.
+    """
+    failing = ("error", "warning") if strict else ("error",)
+    chosen = found
+    if most and len(found) > most:
+        rank = {"error": 0, "warning": 1}
+        order = sorted(range(len(found)), key=lambda i: (rank.get(found[i].severity, 2), i))
+        chosen = [found[i] for i in sorted(order[:most])]
+    for diagnostic in chosen:
+        reporter.found(diagnostic, name)
+    if len(chosen) < len(found):
+        reporter.summary(
+            f"{name}: {len(found) - len(chosen)} more findings; --max-findings 0 shows all"
+        )
+    if any(item.severity in failing for item in found):
+        reporter.failed += 1
+        reporter.status = max(reporter.status, FINDINGS)
+
+
+def _fix(
+    data: bytes,
+    path: Path | None,
+    name: str,
+    base_dir: Path,
+    select: tuple[str, ...],
+    ignore: tuple[str, ...],
+    reporter: Reporter,
+) -> bytes:
+    """Apply safe fixes to a text file in place; return its new content."""
+    from onnxtext.checker.engine.fix_loop import fix_text
+
+    if path is None:
+        raise CommandError("no-input", "--fix changes files and cannot be used on standard input")
+    if path.suffix.lower() not in TEXT_SUFFIXES:
+        raise CommandError(
+            "not-a-text", f"{name} is not a text: --fix changes .onnxtxt and .onnxtext files"
+        )
+    bom = b"\xef\xbb\xbf" if data.startswith(b"\xef\xbb\xbf") else b""
+    fixed = fix_text(data, name=name, base_dir=base_dir, select=select, ignore=ignore)
+    if not fixed.done:
+        return data
+    new = fixed.text.encode("utf-8")
+    new = new if new.startswith(bom) else bom + new
+    with io_errors("write", name):
+        write_atomically(path, new, instead_of=data)
+    for line in fixed.done:
+        reporter.summary(f"{name}: fixed: {line}")
+    return new

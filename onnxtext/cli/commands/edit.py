@@ -1,0 +1,306 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`onnxtext edit`: common edits in one line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial, wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from onnxtext.cli.edited_files import Target, new_findings, read, show, write
+from onnxtext.cli.options import MODEL, add_options, reporting_options
+from onnxtext.cli.project_settings import schemas_of_project
+from onnxtext.cli.report import FINDINGS, Reporter
+from onnxtext.diagnostics import Diagnostic
+from onnxtext.io.filetype import decode_text, is_binary
+
+if TYPE_CHECKING:
+    from onnxtext.ast.model import Model
+
+EXAMPLES = """\b
+Examples:
+  onnxtext edit model.onnx rename hidden features
+  onnxtext edit model.onnx set-shape 'x=[batch,3,224,224]' --diff
+  onnxtext edit model.onnx make-symbolic x 0 batch --fix -o dynamic.onnx
+  onnxtext edit model.onnx extract --from embedding --to logits -o part.onnx
+  onnxtext edit model.onnxtxt set-attribute conv1 'pads = [1, 1, 1, 1]'
+  onnxtext edit model.onnxtxt insert 'p2 = Softmax (p)' --instead-of p
+  onnxtext edit model.onnx remove dropout_3
+  onnxtext edit model.onnx replace-weight w=@w.npy
+  onnxtext edit model.onnx set-opset 21
+  onnxtext edit model.onnx strip metadata
+
+\b
+Exit status:
+  0  the edit was made, or shown
+  1  findings: the file is not a model or has errors, the edit is not
+     possible, or the model is invalid after it (it is written nevertheless)
+  2  could not run: wrong usage, a file is missing or cannot be read or
+     written, or an existing file would have to be overwritten"""
+
+Edit = Callable[["Model"], "list[str] | None"]
+"""Changes the tree of a model in place; may return notes for the user."""
+
+
+@click.group("edit", epilog=EXAMPLES)
+@click.argument("file", metavar="FILE", type=MODEL)
+@click.pass_context
+def command(context: click.Context, file: str) -> None:
+    """Edit a model in one line, in place.
+
+    FILE is a text (.onnxtxt, .onnxtext) or a binary model; - filters standard input to standard
+    output. In a text, comments and the layout of unchanged parts are kept. The file is replaced
+    atomically. Refer to a value by its name, and to a node by its label or one of its outputs.
+    """
+    context.obj = file
+
+
+_OPTIONS = (
+    click.option("--diff", is_flag=True, help="Write nothing; show what would change."),
+    click.option(
+        "-o",
+        "--output",
+        metavar="OUT",
+        type=MODEL,
+        help="The file to write instead of FILE, or - for standard output. Its suffix "
+        "determines whether a text or a binary model is written.",
+    ),
+    click.option("-f", "--force", is_flag=True, help="Overwrite OUT if it exists."),
+)
+
+
+def _verb(name: str) -> Callable[[Callable[..., Edit]], click.Command]:
+    """Return a decorator that turns a function returning an `Edit` into the subcommand `name`."""
+
+    def decorate(function: Callable[..., Edit]) -> click.Command:
+        @wraps(function)
+        def run(
+            output: str | None, force: bool, diff: bool, output_format: str, color: str, **own: Any
+        ) -> int:
+            file: str = click.get_current_context().obj
+            target = Target(file, output, force, diff)
+            edit = function(**own)
+            path = None if file == "-" else Path(file)
+            with (
+                Reporter(output_format, color) as reporter,
+                reporter.reporting(target.name),
+                schemas_of_project(path),
+            ):
+                _apply(target, edit, reporter, color)
+            return reporter.status
+
+        return command.command(name, epilog=EXAMPLES)(
+            add_options(reporting_options(run), *_OPTIONS)
+        )
+
+    return decorate
+
+
+@_verb("rename")
+@click.argument("old")
+@click.argument("new")
+@click.option("--label", is_flag=True, help="OLD is the label of a node, not a value.")
+def rename(old: str, new: str, label: bool) -> Edit:
+    """Rename the value OLD everywhere; if there is none, the node with the label OLD."""
+    from onnxtext import editing
+
+    return partial(editing.rename, old=old, new=new, label=label)
+
+
+@_verb("set-shape")
+@click.argument("shapes", nargs=-1, required=True, metavar="NAME=[DIM,...]...")
+def set_shape(shapes: tuple[str, ...]) -> Edit:
+    """Set the shapes of inputs or other declared values: 'x=[batch,3,224,224]'.
+
+    Declarations change with the dimensions that shape inference computes. Nodes and sizes that do
+    not fit the new shape are reported.
+    """
+    from onnxtext import editing
+
+    pairs = [_pair(shape, "x=[batch,3]") for shape in shapes]
+
+    def edit(model: Model) -> None:
+        for name, shape in pairs:
+            editing.set_shape(model, name, shape)
+
+    return edit
+
+
+@_verb("make-symbolic")
+@click.argument("value")
+@click.argument("dim", type=int)
+@click.argument("name")
+@click.option(
+    "--also",
+    nargs=2,
+    type=(str, int),
+    multiple=True,
+    metavar="VALUE DIM",
+    help="A dimension of another input, to which to give the same name.",
+)
+@click.option("--fix", is_flag=True, help="Change constant shapes that allow only the old size.")
+def make_symbolic(
+    value: str, dim: int, name: str, also: tuple[tuple[str, int], ...], fix: bool
+) -> Edit:
+    """Make dimension DIM of the input VALUE symbolic: x 0 batch.
+
+    All declarations that depend on it change, too. Nodes that allow only the old size, or possibly
+    only the old size, are reported (exit status 1).
+    """
+    from onnxtext import editing
+
+    return partial(editing.make_symbolic, dims=[(value, dim), *also], symbol=name, fix=fix)
+
+
+@_verb("extract")
+@click.option(
+    "--from", "starts", multiple=True, metavar="VALUE", help="A value that becomes an input."
+)
+@click.option(
+    "--to", "ends", multiple=True, metavar="VALUE", help="A value that becomes an output."
+)
+def extract(starts: tuple[str, ...], ends: tuple[str, ...]) -> Edit:
+    """Keep only the nodes that compute the values --to from the values --from.
+
+    Without --from, the graph's inputs are kept; without --to, its outputs.
+    """
+    from onnxtext import editing
+
+    if not starts and not ends:
+        raise click.UsageError("Name values with --from or --to.")
+    return partial(editing.extract, starts=starts, ends=ends)
+
+
+@_verb("set-attribute")
+@click.argument("node")
+@click.argument("attribute", metavar="ATTRIBUTE")
+def set_attribute(node: str, attribute: str) -> Edit:
+    """Set an attribute of NODE, such as 'axis = 1'."""
+    from onnxtext import editing
+
+    return partial(editing.set_attribute, node=node, text=attribute)
+
+
+@_verb("insert")
+@click.argument("nodes", metavar="NODES")
+@click.option("--after", metavar="NODE", help="Insert the new nodes after this node.")
+@click.option("--before", metavar="NODE", help="Insert the new nodes before this node.")
+@click.option(
+    "--instead-of",
+    metavar="VALUE",
+    help="Replace all other uses of VALUE by the first output of the last new node.",
+)
+def insert(nodes: str, after: str | None, before: str | None, instead_of: str | None) -> Edit:
+    """Insert nodes in the syntax of texts, by default behind the nodes that they use."""
+    from onnxtext import editing
+
+    if after is not None and before is not None:
+        raise click.UsageError("--after and --before cannot be combined.")
+    return partial(editing.insert, text=nodes, after=after, before=before, instead_of=instead_of)
+
+
+@_verb("remove")
+@click.argument("node")
+def remove(node: str) -> Edit:
+    """Remove NODE; its first input replaces its output in all uses."""
+    from onnxtext import editing
+
+    return partial(editing.remove, node=node)
+
+
+@_verb("replace-weight")
+@click.argument("weights", nargs=-1, required=True, metavar="NAME=@FILE.npy...")
+def replace_weight(weights: tuple[str, ...]) -> Edit:
+    """Replace the elements of weights by arrays of .npy files."""
+    from onnxtext import editing
+    from onnxtext.cli.array_arguments import read_array
+
+    pairs = [_weight(weight) for weight in weights]
+
+    def edit(model: Model) -> list[str]:
+        return [
+            note
+            for name, value in pairs
+            for note in editing.replace_weight(model, name, read_array(value))
+        ]
+
+    return edit
+
+
+@_verb("set-opset")
+@click.argument("version", type=click.IntRange(min=1))
+@click.option(
+    "--domain",
+    default="",
+    metavar="DOMAIN",
+    help="The domain of the operator set. Default: the standard operators.",
+)
+@click.option("--no-convert", is_flag=True, help="Change only the version, not the nodes.")
+def set_opset(version: int, domain: str, no_convert: bool) -> Edit:
+    """Convert the model to VERSION of an operator set.
+
+    If a node cannot be converted, nothing is changed.
+    """
+    from onnxtext import editing
+
+    return partial(editing.set_opset, version=version, domain=domain, convert=not no_convert)
+
+
+@_verb("strip")
+@click.argument("what", nargs=-1, required=True, metavar="metadata|doc|value-info...",
+                type=click.Choice(["metadata", "doc", "value-info"]))  # fmt: skip
+def strip(what: tuple[Any, ...]) -> Edit:
+    """Remove metadata, doc strings, or the types of values except inputs and outputs."""
+    from onnxtext import editing
+
+    def edit(model: Model) -> None:
+        for each in what:
+            editing.strip(model, each)
+
+    return edit
+
+
+def _pair(text: str, example: str) -> tuple[str, str]:
+    """Split `NAME=VALUE` at the last equals sign; an error shows the example."""
+    name, equals, value = text.rpartition("=")
+    if not equals or not name:
+        raise click.UsageError(f"{text!r} is not of the form {example!r}.")
+    return name, value
+
+
+def _weight(text: str) -> tuple[str, str]:
+    """Split `w=@w.npy` into `w` and `@w.npy`; the name and the path may contain equals signs."""
+    name, equals, file = text.partition("=@")
+    if not equals:
+        _, value = _pair(text, "w=@w.npy")
+        raise click.UsageError(f"{value!r} does not begin with @: name a file, as in w=@w.npy.")
+    if not name:
+        raise click.UsageError(f"{text!r} is not of the form 'w=@w.npy'.")
+    return name, f"@{file}"
+
+
+def _apply(target: Target, edit: Edit, reporter: Reporter, color: str) -> None:
+    """Edit a file, write or show the result, and report its notes and its new errors."""
+    from onnxtext.editing import Obstacle, apply
+
+    data = read(target)
+    before = data if is_binary(data, target.name) else decode_text(data, target.name)
+    edited = apply(before, edit, name=target.name)
+    for note in edited.notes:
+        if not isinstance(note, Obstacle):
+            reporter.found(Diagnostic("edit-note", note, "info"), target.name)
+    if target.diff:
+        show(before, edited.content, target, color)
+    else:
+        write(target, data, edited.content)
+    found = new_findings(target, before, edited.content)
+    for note in edited.notes:
+        # Skip a note if a finding has the same message: the finding also has positions.
+        if isinstance(note, Obstacle) and not any(note.startswith(one.message) for one in found):
+            found.append(Diagnostic("edit-obstacle", note, "warning"))
+    for finding in found:
+        reporter.found(finding, target.name)
+        reporter.status = max(reporter.status, FINDINGS)

@@ -1,0 +1,303 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`onnxtext explain-type`: explain where the type of a value comes from."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from onnxtext.cli.complete_value_names import complete_value
+from onnxtext.cli.options import MODEL, reporting_options
+from onnxtext.cli.output_paths import STDIN
+from onnxtext.cli.project_settings import schemas_of_project
+from onnxtext.cli.report import Reporter
+from onnxtext.cli.streams import read_argument, say
+from onnxtext.diagnostics.safe import safe
+from onnxtext.io.filetype import decode_text, is_binary
+from onnxtext.io.memory import paused_collector
+from onnxtext.source import Source
+
+if TYPE_CHECKING:
+    from onnxtext.checker.context.checked_model import Subject
+    from onnxtext.checker.context.finding import Place
+    from onnxtext.checker.context.scopes import Scope
+
+EXAMPLES = """\b
+Examples:
+  onnxtext explain-type model.onnx logits
+  onnxtext explain-type model.onnxtxt --line 120
+  onnxtext explain-type model.onnx a --graph loop.body --all
+  onnxtext explain-type model.onnx logits --json | jq '.[].sizes[].kind'
+
+\b
+Exit status:
+  0  the type was explained
+  1  findings: the file is not a model or has syntax errors, or it has no
+     such value
+  2  could not run: wrong usage, or a file is missing or cannot be read"""
+
+_STEPS = 6
+
+
+@click.command("explain-type", epilog=EXAMPLES)
+@click.argument("file", metavar="FILE", type=MODEL)
+@click.argument("values", nargs=-1, metavar="[VALUE]...", shell_complete=complete_value)
+@click.option(
+    "--graph",
+    metavar="NAME",
+    help="The graph or function of the values, nested graphs too: by its name, or by node and "
+    "attribute (loop.body). Default: the main graph, else the first that defines the value.",
+)
+@click.option(
+    "--line",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="In a text, explain the values that the statement at line N defines; with VALUE, explain "
+    "the value of this name in the graph around line N.",
+)
+@click.option(
+    "--depth",
+    type=click.IntRange(min=2),
+    default=_STEPS,
+    show_default=True,
+    metavar="N",
+    help="Show up to N steps of each chain of nodes.",
+)
+@click.option("--all", "whole", is_flag=True, help="Show all steps.")
+@click.option("--json", "as_json", is_flag=True, help="Write one JSON list, with all steps.")
+@reporting_options
+def command(
+    file: str,
+    values: tuple[str, ...],
+    graph: str | None,
+    line: int | None,
+    depth: int,
+    whole: bool,
+    as_json: bool,
+    output_format: str,
+    color: str,
+) -> int:
+    """Tell where the types of values come from, or why they are not known.
+
+    FILE is a text or a binary model; - is standard input. VALUE is the name of a value, or the
+    label of a node to explain all of its outputs. Each size is declared in an input, stored in a
+    weight, inferred by nodes, assumed because only a declaration says so, or unknown; the chain of
+    nodes that compute it follows.
+    """
+    if not values and line is None:
+        raise click.UsageError("Name a VALUE, or a statement with --line.")
+    name = STDIN if file == "-" else file
+    path = None if file == "-" else Path(file)
+    with (
+        Reporter(output_format, color) as reporter,
+        reporter.reporting(name),
+        schemas_of_project(path),
+    ):
+        data = read_argument(file, name)
+        with paused_collector():
+            model = _Model(data, name)
+            chosen = model.choose(values, graph, line)
+            if as_json:
+                objects = [item for value in chosen for item in model.objects(*value)]
+                say(json.dumps(objects, indent=2, ensure_ascii=True))
+            else:
+                shown = [model.text(scope, value, None if whole else depth)
+                         for scope, value in chosen]  # fmt: skip
+                say("\n\n".join(shown))
+        if model.errors:
+            reporter.summary(f"{name}: has errors (onnxtext check), so more types may be unknown")
+    return reporter.status
+
+
+class _Model:
+    """A checked model whose types are explained.
+
+    Attributes:
+        errors: whether the model has errors.
+    """
+
+    def __init__(self, data: bytes, name: str) -> None:
+        from onnxtext.checker.engine.finding_positions import TextPlaces
+        from onnxtext.checker.engine.model_paths import ModelPaths
+        from onnxtext.checker.explain_type.size_origins import Stories
+        from onnxtext.checker.inference.onnx_errors import errors_of
+        from onnxtext.checker.inference.recorded_inference import RecordedInference
+
+        self._name = name
+        self._source: Source | None = None
+        self._subject = self._checked(data)
+        self._inference = (
+            None if self._subject.is_recursive else RecordedInference.of(self._subject)
+        )
+        findings = [] if self._inference is None else self._inference.findings
+        self._stories = Stories(self._subject, findings)
+        self.errors = bool(errors_of(self._subject))
+        self._paths = ModelPaths(self._subject)
+        self._places: TextPlaces | None = None
+        if self._source is not None:
+            self._places = TextPlaces(self._source, self._subject, budget=10_000)
+
+    def _checked(self, data: bytes) -> Subject:
+        """Parse and check the model; set `_source` if it is a text."""
+        from onnxtext.api_errors import check_declared_size, invalid_model_error
+        from onnxtext.ast.model import Model
+        from onnxtext.checker.engine.check_input import encoded_for_checks, parse_any
+        from onnxtext.checker.engine.run import find_in
+        from onnxtext.proto.decode.lift import LiftError, lift_model
+
+        base = Path() if self._name == STDIN else Path(self._name).parent
+        if is_binary(data, self._name):
+            try:
+                model = lift_model(data)
+            except LiftError as error:
+                raise invalid_model_error(data, error, self._name) from None
+            return find_in(model, base_dir=base, encoded=lambda: data)[0]
+        self._source = Source(decode_text(data, self._name), self._name)
+        root = parse_any(self._source)
+        check_declared_size(root, self._source)
+        encoded = None
+        if isinstance(root, Model):
+            encoded, _ = encoded_for_checks(root, self._source, base)
+        return find_in(root, base_dir=base, encoded=encoded)[0]
+
+    # ---- Which values -----------------------------------------------------------------------
+
+    def choose(
+        self, names: tuple[str, ...], graph: str | None, line: int | None
+    ) -> list[tuple[Scope, str]]:
+        """Return the values to explain, each as its graph or function body and its name.
+
+        Raises:
+            OnnxTextError: there is no such value.
+        """
+        from onnxtext.excerpt.errors import ShowError
+
+        scopes = self._subject.scopes
+        if graph is not None:
+            from onnxtext.excerpt.find_bodies import find_bodies
+
+            root: Any = self._subject.root
+            root = getattr(root, "item", root)
+            owners = {id(body.graph) for body in find_bodies(root, graph, self._name)}
+            scopes = [scope for scope in scopes if id(scope.original) in owners]
+        if not names:
+            return self._at_line(scopes, line or 1)
+        chosen = []
+        for name in names:
+            found = [(scope, value) for scope in scopes for value in _values(scope, name)]
+            if not found:
+                known = [name for scope in scopes for name in scope.position]
+                known += [node.name for scope in scopes for node in scope.nodes if node.name]
+                raise ShowError.unknown("value or node", name, known, self._name)
+            if line is not None and (at := self._last_statement(scopes, line)) is not None:
+                found = [each for each in found if each[0] is at[0]] or found
+            first_scope = found[0][0]
+            chosen += [each for each in found if each[0] is first_scope]
+        return chosen
+
+    def _at_line(self, scopes: list[Scope], line: int) -> list[tuple[Scope, str]]:
+        """Return the values that the statement at a line of a text defines."""
+        from onnxtext.ast.model import Node
+        from onnxtext.excerpt.errors import ShowError
+
+        if self._source is None:
+            raise ShowError.of("a binary model has no lines", self._name, "name a value instead")
+        found = self._last_statement(scopes, line)
+        names: list[str] = []
+        if found is not None:
+            scope, item = found
+            defined = item.outputs if isinstance(item, Node) else (item.name,)
+            names = [name for name in dict.fromkeys(defined) if name in scope.position]
+        if found is None or not names:
+            raise ShowError.of(f"no value is defined at line {line}", self._name)
+        return [(found[0], name) for name in names]
+
+    def _last_statement(self, scopes: list[Scope], line: int) -> tuple[Scope, Any] | None:
+        """Return the last statement that begins at or before a line, and its scope, if any."""
+        if self._source is None:
+            return None
+        best: tuple[int, Scope, Any] | None = None
+        for scope in scopes:
+            items: list[Any] = [*scope.given.values(), *scope.nodes]
+            for item in items:
+                at: int = getattr(self._subject.resolved.original(item), "at", -1)
+                is_above = at >= 0 and self._source.position(at).line <= line
+                if is_above and (best is None or at > best[0]):
+                    best = at, scope, item
+        return None if best is None else best[1:]
+
+    # ---- Explanations -----------------------------------------------------------------------
+
+    def text(self, scope: Scope, name: str, most: int | None) -> str:
+        """Return the explanation of a value as text, with at most `most` steps (None: all)."""
+        from onnxtext.checker.explain_type.explanation import explain_value, lines
+        from onnxtext.checker.explain_type.inferred_facts import views
+
+        known = [] if self._inference is None else views(self._inference, scope)
+        if not known:
+            reason = "functions call themselves" if self._inference is None else "it has errors"
+            return safe(f"`{name}`: unknown type, because {reason}")
+        found = list(lines(explain_value(self._stories, known[0], name), self._where, most))
+        notes = list(self._notes(scope, name, known))
+        return "\n".join([safe(line) for line in (*found[:2], *notes, *found[2:])])
+
+    def _notes(self, scope: Scope, name: str, known: list[Any]) -> Iterator[str]:
+        """Yield notes: the call that is explained if there are several, and other definitions."""
+        from onnxtext.checker.context.finding import Place
+        from onnxtext.checker.inference.explain_shape_errors import written
+
+        if len(known) > 1:
+            types = {None if v.type(name) is None else written(v.type(name)) for v in known[1:]}
+            listed = ", ".join(sorted([f"`{type or 'unknown'}`" for type in types]))
+            caller = known[0].caller()
+            at = "" if caller is None else f" at {self._where(Place(caller[1], ('op_type',)))}"
+            yield f"  this is for the call{at}; calls with other arguments give the types {listed}"
+        others = [
+            self._where(Place(*other.definition(name)))
+            for other in self._subject.scopes
+            if other is not scope and name in other.position
+        ]
+        if others:
+            how = "--graph" if self._source is None else "--line or --graph"
+            more = f" and {len(others) - 5} more" if len(others) > 5 else ""
+            yield f"  also defined at {', '.join(others[:5])}{more}: choose with {how}"
+
+    def objects(self, scope: Scope, name: str) -> Iterator[dict[str, Any]]:
+        """Yield JSON objects that explain a value; in a function body, one per kind of call."""
+        from onnxtext.checker.explain_type.explanation import as_object, explain_value
+        from onnxtext.checker.explain_type.inferred_facts import views
+
+        for view in [] if self._inference is None else views(self._inference, scope):
+            yield as_object(explain_value(self._stories, view, name), self._where_object)
+
+    def _where(self, place: Place) -> str:
+        """Return a place for display: a line of the text, or a path in a binary model."""
+        if self._source is None or self._places is None:
+            return self._path(place)
+        return f"line {self._source.position(self._places.span(place).start).line}"
+
+    def _path(self, place: Place) -> str:
+        return self._paths.path(place._replace(part=())) or "model"
+
+    def _where_object(self, place: Place) -> dict[str, Any]:
+        if self._source is None or self._places is None:
+            return {"path": self._path(place)}
+        at = self._source.position(self._places.span(place).start)
+        return {"line": at.line, "column": at.column}
+
+
+def _values(scope: Scope, name: str) -> list[str]:
+    """Return the name if the scope defines it, else the outputs of nodes with this label."""
+    if name in scope.position:
+        return [name]
+    return [
+        output
+        for node in scope.nodes
+        if node.name == name
+        for output in node.outputs
+        if output in scope.position
+    ]

@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`onnxtext from-binary`: convert binary models to texts."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+from onnxtext.cli.convert_files import Conversion, Output, run
+from onnxtext.cli.options import (
+    BINARY,
+    EXIT_STATUSES,
+    TEXT,
+    FileName,
+    conversion_options,
+    reporting_options,
+)
+from onnxtext.cli.output_paths import Job
+from onnxtext.cli.report import CommandError, Finding
+from onnxtext.diagnostics import Diagnostic, OnnxTextWarning
+
+if TYPE_CHECKING:
+    from onnxtext.binary_to_text import Metadata
+    from onnxtext.weights.write_resources import Weights
+
+EXAMPLES = """\b
+Examples:
+  onnxtext from-binary model.onnx          writes model.onnxtxt
+  onnxtext from-binary model.onnx -o -     prints it
+  onnxtext from-binary *.onnx -o texts/    writes texts/NAME.onnxtxt for each
+  onnxtext from-binary --weights inline model.onnx -o -
+  onnxtext from-binary --dialect onnx --allow-loss model.onnx
+  curl -s https://example.org/m.onnx | onnxtext from-binary | less"""
+
+
+def conversion(
+    weights: Weights,
+    inline_limit: int,
+    metadata: Metadata,
+    store: str | None = None,
+    *,
+    embed_external: bool = False,
+    stats: bool = False,
+) -> Conversion:
+    """Return the conversion of binary models to texts; the arguments are options of the command."""
+
+    def convert(data: bytes, job: Job) -> Output:
+        from onnxtext.binary_to_text import print_binary
+
+        if job.target is None and weights in ("store", "safetensors"):
+            raise CommandError(
+                "no-place",
+                f"--weights {weights} writes beside the text, but standard output has no directory",
+                help="name a file with -o",
+            )
+        text, beside = print_binary(
+            data,
+            job.target,
+            weights=weights,
+            inline_limit=inline_limit,
+            metadata=metadata,
+            place=store,
+            embed_from=job.directory if embed_external else None,
+            stats=stats,
+            name=job.name,
+        )
+        if not data:
+            # An empty file decodes as a protobuf message without fields, so it is no error.
+            warnings.warn(f"{job.name}: the file is empty", OnnxTextWarning, stacklevel=2)
+        if weights == "auto" and job.target is None and len(text) > _LONG_TEXT:
+            warnings.warn(Finding(_in_text(job.name)), stacklevel=2)
+        return Output([text.encode("utf-8")], beside)
+
+    return _from_binary(convert)
+
+
+def _from_binary(convert: Callable[[bytes, Job], Output]) -> Conversion:
+    return Conversion(
+        convert, suffixes=(".onnx",), suffix=".onnxtxt", binary="in", inverse="to-binary"
+    )
+
+
+def _in_text(name: str) -> Diagnostic:
+    """Create the note for a long text that contains its weights."""
+    return Diagnostic(
+        "weights-in-text",
+        "the weights are in the text itself because standard output has no directory for a store",
+        "note",
+        file=name,
+        help="-o FILE writes the weights to a store beside the text",
+    )
+
+
+_LONG_TEXT = 1 << 20
+"""Maximum number of characters of a text with weights on standard output, without a note."""
+
+
+def _official_conversion(allow_loss: bool) -> Conversion:
+    """Return the conversion of binary models to the official syntax.
+
+    Args:
+        allow_loss: whether to write texts that cannot represent everything in the model.
+    """
+
+    def convert(data: bytes, job: Job) -> Output:
+        from onnxtext.cli.official_dialect import convert_official
+
+        return Output([convert_official(bytes(data), job.name, allow_loss=allow_loss)])
+
+    return _from_binary(convert)
+
+
+def _check_dialect(dialect: str, allow_loss: bool) -> None:
+    """Raise a UsageError for options that do not apply to the dialect."""
+    if dialect == "onnxtext":
+        if allow_loss:
+            raise click.UsageError(
+                "--allow-loss needs --dialect onnx: the dialect onnxtext loses nothing"
+            )
+        return
+    context = click.get_current_context()
+    for name in ("weights", "store", "embed_external", "stats", "inline_limit", "metadata"):
+        if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
+            option = "--" + name.replace("_", "-")
+            raise click.UsageError(f"{option} cannot be used with --dialect onnx")
+
+
+@click.command("from-binary", epilog=f"{EXAMPLES}\n\n{EXIT_STATUSES}")
+@conversion_options(inputs=BINARY, output=TEXT)
+@click.option(
+    "--weights",
+    type=click.Choice(["auto", "inline", "section", "store", "safetensors", "none"]),
+    default="auto",
+    show_default=True,
+    help="Where to write large tensors, strings and lists: to a section at the end of the text; to "
+    "a store, a directory beside it with one file per blob; to one safetensors file beside it; "
+    "inline; or nowhere, for reading only. auto: a section up to 1 MiB, a store beyond.",
+)
+@click.option(
+    "--store",
+    metavar="NAME",
+    type=FileName(".safetensors"),
+    help="The path of the store or safetensors file, relative to the text; several texts can share "
+    "a store. Default: the name of the text with .weights or .safetensors.",
+)
+@click.option(
+    "--embed-external",
+    is_flag=True,
+    help="Treat ONNX external data like other weights, instead of keeping the references. Its "
+    "files are looked up relative to the model's directory. `to-binary` then creates a "
+    "self-contained model.",
+)
+@click.option(
+    "--stats",
+    is_flag=True,
+    help="Add comments with statistics of each blob: min, max, mean, standard deviation, share of "
+    "zeros, NaNs.",
+)
+@click.option(
+    "--inline-limit",
+    type=click.IntRange(min=0),
+    default=32,
+    show_default=True,
+    metavar="N",
+    help="Tensors, and lists in attributes, of up to N elements are always inline.",
+)
+@click.option(
+    "--metadata",
+    type=click.Choice(["auto", "inline", "section", "none"]),
+    default="auto",
+    show_default=True,
+    help="Where to write the metadata of nodes and values. section: at the end of the file; "
+    "inline: at each statement; auto: like section, but short single entries inline; none: leave "
+    "it out.",
+)
+@click.option(
+    "--dialect",
+    type=click.Choice(["onnxtext", "onnx"]),
+    default="onnxtext",
+    show_default=True,
+    help="The language: onnx is the official syntax only, which onnx.parser reads.",
+)
+@click.option(
+    "--allow-loss",
+    is_flag=True,
+    help="With --dialect onnx, write the text even if parts of the model are lost; these are "
+    "listed.",
+)
+@reporting_options
+def command(
+    inputs: tuple[str, ...],
+    output: str | None,
+    force: bool,
+    weights: Weights,
+    store: str | None,
+    embed_external: bool,
+    stats: bool,
+    inline_limit: int,
+    metadata: Metadata,
+    dialect: Literal["onnxtext", "onnx"],
+    allow_loss: bool,
+    output_format: str,
+    color: str,
+) -> int:
+    """Print binary ONNX models as texts.
+
+    IN is a binary model; without IN, or with -, the model is read from standard input and the text
+    is written to standard output. Without -o the text is written beside the model: its suffix
+    .onnx becomes .onnxtxt, and .onnxtxt is added to any other name. Files are replaced atomically.
+    `onnxtext to-binary` converts the text back to the same bytes.
+
+    The official syntax (--dialect onnx) cannot represent everything: losses are listed on standard
+    error by kind; the exit status is 1 and nothing is written, unless --allow-loss is given.
+    Two changes that keep the meaning are only noted: empty fields that are stored or not, and
+    raw_data written as typed data.
+    """
+    _check_dialect(dialect, allow_loss)
+    if dialect == "onnx":
+        chosen = _official_conversion(allow_loss)
+    else:
+        chosen = conversion(
+            weights,
+            inline_limit,
+            metadata,
+            store,
+            embed_external=embed_external,
+            stats=stats,
+        )
+    return run(chosen, inputs, output, force=force, output_format=output_format, color=color)

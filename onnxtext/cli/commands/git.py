@@ -1,0 +1,352 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`onnxtext git`: install, check and use the integration with git."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from onnxtext.cli.commands.git_plumbing import COMMANDS
+from onnxtext.cli.options import add_options, markdown_option, reporting_options, stat_option
+from onnxtext.cli.report import FINDINGS, CommandError, Reporter
+from onnxtext.cli.streams import say
+from onnxtext.diagnostics import Diagnostic, OnnxTextError
+from onnxtext.diagnostics.safe import safe
+from onnxtext.io.files import name_of
+from onnxtext.plurals import counted
+
+if TYPE_CHECKING:
+    from onnxtext.cli.commands.diff import Form
+    from onnxtext.git.commit_changes import Change
+    from onnxtext.git.modes import Mode
+    from onnxtext.git.repository import Scope
+
+EXAMPLES = """\b
+Examples:
+  onnxtext git install                    git diff and git log -p show text
+  onnxtext git install --mode filter      git stores text, you have binaries
+  onnxtext git install --mode source      texts are the source
+  onnxtext git install --mode filter --attributes .gitattributes
+  onnxtext git status
+  onnxtext git verify                     are the stored texts up to date?
+  onnxtext git diff main feature          the models of two commits
+  onnxtext git checkout                   convert the texts of a new clone
+  onnxtext git uninstall"""
+
+STATUSES = """\b
+Exit status:
+  0  success
+  1  findings: no installed mode works, or a file would change
+  2  could not run: wrong usage, git failed, or settings that onnxtext did not
+     make are in conflict with a mode; nothing is changed then
+With several files, the highest status of any file; every file is tried."""
+
+EPILOG = f"{EXAMPLES}\n\n{STATUSES}"
+
+
+class Commands(click.Group):
+    """A group that lists its commands in the order of their definition."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of the commands."""
+        return list(self.commands)
+
+
+@click.group("git", cls=Commands, epilog=EPILOG)
+def command() -> None:
+    """Keep models in git: readable diffs, mergeable models.
+
+    docs/git.md explains which of the three modes to choose.
+    """
+
+
+_MODE = click.Choice(["textconv", "filter", "source"])
+
+
+def _scoped(function: Callable[..., int]) -> Callable[..., int]:
+    """Add the options `--local` and `--global`."""
+    return add_options(
+        function,
+        click.option(
+            "--local",
+            "scope",
+            flag_value="local",
+            help="Use the configuration of this repository; the default.",
+        ),
+        click.option(
+            "--global",
+            "scope",
+            flag_value="global",
+            help="Use your global configuration, for all your repositories.",
+        ),
+    )
+
+
+@command.command("install", epilog=EPILOG)
+@_scoped
+@click.option(
+    "--mode",
+    type=_MODE,
+    default="textconv",
+    show_default=True,
+    help="textconv: binaries stay binaries, diffs show text. filter: git stores text, the working "
+    "tree has binaries. source: texts are the source. textconv and filter cannot be combined.",
+)
+@click.option(
+    "--attributes",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="The attributes file to write; .gitattributes applies to every clone. Default: the file "
+    "of this clone (.git/info/attributes), or with --global yours (core.attributesFile).",
+)
+@click.option(
+    "--structural/--no-structural",
+    default=None,
+    help="Show the output of `onnxtext diff` in git diff, instead of changed lines.",
+)
+@reporting_options
+def install(
+    scope: Scope | None,
+    mode: Mode,
+    attributes: Path | None,
+    structural: bool | None,
+    output_format: str,
+    color: str,
+) -> int:
+    """Configure git for this repository, or for all of yours.
+
+    Other modes, and settings that onnxtext did not make, are kept. `onnxtext git uninstall`
+    restores the previous state.
+    """
+    from onnxtext.git.install import install as set_up
+    from onnxtext.git.verification import count_filtered
+
+    with Reporter(output_format, color) as reporter, reporter.reporting("git"), _git_errors():
+        changes = set_up(scope or "local", mode, file=attributes, structural=structural)
+        _say(*changes or ["already installed"])
+        if mode == "filter" and (count := count_filtered()):
+            files = counted(count, "tracked file is", "tracked files are")
+            _say(f"{files} filtered: `onnxtext git verify` shows what would change")
+    return reporter.status
+
+
+@command.command("uninstall", epilog=EPILOG)
+@_scoped
+@click.option("--mode", type=_MODE, help="Remove only this mode.")
+@click.option(
+    "--attributes",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Also remove the lines of onnxtext from this attributes file.",
+)
+@reporting_options
+def uninstall(
+    scope: Scope | None,
+    mode: Mode | None,
+    attributes: Path | None,
+    output_format: str,
+    color: str,
+) -> int:
+    """Undo `onnxtext git install`.
+
+    Files in the working tree and in the repository are not changed: see docs/git.md.
+    """
+    from onnxtext.git.install import uninstall as undo
+
+    with Reporter(output_format, color) as reporter, reporter.reporting("git"), _git_errors():
+        changes = undo(scope or "local", mode, file=attributes)
+        _say(*changes or ["nothing is installed"])
+    return reporter.status
+
+
+@command.command("status", epilog=EPILOG)
+@click.option(
+    "--local", "scope", flag_value="local", help="Show only the repository's configuration."
+)
+@click.option("--global", "scope", flag_value="global", help="Show only your global configuration.")
+@click.option("--mode", type=_MODE, help="Show only this mode.")
+@reporting_options
+def status(scope: Scope | None, mode: Mode | None, output_format: str, color: str) -> int:
+    """Show what is configured, and whether git can run it.
+
+    Without --local and --global the effective configuration is shown. The exit status is 0 if a
+    mode (with --mode, the selected one) is installed and works, and 1 if not.
+    """
+    from onnxtext.git.status import status as check_modes
+
+    working = broken = False
+    with Reporter(output_format, color) as reporter, reporter.reporting("git"), _git_errors():
+        for found in check_modes(scope):
+            if mode not in (None, found.mode):
+                continue
+            state = "works" if found.installed else "incomplete" if found.begun else "not installed"
+            _say(f"{found.mode}: {state}")
+            working, broken = working or found.installed, broken or state == "incomplete"
+            if state != "not installed":
+                _say(*[
+                    f"  {'ok' if fact.ok else 'NO'}  {fact.what}: {fact.state}"
+                    for fact in found.facts
+                ])  # fmt: skip
+    return max(reporter.status, 0 if working and not broken else FINDINGS)
+
+
+@command.command("verify", epilog=EPILOG)
+@reporting_options
+def verify(output_format: str, color: str) -> int:
+    """Verify that git can restore every tracked model byte for byte.
+
+    Every tracked model is checked in the index and, with the filter, in the working tree: texts of
+    the filter and binaries must survive a round trip, and source texts must keep the laws that
+    `onnxtext verify` checks. Nothing is written.
+    """
+    from onnxtext.git.verification import verify as verify_all
+
+    bad = count = 0
+    with Reporter(output_format, color) as reporter, reporter.reporting("git"), _git_errors():
+        for found in verify_all(_top()):
+            count += 1
+            bad += bool(found.problems)
+            _say(f"{'CHANGES' if found.problems else 'ok'} {found.path}  {found.kind}")
+            _say(*[f"  {problem}" for problem in (*found.problems, *filter(None, [found.note]))])
+            for problem in found.problems if output_format != "full" else ():
+                reporter.found(Diagnostic("git-would-change", problem, file=found.path), found.path)
+        _say(f"{counted(count, 'model')}, {bad:,} with problems")
+    return max(reporter.status, FINDINGS if bad else 0)
+
+
+@command.command("checkout", epilog=EPILOG)
+@reporting_options
+def checkout(output_format: str, color: str) -> int:
+    """Replace texts in the working tree by their models.
+
+    Such texts exist in a clone made before `install --mode filter`, and after a conflict was
+    resolved in the text. Only texts that git stores are replaced; nothing else is changed.
+    """
+    from onnxtext.git.checkout import check_out
+
+    left = 0
+    with Reporter(output_format, color) as reporter, reporter.reporting("git"), _git_errors():
+        for found in check_out(_top()):
+            left += bool(found.problems)
+            _say(f"{'LEFT' if found.problems else 'ok'} {found.path}")
+            _say(*[f"  {problem}" for problem in found.problems])
+    return max(reporter.status, FINDINGS if left else 0)
+
+
+@command.command("diff", epilog=EPILOG)
+@click.argument("old", metavar="COMMIT")
+@click.argument("new", metavar="[COMMIT]", default="HEAD")
+@stat_option
+@markdown_option
+@click.option(
+    "--all", "every", is_flag=True, help="Show every difference of a large diff, not groups."
+)
+@click.option(
+    "--most",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Show only the models that fit into N characters, and name up to 20 of the others.",
+)
+@reporting_options
+def diff(
+    old: str,
+    new: str,
+    form: Form | None,
+    every: bool,
+    most: int | None,
+    output_format: str,
+    color: str,
+) -> int:
+    """Show the differences between the models of two commits, like `onnxtext diff`.
+
+    Every model that differs between the commits is compared. The default of the second commit is
+    HEAD. The exit status is 0 even if there are differences.
+    """
+    from onnxtext.git.commit_changes import find_changes
+
+    with Reporter(output_format, color) as reporter, reporter.reporting("git"), _git_errors():
+        top, end = _top(), "\n" if form == "markdown" else ""
+        changes, length = find_changes(top, old, new), 0
+        for at, change in enumerate(changes):
+            shown = _shown_change(top, change, form or "text", color, every=every)
+            length += len(shown)
+            if most is not None and length > most:
+                for line in _not_shown(changes[at:], form):
+                    say(line, end)
+                break
+            say(shown, end)
+    return reporter.status
+
+
+def _not_shown(changes: Sequence[Change], form: Form | None) -> list[str]:
+    """Return a line for each of the first models that `--most` leaves out, and their number."""
+    lines = [_remark(change, "not shown, too long", form) for change in changes[:_MOST_NAMED]]
+    if len(changes) > _MOST_NAMED:
+        more = f"and {len(changes) - _MOST_NAMED:,} more models"
+        lines.append(f"- {more}\n" if form == "markdown" else f"{more}\n")
+    return lines
+
+
+_MOST_NAMED = 20
+
+
+def _shown_change(top: Path, change: Change, form: Form, color: str, *, every: bool) -> str:
+    from tempfile import TemporaryDirectory
+
+    from onnxtext.cli.commands.diff import run_diff
+    from onnxtext.git.commit_changes import files_of
+
+    with TemporaryDirectory(prefix="onnxtext-") as directory:
+        output = Path(directory, "diff")
+        with files_of(top, change) as (old, new):
+            status = run_diff(
+                old, new, labels=change.labels, form=form, every=every, output=output, color=color
+            )
+        shown = output.read_text("utf-8") if output.exists() else ""
+    if not shown:
+        why = "cannot be compared" if status else "the models are the same"
+        return _remark(change, why, form)
+    return shown if form != "stat" else _remark(change, "", form) + shown
+
+
+def _remark(change: Change, text: str, form: Form | None) -> str:
+    """Return a line with the paths of a model and a remark; special characters are escaped."""
+    from onnxtext.differ.render.markdown import inline_code
+
+    line = f"{' and '.join(dict.fromkeys(change.labels))}: {text}".rstrip()
+    return f"- {inline_code(line)}\n" if form == "markdown" else f"{safe(line)}\n"
+
+
+def _top() -> Path:
+    from onnxtext.git.repository import top_level
+
+    top = top_level()
+    if top is None:
+        raise CommandError("git-failed", "the current directory is not in a git working tree")
+    return top
+
+
+@contextmanager
+def _git_errors() -> Iterator[None]:
+    """Convert an `OnnxTextError` or `OSError` of the block to a `CommandError`."""
+    try:
+        yield
+    except OnnxTextError as error:
+        first = error.diagnostics[0]
+        raise CommandError(first.code, first.message, help=first.help) from None
+    except OSError as error:
+        message = f"{name_of(error, 'a file of git')}: {error.strerror or error}"
+        raise CommandError("cannot-write", message) from None
+
+
+def _say(*lines: str) -> None:
+    for line in lines:
+        say(safe(line))
+
+
+for _plumbing in COMMANDS:
+    command.add_command(_plumbing)

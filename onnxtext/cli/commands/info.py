@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`onnxtext info`: summarize models."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+from onnxtext.cli.format_sizes import size_text
+from onnxtext.cli.options import MODEL, reporting_options
+from onnxtext.cli.output_paths import STDIN
+from onnxtext.cli.report import Reporter
+from onnxtext.cli.streams import read_argument, say
+from onnxtext.diagnostics.safe import safe
+from onnxtext.io.filetype import decode_text, is_binary
+from onnxtext.plurals import counted
+from onnxtext.source import Source
+
+if TYPE_CHECKING:
+    from onnxtext.ast.model import Model
+    from onnxtext.info import Amount, Overview, Value
+
+Cells = list[str]
+Row = tuple[str, list[Cells]]
+"""A row of the table: its title, and one cell per model; a cell is a list of lines."""
+
+EXPLANATION = """\b
+Examples:
+  onnxtext info model.onnx
+  onnxtext info before.onnx after.onnx      side by side
+  onnxtext info --json *.onnx | jq '.[].parameters.elements'
+
+\b
+Exit status:
+  0  every file was summarized
+  1  a file is not a model, or has errors
+  2  could not run: wrong usage, or a file is missing or cannot be read"""
+
+
+@click.command("info", epilog=EXPLANATION)
+@click.argument("files", nargs=-1, required=True, metavar="FILE...", type=MODEL)
+@click.option("--json", "as_json", is_flag=True, help="Write a JSON list with one object per file.")
+@reporting_options
+def command(files: tuple[str, ...], as_json: bool, output_format: str, color: str) -> int:
+    """Summarize models: interface, operators, parameters, and where the weights are.
+
+    FILE is a binary model or a text (.onnxtxt, .onnxtext); - is standard input. Several files are
+    shown side by side. External data is not read. Nodes of nested graphs and functions are counted,
+    too; parameters are initializers and tensors in attributes, with their size in memory.
+    """
+    found: list[tuple[str, int, Overview]] = []
+    with Reporter(output_format, color) as reporter:
+        for name in dict.fromkeys(files):
+            with reporter.reporting(STDIN if name == "-" else name):
+                found.append(_summarize(name))
+        if as_json or output_format == "json":
+            objects = [{"file": name, "size": size, **asdict(one)} for name, size, one in found]
+            say(json.dumps(objects, indent=2))
+        elif found:
+            say("\n".join(_table(found)))
+    return reporter.status
+
+
+def _summarize(file: str) -> tuple[str, int, Overview]:
+    """Return the name of a file in messages, its size in bytes, and its summary."""
+    from onnxtext.info import summarize
+
+    name = STDIN if file == "-" else file
+    data = read_argument(file, name)
+    return name, len(data), summarize(_parse(data, name))
+
+
+def _parse(data: bytes, name: str) -> Model:
+    from onnxtext.api_errors import check_declared_size, invalid_model_error
+    from onnxtext.proto.decode.lift import lift_model
+    from onnxtext.syntax.parse import parse_model
+
+    if is_binary(data, name):
+        try:
+            return lift_model(data)
+        except ValueError as error:
+            raise invalid_model_error(data, error, name) from None
+    source = Source(decode_text(data, name), name)
+    model = parse_model(source)
+    check_declared_size(model, source)
+    return model
+
+
+# ---- Table ----------------------------------------------------------------------------------
+
+
+def _table(models: Sequence[tuple[str, int, Overview]]) -> list[str]:
+    """Return the lines of a table with a column for each model."""
+    views = [overview for _, _, overview in models]
+    rows: list[Row] = [
+        ("file", [[f"{name}, {size_text(size)}"] for name, size, _ in models]),
+        *[(title, [cell(view) for view in views]) for title, cell in _CELLS],
+        *_operators(views),
+        *[(title, [cell(view) for view in views]) for title, cell in _WEIGHTS],
+    ]
+    rows = [row for row in rows if any(row[1])]
+    widths = [max(len(safe(line)) for _, cells in rows for line in cells[at] or [""])
+              for at in range(len(models))]  # fmt: skip
+    first = max(len(title) for title, _ in rows)
+    return [line for row in rows for line in _lines(row, first, widths)]
+
+
+def _lines(row: Row, first: int, widths: Sequence[int]) -> Iterable[str]:
+    """Yield the lines of a row; `first` is the width of titles, `widths` that of the cells."""
+    title, cells = row
+    for at in range(max(map(len, cells))):
+        shown = [safe(cell[at]) if at < len(cell) else "" for cell in cells]
+        columns = [f"{text:<{width}}" for text, width in zip(shown, widths, strict=True)]
+        yield "  ".join([f"{safe(title) if at == 0 else '':<{first}}", *columns]).rstrip()
+
+
+def _operators(views: Sequence[Overview]) -> list[Row]:
+    """Return the row that counts each operator in each model, the most frequent first."""
+    counts = [view.operators for view in views]
+    names = {name for one in counts for name in one}
+    order = sorted(names, key=lambda name: (-max([one.get(name, 0) for one in counts]), name))
+    width = max(map(len, order), default=0)
+    cells = [[f"{name:<{width}}  {one.get(name, '-')}" for name in order] for one in counts]
+    return [("operators", cells)]
+
+
+def _header(view: Overview) -> Cells:
+    version = "no IR version" if view.ir_version is None else f"IR version {view.ir_version}"
+    return [", ".join([*filter(None, [view.producer]), version])]
+
+
+def _opsets(view: Overview) -> Cells:
+    return [", ".join([f"{domain} {version}" for domain, version in view.opsets.items()])]
+
+
+def _counts(view: Overview) -> Cells:
+    parts = [view.graph or "(no name)", counted(view.nodes, "node")]
+    parts += [counted(view.subgraphs, "nested graph")] * bool(view.subgraphs)
+    parts += ["training information"] * view.training
+    parts += [counted(view.metadata, "metadata entry", "metadata entries")] * bool(view.metadata)
+    return [", ".join(parts)]
+
+
+def _values(values: Sequence[Value]) -> Cells:
+    width = max((len(value.name) for value in values), default=0)
+    return [
+        f"{value.name:<{width}}  {value.type or '(no type)'}{' = default' * value.default}"
+        for value in values
+    ]
+
+
+def _dimensions(view: Overview) -> Cells:
+    return [f"{name}: {', '.join(places)}" for name, places in view.dimensions.items()]
+
+
+def _functions(view: Overview) -> Cells:
+    return [f"{each.name}  {counted(each.nodes, 'node')}" for each in view.functions]
+
+
+def _amount(amount: Amount) -> str:
+    tensors = counted(amount.tensors, "tensor")
+    return f"{tensors}, {counted(amount.elements, 'element')}, {size_text(amount.size)}"
+
+
+def _amounts(amounts: dict[str, Amount]) -> Cells:
+    width = max(map(len, amounts), default=0)
+    return [f"{name:<{width}}  {_amount(amount)}" for name, amount in amounts.items()]
+
+
+def _largest(view: Overview) -> Cells:
+    return [f"{size_text(one.size):>7}  {one.name}  {one.type}" for one in view.largest]
+
+
+_CELLS: tuple[tuple[str, Callable[[Overview], Cells]], ...] = (
+    ("from", _header),
+    ("opsets", _opsets),
+    ("graph", _counts),
+    ("inputs", lambda view: _values(view.inputs)),
+    ("outputs", lambda view: _values(view.outputs)),
+    ("dimensions", _dimensions),
+    ("functions", _functions),
+)
+_WEIGHTS: tuple[tuple[str, Callable[[Overview], Cells]], ...] = (
+    ("parameters", lambda view: [_amount(view.parameters)]),
+    ("types", lambda view: _amounts(view.types)),
+    ("weights", lambda view: _amounts(view.places)),
+    ("largest", _largest),
+)

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`onnxtext merge`: merge two versions of a model with their common ancestor."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from onnxtext.cli.options import MODEL, reporting_options
+from onnxtext.cli.report import FINDINGS, Reporter, exists_error, io_errors, terminal_error
+from onnxtext.cli.streams import read_argument, write_stdout
+from onnxtext.diagnostics import Diagnostic, OnnxTextError, OnnxTextWarning
+from onnxtext.io.files import holds, write_atomically
+from onnxtext.terminal import is_terminal
+
+if TYPE_CHECKING:
+    from onnxtext.merger import MergeResult
+
+EXPLANATION = """\b
+Examples:
+  onnxtext merge base.onnxtxt ours.onnxtxt theirs.onnxtxt -o merged.onnxtxt
+  onnxtext merge base.onnx ours.onnx theirs.onnx -o merged.onnx
+  onnxtext merge -L mine -L old -L yours base.onnxtxt a.onnxtxt b.onnxtxt
+
+\b
+Exit status:
+  0  everything was merged
+  1  there are conflicts, which are marked in the output
+  2  could not run: wrong usage, a file is missing or cannot be read or
+     written, or an existing file would have to be overwritten
+If several apply, the highest."""
+
+
+@click.command("merge", epilog=EXPLANATION)
+@click.argument("base", type=MODEL)
+@click.argument("ours", type=MODEL)
+@click.argument("theirs", type=MODEL)
+@click.option(
+    "-o", "--output", metavar="OUT", type=MODEL, help="The file to write. Default: standard output."
+)
+@click.option("-f", "--force", is_flag=True, help="Overwrite OUT if it exists.")
+@click.option(
+    "-L",
+    "--label",
+    "labels",
+    multiple=True,
+    metavar="LABEL",
+    help="Name of a version in conflict markers: the first is for ours, then base, then theirs, as "
+    "for `git merge-file`.",
+)
+@click.option(
+    "--marker-size",
+    type=click.IntRange(1, 1000),
+    default=7,
+    show_default=True,
+    metavar="N",
+    help="Number of characters of a conflict marker.",
+)
+@reporting_options
+def command(
+    base: str,
+    ours: str,
+    theirs: str,
+    output: str | None,
+    force: bool,
+    labels: tuple[str, ...],
+    marker_size: int,
+    output_format: str,
+    color: str,
+) -> int:
+    """Merge two versions of a model.
+
+    BASE is the common ancestor of OURS and THEIRS; each is a text or a binary model, and - is
+    standard input. Statements are merged, not lines: changes of different statements, or of
+    different attributes and inputs of a node, do not conflict. Conflicts are marked as in git. The
+    output is a text, or a binary if all versions are binary and there is no conflict.
+    """
+    if [base, ours, theirs].count("-") > 1:
+        raise click.UsageError("Standard input (-) cannot be several of the versions.")
+    if len(labels) > 3:
+        raise click.UsageError("At most three labels can be given, one for each version.")
+    defaults = ("ours", "base", "theirs")
+    named = (*labels, *defaults[len(labels) :])
+    target = None if output in (None, "-") else Path(str(output))
+    name = ours if output in (None, "-") else str(output)
+    with Reporter(output_format, color) as reporter, reporter.reporting(name):
+        from onnxtext.merger import merge
+
+        result = merge(
+            *[read_argument(version, version) for version in (base, ours, theirs)],
+            marker_size=marker_size,
+            labels=(named[1], named[0], named[2]),
+            path=name,
+        )
+        _write(result, target, force)
+        _report(result, name, reporter)
+        _note_missing_weights(result, (base, ours, theirs), name, reporter)
+    return reporter.status
+
+
+def _write(result: MergeResult, target: Path | None, force: bool) -> None:
+    if target is None:
+        if result.is_binary and is_terminal(sys.stdout):
+            raise terminal_error()
+        write_stdout([result.content])
+        return
+    with io_errors("write", target):
+        if target.is_file() and not force and not holds(target, result.content):
+            raise exists_error(target)
+        write_atomically(target, result.content)
+
+
+def _report(result: MergeResult, name: str, reporter: Reporter) -> None:
+    """Report the notes of a merge, and its conflicts as findings."""
+    if not result.conflicts:
+        for note in result.notes:
+            reporter.found(Diagnostic("merge-note", note, "info"), name)
+        return
+    count = f"{result.conflicts} conflict{'s' if result.conflicts > 1 else ''}"
+    message = f"{count} to be resolved by hand"
+    reporter.found(Diagnostic("unmerged", message, notes=result.notes), name)
+    reporter.failed += 1
+    reporter.status = max(reporter.status, FINDINGS)
+
+
+def _note_missing_weights(
+    result: MergeResult, versions: tuple[str, ...], name: str, reporter: Reporter
+) -> None:
+    """Report a note if the merged text cannot find its weights.
+
+    A text finds its weights in its own directory, and the versions may be in other directories. The
+    directory of ours is searched if the text is written to standard output.
+
+    Args:
+        result: the merge.
+        versions: the names of the merged files.
+        name: the name of the output, or of ours.
+        reporter: where to report.
+    """
+    from onnxtext.text_to_binary import encode_text
+
+    directory = Path(name).parent
+    in_place = all(Path(version).parent == directory for version in versions)
+    if result.is_binary or result.conflicts or in_place:
+        return
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", OnnxTextWarning)  # these concern the versions, too
+            encode_text(str(result).removeprefix("\ufeff"), base_dir=directory, name=name)
+    except OnnxTextError as error:
+        first = error.diagnostics[0]
+        if first.code.startswith("weights-"):
+            why = f"the merged text does not find its weights: {first.message}"
+            reporter.found(Diagnostic("merge-note", why, "info"), name)

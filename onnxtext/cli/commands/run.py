@@ -1,0 +1,408 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`onnxtext run`: run a model, or two on the same inputs."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from math import isfinite
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from onnxtext.cli.options import MODEL, FileName, reporting_options
+from onnxtext.cli.output_paths import STDIN
+from onnxtext.cli.report import FINDINGS, CommandError, Reporter, io_errors
+from onnxtext.cli.streams import read_stdin, say
+from onnxtext.diagnostics.safe import safe
+from onnxtext.io.files import replacing
+
+if TYPE_CHECKING:
+    import onnx
+
+    from onnxtext.engines import Difference, Values
+
+EXPLANATION = """\b
+Examples:
+  onnxtext run model.onnx --input x=@x.npy --output y.npy
+  onnxtext run model.onnx --input 'x=[[1, 2.5]]' --input n=3
+  onnxtext run model.onnxtxt --random --seed 7 --dim N=4
+  onnxtext run before.onnx --compare after.onnx --random
+
+\b
+Exit status:
+  0  the model was run; with --compare: all common outputs are equal, or
+     differ by less than the tolerance
+  1  findings: the file is not a model or has errors, an input does not
+     fit, the engine fails or exceeds a limit, or outputs differ
+  2  could not run: wrong usage, or a file is missing, cannot be read or
+     written"""
+
+_MOST_SHOWN = 60
+_MOST_ROWS = 20
+
+
+def _pairs(
+    context: click.Context, parameter: click.Parameter, arguments: tuple[str, ...]
+) -> list[tuple[str, str]]:
+    """Split arguments `NAME=VALUE` at the first equals sign."""
+    pairs = []
+    for argument in arguments:
+        name, equals, value = argument.partition("=")
+        if not equals or not name:
+            metavar = parameter.make_metavar(context)
+            raise click.BadParameter(f"{argument!r} is not of the form {metavar}.")
+        pairs.append((name, value))
+    return pairs
+
+
+class _Finite(click.FloatRange):
+    """A click type for finite numbers in a range: `click.FloatRange` would accept NaN."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Return the number of an argument."""
+        number = float(super().convert(value, param, ctx))
+        if not isfinite(number):
+            self.fail(f"{value!r} is not a finite number.", param, ctx)
+        return number
+
+
+@click.command("run", epilog=EXPLANATION)
+@click.argument("file", metavar="FILE", type=MODEL)
+@click.option(
+    "--input",
+    "inputs",
+    multiple=True,
+    metavar="NAME=VALUE",
+    callback=_pairs,
+    help="An input: @x.npy, a number, or numbers in brackets. It gets the declared element type.",
+)
+@click.option("--random", is_flag=True, help="Generate the other inputs at random.")
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="Seed of random inputs.",
+)
+@click.option(
+    "--dim",
+    "dims",
+    multiple=True,
+    metavar="NAME=SIZE",
+    callback=_pairs,
+    help="The size of a symbolic dimension of random inputs; 1 by default.",
+)
+@click.option(
+    "--engine",
+    type=click.Choice(["onnx", "onnxruntime"]),
+    default="onnx",
+    show_default=True,
+    help="onnx's reference implementation, or onnxruntime on the CPU, if it is installed.",
+)
+@click.option(
+    "--output",
+    "outputs",
+    multiple=True,
+    metavar="[NAME=]FILE",
+    type=FileName(".npy"),
+    help="Write an output to a .npy file. Without NAME, FILE gets the output that has the name of "
+    "the file, or the only output.",
+)
+@click.option(
+    "--compare",
+    "other",
+    metavar="OTHER",
+    type=MODEL,
+    help="Run another model on the same inputs, and show where their values differ.",
+)
+@click.option(
+    "--rtol", type=_Finite(0), default=1e-4, show_default=True, help="Relative tolerance."
+)
+@click.option(
+    "--atol", type=_Finite(0), default=1e-6, show_default=True, help="Absolute tolerance."
+)
+@click.option(
+    "--timeout",
+    type=_Finite(0, 1_000_000),
+    default=600.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Stop a model that takes longer; 0 for no limit.",
+)
+@click.option(
+    "--memory",
+    type=click.IntRange(1, 1 << 40),
+    metavar="MIB",
+    help="Memory that a model may use, in MiB (on Linux); all that is available by default.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Write the result as one JSON object.")
+@reporting_options
+def command(
+    file: str,
+    inputs: list[tuple[str, str]],
+    random: bool,
+    seed: int,
+    dims: list[tuple[str, str]],
+    engine: str,
+    outputs: tuple[str, ...],
+    other: str | None,
+    rtol: float,
+    atol: float,
+    timeout: float,
+    memory: int | None,
+    as_json: bool,
+    output_format: str,
+    color: str,
+) -> int:
+    """Run a model and show its outputs.
+
+    FILE is a text or a binary model; - is standard input. The engine runs in a process of its own,
+    with limits of time and memory. With --compare, the values that nodes of the main graph
+    compute are compared, too, by their names.
+    """
+    sizes = _sizes(dims)
+    name = STDIN if file == "-" else file
+    with Reporter(output_format, color) as reporter, reporter.reporting(name):
+        from onnxtext.cli.array_arguments import read_array
+        from onnxtext.engines import fill_inputs, run_both, run_model
+
+        model = _load(file, name)
+        names = [value.name for value in model.graph.input]
+        given: Values = {}
+        for pair in inputs:
+            key, value = _split(*pair, names)
+            if key in given:
+                raise CommandError("no-input", f"input {key} is given twice")
+            given[key] = read_array(value)
+        results = [value.name for value in model.graph.output]
+        destinations = _destinations(outputs, results, (file, other))
+        values = fill_inputs(model, given, random=random, seed=seed, sizes=sizes)
+        limits: dict[str, Any] = {
+            "timeout": timeout or None,
+            "memory": None if memory is None else memory << 20,
+        }
+        if other is None:
+            found = run_model(model, values, engine=engine, name=name, **limits)
+            _write(found, destinations)
+            say(json.dumps(_as_object(found), indent=2) if as_json else _shown(found))
+        else:
+            second = _load(other, other)
+            files = (name, other)
+            found, _, compared = run_both(
+                model, second, values, engine=engine, names=files, **limits
+            )
+            _write({result: found[result] for result in results}, destinations)
+            say(_differences_as_json(compared) if as_json else _differences(compared, name, other))
+            if any(one.is_output and one.exceeds(rtol, atol) for one in compared):
+                reporter.status = max(reporter.status, FINDINGS)
+    return reporter.status
+
+
+def _sizes(dims: list[tuple[str, str]]) -> dict[str, int]:
+    sizes: dict[str, int] = {}
+    for name, text in dims:
+        if not text.isascii() or not text.isdigit():
+            raise click.UsageError(f"The size of {name} is not a number: {text!r}.")
+        if name in sizes:
+            raise click.UsageError(f"The size of {name} is given twice.")
+        sizes[name] = int(text)
+    return sizes
+
+
+def _split(name: str, value: str, known: list[str]) -> tuple[str, str]:
+    """Split `NAME=VALUE` after the longest known name, since names may contain equals signs.
+
+    Args:
+        name: the argument before its first equals sign.
+        value: the rest of the argument.
+        known: the names of the model's inputs.
+    """
+    whole = f"{name}={value}"
+    fitting = [each for each in known if whole.startswith(f"{each}=")]
+    longest = max(fitting, key=len, default=name)
+    return longest, whole[len(longest) + 1 :]
+
+
+def _load(file: str, name: str) -> onnx.ModelProto:
+    from onnxtext.engines import load_model
+
+    with io_errors("read", name):
+        return load_model(read_stdin() if file == "-" else Path(file))
+
+
+def _destinations(
+    files: Iterable[str], names: list[str], models: Iterable[str | None]
+) -> dict[str, str]:
+    """Return the name of the output to write to each .npy file.
+
+    Args:
+        files: the values of `--output`: `[NAME=]FILE`.
+        names: the names of the model's outputs.
+        models: the files of the models.
+
+    Raises:
+        CommandError: the model has no such output, or the file is a model, `-`, or named twice.
+    """
+    inputs = {os.path.realpath(model) for model in models if model not in (None, "-")}
+    names_by_file: dict[str, str] = {}
+    for text in files:
+        name, equals, file = text.partition("=")
+        name, file = _split(name, file, names) if equals else (Path(text).stem, text)
+        if not equals and name not in names and len(names) == 1:
+            name = names[0]
+        if name not in names:
+            help = f"the outputs are: {', '.join(names)}"
+            raise CommandError("no-input", f"there is no output {name}", help=help)
+        if file in ("", "-"):
+            raise CommandError("cannot-write", f"an output needs the name of a file: {text}")
+        if os.path.realpath(file) in inputs:
+            raise CommandError("output-is-input", f"{file} would be overwritten by an output")
+        if (other := names_by_file.setdefault(file, name)) != name:
+            message = f"{other} and {name} would both be written to {file}"
+            raise CommandError("output-exists", message)
+    return names_by_file
+
+
+def _write(values: Values, files: dict[str, str]) -> None:
+    """Write outputs to .npy files.
+
+    Args:
+        values: the outputs by name.
+        files: the name of the output for each file.
+
+    Raises:
+        CommandError: the output is no array, or the file cannot be written.
+    """
+    import numpy as np
+
+    for file, name in files.items():
+        if not isinstance(values[name], np.ndarray):
+            raise CommandError("cannot-write", f"the output {name} is not an array")
+        with io_errors("write", file), replacing(Path(file)) as opened:
+            # numpy cannot write to the descriptor of a pipe.
+            writer: Any = SimpleNamespace(write=opened.write)
+            np.save(writer, _plain(values[name]), allow_pickle=False)
+
+
+def _plain(array: Any) -> Any:
+    """Convert an array for .npy, which can store neither objects nor the types of ml_dtypes.
+
+    Objects become strings; elements of ml_dtypes become raw bytes.
+    """
+    if array.dtype.kind == "O":
+        return array.astype(str)
+    return array if array.dtype.isbuiltin == 1 else array.view(f"V{array.dtype.itemsize}")
+
+
+# ---- Output ---------------------------------------------------------------------------------
+
+
+def _shown(values: Values) -> str:
+    """Return the outputs as text: types, values, and statistics of large arrays."""
+    return "\n".join([safe(line) for name, value in values.items() for line in _lines(name, value)])
+
+
+def _lines(name: str, value: Any) -> list[str]:
+    """Return the lines of an output, or of an item of one."""
+    import numpy as np
+
+    from onnxtext.weights.statistics import describe
+
+    if value is None:
+        return [f"{name}: nothing"]
+    if isinstance(value, list | dict):
+        items = value.items() if isinstance(value, dict) else enumerate(value)
+        head = f"{name}: {'map' if isinstance(value, dict) else 'sequence'} of {len(value)}"
+        inner = [line for key, item in items for line in _lines(f"{name}[{key}]", item)]
+        return [head, *[f"  {line}" for line in inner[:_MOST_SHOWN]]]
+    array = np.asarray(value)
+    text = np.array2string(array, threshold=_MOST_SHOWN, edgeitems=3, max_line_width=96)
+    head = f"{name}: {_type(array)}"
+    if array.size > _MOST_SHOWN and array.dtype.kind not in "OSUb":
+        head += f"  # {describe('double', array.astype('<f8').tobytes())}"
+    return [head, *[f"  {line}" for line in text.split("\n")]]
+
+
+def _type(array: Any) -> str:
+    kind = _element(array)
+    return f"{kind}[{', '.join(map(str, array.shape))}]" if array.shape else kind
+
+
+def _element(array: Any) -> str:
+    """Return the element type as in texts, such as `float`."""
+    from onnx import TensorProto, helper
+
+    if array.dtype.kind in "OSU":
+        return "string"
+    return str(TensorProto.DataType.Name(helper.np_dtype_to_tensor_dtype(array.dtype))).lower()
+
+
+def _as_object(values: Values) -> dict[str, Any]:
+    """Convert outputs to an object for `json.dumps`."""
+
+    def plain(value: Any) -> Any:
+        if value is None:
+            return None
+        if isinstance(value, list):
+            return [plain(item) for item in value]
+        if isinstance(value, dict):
+            return {str(key): plain(item) for key, item in value.items()}
+        array = value.astype(float) if value.dtype.kind not in "OSUbiu" else value
+        elements = _finite(array.tolist())
+        return {"type": _element(value), "shape": list(value.shape), "values": elements}
+
+    return {name: plain(value) for name, value in values.items()}
+
+
+def _finite(value: Any) -> Any:
+    """Replace infinities and NaNs, which JSON lacks, by strings such as `inf`, also in lists."""
+    if isinstance(value, list):
+        return [_finite(item) for item in value]
+    return str(value) if isinstance(value, float) and not isfinite(value) else value
+
+
+def _differences(found: list[Difference], first: str, second: str) -> str:
+    """Return a table of all outputs, and of the inner values that differ."""
+    outputs = [one for one in found if one.is_output]
+    inner = [one for one in found if not one.is_output and one.differs]
+    lines = [f"{first} and {second}: compared the {len(found)} values that both have"]
+    lines += _rows("outputs", outputs)
+    inner.sort(key=lambda one: -(one.largest if one.largest is not None else float("inf")))
+    if inner:
+        title = f"inner values that differ: {len(inner)}, the largest differences"
+        lines += _rows(title, inner[:_MOST_ROWS])
+        earliest = next(one for one in found if one.differs)
+        lines.append(f"the first value that differs: {earliest.name}")
+    return "\n".join(map(safe, lines))
+
+
+def _rows(title: str, found: list[Difference]) -> list[str]:
+    width = max([len(one.name) for one in found], default=0)
+    return [f"{title}:", *[f"  {one.name:<{width}}  {_row(one)}" for one in found]]
+
+
+def _row(one: Difference) -> str:
+    if not one.differs:
+        return "equal"
+    if one.note is not None:
+        return one.note
+    text = f"{one.changed:,} of {one.elements:,} elements differ"
+    if one.largest is None:
+        return text
+    return f"{text}, by up to {one.largest:.3g}, relative {one.relative:.3g}"
+
+
+def _differences_as_json(found: list[Difference]) -> str:
+    from dataclasses import asdict
+
+    rows = [
+        {key: _finite(value) for key, value in asdict(one).items() if key != "pairs"}
+        for one in found
+    ]
+    return json.dumps(rows, indent=2)

@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`onnxtext schemas`: operators of other domains, for the checker and the editor."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from onnxtext.cli.commands.check import report_findings
+from onnxtext.cli.options import FileName, one_of, reporting_options
+from onnxtext.cli.project_settings import read_schema_tables, read_settings
+from onnxtext.cli.report import CommandError, Reporter, io_errors
+from onnxtext.cli.streams import say
+from onnxtext.io.files import write_atomically
+
+if TYPE_CHECKING:
+    from onnxtext.ast.schemas import SchemaFile
+    from onnxtext.checker.context.signatures import Schemas
+
+SCHEMAS = FileName(".onnxschema")
+
+EXPLANATION = """\b
+Examples:
+  onnxtext schemas list
+  onnxtext schemas show com.microsoft.FusedMatMul
+  onnxtext schemas import onnxruntime -o onnxruntime.onnxschema
+  onnxtext schemas check operators.onnxschema
+
+\b
+A schema file has signatures of operators:
+  com.acme.Scale <alpha: float = 1.0> (T x, T bias?) => (T y)
+    where T: float16 | float
+
+\b
+A project lists its schema files in pyproject.toml:
+  [tool.onnxtext]
+  schemas = ["operators.onnxschema"]
+
+\b
+Exit status:
+  0  success
+  1  findings: a schema file has errors
+  2  could not run: wrong usage or settings, the package or operator is
+     unknown, or a file is missing or cannot be read or written"""
+
+
+def _domains() -> list[str]:
+    """Return the known domains, for shell completion."""
+    return [name or "ai.onnx" for name in _known(()).domains()]
+
+
+def _operators() -> list[str]:
+    """Return the full names of the operators in schema files, for shell completion."""
+    schemas = _known(())
+    domains = [name for name in schemas.domains() if not schemas.knows(name)]
+    return [f"{domain}.{name}" for domain in domains for name in sorted(schemas.names(domain))]
+
+
+@click.group("schemas", epilog=EXPLANATION)
+def command() -> None:
+    """Describe operators of other domains for `check` and the editor.
+
+    A table of the operators of onnxruntime comes with onnxtext. A project can describe others in
+    schema files.
+    """
+
+
+@command.command("import")
+@click.argument("package", shell_complete=one_of(lambda: ["onnxruntime"]))
+@click.option(
+    "-o",
+    "--output",
+    metavar="OUT",
+    type=SCHEMAS,
+    help="The schema file to write; standard output by default. Bodies in an existing file are "
+    "kept.",
+)
+@reporting_options
+def import_(package: str, output: str | None, output_format: str, color: str) -> int:
+    """Write the schemas that an installed PACKAGE offers to a schema file.
+
+    The package is imported, in a process of its own: its code runs. It offers the schemas that it
+    registers with onnx, or those of its entry point in the group `onnxtext.schemas`.
+    """
+    from onnxtext.printer.schemas import print_schemas
+    from onnxtext.schemas.importing import SchemaImportError, import_schemas, with_bodies
+
+    with Reporter(output_format, color) as reporter, reporter.reporting(output or package):
+        path = Path(output) if output not in (None, "-") else None
+        old = _parsed(path) if path is not None and path.exists() else None
+        try:
+            imported = import_schemas(package)
+        except SchemaImportError as error:
+            raise CommandError("schema-import", error.message, error.help) from None
+        text = print_schemas(imported if old is None else with_bodies(imported, old))
+        if path is None:
+            say(text, "")
+        else:
+            with io_errors("write", output):
+                write_atomically(path, text.encode("utf-8", "surrogateescape"))
+            domains = Counter(schema.domain or "ai.onnx" for schema in imported.schemas)
+            counts = ", ".join(f"{count} of {domain}" for domain, count in domains.items())
+            reporter.summary(f"{output}: {len(imported.schemas)} operators: {counts}")
+    return reporter.status
+
+
+def _parsed(path: Path) -> SchemaFile:
+    from onnxtext.schemas.reading import parse_schema_file, read_bytes
+
+    with io_errors("read", path):
+        data = read_bytes(path)
+    return parse_schema_file(data, str(path))
+
+
+@command.command("check")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...", type=SCHEMAS)
+@click.option("--strict", is_flag=True, help="Exit with status 1 for warnings, too.")
+@reporting_options
+def check(files: tuple[str, ...], strict: bool, output_format: str, color: str) -> int:
+    """Check schema files, and the bodies of the operators in them."""
+    with Reporter(output_format, color) as reporter:
+        for name in dict.fromkeys(files):
+            with reporter.reporting(name):
+                from onnxtext.checker.engine.project_schemas import check_schemas
+                from onnxtext.schemas.reading import read_bytes
+
+                with io_errors("read", name):
+                    data = read_bytes(Path(name))
+                report_findings(check_schemas(data, name), 0, name, reporter, strict=strict)
+    return reporter.status
+
+
+def _known(files: tuple[str, ...]) -> Schemas:
+    """Return the operators of onnx, of `files`, and of the project in the current directory."""
+    from onnxtext.checker.context.signatures import Schemas
+
+    return Schemas(read_schema_tables(read_settings(None), files))
+
+
+_schemas_option = click.option(
+    "--schemas",
+    "files",
+    multiple=True,
+    metavar="FILE",
+    type=SCHEMAS,
+    help="Include the operators of this schema file.",
+)
+
+
+@command.command("list")
+@click.argument("domain", required=False, shell_complete=one_of(_domains))
+@_schemas_option
+@reporting_options
+def list_(domain: str | None, files: tuple[str, ...], output_format: str, color: str) -> int:
+    """List the domains with known operators, or the operators of a DOMAIN."""
+    with Reporter(output_format, color) as reporter, reporter.reporting("onnxtext"):
+        schemas = _known(files)
+        if domain is None:
+            for name in schemas.domains():
+                origins = [table.origin for table in schemas.tables(name)]
+                if schemas.knows(name):
+                    origins.insert(0, "onnx")
+                operators = len(schemas.names(name))
+                version = schemas.newest(name)
+                shown = name or "ai.onnx"
+                say(f"{shown} {version}: {operators} operators, from {', '.join(origins)}")
+        else:
+            plain_domain = "" if domain == "ai.onnx" else domain
+            names = schemas.names(plain_domain)
+            if not names:
+                raise CommandError(
+                    "unknown-operator",
+                    f"no operators of the domain {domain!r} are known",
+                    help="`onnxtext schemas list` shows the known domains",
+                )
+            for name in sorted(names):
+                say(f"{plain_domain}.{name}" if plain_domain else name)
+    return reporter.status
+
+
+@command.command("show")
+@click.argument("operator", shell_complete=one_of(_operators))
+@_schemas_option
+@reporting_options
+def show(operator: str, files: tuple[str, ...], output_format: str, color: str) -> int:
+    """Show the signatures of an OPERATOR, such as com.microsoft.FusedMatMul."""
+    with Reporter(output_format, color) as reporter, reporter.reporting("onnxtext"):
+        from onnxtext.printer.schemas import signature_text
+        from onnxtext.schemas.convert_schemas import converted
+        from onnxtext.suggestions import nearest
+
+        schemas = _known(files)
+        domain, _, name = operator.rpartition(".")
+        domain = "" if domain == "ai.onnx" else domain
+        found = [schemas.find(domain, name, since) for since in schemas.history(domain, name)]
+        if not found:
+            help = "`onnxtext schemas list DOMAIN` shows the operators of a domain"
+            if meant := nearest(name, schemas.names(domain)):
+                help = f"did you mean `{f'{domain}.{meant}'.removeprefix('.')}`?"
+            raise CommandError("unknown-operator", f"there is no operator {operator!r}", help=help)
+        texts = []
+        for signature in found:
+            assert signature is not None, "it is in the history"
+            origin = signature.origin or "onnx"
+            schema = signature.source or converted(_onnx_schema(signature))
+            texts.append(f"# {origin}\n{signature_text(schema)}\n")
+        say("\n".join(texts), "")
+    return reporter.status
+
+
+def _onnx_schema(signature: object) -> object:
+    import onnx.defs  # noqa: F401  (loads the whole package: without it, schemas lack defaults)
+
+    from onnxtext.checker.context.signatures import schema_of
+
+    return schema_of(signature)  # type: ignore[arg-type]

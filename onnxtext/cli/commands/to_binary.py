@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`onnxtext to-binary`: convert texts to binary models."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from onnxtext.cli.convert_files import Conversion, Output, run
+from onnxtext.cli.options import (
+    BINARY,
+    EXIT_STATUSES,
+    TEXT,
+    conversion_options,
+    reporting_options,
+)
+from onnxtext.cli.output_paths import Job
+from onnxtext.cli.report import CommandError
+from onnxtext.diagnostics import OnnxTextError
+from onnxtext.io.filetype import decode_text
+from onnxtext.io.memory import paused_collector, reuse_memory
+from onnxtext.source import Source
+
+if TYPE_CHECKING:
+    from onnxtext.ast.model import Model
+    from onnxtext.tensor.blobs import Elsewhere
+    from onnxtext.weights.external_data import ExternalFile
+    from onnxtext.wire.writer import Piece
+
+EXAMPLES = """\b
+Examples:
+  onnxtext to-binary model.onnxtxt          writes model.onnx
+  onnxtext to-binary model.onnxtxt -o /tmp/m.onnx
+  onnxtext to-binary *.onnxtxt -o build/    writes build/NAME.onnx for each
+  generate-model | onnxtext to-binary >model.onnx
+  onnxtext to-binary --no-check broken.onnxtxt"""
+
+
+def conversion(
+    *, checked: bool, embed_external: bool = False, externalize: bool = False
+) -> Conversion:
+    """Return the conversion of texts to binary models; the arguments are options of the command."""
+
+    def convert(data: bytes, job: Job) -> Output:
+        if checked:
+            from onnxtext.checker.isolation.pool import start_worker
+
+            start_worker()  # before the imports below, which would make the fork slower
+        from onnxtext.syntax.parse import parse_model
+        from onnxtext.text_to_binary import FilesBeside, embed, encode
+
+        external = _external(job) if externalize else None
+        reuse_memory(len(data))
+        source = Source(decode_text(data, job.name), job.name)
+        with paused_collector():
+            model = parse_model(source)
+            elsewhere = FilesBeside(model, job.directory)
+            if embed_external:
+                embed(model, source, job.directory)
+            pieces = encode(model, source, elsewhere=elsewhere, external=external)
+            if checked:
+                _check(model, source, pieces, elsewhere, job)
+        return Output(pieces, external=external if external and external.parts else None)
+
+    return Conversion(
+        convert,
+        suffixes=(".onnxtxt", ".onnxtext"),
+        suffix=".onnx",
+        binary="out",
+        inverse="from-binary",
+    )
+
+
+def _check(
+    model: Model, source: Source, pieces: list[Piece], elsewhere: Elsewhere, job: Job
+) -> None:
+    """Raise an OnnxTextError if a model violates rules of the ONNX IR."""
+    from onnxtext.checker.context.operator_tables import use_tables
+    from onnxtext.checker.engine.run import check_tree
+    from onnxtext.checker.isolation.strip_weights import LARGE
+    from onnxtext.cli.project_settings import read_schema_tables, read_settings
+    from onnxtext.proto.encode.lower import lower_without_weights
+    from onnxtext.text_to_binary import joined
+
+    settings = read_settings(job.source)
+
+    def encoded() -> bytes:
+        # Shape inference does not need large weights, and would copy them.
+        small = sum(map(len, pieces)) < LARGE
+        return joined(pieces) if small else lower_without_weights(model, elsewhere)
+
+    # Check only the model itself: external data may still be missing.
+    with use_tables(read_schema_tables(settings)):
+        found = check_tree(
+            model, source=source, encoded=encoded, select=settings.select, ignore=settings.ignore
+        )
+    errors = [item for item in found if item.severity == "error"]
+    if errors:
+        raise OnnxTextError(*errors[:MOST_ERRORS])
+
+
+MOST_ERRORS = 50
+"""Maximum number of errors to show per text; `onnxtext check` shows all."""
+
+
+def _external(job: Job) -> ExternalFile:
+    """Return the file of external data for a job; its parts are added later."""
+    from onnxtext.weights.external_data import ExternalFile
+
+    if job.target is None:
+        raise CommandError(
+            "no-place",
+            "--externalize writes beside the model, but standard output has no directory",
+            help="name a file with -o",
+        )
+    return ExternalFile(job.target.name + ".data")
+
+
+@click.command("to-binary", epilog=f"{EXAMPLES}\n\n{EXIT_STATUSES}")
+@conversion_options(inputs=TEXT, output=BINARY)
+@click.option(
+    "--check/--no-check",
+    "checked",
+    default=True,
+    show_default=True,
+    help="Whether to reject models that violate rules of the ONNX IR (see `onnxtext check`).",
+)
+@click.option(
+    "--externalize",
+    is_flag=True,
+    help="Write the data of tensors of 1 KiB and more to a file beside the model, OUT.data, as "
+    "ONNX external data. Models of more than 2 GiB need it.",
+)
+@click.option(
+    "--embed-external",
+    is_flag=True,
+    help="Embed ONNX external data of the text in the model. Its files are looked up relative to "
+    "the text's directory.",
+)
+@reporting_options
+def command(
+    inputs: tuple[str, ...],
+    output: str | None,
+    force: bool,
+    checked: bool,
+    externalize: bool,
+    embed_external: bool,
+    output_format: str,
+    color: str,
+) -> int:
+    """Encode texts as binary ONNX models.
+
+    IN is a text in UTF-8; without IN, or with -, the text is read from standard input and the
+    binary is written to standard output. Without -o the binary is written beside the text: its
+    suffix .onnxtxt or .onnxtext becomes .onnx, and .onnx is added to any other name. Files are
+    replaced atomically. Weights outside of the text are looked up relative to the directory of the
+    text, or to the current directory for standard input.
+    """
+    chosen = conversion(checked=checked, embed_external=embed_external, externalize=externalize)
+    return run(chosen, inputs, output, force=force, output_format=output_format, color=color)

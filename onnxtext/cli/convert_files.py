@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Convert files one by one, for `to-binary` and `from-binary`."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from onnxtext.cli.output_paths import Job, plan
+from onnxtext.cli.progress import Progress
+from onnxtext.cli.report import (
+    CommandError,
+    Reporter,
+    exists_error,
+    io_errors,
+    no_input_error,
+    terminal_error,
+    write_stderr,
+)
+from onnxtext.cli.streams import read_stdin, write_stdout
+from onnxtext.io.files import holds_pieces, is_same, read_input, replacing
+from onnxtext.io.path_safety import unfit
+from onnxtext.terminal import is_terminal
+from onnxtext.wire.writer import MOST_BYTES
+
+if TYPE_CHECKING:
+    from onnxtext.weights.external_data import ExternalFile
+    from onnxtext.weights.write_resources import WeightFiles
+    from onnxtext.wire.writer import Piece
+
+
+class Output(NamedTuple):
+    """The result of a conversion.
+
+    Attributes:
+        pieces: the bytes of the output, in order.
+        beside: the weight files to write beside the output, before it; None if there are none.
+        external: the file of ONNX external data to write with the output; None if there is none.
+    """
+
+    pieces: list[Piece]
+    beside: WeightFiles | None = None
+    external: ExternalFile | None = None
+
+
+class Conversion(NamedTuple):
+    """One direction of conversion: `to-binary` or `from-binary`.
+
+    Attributes:
+        convert: converts the bytes of an input.
+        suffixes: the suffixes of inputs; `suffix` replaces them in the names of outputs.
+        suffix: the suffix of outputs.
+        binary: `in` if inputs are binary, `out` if outputs are. Binary models are neither read from
+            nor written to a terminal.
+        inverse: the subcommand for the other direction.
+    """
+
+    convert: Callable[[bytes, Job], Output]
+    suffixes: tuple[str, ...]
+    suffix: str
+    binary: Literal["in", "out"]
+    inverse: str
+
+
+def run(
+    conversion: Conversion,
+    inputs: tuple[str, ...],
+    output: str | None,
+    *,
+    force: bool,
+    output_format: str,
+    color: str,
+) -> int:
+    """Convert all inputs; after an error in one, continue with the next.
+
+    Args:
+        conversion: the direction.
+        inputs: the names of inputs on the command line; `-` or no name is standard input.
+        output: the value of `-o`: a file, a directory, or `-`; None without this option.
+        force: whether to overwrite existing files that have other content.
+        output_format: the format of errors, one of `report.FORMATS`.
+        color: when to color errors, one of `report.COLORS`.
+
+    Returns:
+        The exit status.
+
+    Raises:
+        click.UsageError: the inputs cannot be combined, or cannot be written to `output`.
+    """
+    jobs = plan(inputs, output, conversion.suffixes, conversion.suffix)
+    with Reporter(output_format, color) as reporter:
+        with Progress(color=reporter.colored) as progress:
+            reporter.aside = progress.aside
+            for job in progress.track(jobs):
+                with reporter.reporting(job.name):
+                    _convert(conversion, job, force, progress)
+        if reporter.failed and len(jobs) > 1:
+            reporter.summary(f"{reporter.failed} of {len(jobs)} files could not be converted")
+    return reporter.status
+
+
+def _convert(conversion: Conversion, job: Job, force: bool, progress: Progress) -> None:
+    """Convert one input and write the output; check first that nothing else is overwritten."""
+    _check_output(conversion, job)
+    result = conversion.convert(_read(conversion, job), job)
+    if job.target is None:
+        write_stdout(result.pieces)
+    else:
+        if result.beside is not None:
+            _check_weights(job, result.beside.base / result.beside.place.path)
+        if result.external is not None:
+            _check_weights(job, job.target.with_name(result.external.name))
+        _write(job.target, result, force, job.makes_directory, progress)
+
+
+def _check_output(conversion: Conversion, job: Job) -> None:
+    """Raise a CommandError if the output is not allowed; called before the input is read."""
+    if conversion.binary == "out" and _ends_on_terminal(job.target):
+        raise terminal_error()
+    if job.target is None:
+        return
+    if job.derived:
+        _check_derived(job.target)
+    if job.source is not None and is_same(job.source, job.target):
+        raise CommandError(
+            "output-is-input",
+            f"{job.name} would be overwritten by its own conversion",
+            help=f"name another output with -o, or convert back with `{conversion.inverse}`",
+        )
+    if job.clash is not None:
+        raise CommandError(
+            "output-exists",
+            f"{job.name} and {job.clash} would both be written to {job.target}",
+            help="convert them into different directories",
+        )
+
+
+def _check_weights(job: Job, weights: Path) -> None:
+    """Raise a CommandError if the file of weights would replace the input or output of a job."""
+    for path in (job.source, job.target):
+        if path is not None and is_same(path, weights):
+            raise CommandError(
+                "output-is-input" if path is job.source else "output-exists",
+                f"{path} would be overwritten by weights",
+                help="choose other paths with -o and --store",
+            )
+
+
+def _check_derived(target: Path) -> None:
+    """Raise a CommandError if a derived output path is a device, or a link that leads out."""
+    why = unfit(target, target.parent)
+    if why is not None:
+        raise CommandError(
+            "output-is-link",
+            f"{target} is not written: {why}",
+            help="delete it, or choose another output with `-o`",
+        )
+
+
+def _ends_on_terminal(target: Path | None) -> bool:
+    """Whether a file, or standard output for None, is a terminal."""
+    if target is None:
+        return is_terminal(sys.stdout)
+    try:
+        if not target.is_char_device():
+            return False
+        with target.open("wb", buffering=0) as device:
+            return device.isatty()
+    except OSError:
+        return False
+
+
+def _read(conversion: Conversion, job: Job) -> bytes:
+    binary = conversion.binary == "in"
+    with io_errors("read", job.name):
+        if job.source is not None:
+            return _read_file(job.source, binary=binary)
+        if is_terminal(sys.stdin):
+            if binary:
+                raise no_input_error()
+            # Without this hint a user who forgot the file name would wait forever.
+            write_stderr("reading a text from the terminal; Ctrl-D at the start of a line ends it")
+        return read_stdin()
+
+
+def _read_file(source: Path, *, binary: bool) -> bytes:
+    """Return the content of a file; a large binary model is mapped into memory, not copied."""
+    if binary and source.is_file():
+        size = source.stat().st_size
+        if size > MOST_BYTES:
+            raise CommandError(
+                "model-too-large",
+                f"{source} has {size:,} bytes, but protobuf cannot read or write messages of "
+                f"more than {MOST_BYTES:,}",
+                help="keep its weights in external data, as onnx.save(…, save_as_external_data="
+                "True) does",
+            )
+    return read_input(source, maps=binary)
+
+
+def _write(
+    target: Path, output: Output, force: bool, makes_directory: bool, progress: Progress
+) -> None:
+    """Write the output and its weights; files that have the same content already are kept."""
+    with io_errors("write", target):
+        if makes_directory:
+            target.parent.mkdir(parents=True, exist_ok=True)
+        files = [(target, output.pieces)]
+        if output.external is not None:
+            external = target.with_name(output.external.name)
+            _check_derived(external)
+            files.append((external, list(output.external.pieces())))
+        files = [(path, pieces) for path, pieces in files if not holds_pieces(path, pieces)]
+        for path, _ in files:
+            if path.is_file() and not force:
+                raise exists_error(path)
+        if output.beside is not None:
+            _write_beside(output.beside, force, progress)
+        _replace(files, target.name, progress)
+        if output.beside is not None:
+            output.beside.remove_obsolete()
+
+
+def _replace(files: list[tuple[Path, list[Piece]]], name: str, progress: Progress) -> None:
+    """Write all new files, then rename them over the old ones.
+
+    The last file is renamed first, so that the external data exists before the model.
+    """
+    size = sum(len(piece) for _, pieces in files for piece in pieces)
+    with contextlib.ExitStack() as stack:
+        opened = [stack.enter_context(replacing(path)) for path, _ in files]
+        with progress.counting(name, size) as written:
+            for file, (_, pieces) in zip(opened, files, strict=True):
+                for piece in pieces:
+                    file.write(piece)
+                    written(len(piece))
+        for file in opened:
+            file.flush()
+            with contextlib.suppress(OSError):  # pipes and devices
+                os.fsync(file.fileno())
+
+
+def _write_beside(beside: WeightFiles, force: bool, progress: Progress) -> None:
+    """Write the weight files beside an output."""
+    where = beside.base / beside.place.path
+    size = sum(map(len, beside.blobs.values()))
+    with io_errors("write", where):
+        try:
+            if not force and (foreign := beside.foreign()) is not None:
+                raise CommandError(
+                    "output-exists",
+                    f"{foreign} exists and has other content",
+                    help="--force overwrites it; --store names another file",
+                )
+            with progress.counting(where.name, size) as written:
+                beside.write(written)
+        except ValueError as error:  # a path outside of the directory, a missing library
+            raise CommandError("cannot-write", f"cannot write {where}: {error}") from None

@@ -1,0 +1,288 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compare two graphs: inputs, outputs, initializers, `value_info` and nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+from onnxtext.ast.list_order import ORDERS
+from onnxtext.ast.model import Annotation, Graph, Node, ValueInfo
+from onnxtext.ast.tensors_and_attributes import SparseTensor
+from onnxtext.ast.visit import attribute_graphs
+from onnxtext.differ.collected_changes import Collector, NameMap, field_changes
+from onnxtext.differ.compare_messages import compare_messages
+from onnxtext.differ.compare_nodes import NodeComparer, title
+from onnxtext.differ.compare_values import ValueComparer
+from onnxtext.differ.graph_lists import Body
+from onnxtext.differ.matching.match_graphs import GraphMatch, match_graphs
+from onnxtext.differ.matching.match_lists import Pairs, match_keys, walk
+from onnxtext.differ.model_side import Side
+from onnxtext.differ.result import FieldChange, ItemPosition, Positions, Rename
+from onnxtext.differ.statement_text import node_statement, value_headline, value_statement
+from onnxtext.printer.strings import quoted
+
+
+class GraphComparer:
+    """Compares the graphs of two models.
+
+    Attributes:
+        out: collects the differences.
+    """
+
+    def __init__(self, old: Side, new: Side, out: Collector) -> None:
+        self.out = out
+        self._old = old
+        self._new = new
+        self._sides = old, new
+        self._values = ValueComparer(old, new, out)
+        self._nodes = NodeComparer(self._values, self._nested)
+
+    def _nested(self, old: Graph, new: Graph, old_path: str, new_path: str, names: NameMap) -> None:
+        self.graphs(old, new, old_path, new_path, names, nested=True)
+
+    def graphs(
+        self, old: Graph, new: Graph, old_path: str, new_path: str, outer: NameMap | None, *,
+        nested: bool = False,
+    ) -> NameMap:  # fmt: skip
+        """Collect the differences of two graphs.
+
+        Args:
+            old: the old graph.
+            new: the new graph.
+            old_path: the path of the old graph, such as `graph`.
+            new_path: the path of the new graph.
+            outer: maps the value names of the enclosing graphs; None if there are none.
+            nested: whether the graphs are values of attributes.
+
+        Returns:
+            The map from old to new value names.
+        """
+        bodies = Body.of(old, old_path), Body.of(new, new_path)
+        match = match_graphs(*bodies, outer, self._sides, nested=nested)
+        parts = []
+        for side, graph, get in ((self._old, old, match.names.get), (self._new, new, str)):
+            head_only = Graph(
+                graph.name,
+                decorators=tuple([d for d in graph.decorators if d.name not in ORDERS]),
+                metadata=graph.metadata,
+                quantization=[
+                    Annotation(
+                        get(item.tensor_name),
+                        tuple([(key, get(value)) for key, value in item.entries]),
+                    )
+                    for item in graph.quantization
+                ],
+                at=graph.at,
+            )
+            parts.append(b"".join(side.encoder.graph(head_only)))
+        changes = []
+        for change in field_changes(compare_messages("GraphProto", *parts)):
+            changes.append(replace(change, category="names") if change.path == "name" else change)
+        positions = self._old.position(old_path, old.at), self._new.position(new_path, new.at)
+        self.out.changed("graph", new.name, *positions, changes)
+        self.bodies(match)
+        return match.names
+
+    def bodies(self, match: GraphMatch) -> None:
+        """Compare the inputs, outputs, initializers, `value_info` and nodes of matching graphs.
+
+        The graphs may be functions.
+        """
+        self.out.matches.append(match)
+        old, new, names = match.old, match.new, match.names
+        self._declarations(match, "input", old.inputs, new.inputs, match.inputs)
+        self._declarations(match, "output", old.outputs, new.outputs, match.outputs)
+        self._initializers(match)
+        self._sparse(match)
+        pairs = match_keys([names.get(v.name) for v in old.infos], [v.name for v in new.infos])
+        self._declarations(match, "value_info", old.infos, new.infos, pairs)
+        self._rename_values(match)
+        self._node_list(match)
+
+    def _declarations(
+        self, match: GraphMatch, kind: str, old: Sequence[ValueInfo], new: Sequence[ValueInfo],
+        pairs: Pairs,
+    ) -> None:  # fmt: skip
+        """Compare inputs, outputs or `value_info` entries.
+
+        Args:
+            match: the graphs or functions that have the lists.
+            kind: the name of the field, such as `input`.
+            old: the old list.
+            new: the new list.
+            pairs: (old, new) indices of matching entries, in the order of the new list.
+        """
+        values = self._values
+        if len(old) == len(new) == len(pairs) and all(
+            one == other and values.same_declaration(old[one], new[other])
+            and (kind == "value_info"
+                 or old[one].name == new[other].name == match.names.get(old[one].name))
+            for one, other in pairs
+        ):  # fmt: skip
+            return
+        for one, other, was_moved in self._matched(match, kind, old, new, pairs):
+            before, after = old[one], new[other]
+            self._record_rename(match, kind, before, after)
+            positions = self._positions(match, kind, before, after)
+            self.out.changed(
+                kind, after.name, *positions, values.declaration(before, after),
+                texts=(value_headline(before), value_headline(after)), moved=was_moved,
+            )  # fmt: skip
+
+    def _record_rename(self, match: GraphMatch, kind: str, old: ValueInfo, new: ValueInfo) -> None:
+        """Record a renamed input or output, or an output that now returns a different value."""
+        if kind == "value_info":
+            return
+        new_name = match.names.get(old.name)
+        if kind == "output" and new_name != new.name:
+            # The new output is a different value, not the old value renamed.
+            positions = self._positions(match, kind, old, new)
+            change = FieldChange("name", "model", quoted(new_name), quoted(new.name))
+            texts = value_headline(old), value_headline(new)
+            self.out.changed(kind, new.name, *positions, [change], texts=texts)
+        elif old.name == new.name:
+            return
+        elif match.new.path == "graph":  # the names belong to the interface of the model
+            self.out.renamed(Rename(kind, match.new.path, old.name, new.name, "model"))
+        elif kind == "input":
+            self.out.renamed(Rename("value", match.new.path, old.name, new.name))
+
+    def _matched(
+        self, match: GraphMatch, kind: str, old: Sequence[ValueInfo], new: Sequence[ValueInfo],
+        pairs: Pairs,
+    ) -> Iterator[tuple[int, int, bool]]:  # fmt: skip
+        """Yield (old index, new index, whether the entry was moved) of each matching pair.
+
+        Collect the removed and added entries. The arguments are as for `_declarations`.
+        """
+        for one, other, was_moved in walk(len(old), len(new), pairs):
+            if one is not None and other is not None:
+                yield one, other, was_moved
+            elif one is not None:
+                position = self._old.position(_path(match.old, kind, old[one].name), old[one].at)
+                self.out.removed(kind, old[one].name, position, value_statement(old[one]))
+            elif other is not None:
+                position = self._new.position(
+                    _path(match.new, kind, new[other].name), new[other].at
+                )
+                self.out.added(kind, new[other].name, position, value_statement(new[other]))
+
+    def _positions(self, match: GraphMatch, kind: str, old: ValueInfo, new: ValueInfo) -> Positions:
+        return (
+            self._old.position(_path(match.old, kind, old.name), old.at),
+            self._new.position(_path(match.new, kind, new.name), new.at),
+        )
+
+    def _initializers(self, match: GraphMatch) -> None:
+        old, new = match.old, match.new
+
+        def differences(one: int, other: int) -> list[FieldChange]:
+            before, after = old.initializers[one], new.initializers[other]
+            defaults = id(before) in old.defaults, id(after) in new.defaults
+            return self._values.initializer(before, after, defaults)
+
+        self._tensors(
+            match, "initializer", (old.initializers, new.initializers), match.initializers,
+            differences,
+        )  # fmt: skip
+
+    def _sparse(self, match: GraphMatch) -> None:
+        old, new = match.old.sparse, match.new.sparse
+        if not old and not new:
+            return
+        get = match.names.get
+        pairs = match_keys([get(value.name) for value in old], [value.name for value in new])
+
+        def differences(one: int, other: int) -> list[FieldChange]:
+            before, after = old[one].data, new[other].data
+            assert isinstance(before, SparseTensor)
+            assert isinstance(after, SparseTensor)
+            changes = self._values.sparse(before, after)
+            parts = [
+                b"".join(side.encoder.initializer(value))
+                for side, value in ((self._old, old[one]), (self._new, new[other]))
+            ]
+            rest = [
+                item
+                for item in compare_messages("SparseTensorProto", *parts)
+                if not item.path.startswith(("values", "indices", "dims"))
+            ]
+            return changes + field_changes(rest)
+
+        self._tensors(match, "sparse_initializer", (old, new), pairs, differences)
+
+    def _tensors(
+        self,
+        match: GraphMatch,
+        kind: str,
+        lists: tuple[Sequence[ValueInfo], Sequence[ValueInfo]],
+        pairs: Pairs,
+        differences: Callable[[int, int], list[FieldChange]],
+    ) -> None:
+        """Compare lists of initializers; `differences` compares the pair at two indices."""
+        old, new = lists
+        for one, other, was_moved in self._matched(match, kind, old, new, pairs):
+            before, after = old[one], new[other]
+            if before.name != after.name:
+                rename = Rename("initializer", match.new.path, before.name, after.name)
+                self.out.renamed(rename)
+            changes = differences(one, other)
+            if was_moved:
+                texts = f"at position {one}", f"at position {other}"
+                changes.append(FieldChange("", "order", *texts))
+            if changes:
+                headlines = value_headline(before), value_headline(after)
+                positions = self._positions(match, kind, before, after)
+                self.out.changed(kind, after.name, *positions, changes, texts=headlines)
+
+    def _rename_values(self, match: GraphMatch) -> None:
+        """Collect the renamed outputs of nodes."""
+        if not match.names.any:
+            return
+        reported = set()  # (old, new) names of graph outputs, which `_record_rename` records
+        if match.new.path == "graph":
+            olds, news = match.old.outputs, match.new.outputs
+            reported = {(olds[one].name, news[other].name) for one, other in match.outputs}
+        for one, other in match.nodes:
+            before, after = match.old.nodes[one].outputs, match.new.nodes[other].outputs
+            for name, named in zip(before, after, strict=False):
+                if name != named and name and named and (name, named) not in reported:
+                    self.out.renamed(Rename("value", match.new.path, name, named))
+
+    def _node_list(self, match: GraphMatch) -> None:
+        old, new, names = match.old, match.new, match.names
+        old_statements, new_statements = match.statements
+
+        def position(side: Side, body: Body, index: int) -> ItemPosition:
+            return side.position(f"{body.path}.node[{index}]", body.nodes[index].at)
+
+        for one, other, was_moved in walk(len(old.nodes), len(new.nodes), match.nodes):
+            if other is None:
+                assert one is not None
+                node, place = old.nodes[one], position(self._old, old, one)
+                self.out.removed("node", title(node), place, node_statement(node))
+            elif one is None:
+                node, place = new.nodes[other], position(self._new, new, other)
+                self.out.added("node", title(node), place, node_statement(node))
+            elif (
+                was_moved
+                or old_statements[one] != new_statements[other]
+                or (names.any and not _keeps_names(new.nodes[other], names))
+            ):
+                nodes = old.nodes[one], new.nodes[other]
+                positions = position(self._old, old, one), position(self._new, new, other)
+                self._nodes.compare(*nodes, positions, names, new.path, moved=was_moved)
+
+
+def _keeps_names(node: Node, names: NameMap) -> bool:
+    """Whether a node has no nested graphs and its inputs and outputs keep their names."""
+    return (
+        names.keeps(node.inputs)
+        and names.keeps(node.outputs)
+        and not any(attribute_graphs(node.attributes))
+    )
+
+
+def _path(body: Body, kind: str, name: str) -> str:
+    return f"{body.path}.{kind}[{quoted(name)}]"

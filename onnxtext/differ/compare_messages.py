@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compare two protobuf messages, field by field of the ONNX schema."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from onnxtext.ast.records import FieldValue, Number, Record
+from onnxtext.differ.matching.match_lists import match_keys, moved, unmatched
+from onnxtext.differ.result import Category
+from onnxtext.differ.statement_encoding import rename_tensors
+from onnxtext.printer.records import value_text
+from onnxtext.printer.strings import quoted
+from onnxtext.proto.descriptors import FieldSpec, MessageSpec, message_spec
+from onnxtext.proto.generic_records import lift_record
+
+KEYS = {
+    "StringStringEntryProto": "key",
+    "OperatorSetIdProto": "domain",
+    "TensorAnnotation": "tensor_name",
+    "AttributeProto": "name",
+    "DeviceConfigurationProto": "name",
+    "NodeDeviceConfigurationProto": "configuration_id",
+    "ValueInfoProto": "name",
+    "FunctionProto": "name",
+}
+"""The field that identifies an entry of a list, by its message type.
+
+Entries of other message types match by position.
+"""
+
+_CATEGORIES: dict[str, Category] = {
+    "doc_string": "doc",
+    "metadata_props": "metadata",
+    "producer_name": "metadata",
+    "producer_version": "metadata",
+}
+_NOT_STORED, _EMPTY = "not stored", "stored empty"
+
+
+class Difference(NamedTuple):
+    """A field that differs.
+
+    Attributes:
+        path: the path of the field in the compared message, such as `metadata_props["k"].value`.
+        category: the category of the difference, such as `weights` or `names`.
+        old: the old value as text; None if it was absent.
+        new: the new value as text; None if it is absent.
+    """
+
+    path: str
+    category: Category
+    old: str | None
+    new: str | None
+
+
+def compare_messages(
+    message: str, old: bytes, new: bytes, *, names: Callable[[str], str] | None = None
+) -> list[Difference]:
+    """Return all differences of two encoded messages.
+
+    Args:
+        message: the name of the message type, such as `NodeProto`.
+        old: canonical bytes of the old message.
+        new: canonical bytes of the new message.
+        names: maps an old tensor name to the new one, for `tensor_name` fields of the old message;
+            None to compare them unchanged.
+
+    Raises:
+        WireError: the bytes are not a valid message.
+    """
+    if old == new and names is None:  # avoid importing onnx for its schema
+        return []
+    before, after = (lift_record(message_spec(message), data) for data in (old, new))
+    if names is not None:
+        before = rename_tensors(before, names)
+    return list(differences(message, before, after))
+
+
+def differences(
+    message: str, old: Record, new: Record, *, path: str = "", category: Category = "model"
+) -> Iterator[Difference]:
+    """Yield all differences of two messages.
+
+    Args:
+        message: the name of the message type, such as `NodeProto`.
+        old: the old message, from `lift_record`.
+        new: the new message, from `lift_record`.
+        path: path of the message, put before the paths of its fields.
+        category: the category of the differences. If it is `model`, fields in `_CATEGORIES` get
+            their category from there. A field that is absent in one message and zero or empty in
+            the other gets the category `encoding`, except in types and shapes.
+    """
+    spec = message_spec(message)
+    old_values, new_values = _by_key(old), _by_key(new)
+    for key in dict.fromkeys((*old_values, *new_values)):
+        before, after = old_values.get(key), new_values.get(key)
+        if before == after:
+            continue
+        field = spec.by_name.get(key) if isinstance(key, str) else None
+        place = f"{path}.{key}" if path else str(key)
+        own = category
+        if isinstance(key, str) and category == "model":
+            own = _CATEGORIES.get(key, category)
+        if field is None:
+            yield Difference(place, own, _values_text(before), _values_text(after))
+        else:
+            yield from _field(spec, field, before, after, place, own)
+
+
+def _field(
+    spec: MessageSpec,
+    field: FieldSpec,
+    old: tuple[FieldValue, ...] | None,
+    new: tuple[FieldValue, ...] | None,
+    path: str,
+    category: Category,
+) -> Iterator[Difference]:
+    if field.repeated:
+        before: FieldValue = () if old is None else old[-1]
+        after: FieldValue = () if new is None else new[-1]
+        assert isinstance(before, tuple)
+        assert isinstance(after, tuple)
+        if field.kind == "message":
+            yield from _list(field, before, after, path, category)
+        else:
+            yield Difference(path, category, value_text(before, ""), value_text(after, ""))
+        return
+    one = None if old is None else old[-1]
+    other = None if new is None else new[-1]
+    if isinstance(one, Record) and isinstance(other, Record):
+        yield from differences(field.message, one, other, path=path, category=category)
+    elif _differs_in_presence_only(spec, one, other):
+        stored = [_NOT_STORED if value is None else _EMPTY for value in (one, other)]
+        yield Difference(path, "encoding", *stored)
+    else:
+        yield Difference(path, category, _value(one), _value(other))
+
+
+def _differs_in_presence_only(
+    spec: MessageSpec, old: FieldValue | None, new: FieldValue | None
+) -> bool:
+    """Whether a field is absent in one message and empty or zero in the other.
+
+    False in types and shapes, where presence has a meaning: a dimension of size 0 is not unknown.
+    """
+    if (old is None) == (new is None) or spec.name.startswith(("TypeProto", "TensorShapeProto")):
+        return False
+    value = new if old is None else old
+    return value == b"" or (isinstance(value, Number) and value.text in ("0", "0.0"))
+
+
+def _list(
+    field: FieldSpec,
+    old: tuple[FieldValue, ...],
+    new: tuple[FieldValue, ...],
+    path: str,
+    category: Category,
+) -> Iterator[Difference]:
+    """Compare two lists of messages."""
+    key = KEYS.get(field.message)
+    names = [[_key(item, key, place) for place, item in enumerate(part)] for part in (old, new)]
+    pairs = match_keys(*names)
+    removed, added = unmatched(pairs, len(old), len(new))
+    for index in removed:
+        yield Difference(f"{path}[{names[0][index]}]", category, _value(old[index]), None)
+    for one, other in pairs:
+        before, after = old[one], new[other]
+        if before == after or not (isinstance(before, Record) and isinstance(after, Record)):
+            continue
+        place = f"{path}[{names[1][other]}]"
+        yield from differences(field.message, before, after, path=place, category=category)
+    for index in added:
+        yield Difference(f"{path}[{names[1][index]}]", category, None, _value(new[index]))
+    for position in sorted(moved([one for one, _ in pairs])):
+        one, other = pairs[position]
+        own: Category = "order" if category == "model" else category
+        texts = f"at position {one}", f"at position {other}"
+        yield Difference(f"{path}[{names[1][other]}]", own, *texts)
+
+
+def _key(item: FieldValue, key: str | None, place: int) -> str:
+    if key is not None and isinstance(item, Record):
+        for field in item.fields:
+            if field.key == key and isinstance(field.value, bytes):
+                return quoted(field.value.decode("utf-8", "surrogateescape"))
+        return '""'
+    return str(place)
+
+
+def _by_key(record: Record) -> dict[str | int, tuple[FieldValue, ...]]:
+    """Map each field's name or number to its values; an unknown field may have several."""
+    made: dict[str | int, tuple[FieldValue, ...]] = {}
+    for field in record.fields:
+        assert field.key is not None
+        made[field.key] = (*made.get(field.key, ()), field.value)
+    return made
+
+
+def _values_text(values: tuple[FieldValue, ...] | None) -> str | None:
+    return None if values is None else ", ".join([value_text(value, "") for value in values])
+
+
+def _value(value: FieldValue | None) -> str | None:
+    return None if value is None else value_text(value, "")

@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compare two models: match their items (`match_graphs`), then compare each matched pair."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import zip_longest
+
+from onnxtext.api_errors import lowering_error
+from onnxtext.ast.model import Function, Graph, Model, Training
+from onnxtext.ast.names import qualified_name
+from onnxtext.diagnostics import Diagnostic, OnnxTextError
+from onnxtext.differ.collected_changes import Collector, NameMap, field_changes
+from onnxtext.differ.compare_graphs import GraphComparer
+from onnxtext.differ.compare_messages import compare_messages
+from onnxtext.differ.encoding_diff import collect_encoding_differences
+from onnxtext.differ.graph_lists import Body, replaced_fields
+from onnxtext.differ.grouped_changes import find_groups
+from onnxtext.differ.matching.match_graphs import match_graphs
+from onnxtext.differ.matching.match_lists import by_new_index, match_keys, unmatched, walk
+from onnxtext.differ.model_side import Side
+from onnxtext.differ.operators import count_operators
+from onnxtext.differ.result import Category, FieldChange, ModelDiff
+from onnxtext.differ.statement_text import function_statement, graph_statement, indented
+from onnxtext.io.memory import paused_collector
+from onnxtext.printer.strings import quoted
+from onnxtext.proto.encode.lower_error import LowerError
+
+
+def compare(old: Side, new: Side) -> ModelDiff:
+    """Return all differences of two models.
+
+    Raises:
+        OnnxTextError: a text cannot be encoded as a model, or graphs are nested too deeply.
+    """
+    comparer = Comparer(old, new)
+    try:
+        with paused_collector():
+            comparer.model()
+    except LowerError as error:
+        raise _unlowerable(old, new, error) from None
+    except RecursionError:
+        message = "graphs or types are nested too deeply to be compared"
+        raise OnnxTextError(Diagnostic("too-deep", message, file=new.label)) from None
+    diff = replace(
+        comparer.out.result(old.label, new.label),
+        operators=count_operators(old.model, new.model),
+        groups=find_groups(comparer.out.items, comparer.out.matches),
+    )
+    if old.model.metadata_left_out or new.model.metadata_left_out:
+        return _without_metadata(diff)
+    return diff
+
+
+def _without_metadata(diff: ModelDiff) -> ModelDiff:
+    """Remove the metadata differences of all items except the model itself.
+
+    Used if one of the texts was printed without the metadata of its graphs, nodes and values.
+    """
+    ignored: tuple[Category, ...] = ("metadata",)
+    items = [item if item.kind == "model" else item.without(ignored) for item in diff.items]
+    return replace(diff, items=tuple([item for item in items if item is not None]))
+
+
+def _unlowerable(old: Side, new: Side, error: LowerError) -> OnnxTextError:
+    """Convert a lowering error to an error with its position in the old or the new text."""
+    for side in (old, new):
+        try:
+            side.encoder.model(side.model)
+        except LowerError as found:
+            if side.source is not None:
+                return lowering_error(found, side.source)
+    return OnnxTextError(Diagnostic(error.code, error.message, file=new.label))
+
+
+class Comparer:
+    """Compares two models.
+
+    Attributes:
+        out: collects the differences.
+    """
+
+    def __init__(self, old: Side, new: Side) -> None:
+        self.out = Collector()
+        self._old = old
+        self._new = new
+        self._sides = old, new
+        self._graphs = GraphComparer(old, new, self.out)
+
+    # ---- Models -----------------------------------------------------------------------------
+
+    def model(self) -> None:
+        """Compare the models, and collect the differences in `out`.
+
+        Raises:
+            LowerError: a statement cannot be lowered.
+        """
+        old, new = self._old.model, self._new.model
+        for side in self._sides:
+            if side.model.metadata_left_out:
+                self.out.note(f"{side.label} was printed without its metadata")
+            if side.model.resources_left_out:
+                self.out.note(f"{side.label} was printed without its weights")
+        self._model_head(old, new)
+        names = NameMap()
+        replaced = replaced_fields(old.decorators) | replaced_fields(new.decorators)
+        if "graph" not in replaced:
+            names = self._graphs.graphs(old.graph, new.graph, "graph", "graph", None)
+        if "training_info" not in replaced:
+            self._trainings(old.training, new.training, names)
+        if "functions" not in replaced:
+            self._functions(old.functions, new.functions)
+        if not (self.out.items or self.out.renames):
+            collect_encoding_differences(self._old, self._new, self.out)
+
+    def _model_head(self, old: Model, new: Model) -> None:
+        parts = []
+        for side, model in zip(self._sides, (old, new), strict=True):
+            head_only = replace(
+                model, graph=Graph("", at=model.graph.at), functions=[], training=[]
+            )
+            parts.append(b"".join(side.encoder.model(head_only)))
+        changes = field_changes(compare_messages("ModelProto", *parts))
+        positions = self._old.position("", 0), self._new.position("", 0)
+        self.out.changed("model", "", *positions, changes)
+
+    def _trainings(self, old: Sequence[Training], new: Sequence[Training], names: NameMap) -> None:
+        for index, (one, other) in enumerate(zip_longest(old, new)):
+            path = f"training_info[{index}]"
+            if other is None:
+                position = self._old.position(path)
+                self.out.removed("training_info", str(index), position, _training_text(one))
+            elif one is None:
+                position = self._new.position(path)
+                self.out.added("training_info", str(index), position, _training_text(other))
+            else:
+                self._training(one, other, path, names)
+
+    def _training(self, old: Training, new: Training, path: str, names: NameMap) -> None:
+        positions = self._old.position(path), self._new.position(path)
+        changes: list[FieldChange] = []
+        for step in ("initialization", "algorithm"):
+            one, other = getattr(old, step), getattr(new, step)
+            graph_path = f"{path}.{step}"
+            if one is not None and other is not None:
+                names = self._graphs.graphs(one, other, graph_path, graph_path, names)
+            elif one is not other:
+                before, after = (None if g is None else graph_statement(g) for g in (one, other))
+                changes.append(FieldChange(step, "model", before, after))
+        parts = []
+        for side, training, get in ((self._old, old, names.get), (self._new, new, str)):
+            head_only = Training(
+                None,
+                None,
+                [(get(key), get(value)) for key, value in training.initialization_binding],
+                [(get(key), get(value)) for key, value in training.update_binding],
+            )
+            parts.append(side.encoder.training(head_only))
+        changes += field_changes(compare_messages("TrainingInfoProto", *parts))
+        self.out.changed("training_info", path, *positions, changes)
+
+    def _functions(self, old: Sequence[Function], new: Sequence[Function]) -> None:
+        keys = [list(map(_function_name, part)) for part in (old, new)]
+        pairs = match_keys(*keys)
+        left, right = unmatched(pairs, len(old), len(new))
+        if left and right:  # match renamed functions by content
+            same = match_keys(
+                [_function_content(old[i], self._old) for i in left],
+                [_function_content(new[i], self._new) for i in right],
+            )
+            pairs = by_new_index([*pairs, *[(left[one], right[other]) for one, other in same]])
+        for one, other, was_moved in walk(len(old), len(new), pairs):
+            paths = [
+                "" if index is None else f"functions[{quoted(keys[side][index])}]"
+                for side, index in enumerate((one, other))
+            ]
+            if other is None:
+                assert one is not None
+                position = self._old.position(paths[0], old[one].at)
+                self.out.removed("function", keys[0][one], position, function_statement(old[one]))
+            elif one is None:
+                position = self._new.position(paths[1], new[other].at)
+                text = function_statement(new[other])
+                self.out.added("function", keys[1][other], position, text)
+            else:
+                self._function(old[one], new[other], paths, moved=was_moved)
+
+    def _function(self, old: Function, new: Function, paths: Sequence[str], *, moved: bool) -> None:
+        bodies = Body.of(old, paths[0]), Body.of(new, paths[1])
+        match = match_graphs(*bodies, None, self._sides, nested=True)
+        parts = []
+        for side, function in zip(self._sides, (old, new), strict=True):
+            head_only = replace(
+                function, inputs=[], outputs=[], values=[], nodes=[], value_metadata={}
+            )
+            parts.append(side.encoder.function(head_only))
+        changes = field_changes(compare_messages("FunctionProto", *parts))
+        positions = self._old.position(paths[0], old.at), self._new.position(paths[1], new.at)
+        self.out.changed("function", _function_name(new), *positions, changes, moved=moved)
+        self._graphs.bodies(match)
+
+
+def _function_name(function: Function) -> str:
+    """Return `domain.name:overload`, which identifies a function (IR spec, Functions)."""
+    return qualified_name(function.domain, function.name, function.overload)
+
+
+def _function_content(function: Function, side: Side) -> tuple[object, ...]:
+    """Return the interface and nodes of a function: a key by which a renamed function matches."""
+    interface = [value.name for value in (*function.inputs, *function.outputs)]
+    return (len(function.inputs), *interface, *map(side.encoder.node, function.nodes))
+
+
+def _training_text(training: Training) -> str:
+    graphs = [("initialization", training.initialization), ("algorithm", training.algorithm)]
+    lines = [f"{name}: {graph_statement(graph)}" for name, graph in graphs if graph is not None]
+    return "\n".join(["training {", *map(indented, lines), "}"])

@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compare two nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import zip_longest
+
+from onnxtext.ast.model import Graph, Node
+from onnxtext.ast.tensors_and_attributes import Attribute
+from onnxtext.ast.visit import attribute_graphs
+from onnxtext.differ.collected_changes import NameMap, field_changes
+from onnxtext.differ.compare_messages import compare_messages
+from onnxtext.differ.compare_values import (
+    ValueComparer,
+    attribute_path,
+    match_attributes,
+)
+from onnxtext.differ.graph_lists import replaced_fields
+from onnxtext.differ.model_side import Side
+from onnxtext.differ.result import FieldChange, Positions, Rename
+from onnxtext.differ.statement_encoding import StatementEncoder
+from onnxtext.differ.statement_text import attribute_statement, node_headline
+from onnxtext.printer.strings import value_name
+from onnxtext.proto.decode.nodes import NO_DEFAULTS
+
+CompareGraphs = Callable[[Graph, Graph, str, str, NameMap], None]
+"""Compares two graphs in attributes; arguments: old, new, old path, new path, outer names."""
+
+
+class NodeComparer:
+    """Compares the nodes of two models."""
+
+    def __init__(self, values: ValueComparer, compare_graphs: CompareGraphs) -> None:
+        self._values = values
+        self._graphs = compare_graphs
+        self._out = values.out
+
+    def compare(
+        self, old: Node, new: Node, positions: Positions, names: NameMap, graph_path: str, *,
+        moved: bool,
+    ) -> None:  # fmt: skip
+        """Collect the differences of two matching nodes.
+
+        Args:
+            old: the old node.
+            new: the new node.
+            positions: the old and the new position of the node.
+            names: maps old value names to new ones.
+            graph_path: the path of the new graph or function that has the node.
+            moved: whether the node was moved.
+        """
+        encoded = _with_encoder(old, self._values.old), _with_encoder(new, self._values.new)
+        (old, _), (new, _) = encoded
+        nested: list[tuple[Graph, Graph, str, str]] = []
+        changes = self._head(*encoded, names, graph_path)
+        changes += _values(old.inputs, new.inputs, "input", names)
+        changes += _values(old.outputs, new.outputs, "output", names)
+        changes += self._attributes(old, new, positions, nested)
+        texts = node_headline(old), node_headline(new)
+        self._out.changed("node", title(new), *positions, changes, texts=texts, moved=moved)
+        for one, other, old_path, new_path in nested:
+            self._graphs(one, other, old_path, new_path, names)
+
+    def _head(
+        self, old: EncodedNode, new: EncodedNode, names: NameMap, graph_path: str
+    ) -> list[FieldChange]:
+        """Compare the fields of nodes except inputs, outputs and attributes."""
+        if self._same_head(old[0], new[0]):
+            return []
+        parts = []
+        for node, encoder in (old, new):
+            head_only = replace(node, inputs=(), outputs=(), attributes=(), output_types=())
+            parts.append(encoder.node(head_only))
+        has_tensor_names = names.any and any(d.name == "device" for d in old[0].decorators)
+        found = compare_messages("NodeProto", *parts, names=names.get if has_tensor_names else None)
+        changes = field_changes(found)
+        label = next((c for c in changes if c.path == "name" and c.category == "model"), None)
+        if label is not None:
+            changes.remove(label)
+            if old[0].name and new[0].name:
+                self._out.renamed(Rename("node", graph_path, old[0].name, new[0].name))
+            else:
+                changes.append(replace(label, category="names"))
+        return changes
+
+    def _same_head(self, old: Node, new: Node) -> bool:
+        """Whether `_head` certainly finds no difference (fast path)."""
+        return (
+            old.op_type == new.op_type
+            and old.name == new.name
+            and old.domain == new.domain
+            and old.overload == new.overload
+            and not (old.decorators or new.decorators or old.metadata or new.metadata)
+            and self._values.old.model.presence == self._values.new.model.presence
+        )
+
+    def _attributes(
+        self,
+        old: Node,
+        new: Node,
+        positions: Positions,
+        nested: list[tuple[Graph, Graph, str, str]],
+    ) -> list[FieldChange]:
+        if old.attributes is new.attributes:
+            return []
+        pairs, removed, added, moved = match_attributes(old.attributes, new.attributes)
+        changes: list[FieldChange] = []
+        for index in removed:
+            item = old.attributes[index]
+            text = attribute_statement(item)
+            changes.append(FieldChange(attribute_path(item.name), "model", text, None))
+        for one, other in pairs:
+            changes += self._attribute(
+                old.attributes[one], new.attributes[other], positions, nested
+            )
+            if other in moved:
+                path = attribute_path(new.attributes[other].name)
+                texts = f"at position {one}", f"at position {other}"
+                changes.append(FieldChange(path, "order", *texts))
+        for index in added:
+            item = new.attributes[index]
+            text = attribute_statement(item)
+            changes.append(FieldChange(attribute_path(item.name), "model", None, text))
+        return changes
+
+    def _attribute(
+        self,
+        old: Attribute,
+        new: Attribute,
+        positions: Positions,
+        nested: list[tuple[Graph, Graph, str, str]],
+    ) -> list[FieldChange]:
+        """Compare two attributes; add their graphs to `nested`, to be compared later."""
+        path = attribute_path(new.name)
+        olds, news = list(attribute_graphs((old,))), list(attribute_graphs((new,)))
+        if not olds and not news:
+            return self._values.attribute(old, new, path)
+        if len(olds) != len(news) or isinstance(old.value, tuple) != isinstance(new.value, tuple):
+            texts = attribute_statement(old), attribute_statement(new)
+            return [FieldChange(path, "model", *texts)]
+        for index, (one, other) in enumerate(zip(olds, news, strict=True)):
+            step = f"graphs[{index}]" if isinstance(new.value, tuple) else "g"
+            nested.append(
+                (one, other, *[f"{position.path}.{path}.{step}" for position in positions])  # type: ignore[arg-type]
+            )
+        parts = [
+            side.encoder.attribute(replace(item, value=None))
+            for side, item in ((self._values.old, old), (self._values.new, new))
+        ]
+        return field_changes(compare_messages("AttributeProto", *parts), f"{path}.")
+
+
+def title(node: Node) -> str:
+    """Return the display name of a node: its name, its first named output, or its operator."""
+    return node.name or next(filter(None, node.outputs), "") or node.op_type
+
+
+def _values(
+    old: tuple[str, ...], new: tuple[str, ...], field: str, names: NameMap
+) -> list[FieldChange]:
+    """Compare the inputs or outputs of two nodes; `names` maps old names to new ones."""
+    if old == new and not names.any:
+        return []
+    changes = []
+    for index, (one, other) in enumerate(zip_longest(old, new)):
+        if one is not None and names.get(one) == other:
+            continue
+        before, after = (None if name is None else value_name(name) for name in (one, other))
+        changes.append(FieldChange(f"{field}[{index}]", "model", before, after))
+    return changes
+
+
+EncodedNode = tuple[Node, StatementEncoder]
+"""A node and its encoder."""
+
+
+def _with_encoder(node: Node, side: Side) -> EncodedNode:
+    """Return a node with its encoder.
+
+    If decorators replace the node's inputs, outputs or attributes, the node is encoded and decoded:
+    the fields are then in the node, not in the decorators.
+    """
+    if not node.decorators:
+        return node, side.encoder
+    fields = replaced_fields(node.decorators)
+    if fields.isdisjoint(("input", "output", "attribute")):
+        return node, side.encoder
+    from onnxtext.proto.decode.messages import Lifter
+    from onnxtext.wire.reader import WireError
+
+    try:
+        made = Lifter(careful=True).node(side.encoder.node(node))
+    except WireError:
+        return node, side.encoder
+    if "attribute" in replaced_fields(made.decorators):
+        made.attributes = ()
+    made.at = node.at
+    return made, StatementEncoder(NO_DEFAULTS)

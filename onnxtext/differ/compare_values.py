@@ -1,0 +1,352 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compare declarations, tensors and attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from onnxtext import ast
+from onnxtext.ast.typed_blobs import expanded, list_of_blob
+from onnxtext.differ.collected_changes import Collector, field_changes
+from onnxtext.differ.compare_messages import Difference, compare_messages
+from onnxtext.differ.matching.match_lists import match_keys, moved, unmatched
+from onnxtext.differ.model_side import Side
+from onnxtext.differ.result import Category, FieldChange
+from onnxtext.differ.statement_text import (
+    attribute_statement,
+    data_statement,
+    type_statement,
+)
+from onnxtext.differ.tensor_data import TensorRef, compare_data, storage_fields, why_not_compared
+from onnxtext.printer.strings import quoted
+from onnxtext.tensor.blobs import BlobError
+
+_DATA_FIELDS = (
+    "raw_data", "float_data", "int32_data", "string_data", "int64_data", "double_data",
+    "uint64_data",
+)  # fmt: skip
+
+_SMALL = 1 << 16
+
+
+class ValueComparer:
+    """Compares declarations, tensors, and attributes without graphs.
+
+    Attributes:
+        old: the old model.
+        new: the new model.
+        out: receives notes about data that was not compared.
+    """
+
+    def __init__(self, old: Side, new: Side, out: Collector) -> None:
+        self.old = old
+        self.new = new
+        self.out = out
+        self._plain = not (old.encoder.defaults.others or new.encoder.defaults.others)
+        self._same_types: set[tuple[int, int]] = set()
+        self._same_attributes: dict[tuple[int, int], bool] = {}
+
+    # ---- Declarations -----------------------------------------------------------------------
+
+    def same_declaration(self, old: ast.ValueInfo, new: ast.ValueInfo) -> bool:
+        """Whether two declarations are certainly equal, except for their names.
+
+        False means that they may differ. This is a fast path of `declaration`.
+        """
+        if old.decorators or new.decorators or old.metadata or new.metadata or not self._plain:
+            return False
+        if old.type is new.type:
+            return True
+        key = id(old.type), id(new.type)
+        if key in self._same_types:
+            return True
+        if old.type == new.type:
+            self._same_types.add(key)
+            return True
+        return False
+
+    def declaration(self, old: ast.ValueInfo, new: ast.ValueInfo) -> list[FieldChange]:
+        """Return the changes between two declarations, except those of the name."""
+        if self.same_declaration(old, new):
+            return []
+        one = self.old.encoder.value_info(old)
+        other = self.new.encoder.value_info(new)
+        found = _unnamed(compare_messages("ValueInfoProto", one, other))
+        texts = type_statement(old.type), type_statement(new.type)
+        return _as_one_change(field_changes(found), "type", *texts)
+
+    # ---- Tensors ----------------------------------------------------------------------------
+
+    def initializer(
+        self, old: ast.ValueInfo, new: ast.ValueInfo, defaults: tuple[bool, bool]
+    ) -> list[FieldChange]:
+        """Return the changes between two initializers, except those of the name.
+
+        Args:
+            old: the old initializer.
+            new: the new initializer.
+            defaults: whether the old and the new initializer are default values of inputs.
+        """
+        assert isinstance(old.type, ast.TensorType)
+        assert isinstance(new.type, ast.TensorType)
+        assert old.data is not None
+        assert new.data is not None
+        same = self.same_declaration(old, new)
+        if same and isinstance(old.data, ast.RawData) and isinstance(new.data, ast.RawData):
+            one, other = old.data.data, new.data.data
+            if one is other or (len(one) == len(other) < _SMALL and bytes(one) == bytes(other)):
+                return []
+        changes: list[FieldChange] = []
+        if not same or _is_external(old) or _is_external(new):
+            parts = [
+                b"".join(side.encoder.initializer(
+                    replace(value, data=_without_elements(value.data)), is_input=default))
+                for side, value, default in zip(
+                    (self.old, self.new), (old, new), defaults, strict=True)
+            ]  # fmt: skip
+            found = _unnamed(compare_messages("TensorProto", *parts))
+            changes += _tensor_changes(found, old, new)
+        tensors = (
+            TensorRef(old.type, old.data, old.name, self.old.reader),  # type: ignore[arg-type]
+            TensorRef(new.type, new.data, new.name, self.new.reader),  # type: ignore[arg-type]
+        )
+        return changes + self._data(*tensors, changes)
+
+    def tensor(self, old: ast.Tensor, new: ast.Tensor, path: str) -> list[FieldChange]:
+        """Return the changes between two tensors of attributes; their paths begin with `path`."""
+        parts = [
+            side.encoder.tensor(replace(item, data=_without_elements(item.data)))
+            for side, item in ((self.old, old), (self.new, new))
+        ]
+        found = compare_messages("TensorProto", *parts)
+        changes = _tensor_changes(found, old, new)
+        tensors = (
+            TensorRef(old.type, old.data, old.name or path, self.old.reader),
+            TensorRef(new.type, new.data, new.name or path, self.new.reader),
+        )
+        changes += self._data(*tensors, changes)
+        return [_below(change, path) for change in changes]
+
+    def sparse(
+        self, old: ast.SparseTensor, new: ast.SparseTensor, path: str = ""
+    ) -> list[FieldChange]:
+        """Return the changes between two sparse tensors; their paths begin with `path`."""
+        shells = []
+        for side, item in ((self.old, old), (self.new, new)):
+            tensors = [replace(part, data=ast.NoData()) for part in (item.values, item.indices)]
+            head_only = replace(item, values=tensors[0], indices=tensors[1])
+            shells.append(side.encoder.sparse_tensor(head_only, None))
+        found = compare_messages("SparseTensorProto", *shells)
+        outside = [item for item in found if not item.path.startswith(("values", "indices"))]
+        changes = [_below(change, path) for change in field_changes(outside)]
+        dot = f"{path}." if path else ""
+        changes += self.tensor(old.values, new.values, f"{dot}values")
+        return changes + self.tensor(old.indices, new.indices, f"{dot}indices")
+
+    def _data(
+        self, old: TensorRef, new: TensorRef, others: Sequence[FieldChange]
+    ) -> list[FieldChange]:
+        """Compare the elements of two tensors.
+
+        Return no change if `others`, the changes found so far, are about the elements already.
+        """
+        change = compare_data(old, new)
+        stored = storage_fields(old.type, old.data), storage_fields(new.type, new.data)
+        if change is None:
+            reason = why_not_compared(old, new)
+            if reason is not None:
+                self.out.note(f"external data was not compared: {reason}")
+            if stored[0] != stored[1]:
+                return [FieldChange("data", "encoding", *stored)]
+            return []
+        if any(item.path.startswith(_DATA_FIELDS) for item in others):
+            return []
+        texts = data_statement(old.type, old.data), data_statement(new.type, new.data)
+        return [FieldChange(stored[1].partition(",")[0], "weights", *texts, change)]
+
+    # ---- Attributes -------------------------------------------------------------------------
+
+    def same_attribute(self, old: ast.Attribute, new: ast.Attribute) -> bool:
+        """Whether two attributes have the same encoding."""
+        key = id(old), id(new)
+        same = self._same_attributes.get(key)
+        if same is None:
+            same = self.old.encoder.attribute_field(old) == self.new.encoder.attribute_field(new)
+            self._same_attributes[key] = same
+        return same
+
+    def attribute(self, old: ast.Attribute, new: ast.Attribute, path: str) -> list[FieldChange]:
+        """Return the changes between two attributes of the same name that have no graphs."""
+        if self.same_attribute(old, new) or self._same_blobs(old, new):
+            return []
+        shells = [_without_tensors(item) for item in (old, new)]
+        inner = self._tensors(old, new, path)
+        if inner is None:
+            shells, inner = [old, new], []
+        parts = [
+            side.encoder.attribute(item)
+            for side, item in zip((self.old, self.new), shells, strict=True)
+        ]
+        found = field_changes(compare_messages("AttributeProto", *parts), f"{path}.")
+        texts = attribute_statement(old), attribute_statement(new)
+        return _as_one_change(found, path, *texts) + inner
+
+    def _tensors(
+        self, old: ast.Attribute, new: ast.Attribute, path: str
+    ) -> list[FieldChange] | None:
+        """Compare the tensors in two attributes; None if they cannot be paired."""
+        pairs = [(old.value, new.value, path)]
+        if isinstance(old.value, tuple) and isinstance(new.value, tuple):
+            if len(old.value) != len(new.value) or not old.value:
+                return None
+            items: Any = zip(old.value, new.value, strict=True)
+            pairs = [(*pair, f"{path}[{index}]") for index, pair in enumerate(items)]
+        changes: list[FieldChange] = []
+        for one, other, place in pairs:
+            match one, other:
+                case ast.Tensor(), ast.Tensor():
+                    changes += self.tensor(one, other, f"{place}.t")
+                case ast.SparseTensor(), ast.SparseTensor():
+                    changes += self.sparse(one, other, f"{place}.sparse_tensor")
+                case _:
+                    return None
+        return changes
+
+    def _same_blobs(self, old: ast.Attribute, new: ast.Attribute) -> bool:
+        """Whether two attributes are equal after blobs are replaced by their data."""
+        if old.type is not new.type or old.decorators != new.decorators:
+            return False
+        values = [_without_blobs(item, side) for item, side in ((old, self.old), (new, self.new))]
+        return values[0] is not None and values[0] == values[1]
+
+
+_MOST_REPEATED = 1 << 20
+"""Maximum length of a `RepeatedList` that is expanded for comparison."""
+
+
+def _without_blobs(attribute: ast.Attribute, side: Side) -> Any:
+    """Return an attribute's string or list, with data instead of blobs; None if unknown."""
+    if isinstance(attribute.value, ast.RepeatedList):
+        few = attribute.value.count <= _MOST_REPEATED
+        return _comparable(expanded(attribute.value), side) if few else None
+    if not isinstance(attribute.value, ast.TypedBlob):
+        return _comparable(attribute.value, side)
+    try:
+        data = side.reader.blob(attribute.value.digest)
+        return list_of_blob(attribute.type, attribute.value, data)
+    except BlobError:
+        return None
+
+
+def _comparable(value: Any, side: Side) -> Any:
+    """Return a string or list with data instead of blobs; None for other values.
+
+    A list of numbers is returned as bytes.
+    """
+    try:
+        match value:
+            case ast.Blob(digest):
+                return bytes(side.reader.blob(digest))
+            case ast.Floats(data):
+                return data
+            case bytes():
+                return value
+            case tuple() if value and all(isinstance(item, int) for item in value):
+                return b"".join([item.to_bytes(8, "little", signed=True) for item in value])
+            case tuple() if value and all(isinstance(item, (bytes, ast.Blob)) for item in value):
+                return tuple([_comparable(item, side) for item in value])
+    except (BlobError, OverflowError):
+        pass
+    return None
+
+
+def _unnamed(found: Iterable[Difference]) -> Iterable[Difference]:
+    """Drop differences of the field `name`, which are renames; keep those in its encoding."""
+    return (item for item in found if item.path != "name" or item.category == "encoding")
+
+
+def _is_external(value: ast.ValueInfo) -> bool:
+    return isinstance(value.data, ast.ExternalData)
+
+
+def _without_elements(data: Any) -> ast.TensorData:
+    """Remove all data except external references; elements are compared separately."""
+    return data if isinstance(data, ast.ExternalData) else ast.NoData()
+
+
+def _without_tensors(attribute: ast.Attribute) -> ast.Attribute:
+    """Remove the tensors of an attribute; they are compared separately."""
+    if isinstance(attribute.value, (ast.Tensor, ast.SparseTensor)):
+        return replace(attribute, value=None)
+    if attribute.type in (ast.AttributeType.TENSORS, ast.AttributeType.SPARSE_TENSORS):
+        return replace(attribute, value=None)
+    return attribute
+
+
+def match_attributes(
+    old: Sequence[ast.Attribute], new: Sequence[ast.Attribute]
+) -> tuple[list[tuple[int, int]], list[int], list[int], set[int]]:
+    """Match attributes by name.
+
+    Returns:
+        (pairs of old and new indices, old indices of removed attributes, new indices of added
+        attributes, new indices of moved attributes)
+    """
+    pairs = match_keys([item.name for item in old], [item.name for item in new])
+    removed, added = unmatched(pairs, len(old), len(new))
+    out_of_order = {pairs[position][1] for position in moved([one for one, _ in pairs])}
+    return pairs, removed, added, out_of_order
+
+
+def attribute_path(name: str) -> str:
+    """Return the path of an attribute below its node, such as `attribute["axis"]`."""
+    return f"attribute[{quoted(name)}]"
+
+
+def _below(change: FieldChange, path: str) -> FieldChange:
+    return replace(change, path=f"{path}.{change.path}") if path else change
+
+
+def _as_one_change(
+    changes: list[FieldChange], path: str, old: str | None, new: str | None
+) -> list[FieldChange]:
+    """Replace all `model` changes at or below a path by one change from `old` to `new`."""
+    inside = [
+        change
+        for change in changes
+        if change.category == "model"
+        and (change.path == path or change.path.startswith((f"{path}.", f"{path}[")))
+    ]
+    if not inside:
+        return changes
+    rest = [change for change in changes if change not in inside]
+    exact = inside[0].path if len(inside) == 1 else path
+    if old == new:  # the difference is not visible in the text
+        return [*rest, *inside]
+    return [FieldChange(exact, "model", old, new), *rest]
+
+
+def _tensor_changes(
+    differences: Iterable[Difference],
+    old: ast.ValueInfo | ast.Tensor,
+    new: ast.ValueInfo | ast.Tensor,
+) -> list[FieldChange]:
+    """Convert differences of tensors to changes: categorize names and data, print types."""
+    changes = []
+    for found in differences:
+        category: Category = found.category
+        texts = found.old, found.new
+        field = found.path.partition("[")[0].partition(".")[0]
+        if field == "name" and category == "model":
+            category = "names"
+        elif field in ("data_type", "dims"):
+            types = type_statement(old.type), type_statement(new.type)
+            texts = types if types[0] != types[1] else texts
+        elif field in ("external_data", "data_location") and category == "model":
+            category = "encoding"
+        elif field in _DATA_FIELDS and category == "model":
+            category = "weights"
+        changes.append(FieldChange(found.path, category, *texts))
+    return changes

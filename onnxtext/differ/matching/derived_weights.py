@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Recognize weights derived from other weights: transposed, cast to another type, quantized.
+
+Numeric differences between tensors of different element types are computed only if one of them is
+quantized; quantized tensors are dequantized first.
+"""
+
+from __future__ import annotations
+
+from itertools import permutations
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+from onnxtext.ast.model import ValueInfo
+from onnxtext.ast.types import TensorType
+from onnxtext.differ.result import WeightChange
+from onnxtext.tensor.blobs import BlobError
+from onnxtext.tensor.elements import ELEMENTS, ElementType, raw_size
+from onnxtext.tensor.lazy_numpy import np
+from onnxtext.weights.statistics import dtype_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from onnxtext.differ.tensor_data import DataReader, TensorRef
+
+    Array = NDArray[Any]
+
+BLOCK = 1 << 18
+"""Number of elements that are compared at a time."""
+
+_MOST_RANK = 4
+"""Maximum rank of tensors that are searched for transpositions."""
+
+
+def element_count(type: TensorType) -> int:
+    """Return the number of elements of a tensor; 0 if a dimension is negative."""
+    return prod([max(dim, 0) for dim in type.integer_dims])
+
+
+def read_elements(value: ValueInfo, reader: DataReader) -> Array | None:
+    """Read the elements of an initializer, and convert them with `elements_of`.
+
+    Return None if the data is missing or does not fit the type.
+    """
+    element = ELEMENTS.get(value.type.element) if isinstance(value.type, TensorType) else None
+    if element is None:
+        return None
+    try:
+        data = reader.raw(value.type, value.data, value.name)  # type: ignore[arg-type]
+    except BlobError:
+        return None
+    count = element_count(value.type)  # type: ignore[arg-type]
+    if data is None or len(data) != raw_size(element, count):
+        return None
+    return elements_of(element, data, count)
+
+
+def elements_of(element: ElementType, data: bytes | memoryview, count: int) -> Array | None:
+    """Convert the raw data of a tensor of `count` elements to a numpy array.
+
+    Integers narrower than a byte are unpacked to int16. Return None for element types that have
+    no numpy type, such as complex types.
+    """
+    dtype = dtype_of(element.name)
+    if dtype is not None:
+        return np.frombuffer(data, dtype)
+    if element.kind not in ("int", "uint") or element.bits >= 8:
+        return None
+    return unpacked(element, data, count)
+
+
+def unpacked(element: ElementType, data: bytes | memoryview, count: int) -> Array:
+    """Unpack elements: signed values for `int` types, unsigned codes for other types."""
+    from onnxtext.tensor.packing import unpack
+
+    codes = unpack(np.frombuffer(data, np.uint8), element.bits)[:count].astype(np.int16)
+    if element.kind == "int":
+        return np.where(codes >> (element.bits - 1), codes - (1 << element.bits), codes)
+    return codes
+
+
+def is_transposed(old: Array, new: Array, before: tuple[int, ...], after: tuple[int, ...]) -> bool:
+    """Whether `new` is `old` with permuted axes.
+
+    `before` and `after` are the shapes of `old` and `new`. Return False for tensors of a rank below
+    2 or above `_MOST_RANK`.
+    """
+    if len(before) != len(after) or not 2 <= len(before) <= _MOST_RANK:
+        return False
+    one, other = old.reshape(before), new.reshape(after)
+    return any(
+        one.transpose(order).shape == after and _same(one.transpose(order), other)
+        for order in permutations(range(len(before)))
+        if order != tuple(range(len(before)))
+    )
+
+
+def _same(one: Array, other: Array) -> bool:
+    """Whether arrays are bitwise equal; comparing row by row finds most differences early."""
+    return all(
+        np.array_equal(_bits(left), _bits(right)) for left, right in zip(one, other, strict=True)
+    )
+
+
+def _bits(array: Array) -> Array:
+    return np.ascontiguousarray(array).view(np.uint8)
+
+
+def compare_types(
+    old: TensorRef, new: TensorRef, before: bytes | memoryview, after: bytes | memoryview
+) -> WeightChange:
+    """Compare tensors of different element types with the same number of elements.
+
+    `before` and `after` are the raw data of `old` and `new`.
+    """
+    count = prod(new.type.integer_dims)
+    names = f"from {old.type.element} to {new.type.element}"
+    left, right = ELEMENTS[old.type.element], ELEMENTS[new.type.element]
+    one, other = elements_of(left, before, count), elements_of(right, after, count)
+    if one is None or other is None:
+        return WeightChange(
+            count,
+            note=f"values of type {old.type.element} and {new.type.element} cannot be compared",
+        )
+    changed = _count_changed(one, other) if left.bits >= 8 and right.bits >= 8 else None
+    if changed == 0:
+        return WeightChange(count, how=f"cast {names}")
+    values = [_values(tensor, part) for tensor, part in ((old, one), (new, other))]
+    quantized = [tensor.reader.quantizations.get(tensor.name) for tensor in (old, new)]
+    if not any(quantized) or None in values:
+        alike = (left.kind == "float") == (right.kind == "float")
+        note = f"differences between {old.type.element} and {new.type.element} are not computed"
+        return WeightChange(count, changed if alike else None, note=note)
+    verb = (
+        "quantized"
+        if quantized[0] is None
+        else "dequantized"
+        if quantized[1] is None
+        else "quantized again"
+    )
+    return _measured(values[0], values[1], count, f"{verb} {names}")  # type: ignore[arg-type]
+
+
+def _count_changed(old: Array, new: Array) -> int:
+    """Cast the old elements to the new type; count those that differ from the new elements."""
+    changed = 0
+    with np.errstate(all="ignore"):
+        for at in range(0, old.size, BLOCK):
+            one, other = old[at : at + BLOCK].astype(new.dtype), new[at : at + BLOCK]
+            differ = _bits(one) != _bits(other)
+            changed += int(differ.reshape(-1, new.dtype.itemsize).any(axis=1).sum())
+    return changed
+
+
+def _values(tensor: TensorRef, array: Array) -> _Values | None:
+    """Return the values of a tensor, dequantized if it was quantized; None if not computable."""
+    quantization = tensor.reader.quantizations.get(tensor.name)
+    if quantization is None:
+        return _Values(array) if tensor.type.element not in _NOT_NUMERIC else None
+    parts = []
+    for value in (quantization.scale, quantization.zero_point):
+        if value is None:
+            parts.append(np.zeros(1))
+            continue
+        found = read_elements(value, tensor.reader)
+        if found is None:
+            return None
+        parts.append(found.astype(np.float64))
+    scale, zero = parts
+    shape = tensor.type.integer_dims
+    if scale.size == 1 and zero.size == 1:
+        return _Values(array, scale, zero)
+    axis = _axis(shape, scale.size, quantization.axis)
+    if axis is None or zero.size not in (1, scale.size):
+        return None
+    return _Values(array, scale, zero, prod(shape[axis + 1 :]))
+
+
+_NOT_NUMERIC = ("bool", "string")
+
+
+def _axis(shape: tuple[int, ...], size: int, known: int | None) -> int | None:
+    """Return the axis of a weight that has one scale per index; None if unknown.
+
+    Args:
+        shape: the shape of the weight.
+        size: the number of elements of the scale.
+        known: the axis that a node states, negative to count from the end; None to infer the axis.
+    """
+    if known is not None:
+        known += len(shape) if known < 0 else 0
+        return known if 0 <= known < len(shape) and shape[known] == size else None
+    fitting = [axis for axis, dim in enumerate(shape) if dim == size]
+    return fitting[0] if len(fitting) == 1 else None
+
+
+class _Values:
+    """The values of a tensor, dequantized block by block.
+
+    Each run of `inner` consecutive elements has the same scale.
+    """
+
+    def __init__(
+        self, array: Array, scale: Array | None = None, zero: Array | None = None, inner: int = 1
+    ) -> None:
+        self._array, self._scale, self._zero, self._inner = array, scale, zero, inner
+
+    def block(self, at: int) -> Array:
+        """Return the values of the block that starts at element `at`, as float64."""
+        part = self._array[at : at + BLOCK].astype(np.float64)
+        if self._scale is None or self._zero is None:
+            return part
+        scale, zero = self._scale, self._zero
+        if scale.size > 1:
+            places = np.arange(at, at + part.size) // self._inner % scale.size
+            scale = scale[places]
+            zero = zero[places] if zero.size > 1 else zero
+        return (part - zero) * scale
+
+
+def _measured(old: _Values, new: _Values, count: int, how: str) -> WeightChange:
+    """Return the largest and the mean difference of values, block by block, without NaNs."""
+    largest = total = 0.0
+    compared = 0
+    with np.errstate(all="ignore"):
+        for at in range(0, count, BLOCK):
+            distance = np.abs(old.block(at) - new.block(at))
+            known = distance[~np.isnan(distance)]
+            compared += known.size
+            if known.size:
+                largest = max(largest, float(known.max()))
+                total += float(known.sum())
+    if not compared:
+        return WeightChange(count, how=how)
+    return WeightChange(count, max_abs=largest, mean_abs=total / compared, how=how)

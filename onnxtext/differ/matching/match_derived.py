@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Match renamed initializers that were also transposed, cast or quantized."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Hashable, Sequence
+from itertools import permutations
+from typing import TYPE_CHECKING
+
+from onnxtext.ast.model import ValueInfo
+from onnxtext.ast.types import TensorType
+from onnxtext.differ.matching.derived_weights import element_count, read_elements
+from onnxtext.differ.matching.match_lists import Pairs, unmatched
+from onnxtext.differ.model_side import Side
+from onnxtext.differ.quantization import QUANTIZED
+from onnxtext.tensor.elements import ELEMENTS, raw_size
+from onnxtext.tensor.lazy_numpy import np
+from onnxtext.weights.statistics import dtype_of
+
+if TYPE_CHECKING:
+    from onnxtext.differ.matching.derived_weights import Array
+
+_MOST_BYTES = 1 << 28
+"""Maximum total size of weights to match by content; above it, they match by name only."""
+
+_FEWEST_ELEMENTS = 4
+"""Minimum number of elements to match by content; smaller weights may be equal by chance."""
+
+
+def match_derived(
+    old: Sequence[ValueInfo], new: Sequence[ValueInfo], pairs: Pairs, sides: tuple[Side, Side]
+) -> Pairs:
+    """Match old initializers with new initializers that were derived from them.
+
+    An old `W` matches a new `W_quantized` of the same shape; a weight matches its transposed or
+    cast copy. The time is linear in the size of the initializers.
+
+    Args:
+        old: the old initializers.
+        new: the new initializers.
+        pairs: the (old, new) indices of initializers that are matched already.
+        sides: the old and the new model.
+
+    Returns:
+        The (old, new) indices of the further matches.
+    """
+    left, right = unmatched(pairs, len(old), len(new))
+    if not left or not right:
+        return []
+    found = []
+    named = {f"{old[one].name}{QUANTIZED}": one for one in left}
+    for other in list(right):
+        one = named.get(new[other].name)
+        if one is not None and _shape(old[one]) == _shape(new[other]):
+            found.append((one, other))
+            left.remove(one)
+            right.remove(other)
+    return found + _by_content(
+        [(one, old[one]) for one in left], [(o, new[o]) for o in right], sides
+    )
+
+
+def _by_content(
+    old: list[tuple[int, ValueInfo]], new: list[tuple[int, ValueInfo]], sides: tuple[Side, Side]
+) -> Pairs:
+    if sum(_size(value) for _, value in (*old, *new)) > _MOST_BYTES:
+        return []
+    places: dict[Hashable, list[int]] = {}
+    shapes: dict[tuple[int, ...], set[tuple[str, tuple[int, ...]]]] = {}
+    for index, value in new:
+        array = _array(value, sides[1])
+        if array is not None and isinstance(value.type, TensorType):
+            about = value.type.element, _shape(value)
+            places.setdefault((*about, _digest(array)), []).append(index)
+            shapes.setdefault(tuple(sorted(about[1])), set()).add(about)
+    found: Pairs = []
+    for index, value in old:
+        targets = shapes.get(tuple(sorted(_shape(value))))
+        array = None if targets is None else _array(value, sides[0])
+        if targets is None or array is None:
+            continue
+        for key in _derived(array, value, targets):
+            if places.get(key):
+                found.append((index, places[key].pop(0)))
+                break
+    return found
+
+
+def _derived(
+    array: Array, value: ValueInfo, targets: set[tuple[str, tuple[int, ...]]]
+) -> list[Hashable]:
+    """Return a key (type, shape, digest) for each transposition or cast that gives a target."""
+    own = value.type.element  # type: ignore[union-attr]
+    shape = _shape(value)
+    keys: list[Hashable] = []
+    shaped = array.reshape(shape)
+    for element, wanted in sorted(targets):
+        if element == own:
+            if 2 <= len(shape) <= 4:
+                for order in permutations(range(len(shape))):
+                    turned = shaped.transpose(order)
+                    if turned.shape == wanted and order != tuple(range(len(shape))):
+                        keys.append((element, wanted, _digest(turned)))
+        elif wanted == shape:
+            dtype = dtype_of(element)
+            if dtype is not None:
+                with np.errstate(all="ignore"):
+                    keys.append((element, wanted, _digest(shaped.astype(dtype))))
+    return keys
+
+
+def _digest(array: Array) -> bytes:
+    return hashlib.sha256(np.ascontiguousarray(array).view(np.uint8).data).digest()
+
+
+def _shape(value: ValueInfo) -> tuple[int, ...]:
+    return value.type.integer_dims if isinstance(value.type, TensorType) else ()
+
+
+def _size(value: ValueInfo) -> int:
+    element = ELEMENTS.get(value.type.element) if isinstance(value.type, TensorType) else None
+    return 0 if element is None else raw_size(element, element_count(value.type))  # type: ignore[arg-type]
+
+
+def _array(value: ValueInfo, side: Side) -> Array | None:
+    """Return the elements of an initializer; None if too few, missing or of no numpy type."""
+    if not isinstance(value.type, TensorType) or element_count(value.type) < _FEWEST_ELEMENTS:
+        return None
+    return None if dtype_of(value.type.element) is None else read_elements(value, side.reader)

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Match the inputs, outputs, initializers and nodes of two graphs or functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Hashable, Sequence
+from dataclasses import dataclass, field
+
+from onnxtext.ast.model import ValueInfo
+from onnxtext.ast.types import TensorType
+from onnxtext.differ.collected_changes import NameMap
+from onnxtext.differ.graph_lists import Body
+from onnxtext.differ.matching.match_derived import match_derived
+from onnxtext.differ.matching.match_lists import (
+    Pairs,
+    by_new_index,
+    match_keys,
+    match_rest,
+    unmatched,
+)
+from onnxtext.differ.matching.match_nodes import Aligner
+from onnxtext.differ.matching.node_signatures import Interner, NodeKinds
+from onnxtext.differ.model_side import Side
+from onnxtext.differ.tensor_data import TensorRef, digest_of
+from onnxtext.differ.unmatched_nodes import MatchSide
+
+_MOST_DIGESTS = 1 << 28
+"""Maximum number of bytes to hash for finding renamed initializers by content."""
+
+
+@dataclass(slots=True)
+class GraphMatch:
+    """Two graphs or functions and the pairs of their matching items.
+
+    All pairs are (old, new) indices.
+
+    Attributes:
+        old: the old graph or function.
+        new: the new graph or function.
+        names: maps old value names to new ones.
+        inputs: pairs of inputs.
+        outputs: pairs of outputs.
+        initializers: pairs of initializers.
+        nodes: pairs of nodes, in the order of the new graph.
+        statements: the results of `NodeKinds.statements` for the old nodes and for the new nodes.
+    """
+
+    old: Body
+    new: Body
+    names: NameMap
+    inputs: Pairs = field(default_factory=list)
+    outputs: Pairs = field(default_factory=list)
+    initializers: Pairs = field(default_factory=list)
+    nodes: Pairs = field(default_factory=list)
+    statements: tuple[list[Hashable], list[Hashable]] = field(default_factory=lambda: ([], []))
+
+
+def match_graphs(
+    old: Body, new: Body, outer: NameMap | None, sides: tuple[Side, Side], *, nested: bool
+) -> GraphMatch:
+    """Match the inputs, outputs, initializers and nodes of two graphs or functions.
+
+    Args:
+        old: the old graph or function.
+        new: the new graph or function.
+        outer: maps the names of the enclosing graphs; None if there are none.
+        sides: the old and the new model.
+        nested: whether these are functions or nested graphs. Their inputs and outputs match by
+            position even if their numbers differ.
+
+    Raises:
+        LowerError: a statement cannot be lowered.
+    """
+    match = GraphMatch(old, new, NameMap(outer))
+    match.inputs = _match_values(old.inputs, new.inputs, str, by_position=nested)
+    match.initializers = _match_initializers(old, new, sides)
+    for one, other in match.inputs:
+        match.names.add(old.inputs[one].name, new.inputs[other].name)
+    for one, other in match.initializers:
+        match.names.add(old.initializers[one].name, new.initializers[other].name)
+    match.nodes = _match_nodes(match, sides)
+    for one, other in match.nodes:
+        outputs, named = old.nodes[one].outputs, new.nodes[other].outputs
+        if outputs != named or outer is not None:
+            for slot, (name, other_name) in enumerate(zip(outputs, named, strict=False)):
+                if old.producers.get(name) == (one, slot):
+                    match.names.add(name, other_name)
+    _match_by_use(match)
+    more = match_derived(old.initializers, new.initializers, match.initializers, sides)
+    match.initializers = by_new_index([*match.initializers, *more])
+    match.outputs = _match_values(old.outputs, new.outputs, match.names.get, by_position=nested)
+    return match
+
+
+def _match_values(
+    old: Sequence[ValueInfo],
+    new: Sequence[ValueInfo],
+    new_name: Callable[[str], str],
+    *,
+    by_position: bool,
+) -> Pairs:
+    """Match inputs or outputs by name, then by `new_name`, then by type, then by position.
+
+    Args:
+        old: the old inputs or outputs.
+        new: the new inputs or outputs.
+        new_name: maps an old name to the new name of the value.
+        by_position: whether to match by position even if the numbers of values that are unmatched
+            until then differ.
+    """
+    names = [value.name for value in new]
+    pairs = match_keys([value.name for value in old], names)
+    pairs = match_rest(pairs, [new_name(value.name) for value in old], names)
+    pairs = match_rest(pairs, [value.type for value in old], [value.type for value in new])
+    left, right = unmatched(pairs, len(old), len(new))
+    if by_position or len(left) == len(right):
+        pairs += zip(left, right, strict=False)
+    return by_new_index(pairs)
+
+
+# ---- Initializers ---------------------------------------------------------------------------
+
+
+def _match_initializers(old: Body, new: Body, sides: tuple[Side, Side]) -> Pairs:
+    """Match initializers by name, then by content."""
+    pairs = match_keys(
+        [value.name for value in old.initializers], [value.name for value in new.initializers]
+    )
+    left, right = unmatched(pairs, len(old.initializers), len(new.initializers))
+    if left and right:
+        types = {old.initializers[i].type for i in left} & {new.initializers[i].type for i in right}
+        budget = [_MOST_DIGESTS]
+        keys = [
+            [_content(body.initializers[i], side, types, budget) or (place, i) for i in part]
+            for place, (body, side, part) in enumerate(
+                zip((old, new), sides, (left, right), strict=True)
+            )
+        ]
+        pairs += [(left[one], right[other]) for one, other in match_keys(*keys)]
+    return by_new_index(pairs)
+
+
+def _content(
+    value: ValueInfo, side: Side, types: Collection[object], budget: list[int]
+) -> Hashable | None:
+    """Return the type and a digest of an initializer; None if it is not hashed.
+
+    Args:
+        value: the initializer.
+        side: the model that has it.
+        types: the types of the initializers to hash.
+        budget: its only item is the number of bytes that may still be hashed; updated.
+    """
+    if value.type not in types or not isinstance(value.type, TensorType) or budget[0] < 0:
+        return None
+    data = getattr(value.data, "data", b"")
+    budget[0] -= len(data)
+    digest = digest_of(TensorRef(value.type, value.data, value.name, side.reader))  # type: ignore[arg-type]
+    return None if digest is None else (value.type, digest)
+
+
+def _match_by_use(match: GraphMatch) -> None:
+    """Match unmatched initializers that matching nodes use as the same input."""
+    old, new = match.old, match.new
+    left, right = unmatched(match.initializers, len(old.initializers), len(new.initializers))
+    if not left or not right:
+        return
+    olds = {old.initializers[i].name: i for i in reversed(left)}
+    news = {new.initializers[i].name: i for i in reversed(right)}
+    for one, other in match.nodes:
+        names = zip(old.nodes[one].inputs, new.nodes[other].inputs, strict=False)
+        for name, named in names:
+            if name in olds and named in news:
+                match.initializers.append((olds.pop(name), news.pop(named)))
+                match.names.add(name, named)
+    match.initializers = by_new_index(match.initializers)
+
+
+# ---- Nodes ----------------------------------------------------------------------------------
+
+
+def _match_nodes(match: GraphMatch, sides: tuple[Side, Side]) -> Pairs:
+    numbers = Interner()
+    matched = []
+    for index, body in enumerate((match.old, match.new)):
+        kinds = NodeKinds(sides[index].encoder, numbers)
+        statements = kinds.statements(body.nodes)
+        match.statements[index].extend(statements)
+        matched.append(MatchSide(body, statements, kinds, _LeafKeys(match, index)))
+    return Aligner(matched[0], matched[1], numbers).run()
+
+
+class _LeafKeys:
+    """Computes keys of values that no node produces; matching values have equal keys."""
+
+    def __init__(self, match: GraphMatch, side: int) -> None:
+        body = (match.old, match.new)[side]
+        self._inputs = {body.inputs[pair[side]].name: pair[1] for pair in match.inputs}
+        self._tensors = {body.initializers[pair[side]].name: pair[1] for pair in match.initializers}
+        self._types = {value.name: value.type for value in body.initializers}
+        self._names = match.names if side == 0 else None
+
+    def __call__(self, name: str) -> Hashable:
+        if name in self._inputs:
+            return ("input", self._inputs[name])
+        if name in self._tensors:
+            return ("initializer", self._tensors[name])
+        if name in self._types:
+            return ("initializer", self._types[name])
+        return ("free", name if self._names is None else self._names.get(name))

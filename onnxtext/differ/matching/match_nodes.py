@@ -1,0 +1,343 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Match the nodes of two graphs.
+
+Nodes are matched by the strongest evidence first: equal statements with equal neighbours; equal
+computations with any names; equal statements; equal names; connections to matched nodes. Each step
+is linear in the size of the graphs, up to sorting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+
+from onnxtext.ast.model import Node
+from onnxtext.differ.matching.node_signatures import Interner, Signatures
+from onnxtext.differ.unmatched_nodes import (
+    MatchSide,
+    Uses,
+    consumers,
+    previous_matches,
+    sources,
+    unique_uses,
+    unmatched_nodes,
+    uses,
+)
+
+Keys = Mapping[int, Hashable]
+"""Keys of nodes by index; nodes with the key None are not matched."""
+
+_MOST_ACCIDENTS = 2
+"""Names count as reused if more than this many of them have another value in the new graph."""
+
+
+class Aligner:
+    """Matches the nodes of two graphs."""
+
+    def __init__(self, old: MatchSide, new: MatchSide, numbers: Interner) -> None:
+        self.old = old
+        self.new = new
+        self._numbers = numbers
+
+    def run(self) -> list[tuple[int, int]]:
+        """Return the pairs of indices of matching nodes, in the order of the new graph."""
+        self._run(self._match_equal_in_context, self._match_computations)
+        if self._has_unmatched() and self._names_were_reused():
+            self._run(self._propagate, self._match_by_inputs, self._propagate)
+        self._run(
+            self._match_equal,
+            self._match_names,
+            self._propagate,
+            self._match_outputs,
+            self._propagate,
+            self._match_by_consumers,
+            self._propagate,
+            self._match_between_neighbours,
+            self._match_by_consumers,
+        )
+        return [(partner, index) for index, partner in enumerate(self.new.partner) if partner >= 0]
+
+    def _run(self, *steps: Callable[[], None]) -> None:
+        """Run steps in order while both graphs have unmatched nodes."""
+        for step in steps:
+            if self._has_unmatched():
+                step()
+
+    def _has_unmatched(self) -> bool:
+        """Update the lists of unmatched nodes; return whether both graphs have unmatched nodes."""
+        for side in (self.old, self.new):
+            side.left = [index for index in side.left if side.partner[index] < 0]
+        return bool(self.old.left and self.new.left)
+
+    def _join(self, old: int, new: int) -> None:
+        self.old.partner[old] = new
+        self.new.partner[new] = old
+
+    def _match(self, old: Keys, new: Keys, *, same_count: bool = False) -> None:
+        """Match nodes with equal keys in order.
+
+        Args:
+            old: keys of the old nodes.
+            new: keys of the new nodes.
+            same_count: match only keys that occur equally often in both graphs.
+        """
+        if not self._has_unmatched():
+            return
+        places: dict[Hashable, list[int]] = {}
+        for index in self.old.left:
+            if old[index] is not None:
+                places.setdefault(old[index], []).append(index)
+        found: dict[Hashable, list[int]] = {}
+        for index in self.new.left:
+            if new[index] in places:
+                found.setdefault(new[index], []).append(index)
+        for key, right in found.items():
+            left = places[key]
+            if not same_count or len(left) == len(right):
+                for one, other in zip(left, right, strict=False):
+                    self._join(one, other)
+
+    def _match_by(
+        self, key: Callable[[MatchSide, int, Node], Hashable], *, same_count: bool = False
+    ) -> None:
+        """Match unmatched nodes whose keys are equal.
+
+        Args:
+            key: returns the key of a node, given its graph, its index and the node.
+            same_count: as for `_match`.
+        """
+        old, new = (
+            {i: key(side, i, n) for i, n in unmatched_nodes(side)} for side in (self.old, self.new)
+        )
+        self._match(old, new, same_count=same_count)
+
+    # ---- By statements and computations -----------------------------------------------------
+
+    def _match_equal_in_context(self) -> None:
+        """Match equal statements whose producers all match, or whose consumers all match.
+
+        An equal statement alone is weak evidence: if values are named by numbers, an added node
+        shifts the numbers, and different nodes may get equal statements. Several nodes with equal
+        statements match in order.
+        """
+        candidates = self._candidates()
+        old_producers, new_producers = self.old.body.producers, self.new.body.producers
+        nodes = self.old.body.nodes
+        above, bad_below = bytearray(len(nodes)), bytearray(len(nodes))
+        used = bytearray(len(nodes))
+        results = {value.name for value in self.new.body.outputs}
+        for value in self.old.body.outputs:
+            if value.name in old_producers and value.name in results:
+                used[old_producers[value.name][0]] = 1
+        for index, node in enumerate(nodes):
+            other = candidates[index]
+            supported = other >= 0
+            for name in node.inputs:
+                before, after = old_producers.get(name), new_producers.get(name)
+                if before is None:
+                    supported = supported and after is None
+                elif other >= 0 and after is not None and candidates[before[0]] == after[0]:
+                    used[before[0]] = 1
+                    supported = supported and above[before[0]] == 1
+                else:
+                    bad_below[before[0]] = 1
+                    supported = False
+            above[index] = supported
+        for index, other in enumerate(candidates):
+            if other >= 0 and (above[index] or (used[index] and not bad_below[index])):
+                self._join(index, other)
+
+    def _match_equal(self) -> None:
+        """Match equal statements."""
+        self._match_by(lambda s, i, n: s.statements[i])
+
+    def _candidates(self) -> list[int]:
+        """For each old node, return the index of a new node with the same statement, or -1.
+
+        Nodes with the same statement are matched in order; no new node is returned twice.
+        """
+        old, new = self.old.statements, self.new.statements
+        if old == new:
+            return list(range(len(old)))
+        places: dict[Hashable, int] = {}
+        following: list[int] = [-1] * len(new)  # the next new node with the same statement
+        for index in range(len(new) - 1, -1, -1):
+            following[index] = places.get(new[index], -1)
+            places[new[index]] = index
+        candidates = [-1] * len(old)
+        for index, statement in enumerate(old):
+            found = places.get(statement, -1)
+            if found >= 0:
+                candidates[index] = found
+                places[statement] = following[found]
+        return candidates
+
+    def _match_computations(self) -> None:
+        """Match nodes with equal `Signatures`: first with both equal, then with either one.
+
+        The signature from above describes what a node computes, the signature from below how its
+        results are used.
+        """
+        old, new = (
+            Signatures(side.body, side.left, marks, side.kinds, side.leaf_key, self._numbers)
+            for side, marks in self._with_marks()
+        )
+        stated = [
+            {i: (side.statements[i], signer.above[i], signer.below[i]) for i in side.left}
+            for side, signer in ((self.old, old), (self.new, new))
+        ]
+        self._match(*stated)
+        both = [{i: (s.above[i], s.below[i]) for i in s.above} for s in (old, new)]
+        self._match(*both, same_count=True)
+        self._match_unique(old.above, new.above)
+        self._match_unique(old.below, new.below)
+
+    def _match_unique(self, old: Mapping[int, int], new: Mapping[int, int]) -> None:
+        """Match nodes by signatures that occur exactly once in each graph.
+
+        Skip a pair if another unmatched new node has the operator and the output name of the old
+        node: that new node is probably the old node with a changed input.
+        """
+        if not self._has_unmatched():
+            return
+        left, right = _unique(self.old.left, old), _unique(self.new.left, new)
+        pairs = [(index, right[key]) for key, index in left.items() if key in right]
+        taken = {other for _, other in pairs}
+        names = {(self.new.operator(i), self.new.first_output(i)): i for i in self.new.left}
+        for one, other in pairs:
+            name = self.old.first_output(one)
+            named = names.get((self.old.operator(one), name), other)
+            if not name or named == other or named in taken:
+                self._join(one, other)
+
+    # ---- By names ---------------------------------------------------------------------------
+
+    def _match_names(self) -> None:
+        """Match nodes of the same operator by label and outputs, then by outputs, then by label."""
+        self._match_by(lambda s, i, n: (s.operator(i), n.name, n.outputs) if n.outputs else None)
+        self._match_by(
+            lambda s, i, n: (s.operator(i), n.outputs) if any(n.outputs) else None, same_count=True
+        )
+        self._match_by(lambda s, i, n: (s.operator(i), n.name) if n.name else None, same_count=True)
+
+    def _match_outputs(self) -> None:
+        """Match nodes with the same output names, whatever their operators."""
+        self._match_by(lambda s, i, n: n.outputs if any(n.outputs) else None, same_count=True)
+
+    def _names_were_reused(self) -> bool:
+        """Whether the new graph reuses old names for different values, as numbered names do."""
+        found = 0
+        for one, other in enumerate(self.old.partner):
+            if other >= 0:
+                name = self.old.first_output(one)
+                if name != self.new.first_output(other) and name in self.new.body.producers:
+                    found += 1
+        return found > _MOST_ACCIDENTS
+
+    # ---- By connection ----------------------------------------------------------------------
+
+    def _propagate(self) -> None:
+        """Match producers and consumers of matched nodes transitively, by operator and index."""
+        used = uses(self.old), uses(self.new)
+        queue = [(one, self.old.partner[one]) for one in sorted(self._frontier(used[0]))]
+        for one, other in queue:  # grows during the loop
+            for pair in (*self._above(one, other), *self._below(one, other, *used)):
+                if self.old.partner[pair[0]] < 0 and self.new.partner[pair[1]] < 0:
+                    self._join(*pair)
+                    queue.append(pair)
+
+    def _frontier(self, used: Uses) -> set[int]:
+        """Return the matched old nodes that are adjacent to unmatched nodes."""
+        body, partner = self.old.body, self.old.partner
+        found = {producer[0] for name in used if (producer := body.producers.get(name)) is not None}
+        made = {name for index in self.old.left for name in body.nodes[index].outputs if name}
+        for index, node in enumerate(body.nodes):
+            if not made.isdisjoint(node.inputs):
+                found.add(index)
+        return {index for index in found if partner[index] >= 0}
+
+    def _above(self, one: int, other: int) -> list[tuple[int, int]]:
+        """Return the pairs of nodes, of equal operators, that produce inputs of a matched pair."""
+        old, new = self.old, self.new
+        pairs = []
+        names = zip(old.body.nodes[one].inputs, new.body.nodes[other].inputs, strict=False)
+        for name, named in names:
+            before, after = old.body.producers.get(name), new.body.producers.get(named)
+            if (
+                before is not None
+                and after is not None
+                and before[1] == after[1]
+                and old.operator(before[0]) == new.operator(after[0])
+            ):
+                pairs.append((before[0], after[0]))
+        return pairs
+
+    def _below(self, one: int, other: int, old_uses: Uses, new_uses: Uses) -> list[tuple[int, int]]:
+        """Return the pairs of nodes, of equal operators, that use outputs of a matched pair.
+
+        Pairs are left out if several nodes could be paired.
+        """
+        pairs: list[tuple[int, int]] = []
+        old, new = self.old.body, self.new.body
+        names = zip(old.nodes[one].outputs, new.nodes[other].outputs, strict=False)
+        for slot, (name, named) in enumerate(names):
+            before, after = old_uses.get(name), new_uses.get(named)
+            if not before or not after:
+                continue
+            # A name that is defined twice belongs to its first definition.
+            if old.producers[name] == (one, slot) and new.producers[named] == (other, slot):
+                left, right = unique_uses(self.old, before), unique_uses(self.new, after)
+                pairs += [
+                    (index, right[key])
+                    for key, index in left.items()
+                    if index >= 0 and right.get(key, -1) >= 0
+                ]
+        return pairs
+
+    def _match_by_inputs(self) -> None:
+        """Match nodes of the same kind with matching inputs."""
+        keys: list[Keys] = []
+        for side, marks in self._with_marks():
+            nodes = side.body.nodes
+            found = sources(side, marks)
+            keys.append({i: (side.kinds.of(nodes[i]), key) for i, key in found.items()})
+        self._match(*keys, same_count=True)
+
+    def _match_by_consumers(self) -> None:
+        """Match nodes with matching consumers; nodes that also have matching inputs come first."""
+        below = [consumers(side, marks) for side, marks in self._with_marks()]
+        above = [sources(side, marks) for side, marks in self._with_marks()]
+        both: list[Keys] = [
+            {i: (above[side][i], key) if key else None for i, key in below[side].items()}
+            for side in (0, 1)
+        ]
+        self._match(*both, same_count=True)
+        self._match(*below, same_count=True)
+
+    def _with_marks(self) -> list[tuple[MatchSide, list[int]]]:
+        """Return each graph with a mark for each node, which is equal for matching nodes.
+
+        The mark is the index of the node or its match in the new graph; -1 for unmatched nodes.
+        """
+        marks = [index if other >= 0 else -1 for index, other in enumerate(self.new.partner)]
+        return [(self.old, self.old.partner), (self.new, marks)]
+
+    # ---- By position ------------------------------------------------------------------------
+
+    def _match_between_neighbours(self) -> None:
+        """Match nodes that follow the same matched node, in order: by kind, then by operator."""
+        sides = [(side, previous_matches(marks)) for side, marks in self._with_marks()]
+        self._match(
+            *[{i: (gap[i], h.kinds.of(n)) for i, n in unmatched_nodes(h)} for h, gap in sides]
+        )
+        self._match(
+            *[{i: (gap[i], h.operator(i)) for i in h.left} for h, gap in sides], same_count=True
+        )
+
+
+def _unique(indices: Sequence[int], keys: Mapping[int, int]) -> dict[int, int]:
+    """Map each key that occurs exactly once at `indices` to its index."""
+    found: dict[int, int] = {}
+    for index in indices:
+        key = keys[index]
+        found[key] = -1 if key in found else index
+    return {key: index for key, index in found.items() if index >= 0}

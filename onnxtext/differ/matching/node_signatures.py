@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compute signatures of nodes: numbers that describe computations and uses, but not names.
+
+The signature from above combines a node's kind with the signatures of its inputs. The signature
+from below combines its kind with the signatures of its consumers. Signatures are interned as small
+numbers that both models share: equal numbers mean equal computations, without hash collisions. A
+matched node is represented by the index of the pair, so only unmatched nodes need signatures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+
+from onnxtext.ast.model import Graph, Node
+from onnxtext.ast.tensors_and_attributes import Attribute
+from onnxtext.differ.graph_lists import Body
+from onnxtext.differ.statement_encoding import StatementEncoder
+from onnxtext.proto.encode.lower_error import LowerError
+
+
+class Interner:
+    """Assigns a number to each distinct key."""
+
+    def __init__(self) -> None:
+        self._known: dict[Hashable, int] = {}
+
+    def of(self, key: Hashable) -> int:
+        """Return the number of a key; a new key gets the next number."""
+        return self._known.setdefault(key, len(self._known))
+
+
+class NodeKinds:
+    """Computes keys by which equal nodes are recognized.
+
+    The keys from `statements` include the node name and the names of inputs and outputs. The
+    numbers from `of` are keys without these names.
+    """
+
+    def __init__(self, encoder: StatementEncoder, numbers: Interner) -> None:
+        self._encoder = encoder
+        self._numbers = numbers
+        self._known: dict[tuple[str, int, str | None, str | None], int] = {}
+
+    def statements(self, nodes: Sequence[Node]) -> list[Hashable]:
+        """Return a key for each node; nodes with equal keys are equal, names included.
+
+        Raises:
+            LowerError: a node cannot be lowered.
+        """
+        number = self._numbers.of
+        encoder = self._encoder
+        known: dict[tuple[str, int, str | None, str | None], int] = {}
+        default = encoder.defaults.node_name
+        plain = "NodeProto" not in encoder.defaults.others
+        made: list[Hashable] = []
+        for node in nodes:
+            try:
+                if node.decorators or node.metadata or not plain:
+                    made.append(encoder.node(node))
+                    continue
+                key = (node.op_type, id(node.attributes), node.domain, node.overload)
+                tail = known.get(key)
+                if tail is None:
+                    tail = known[key] = number(("tail", encoder.tail(node)))
+            except LowerError as error:  # errors in attributes have no offset
+                at = node.at if error.at < 0 else error.at
+                raise LowerError(error.message, at, error.code) from None
+            name = default if node.name is None else node.name
+            made.append((tail, name, node.inputs, node.outputs))
+        return made
+
+    def of(self, node: Node) -> int:
+        """Return a number that identifies the operator, domain, overload and attributes of a node.
+
+        Graphs in attributes count as equal if they have as many inputs, outputs and nodes.
+        """
+        key = (node.op_type, id(node.attributes), node.domain, node.overload)
+        kind = self._known.get(key)
+        if kind is None:
+            attributes = tuple(map(self._attribute, node.attributes))
+            what = ("kind", node.op_type, node.domain or "", node.overload or "", attributes)
+            kind = self._known[key] = self._numbers.of(what)
+        return kind
+
+    def _attribute(self, attribute: Attribute) -> Hashable:
+        """Return a key of an attribute; for graphs, the numbers of inputs, outputs and nodes."""
+        value = attribute.value
+        items = value if isinstance(value, tuple) else (value,)
+        if any(isinstance(item, Graph) for item in items):
+            sizes = [
+                (len(item.inputs), len(item.outputs), len(item.nodes))
+                for item in items
+                if isinstance(item, Graph)
+            ]
+            return (attribute.name, tuple(sizes))
+        return bytes(self._encoder.attribute_field(attribute))
+
+
+LeafKey = Callable[[str], Hashable]
+"""Returns the key of a value without a producer."""
+
+
+class Signatures:
+    """Computes the signatures of the unmatched nodes of a graph or function.
+
+    Attributes:
+        kinds: the result of `NodeKinds.of` for each unmatched node, by node index.
+        above: the signatures from above, by node index.
+        below: the signatures from below, by node index.
+    """
+
+    def __init__(
+        self,
+        body: Body,
+        left: Sequence[int],
+        marks: Sequence[int],
+        kinds: NodeKinds,
+        leaf_key: LeafKey,
+        numbers: Interner,
+    ) -> None:
+        """Compute the signatures.
+
+        Args:
+            body: the graph or function.
+            left: the indices of the unmatched nodes, ascending.
+            marks: a number for each node, equal for matching nodes of both graphs; -1 for unmatched
+                nodes.
+            kinds: computes numbers that identify nodes without their names.
+            leaf_key: returns the key of a value without a producer.
+            numbers: the interner that both models share.
+        """
+        self._body = body
+        self._marks = marks
+        self._numbers = numbers
+        self.kinds = {index: kinds.of(body.nodes[index]) for index in left}
+        order = in_order(body, left)
+        self.above = self._from_above(order, leaf_key)
+        self.below = self._from_below(order)
+
+    def _from_above(self, order: Sequence[int], leaf_key: LeafKey) -> dict[int, int]:
+        values: dict[str, int] = {"": -1}
+        made: dict[int, int] = {}
+        nodes, producers, marks = self._body.nodes, self._body.producers, self._marks
+        number = self._numbers.of
+        for index in order:
+            node = nodes[index]
+            inputs = []
+            for name in node.inputs:
+                value = values.get(name)
+                if value is None:
+                    producer = producers.get(name)
+                    if producer is None:
+                        value = number(leaf_key(name))
+                    elif marks[producer[0]] >= 0:
+                        value = number(("matched", marks[producer[0]], producer[1]))
+                    else:  # in a cycle
+                        value = number(("free", name))
+                    values[name] = value
+                inputs.append(value)
+            own = made[index] = number((self.kinds[index], tuple(inputs), len(node.outputs)))
+            for slot, name in enumerate(node.outputs):
+                if name:
+                    values[name] = own if not slot else number(("output", own, slot))
+        return made
+
+    def _from_below(self, order: Sequence[int]) -> dict[int, int]:
+        uses = self._known_uses(order)
+        made: dict[int, int] = {}
+        nodes, producers = self._body.nodes, self._body.producers
+        number = self._numbers.of
+        for index in reversed(order):
+            node = nodes[index]
+            below = []
+            for slot, name in enumerate(node.outputs):
+                # A name that is defined twice belongs to its first definition.
+                used = uses.get(name, ()) if producers.get(name) == (index, slot) else ()
+                below.append(tuple(sorted(used)) if len(used) > 1 else tuple(used))
+            own = made[index] = number((self.kinds[index], tuple(below)))
+            for slot, name in enumerate(node.inputs):
+                if name in uses:
+                    uses[name].append(own if not slot else number(("use", own, slot)))
+        return made
+
+    def _known_uses(self, order: Sequence[int]) -> dict[str, list[int]]:
+        """Return a key for each use of the nodes' outputs by matched nodes or as graph outputs."""
+        nodes, marks = self._body.nodes, self._marks
+        number = self._numbers.of
+        uses: dict[str, list[int]] = {
+            name: [] for index in order for name in nodes[index].outputs if name
+        }
+        for place, value in enumerate(self._body.outputs):
+            if value.name in uses:
+                uses[value.name].append(number(("result", place)))
+        for index, node in enumerate(nodes):
+            if marks[index] >= 0 and not uses.keys().isdisjoint(node.inputs):
+                for slot, name in enumerate(node.inputs):
+                    if name in uses:
+                        uses[name].append(number(("matched", marks[index], slot)))
+        return uses
+
+
+def in_order(body: Body, left: Sequence[int]) -> list[int]:
+    """Return the node indices `left` in topological order; nodes in or after cycles come last."""
+    wanted = set(left)
+    waits = dict.fromkeys(left, 0)
+    consumers: dict[int, list[int]] = {}
+    for index in left:
+        for name in body.nodes[index].inputs:
+            producer = body.producers.get(name)
+            if producer is not None and producer[0] in wanted:
+                waits[index] += 1
+                consumers.setdefault(producer[0], []).append(index)
+    order = [index for index, count in waits.items() if not count]
+    for index in order:  # grows during the loop
+        for consumer in consumers.get(index, ()):
+            waits[consumer] -= 1
+            if not waits[consumer]:
+                order.append(consumer)
+    return order + [index for index, count in waits.items() if count]

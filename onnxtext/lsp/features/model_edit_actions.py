@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Offer edits of the model: write types, make a dimension symbolic, convert to another opset.
+
+The edits require inference of the whole model, so an edit is computed when the user chooses the
+action (`codeAction/resolve`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from lsprotocol import types as t
+
+from onnxtext.ast.model import Model, ValueInfo
+from onnxtext.ast.types import TensorType
+from onnxtext.checker.context.compare_declared_types import plain_dim
+from onnxtext.checker.context.operator_tables import use_tables
+from onnxtext.diagnostics import OnnxTextError
+from onnxtext.lsp.features.edits import minimal_edits, workspace_edit
+from onnxtext.lsp.features.opset_actions import conversions
+from onnxtext.lsp.index.available_operators import tables_for
+from onnxtext.lsp.index.document import Document
+from onnxtext.lsp.server.message_validation import data_entry
+from onnxtext.lsp.server.protocol import RequestError
+from onnxtext.source import Span
+
+if TYPE_CHECKING:
+    from onnxtext.editing import Edited
+    from onnxtext.lsp.index.symbols import Statement
+    from onnxtext.lsp.server.server import Server
+
+KIND = t.CodeActionKind.RefactorRewrite
+_MOST_DIMS = 8
+_MOST_REASONS = 8
+
+
+def offered(server: Server, document: Document, span: Span) -> Iterator[t.CodeAction]:
+    """Yield the actions to offer at a span, without their edits.
+
+    There are none if the text has syntax errors, or if the client does not support
+    `codeAction/resolve`.
+    """
+    version = document.version
+    if not _resolves(server) or version.syntax or not isinstance(version.root, Model):
+        return
+    statement = version.index.statement_at(span.start)
+    if statement is not None and statement.kind == "node":
+        yield _action(document, "Write the inferred types of this node", at=statement.at)
+    if statement is not None and statement.group == "input":
+        yield from _dimensions(document, statement, span)
+    if statement is None:
+        for title, domain, opset in conversions(version.index, span):
+            yield _action(document, title, domain=domain, opset=opset)
+    yield _action(document, "Write all inferred types into the text")
+
+
+def _resolves(server: Server) -> bool:
+    """Whether the client supports `codeAction/resolve` for the edit of an action."""
+    document = server.client_capabilities.text_document
+    actions = document.code_action if document is not None else None
+    support = actions.resolve_support if actions is not None else None
+    return support is not None and "edit" in support.properties
+
+
+def _action(document: Document, title: str, **data: Any) -> t.CodeAction:
+    held = {"uri": document.uri, "version": document.version.number, **data}
+    return t.CodeAction(title, KIND, data=held)
+
+
+def _dimensions(document: Document, statement: Statement, span: Span) -> Iterator[t.CodeAction]:
+    """Yield actions that make a fixed dimension of an input of the main graph symbolic."""
+    value, main = statement.item, statement.scope
+    shape = value.type.shape if isinstance(value.type, TensorType) else None
+    if main.kind != "main" or value.data is not None or not isinstance(value, ValueInfo):
+        return
+    for at, dim in enumerate((shape or ())[:_MOST_DIMS]):
+        size = plain_dim(dim)
+        if not isinstance(size, int):
+            continue
+        symbol = "batch" if at == 0 else f"{value.name}_{at}"
+        others = [
+            other.name
+            for other in main.inputs
+            if other is not value and other.data is None and _size(other, at) == size
+        ]
+        title = f"Make dimension {at} of `{value.name}` symbolic: {symbol}"
+        yield _action(document, title, dims=[[value.name, at]], symbol=symbol)
+        if others:
+            dims = [[name, at] for name in (value.name, *others)]
+            title = f"Make dimension {at} of {len(dims)} inputs symbolic: {symbol}"
+            yield _action(document, title, dims=dims, symbol=symbol)
+
+
+def _size(value: ValueInfo, at: int) -> int | str | None:
+    shape = value.type.shape if isinstance(value.type, TensorType) else None
+    return plain_dim(shape[at]) if shape is not None and at < len(shape) else None
+
+
+async def resolve(server: Server, action: t.CodeAction) -> t.CodeAction:
+    """Return an action with its edit, which is computed now.
+
+    Raises:
+        RequestError: the text has changed since the action was offered, or cannot be edited.
+    """
+    data = action.data
+    if data is None:
+        return action
+    document = server.documents.get(str(data_entry(data, "uri")))
+    if document is None or document.version.number != data_entry(data, "version"):
+        raise RequestError("the text has changed since this action was offered")
+    text, name = document.version.text, document.version.source.name
+    try:
+        with use_tables(tables_for(document.version.directory)):
+            made = await asyncio.to_thread(_edited, text, name, data)
+    except OnnxTextError as error:
+        raise RequestError(_reasons(error)) from None
+    except (TypeError, ValueError):
+        raise RequestError("the editor sent invalid data for this action") from None
+    if document.version.text != text:
+        raise RequestError("the text has changed since this action was chosen")
+    from onnxtext.editing import Obstacle
+
+    obstacles = [note for note in made.notes if isinstance(note, Obstacle)]
+    if obstacles:
+        title = "Check these places; they may not accept the new dimension:"
+        shown = "\n".join([title, *obstacles])
+        server.window_show_message(t.ShowMessageParams(t.MessageType.Warning, shown))
+    edits = minimal_edits(text, str(made.content))
+    action.edit = workspace_edit(server, document, edits)
+    return action
+
+
+def _reasons(error: OnnxTextError) -> str:
+    """Return why a text cannot be edited: one reason per line, with its line number."""
+    shown = []
+    for item in error.diagnostics[:_MOST_REASONS]:
+        at = item.span
+        line = "" if item.source is None or at is None else item.source.position(at.start).line
+        shown.append(f"line {line}: {item.message}" if line else item.message)
+    more = len(error.diagnostics) - len(shown)
+    return "\n".join([*shown, f"and {more} more"] if more > 0 else shown)
+
+
+def _edited(text: str, name: str, data: object) -> Edited:
+    """Compute the edit of the action whose data the editor sent back."""
+    from onnxtext.editing import apply, make_symbolic, write_types
+    from onnxtext.editing.opsets import convert
+
+    dims, at, opset = data_entry(data, "dims"), data_entry(data, "at"), data_entry(data, "opset")
+    if opset is not None:
+        targets = {str(data_entry(data, "domain") or ""): int(opset)}
+        return apply(text, partial(convert, targets=targets), name=name)
+    if dims:
+        pairs = [(str(value), int(index)) for value, index in dims]
+        symbol = str(data_entry(data, "symbol"))
+        return apply(text, partial(make_symbolic, dims=pairs, symbol=symbol), name=name)
+    return apply(text, partial(write_types, only=None if at is None else {int(at)}), name=name)

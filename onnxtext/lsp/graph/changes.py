@@ -1,0 +1,276 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compare the drawing of a document with the drawing of another version of its model.
+
+The diff of the models lists the nodes that differ. A removed node is drawn in the new graph, in the
+group that has the name of its old group. It has edges from the producers of its inputs and to the
+former users of its outputs.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from onnxtext.checker.context.scopes import Scope
+from onnxtext.differ import ItemChange, ItemPosition, ModelDiff, Side, compare
+from onnxtext.lsp.graph.module_groups import Group, Path
+from onnxtext.lsp.graph.stubs import cut
+
+if TYPE_CHECKING:
+    from onnxtext.lsp.graph.drawing import Drawing
+
+Key = tuple[int, str]
+NEW = "<new version>"
+"""The name of the new version in messages about errors in it."""
+_MOST_NOTES = 8
+_LONGEST = 120
+_BEFORE = " (before)"
+"""The suffix of the names of removed nodes' outputs, since new values may have these names."""
+
+
+@dataclass(slots=True)
+class Changes:
+    """The differences between two versions, for a drawing of the new version.
+
+    `makers` and `users` identify a value by (number of its graph or function, name). The name of a
+    removed node's output has the suffix ` (before)`.
+
+    Attributes:
+        label: the name of the old version.
+        status: `added`, `removed` or `changed`, by the id of the node.
+        notes: descriptions of the fields that differ, by the id of the node.
+        removed: (index, id, group path) of each removed node, by the number of its graph. The index
+            counts the inputs of the old graph, then its nodes.
+        makers: the id of the removed node that computed a value, by value.
+        users: (value, id of the user) of each removed use: the inputs of removed nodes, and the
+            nodes that used their outputs.
+        items: the removed nodes in the format for the client, by id.
+    """
+
+    label: str
+    status: dict[str, str] = field(default_factory=dict)
+    notes: dict[str, list[str]] = field(default_factory=dict)
+    removed: dict[int, list[tuple[int, str, Path]]] = field(default_factory=dict)
+    makers: dict[Key, str] = field(default_factory=dict)
+    users: list[tuple[Key, str]] = field(default_factory=list)
+    items: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    def members(self, number: int, members: list[tuple[str, Path]]) -> list[tuple[str, Path]]:
+        """Return the members of a graph with the removed nodes inserted at their old positions."""
+        made = list(members)
+        for place, identity, path in self.removed.get(number, ()):
+            made.insert(min(place, len(made)), (identity, path))
+        return made
+
+    def mark(self, item: dict[str, Any], member: Group | str) -> dict[str, Any]:
+        """Add the fields `change` and `changes` to an item, if its node or group has changes.
+
+        `changes` has descriptions of a node's changes; for a group, the numbers of changed nodes.
+
+        Args:
+            item: the node, value or group in the format for the client.
+            member: the id of the node or value, or the group.
+
+        Returns:
+            `item`.
+        """
+        if isinstance(member, str):
+            if member in self.status:
+                item["change"] = self.status[member]
+                item["changes"] = self.notes.get(member, [])
+            return item
+        counts = Counter(self.status[name] for name in member.leaves() if name in self.status)
+        if counts:
+            only = next(iter(counts))
+            whole = only != "changed" and counts[only] == member.count
+            item["change"] = only if whole else "changed"
+            item["changes"] = [f"{count} {what}" for what, count in sorted(counts.items())]
+        return item
+
+    def within(self, group: Group) -> bool:
+        """Whether any node in a group differs."""
+        return any(name in self.status for name in group.leaves())
+
+    def edge(self, source: str, target: str) -> dict[str, str]:
+        """Return `{"change": …}` for an edge of an added or removed node; {} for other edges."""
+        ends = [self.status.get(source), self.status.get(target)]
+        return next(({"change": end} for end in ("removed", "added") if end in ends), {})
+
+
+def diff_of(old: Drawing, new: Drawing, label: str) -> ModelDiff:
+    """Return the differences between the models of two drawings.
+
+    Differences of encodings, doc strings and metadata are left out.
+
+    Args:
+        old: the drawing of the old version.
+        new: the drawing of the new version.
+        label: the name of the old version in messages; that of the new version is `NEW`.
+
+    Raises:
+        OnnxTextError: a document has errors.
+    """
+    sides = []
+    for drawing, name in ((old, label), (new, NEW)):
+        path = drawing.document.path
+        base = None if path is None else path.parent
+        sides.append(Side.of_text(drawing.version.text, label=name, base=base))
+    return compare(*sides).without(("encoding", "doc", "metadata"))
+
+
+def changes_of(old: Drawing, new: Drawing, diff: ModelDiff, label: str) -> Changes:
+    """Convert the differences between two models to changes for the new drawing.
+
+    Args:
+        old: the drawing of the old version.
+        new: the drawing of the new version.
+        diff: the differences, as from `diff_of`.
+        label: the name of the old version.
+    """
+    made = Changes(label)
+    ids = _ids_by_place(old), _ids_by_place(new)
+    removed: set[str] = set()
+    for item in diff.items:
+        if item.kind == "node":
+            if "removed" in item.actions:
+                name = _find(ids[0], item.old)
+                if name:
+                    removed.add(name)
+            else:
+                name = _find(ids[1], item.new)
+                if name and item.actions != ("moved",):
+                    made.status[name] = "added" if "added" in item.actions else "changed"
+                    made.notes[name] = _notes(item)
+        elif item.kind == "initializer" and item.new is not None and item.actions[0] != "moved":
+            _mark_users(new, made, item)
+    names = {rename.old: rename.new for rename in diff.renames if rename.kind != "node"}
+    _Removed(old, new, made, removed, names).add()
+    return made
+
+
+def _ids_by_place(drawing: Drawing) -> dict[tuple[int, int], str]:
+    found = {}
+    source = drawing.version.source
+    for statement in drawing.index.statements:
+        if statement.group == "node":
+            place = source.position(statement.at)
+            number = drawing.index.number(statement.scope)
+            found[place.line, place.column] = f"g{number}n{statement.number}"
+    return found
+
+
+def _find(ids: dict[tuple[int, int], str], place: ItemPosition | None) -> str | None:
+    if place is None or place.line is None or place.column is None:
+        return None
+    return ids.get((place.line, place.column))
+
+
+def _notes(item: ItemChange) -> list[str]:
+    notes = []
+    for change in item.fields:
+        text = f"{change.path}: {change.old or '—'} → {change.new or '—'}"
+        if change.weights is not None and change.weights.max_abs is not None:
+            text = f"{change.path}: max |Δ| {change.weights.max_abs:.3g}"
+        notes.append(cut(text, _LONGEST))
+    left = len(notes) - _MOST_NOTES
+    return [*notes[:_MOST_NOTES], f"and {left} more"] if left > 0 else notes
+
+
+def _mark_users(new: Drawing, made: Changes, item: ItemChange) -> None:
+    """Mark the nodes that use a changed weight."""
+    for scope in new.index.scopes:
+        if any(value.name == item.name for value in scope.initializers):
+            for user in new.users_of(scope, item.name):
+                made.status.setdefault(user, "changed")
+                notes = made.notes.setdefault(user, [])
+                notes += [f"{item.name}: {note}" for note in _notes(item)]
+
+
+class _Removed:
+    """Adds removed nodes to the changes.
+
+    Args:
+        old: the drawing of the old version.
+        new: the drawing of the new version.
+        made: the changes, to which nodes are added.
+        removed: the ids of the removed nodes in the old drawing.
+        names: the new names of renamed values, by their old names.
+    """
+
+    def __init__(
+        self, old: Drawing, new: Drawing, made: Changes, removed: set[str], names: dict[str, str]
+    ) -> None:
+        self._old, self._new, self._made = old, new, made
+        self._removed, self._names = removed, names
+        self._numbers: dict[int, int] = {}
+
+    def add(self) -> None:
+        """Add all removed nodes whose graph still exists."""
+        scopes = {_identity(scope): scope for scope in self._new.index.scopes}
+        for scope in self._old.index.scopes:
+            other = scopes.get(_identity(scope))
+            if other is not None:
+                number = self._old.index.number(scope)
+                self._numbers[number] = self._new.index.number(other)
+        for scope in self._old.index.scopes:
+            if self._old.index.number(scope) in self._numbers:
+                self._scope(scope)
+
+    def _scope(self, scope: Scope) -> None:
+        """Add the removed nodes of a graph of the old version."""
+        before = self._old.index.number(scope)
+        number = self._numbers[before]
+        other = self._new.index.scopes[number]
+        removed = {
+            place: f"g{number}r{place}"
+            for place in range(len(scope.nodes))
+            if f"g{before}n{place}" in self._removed
+            and self._old.chain(f"g{before}n{place}") is not None
+        }
+        makers = {name: at for at in removed for name in scope.nodes[at].outputs if name}
+        made = self._made
+        for place, node in enumerate(scope.nodes):
+            identity = removed.get(place) or self._counterpart(other, number, node.outputs)
+            for name in dict.fromkeys(node.inputs):
+                if name in makers:
+                    if identity is not None:
+                        made.users.append(((number, name + _BEFORE), identity))
+                elif place in removed and name:
+                    new_name = self._names.get(name, name)
+                    owner = self._new.index.resolve(other, new_name)
+                    made.users.append(((self._new.index.number(owner), new_name), removed[place]))
+        for at, value in enumerate(scope.outputs):
+            if value.name in makers and at < len(other.outputs):
+                made.users.append(((number, value.name + _BEFORE), f"g{number}o{at}"))
+        for name, place in makers.items():
+            made.makers[number, name + _BEFORE] = removed[place]
+        for place, identity in removed.items():
+            own = f"g{before}n{place}"
+            made.status[identity] = "removed"
+            item = self._old.leaf(own)
+            made.items[identity] = {**item, "id": identity, "bodies": [], "uses": []}
+            row = (place + len(scope.inputs), identity, self._path(own, before))
+            made.removed.setdefault(number, []).append(row)
+
+    def _counterpart(self, scope: Scope, number: int, outputs: tuple[str, ...]) -> str | None:
+        """Return the id of the new node with the first output of an old node, or None."""
+        name = next(filter(None, outputs), "")
+        place = scope.position.get(self._names.get(name, name), -1)
+        identity = f"g{number}n{place}"
+        return None if place < 0 or self._made.status.get(identity) == "added" else identity
+
+    def _path(self, identity: str, number: int) -> Path:
+        """Return the path of the group of an old node."""
+        chain = [part for part in self._old.chain(identity) or () if part.startswith(f"g{number}/")]
+        path = chain[-1].partition("/")[2] if chain else ""
+        return tuple(path.partition("#")[0].split("/")) if path else ()
+
+
+def _identity(scope: Scope) -> tuple[Any, ...]:
+    """Return a key by which a graph or function is recognized in the other version."""
+    if scope.parent is None or scope.holder is None:
+        name = "" if scope.function is None else f"{scope.function.domain}.{scope.function.name}"
+        return scope.kind, name
+    output = next(filter(None, scope.holder.outputs), "")
+    return (*_identity(scope.parent), output, scope.attribute)

@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Describe a node or value of the graph view: attributes, types, statistics of weights."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from onnxtext.ast.model import Graph, Model, Node
+from onnxtext.ast.tensors_and_attributes import Attribute, SparseTensor, Tensor
+from onnxtext.binary_to_text import lift_placed
+from onnxtext.checker.context.operator_resolution import targets
+from onnxtext.checker.context.scopes import GIVEN, Scope
+from onnxtext.checker.context.signatures import Signature
+from onnxtext.lsp.graph.drawing import Drawing
+from onnxtext.lsp.graph.module_groups import parse_id
+from onnxtext.lsp.graph.stubs import cut, formal_name
+from onnxtext.lsp.index.document import Document
+from onnxtext.lsp.index.operators import documentation, value_text
+from onnxtext.lsp.index.tensor_statistics import statistics
+
+_MOST_ROWS = 64
+_MOST_BYTES = 64 << 20
+"""Maximum size in bytes of a binary model whose weights are read for the panel."""
+_MOST_FOUND = 500
+_LONGEST = 400
+_LINK = re.compile(r"\[([^\]]*)\]\s?\([^)\s]*\)")
+"""A link of Markdown; the panel shows plain text."""
+
+
+def details(drawing: Drawing, identity: str) -> dict[str, Any] | None:
+    """Return the result of `onnxtext/graphNode` for an id; None for an unknown id."""
+    parsed = parse_id(identity)
+    scopes = drawing.index.scopes
+    if parsed is None or parsed[0] >= len(scopes):
+        return None
+    number, kind, place = parsed
+    if kind == "r":
+        return _removed(drawing, identity)
+    scope = scopes[number]
+    items: dict[str, list[Any]] = {"n": scope.nodes, "i": scope.inputs, "o": scope.outputs}
+    if place >= len(items[kind]):
+        return None
+    if kind == "n":
+        return _node(drawing, identity, scope, place)
+    value = items[kind][place]
+    role = "input" if kind == "i" else "output"
+    row = _value(drawing, scope, value.name, "")
+    sections = [{"title": "Value", "rows": [row]}]
+    return {"title": value.name, "subtitle": f"{role} of {scope.describe()}",
+            "text": "", "sections": sections}  # fmt: skip
+
+
+def find(drawing: Drawing, words: str) -> list[dict[str, Any]]:
+    """Return the drawn nodes and values whose operator or names contain `words`, ignoring case.
+
+    Returns:
+        Up to 500 objects with `id`, and `path`: the ids of the groups and nodes around the node or
+        value, outermost first.
+    """
+    wanted = words.lower()
+    found = (
+        {"path": list(chain), "id": identity}
+        for identity, text in (searched_texts(drawing) if wanted else ())
+        if wanted in text.lower() and (chain := drawing.chain(identity)) is not None
+    )
+    return list(islice(found, _MOST_FOUND))
+
+
+def searched_texts(drawing: Drawing) -> Iterator[tuple[str, str]]:
+    """Yield (id, searchable text) of each node, input and output.
+
+    The text of a node has its operator, its label and the names of its outputs. The text of an
+    input or output is its name.
+    """
+    for scope in drawing.index.scopes:
+        name = f"g{drawing.index.number(scope)}"
+        for place, value in enumerate(scope.inputs):
+            yield f"{name}i{place}", value.name
+        for place, node in enumerate(scope.nodes):
+            yield f"{name}n{place}", f"{node.op_type} {node.name or ''} {' '.join(node.outputs)}"
+        for place, value in enumerate(scope.outputs):
+            yield f"{name}o{place}", value.name
+
+
+def _removed(drawing: Drawing, identity: str) -> dict[str, Any] | None:
+    """Return the details of a removed node, which only the drawing still has."""
+    item = None if drawing.changes is None else drawing.changes.items.get(identity)
+    if item is None:
+        return None
+    rows = [{"name": each["label"] or each["value"], "of": each["value"],
+             "value": each["text"] or each["type"]} for each in item["stubs"]]  # fmt: skip
+    sections = [_section("Constants", rows)] if rows else []
+    return {"title": item["op"], "subtitle": item["name"], "text": f"removed · {item['detail']}",
+            "sections": sections}  # fmt: skip
+
+
+def _node(drawing: Drawing, identity: str, scope: Scope, place: int) -> dict[str, Any]:
+    node, document = scope.nodes[place], drawing.document
+    subject = drawing.index.subject
+    assert subject is not None
+    target = targets(subject)[id(scope)][place]
+    text = documentation(target, full=False) if isinstance(target, Signature) else ""
+    text = _LINK.sub(r"\1", text)
+    chain = [part for part in drawing.chain(identity) or () if "/" in part]
+    where = chain[-1].partition("/")[2] if chain else ""
+    operator = f"{node.domain}.{node.op_type}" if node.domain else node.op_type
+    notes = [] if drawing.changes is None else drawing.changes.notes.get(identity, [])
+    sections = [
+        _section("Changes", [{"name": note, "value": ""} for note in notes]),
+        _section("Attributes", [_attribute(document, each) for each in node.attributes]),
+        _section("Inputs", _values(drawing, scope, place, node.inputs, output=False)),
+        _section("Outputs", _values(drawing, scope, place, node.outputs, output=True)),
+        _section(
+            "Metadata", [{"name": key, "value": cut(text, _LONGEST)} for key, text in node.metadata]
+        ),
+    ]
+    return {
+        "title": operator,
+        "subtitle": " in ".join(filter(None, (node.name, where))),
+        "text": re.split(r"\n\n|(?<=\.)\s", text, maxsplit=1)[0],
+        "sections": [section for section in sections if section["rows"]],
+    }
+
+
+def _section(title: str, rows: list[dict[str, Any]]) -> dict[str, Any]:
+    left = len(rows) - _MOST_ROWS
+    if left > 0:
+        rows = [*rows[:_MOST_ROWS], {"name": f"and {left} more", "value": ""}]
+    return {"title": title, "rows": rows}
+
+
+def _attribute(document: Document, attribute: Attribute) -> dict[str, Any]:
+    value = attribute.value
+    row = {"name": attribute.name, "value": ""}
+    if isinstance(value, Graph):
+        row["value"] = f"graph {value.name} of {len(value.nodes)} nodes"
+    elif isinstance(value, Tensor | SparseTensor):
+        row["note"] = _statistics(document, None, value)
+    else:
+        row["value"] = cut(value_text(value), _LONGEST)
+    return row
+
+
+def _values(
+    drawing: Drawing, scope: Scope, place: int, names: tuple[str, ...], *, output: bool
+) -> list[dict[str, Any]]:
+    rows = []
+    for slot, name in enumerate(names[: _MOST_ROWS + 1]):
+        if name:
+            formal = formal_name(drawing.document, scope, place, slot, output=output)
+            rows.append(_value(drawing, scope, name, formal))
+    return [*rows, *[{"name": name, "value": ""} for name in names[_MOST_ROWS + 1 :]]]
+
+
+def _value(drawing: Drawing, scope: Scope, name: str, formal: str) -> dict[str, Any]:
+    """Return the row of a value in the panel; `formal` is its formal name at the node, or ""."""
+    document = drawing.document
+    owner = drawing.index.resolve(scope, name)
+    row: dict[str, Any] = {"name": formal or name, "value": document.type_of(owner, name) or ""}
+    if formal:
+        row["of"] = name
+    users = len(drawing.users_of(owner, name))
+    row["uses"] = users
+    at = owner.position.get(name, GIVEN)
+    data: Any = next((v for v in owner.initializers if v.name == name and v.data is not None), None)
+    note = ""
+    if data is not None:
+        note = _statistics(document, data.type, data.data)
+    elif at != GIVEN and owner.nodes[at].op_type == "Constant":
+        note = _constant(document, owner.nodes[at])
+    if note:
+        row["note"] = note
+    return row
+
+
+def _constant(document: Document, node: Node) -> str:
+    for attribute in node.attributes:
+        if isinstance(attribute.value, Tensor | SparseTensor):
+            return _statistics(document, None, attribute.value)
+        return cut(value_text(attribute.value), _LONGEST)
+    return ""
+
+
+def _statistics(document: Document, type: Any, data: Any) -> str:
+    if document.describe is not None:
+        return document.describe(type, data) or ""
+    base = document.version.directory
+    return statistics(type, data, _with_weights(document), base) or ""
+
+
+def _with_weights(document: Document) -> Model | None:
+    """Return the model of a document; for an `onnx:` URI, with weights read from the binary."""
+    model = document.version.index.model
+    if model is None or model.resources or not document.uri.startswith("onnx:"):
+        return model
+    from pygls.uris import to_fs_path
+
+    path = to_fs_path("file:" + document.uri[5:])
+    if path is None:
+        return model
+    try:
+        if Path(path).stat().st_size > _MOST_BYTES:
+            return model
+        held = lift_placed(Path(path).read_bytes(), weights="section").resources
+    except (OSError, ValueError):  # the text is shown anyway
+        return model
+    return replace(model, resources=held)

@@ -1,0 +1,398 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Convert the graphs of a document to groups of nodes, and edges, for a drawing.
+
+A graph is a tree of groups. Only the members of open groups are sent; a closed group is one item
+with its counts. Each group has the edges between its members, and lists which members use values
+from outside (`uses`) or make values that are used outside (`makes`). So the client can find the
+ends of an edge for any choice of open groups. Constants, and values with many users, have no
+edges: each user has a stub, which names the value.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator
+from itertools import pairwise
+from typing import Any
+
+from onnxtext.ast.model import Node
+from onnxtext.checker.context.scopes import GIVEN, Scope
+from onnxtext.lsp.graph.changes import Changes
+from onnxtext.lsp.graph.drawn_spans import Places
+from onnxtext.lsp.graph.module_groups import (
+    MOST_VALUES,
+    Group,
+    Path,
+    common_path,
+    group_tree,
+    parse_id,
+    scope_paths,
+)
+from onnxtext.lsp.graph.stubs import detail, stub
+from onnxtext.lsp.index.document import Document, Version
+from onnxtext.lsp.index.index import Index
+from onnxtext.source import Span
+
+MOST_NODES = 5000
+"""Maximum number of items to send; larger drawings are unreadable."""
+MANY_NODES = 200
+"""Minimum number of nodes and values of a model whose groups are closed by default."""
+MOST_USERS = 8
+"""Maximum number of users of a value that is drawn with edges; beyond it, each user has a stub."""
+
+_MOST_OPERATORS = 6
+
+Key = tuple[int, str]
+"""A value: the number of the graph or function that defines it, and its name."""
+
+
+class Drawing:
+    """The graphs of one version of a document, as trees of groups."""
+
+    def __init__(self, document: Document, changes: Changes | None = None) -> None:
+        self.document = document
+        self.changes = changes
+        self.version: Version = document.version
+        self.index: Index = document.version.index
+        self._places = Places(self.version)
+        self.total = 0
+        self.trees: list[Group] = []
+        self._chains: dict[str, tuple[str, ...]] = {}  # for each id, the groups and nodes around it
+        self._users: dict[Key, list[str]] = {}  # the ids of the nodes that use a value
+        self._makers: dict[Key, str] = {}  # the id of the node or input that defines a value
+        self._operators: dict[str, str] = {}  # the operator of each node, by the node's id
+        self._constants: dict[Key, int] = {}  # index of the constant's node; GIVEN: initializer
+        for scope in self.index.scopes:
+            self._find_makers(scope)
+        for scope in self.index.scopes:
+            self._find_users(scope)
+        if changes is not None:
+            self._makers |= changes.makers
+            for key, user in changes.users:
+                self._users.setdefault(key, []).append(user)
+        for scope in self.index.scopes:
+            self._add_tree(scope)
+
+    # ---- Values -------------------------------------------------------------------------------
+
+    def _find_makers(self, scope: Scope) -> None:
+        """Find the node or input that defines each value of a graph, and the constants."""
+        number = self.index.number(scope)
+        for place, value in enumerate(scope.inputs):
+            self._makers.setdefault((number, value.name), f"g{number}i{place}")
+        for value in scope.initializers:
+            self._constants[number, value.name] = GIVEN
+        outputs = {value.name for value in scope.outputs}
+        for place, node in enumerate(scope.nodes):
+            constant = node.op_type == "Constant" and not node.inputs
+            for name in node.outputs:
+                if name and scope.position.get(name) == place:
+                    self._makers[number, name] = f"g{number}n{place}"
+                    if constant and name not in outputs:
+                        self._constants[number, name] = place
+
+    def _find_users(self, scope: Scope) -> None:
+        """Find the nodes that use each value."""
+        number, resolve, position = self.index.number(scope), self.index.resolve, scope.position
+        users = self._users
+        for place, node in enumerate(scope.nodes):
+            identity = f"g{number}n{place}"
+            for name in node.inputs:
+                if name:
+                    # Most inputs are defined in the scope of the node.
+                    owner = number if name in position else self.index.number(resolve(scope, name))
+                    found = users.setdefault((owner, name), [])
+                    if not found or found[-1] != identity:
+                        found.append(identity)
+
+    def _is_stub(self, key: Key) -> bool:
+        return key in self._constants or len(self._users.get(key, ())) > MOST_USERS
+
+    # ---- Groups -------------------------------------------------------------------------------
+
+    def _add_tree(self, scope: Scope) -> None:
+        number = self.index.number(scope)
+        name = f"g{number}"
+        constants = {value for owner, value in self._constants if owner == number}
+        paths, classes = scope_paths(scope, constants)
+        inputs = [
+            f"{name}i{place}"
+            for place, value in enumerate(scope.inputs)
+            if (number, value.name) not in self._constants
+        ]
+        outputs = [f"{name}o{place}" for place in range(len(scope.outputs))]
+        members: list[tuple[str, Path]] = [(each, _many(inputs, "inputs")) for each in inputs]
+        for place, node in enumerate(scope.nodes):
+            if node.op_type != "Constant" or not self._is_drawn_as_stubs(number, node):
+                identity = f"{name}n{place}"
+                members.append((identity, paths[place]))
+                self._operators[identity] = node.op_type
+        if self.changes is not None:
+            members = self.changes.members(number, members)
+            self._operators.update((k, item["op"]) for k, item in self.changes.items.items())
+        members += [(each, _many(outputs, "outputs")) for each in outputs]
+        tree = group_tree(name, scope.name, members, classes)
+        self.total += tree.count
+        self.trees.append(tree)
+        holder = self._holder(tree)
+        outer = () if holder is None else (*self._chains.get(holder, ()), holder)
+        for group in tree.groups():
+            chain = (*outer, *group.chain())
+            # All members share one tuple, so that comparing the chains of two members is fast.
+            self._chains.update(
+                dict.fromkeys([each for each in group.members if isinstance(each, str)], chain)
+            )
+
+    def _is_drawn_as_stubs(self, number: int, node: Node) -> bool:
+        """Whether a node is a constant with users; each of these has a stub in its place."""
+        keys = [(number, name) for name in node.outputs if name]
+        return bool(keys) and all(
+            self._constants.get(k, GIVEN) >= 0 and k in self._users for k in keys
+        )
+
+    def chain(self, identity: str) -> tuple[str, ...] | None:
+        """Return the ids of groups and nodes around a node or value; None if it is not drawn."""
+        return self._chains.get(identity)
+
+    def users_of(self, scope: Scope, name: str) -> list[str]:
+        """Return the ids of the nodes that use a value."""
+        return self._users.get((self.index.number(scope), name), [])
+
+    # ---- The answer ---------------------------------------------------------------------------
+
+    def draw(
+        self, opened: Collection[str], closed: Collection[str], most: int = MOST_NODES
+    ) -> dict[str, Any]:
+        """Return the open groups with their items and edges.
+
+        Args:
+            opened: the ids of groups to open.
+            closed: the ids of groups to close. For other groups, `is_open` decides.
+            most: the maximum number of items to send.
+
+        Returns:
+            The fields `roots`, `groups`, `total` and `truncated` of the result of `onnxtext/graph`.
+        """
+        made: dict[str, dict[str, Any]] = {}
+        room, truncated = most, False
+        for tree in self.trees:
+            waiting = [tree]
+            while waiting:
+                group = waiting.pop()
+                if not self._is_shown(group, made) or group.id in closed:
+                    continue
+                if not (group.id in opened or self.is_open(group, tree)):
+                    continue
+                if len(group.members) > room:
+                    truncated = True
+                    continue
+                room -= len(group.members)
+                made[group.id] = self._group(group)
+                waiting += [each for each in reversed(group.members) if isinstance(each, Group)]
+        self._add_edges(made)
+        roots = [self._item(tree) for tree in self.trees if self._holder(tree) is None]
+        answer = {"roots": roots, "groups": list(made.values())}
+        return {**answer, "total": self.total, "truncated": truncated}
+
+    def _is_shown(self, group: Group, made: Collection[str]) -> bool:
+        """Whether a group is visible, which means that the group around it is open."""
+        if group.parent is not None:
+            return group.parent.id in made
+        holder = self._holder(group)
+        return holder is None or self._chains.get(holder, ("",))[-1] in made
+
+    def is_open(self, group: Group, tree: Group) -> bool:
+        """Whether a group in the tree `tree` is open by default."""
+        if self.total < MANY_NODES or (tree.id == "g0" and group is tree):
+            return True
+        if self.changes is not None and group.count < MANY_NODES and self.changes.within(group):
+            return True
+        # A closed group with most of the nodes would hide the whole model.
+        return group is not tree and group.count > tree.count / 2
+
+    def _holder(self, tree: Group) -> str | None:
+        """Return the id of the node that contains a graph; None for outermost graphs, functions."""
+        scope = self.index.scopes[int(tree.id[1:])]
+        if scope.parent is None:
+            return None
+        return f"g{self.index.number(scope.parent)}n{scope.holder_index}"
+
+    def _group(self, group: Group) -> dict[str, Any]:
+        if group.parent is None:
+            scope = self.index.scopes[int(group.id[1:])]
+            span: Any = self._places.range(self.index.scope_span(scope))
+            parent = self._holder(group)
+        else:
+            parent = group.parent.id
+            span = self._places.range(self._first(group))
+        return {
+            "id": group.id,
+            "name": group.name,
+            "kind": group.kind,
+            "count": group.count,
+            "graph": group.parent is None,
+            "parent": parent,
+            "range": span,
+            "items": [self._item(member) for member in group.members],
+            "edges": [],
+            "uses": [],
+            "makes": [],
+        }
+
+    def _first(self, group: Group) -> Span | None:
+        """Return the span of the first statement of a group."""
+        member: Group | str = group
+        while isinstance(member, Group) and member.members:
+            member = member.members[0]
+        parsed = parse_id(member) if isinstance(member, str) else None
+        if parsed is None or parsed[1] == "r":
+            return None
+        number, kind, place = parsed
+        scope = self.index.scopes[number]
+        items: dict[str, list[Any]] = {"n": scope.nodes, "i": scope.inputs, "o": scope.outputs}
+        return self._places.statement(items[kind][place])
+
+    def _item(self, member: Group | str) -> dict[str, Any]:
+        made = self.leaf(member) if isinstance(member, str) else self._closed(member)
+        return made if self.changes is None else self.changes.mark(made, member)
+
+    def _closed(self, member: Group) -> dict[str, Any]:
+        return {
+            "id": member.id,
+            "kind": "group",
+            "op": "",
+            "name": member.name,
+            "detail": member.kind,
+            "range": self._places.range(self._first(member)),
+            "bodies": [],
+            "stubs": [],
+            "count": member.count,
+            "operators": self.operators(member).most_common(_MOST_OPERATORS),
+        }
+
+    def operators(self, group: Group) -> Counter[str]:
+        """Return the number of nodes of each operator in a group."""
+        found = Counter(map(self._operators.get, group.leaves()))
+        return Counter({name: number for name, number in found.items() if name})
+
+    def leaf(self, identity: str) -> dict[str, Any]:
+        """Return the node or value with an id, in the format for the client."""
+        parsed = parse_id(identity)
+        assert parsed is not None
+        number, kind, place = parsed
+        if kind == "r":
+            assert self.changes is not None
+            return self.changes.items[identity]
+        scope = self.index.scopes[number]
+        if kind == "n":
+            return self._node(identity, scope, place, scope.nodes[place])
+        value = (scope.inputs if kind == "i" else scope.outputs)[place]
+        return {
+            "id": identity,
+            "kind": "input" if kind == "i" else "output",
+            "op": "",
+            "name": value.name,
+            "detail": self.document.type_of(scope, value.name) or "",
+            "range": self._places.range(self._places.statement(value)),
+            "bodies": [],
+            "stubs": [],
+            "shared": kind == "i" and self._is_stub((number, value.name)),
+        }
+
+    def _node(self, identity: str, scope: Scope, place: int, node: Node) -> dict[str, Any]:
+        number = self.index.number(scope)
+        bodies = [
+            {"id": f"g{self.index.number(body)}", "name": body.name or body.attribute,
+             "count": self.trees[self.index.number(body)].count}
+            for body in scope.children.get(place, ())
+        ]  # fmt: skip
+        stubs = []
+        for slot, name in enumerate(node.inputs):
+            if name:
+                owner = self.index.resolve(scope, name)
+                key = self.index.number(owner), name
+                if self._is_stub(key):
+                    made = stub(self.document, scope, place, slot, owner, self._constants.get(key))
+                    source = None if key in self._constants else self._makers.get(key)
+                    stubs.append(
+                        {**made, "from": source, "at": self._places.definition(owner, name)}
+                    )
+        return {
+            "id": identity,
+            "kind": "node",
+            "op": f"{node.domain}.{node.op_type}" if node.domain else node.op_type,
+            "name": node.name or "",
+            "detail": detail(node),
+            "range": self._places.range(self._places.statement(node)),
+            "bodies": bodies,
+            "uses": [],
+            "stubs": stubs,
+            "shared": any(
+                name and len(self._users.get((number, name), ())) > MOST_USERS
+                for name in node.outputs
+            ),
+        }
+
+    def _add_edges(self, made: dict[str, dict[str, Any]]) -> None:
+        """Add each edge to the innermost group that contains both ends.
+
+        Add its ends to `makes` and `uses` of the groups inside, which contain one end.
+        """
+        holders = {
+            item["id"]: item for group in made.values() for item in group["items"] if item["bodies"]
+        }
+        ends = {**made, **holders}
+        seen: set[tuple[str, ...]] = set()
+        chains = self._chains
+        closed = {chain: _closed_group(chain, made) for chain in set(chains.values())}
+        for key, source, target in self._connections():
+            before, after = chains.get(source), chains.get(target)
+            if before is None or after is None:
+                continue
+            around = closed[before]
+            if around and around == closed[after]:
+                continue  # inside of a closed group, like most edges of large models
+            same = len(common_path((before, after)))
+            one, other = (*before, source)[same:], (*after, target)[same:]
+            value = f"{key[0]}:{key[1]}"
+            if not one or not other:
+                # A body uses an output of its own node. This error of the model is not drawn.
+                continue
+            if before[same - 1] in made and (one[0], other[0], value) not in seen:
+                seen.add((one[0], other[0], value))
+                type = self.document.type_of(self.index.scopes[key[0]], key[1])
+                change = {} if self.changes is None else self.changes.edge(source, target)
+                made[before[same - 1]]["edges"].append(
+                    {"from": one[0], "to": other[0], "value": value, "type": type, **change}
+                )
+            if other[-1] in holders:  # the node itself uses the value, maybe its graphs, too
+                other = (*other, other[-1])
+            for part, field in ((one, "makes"), (other, "uses")):
+                for outer, inner in pairwise(part):
+                    if outer in ends and (outer, inner, value, field) not in seen:
+                        seen.add((outer, inner, value, field))
+                        ends[outer][field].append([value, inner])
+
+    def _connections(self) -> Iterator[tuple[Key, str, str]]:
+        """Yield (value, id of its maker, id of a user) for each use that may need an edge."""
+        for key, users in self._users.items():
+            maker = self._makers.get(key)
+            if maker is not None and not self._is_stub(key):
+                for user in users:
+                    if user != maker:
+                        yield key, maker, user
+        for scope in self.index.scopes:
+            for place, value in enumerate(scope.outputs):
+                key = self.index.number(self.index.resolve(scope, value.name)), value.name
+                maker = self._makers.get(key)
+                if maker is not None:
+                    yield key, maker, f"g{self.index.number(scope)}o{place}"
+
+
+def _closed_group(chain: Path, made: Collection[str]) -> str:
+    """Return the outermost collapsed group of a path of nested groups; "" if none is collapsed."""
+    return next((part for part in chain if part not in made and parse_id(part) is None), "")
+
+
+def _many(names: list[str], group: str) -> Path:
+    return (group,) if len(names) > MOST_VALUES else ()

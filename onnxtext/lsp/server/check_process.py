@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Run the checking process, `python -m onnxtext.lsp.server.check_process`: one job after the other.
+
+Each message is a length (eight bytes, little-endian) and a pickle of that length. The process
+answers a job with the list of diagnostics as soon as it is known, and then with an `Analysis`; or
+with a `WorkerError` after an internal error. In a separate process, checks never block typing, can
+be stopped at any time, and a crash in the inference of onnx does not stop the server.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import sys
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import BinaryIO
+
+from onnxtext.checker.isolation.pool import Answers
+from onnxtext.lsp.server.analysis import Analysis, Report, analyse
+
+HEAD = 8
+
+
+@dataclass(frozen=True, slots=True)
+class CheckJob:
+    """A text to check.
+
+    Attributes:
+        text: the text.
+        name: the name of the text in messages.
+        base_dir: the directory of the text; None if unknown.
+    """
+
+    text: str
+    name: str
+    base_dir: Path | None
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerError:
+    """An internal error of the checker; its message is for the log."""
+
+    message: str
+
+
+def pack(message: object) -> bytes:
+    """Return the bytes of a message for the pipe: its length and its pickle."""
+    data = pickle.dumps(message, protocol=pickle.HIGHEST_PROTOCOL)
+    return len(data).to_bytes(HEAD, "little") + data
+
+
+def main() -> None:
+    """Read jobs from standard input and answer them on standard output until the input ends."""
+    reader = sys.stdin.buffer
+    writer = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    # Output of libraries must not mix with messages.
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    _warm_up()
+    answers: Answers = {}  # a cache: most answers are the same for the next version
+    while True:
+        job = _read(reader)
+        if job is None:
+            return
+        _send(writer, _answer(job, answers, partial(_send, writer)))
+
+
+def _answer(job: CheckJob, answers: Answers, report: Report) -> Analysis | WorkerError:
+    try:
+        return analyse(job.text, job.name, job.base_dir, answers, report)
+    except Exception:  # report the bug, and go on with the next job
+        import traceback
+
+        return WorkerError(traceback.format_exc())
+
+
+def _send(writer: BinaryIO, message: object) -> None:
+    writer.write(pack(message))
+    writer.flush()
+
+
+def _read(reader: BinaryIO) -> CheckJob | None:
+    head = reader.read(HEAD)
+    if len(head) < HEAD:
+        return None
+    data = reader.read(int.from_bytes(head, "little"))
+    job: CheckJob = pickle.loads(data)
+    return job
+
+
+def _warm_up() -> None:
+    """Import modules and fill caches that every job needs."""
+    analyse(
+        "<ir_version: 10, opset_import: [21]> g (float x) => (float y) { y = Relu (x) }", "", None
+    )
+
+
+if __name__ == "__main__":
+    main()

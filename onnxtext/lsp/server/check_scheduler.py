@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Schedule checks in the checking process: delay, supersede and cancel jobs.
+
+A check waits until its document has not changed for a moment. The result of an outdated check is
+discarded. A check that takes too long is stopped.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import pickle
+import subprocess
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import IO
+
+from onnxtext.diagnostics import Diagnostic
+from onnxtext.lsp.server.analysis import Analysis
+from onnxtext.lsp.server.check_process import HEAD, CheckJob, WorkerError, pack
+
+DELAY = 0.2
+"""Seconds without a change before a document is checked."""
+GRACE = 1.0
+"""Seconds that an outdated check may run before its process is stopped: a new process takes about
+as long to start, and has an empty cache."""
+LONGEST = 60.0
+"""Timeout of a check in seconds."""
+
+Done = Callable[[str, int, Analysis | WorkerError], None]
+Found = Callable[[str, int, list[Diagnostic]], None]
+
+
+class Checker:
+    """Checks the newest version of each document, one document at a time.
+
+    Args:
+        done: called at the end of each check, with the URI, the version number, and the `Analysis`
+            or `WorkerError`.
+        found: called before `done`, with the URI, the version number and the diagnostics, as soon
+            as these are known. For an outdated check, neither `done` nor `found` is called.
+
+    Attributes:
+        stopped: the number of checking processes that were stopped.
+    """
+
+    def __init__(self, done: Done, found: Found | None = None) -> None:
+        self._done = done
+        self._found = found
+        self._delays: dict[str, asyncio.TimerHandle] = {}
+        self._waiting: dict[str, tuple[int, CheckJob]] = {}
+        self._running: tuple[str, int, float] | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+        self._thread = ThreadPoolExecutor(1, "checker")  # does blocking I/O with the process
+        self._task: asyncio.Task[None] | None = None
+        self._kill: asyncio.TimerHandle | None = None
+        self._outdated = False
+        self._closed = False
+        self.stopped = 0
+
+    def submit(self, uri: str, number: int, job: CheckJob, delay: float = DELAY) -> None:
+        """Check a version of a document after a delay, and cancel the checks of other versions.
+
+        Args:
+            uri: the URI of the document.
+            number: the version number.
+            job: the text to check.
+            delay: the delay in seconds.
+        """
+        self.cancel(uri)
+        loop = asyncio.get_running_loop()
+        self._delays[uri] = loop.call_later(delay, self._due, uri, number, job)
+
+    def cancel(self, uri: str) -> None:
+        """Cancel the waiting checks of a document, and discard the result of a running one."""
+        delay = self._delays.pop(uri, None)
+        if delay is not None:
+            delay.cancel()
+        self._waiting.pop(uri, None)
+        if self._running is None or self._running[0] != uri:
+            return
+        self._outdated = True  # version numbers may repeat after a document is reopened
+        if self._kill is None:
+            loop = asyncio.get_running_loop()
+            left = self._running[2] + GRACE - loop.time()
+            self._kill = loop.call_later(max(left, 0), self._stop)
+
+    def start(self) -> None:
+        """Start the checking process before the first check needs it."""
+        self._pump()
+
+    def close(self) -> None:
+        """Cancel all checks and end the checking process."""
+        self._closed = True
+        for handle in (*self._delays.values(), *([self._kill] if self._kill else [])):
+            handle.cancel()
+        self._waiting.clear()
+        self._discard()
+        self._thread.shutdown(wait=False)
+
+    def _due(self, uri: str, number: int, job: CheckJob) -> None:
+        self._delays.pop(uri, None)
+        self._waiting[uri] = number, job
+        self._pump()
+
+    def _pump(self) -> None:
+        if (self._task is None or self._task.done()) and not self._closed:
+            self._task = asyncio.get_running_loop().create_task(self._serve())
+
+    async def _serve(self) -> None:
+        loop = asyncio.get_running_loop()
+        self._spawn()
+        while self._waiting and not self._closed:
+            uri = next(iter(self._waiting))
+            number, job = self._waiting.pop(uri)
+            self._running = uri, number, loop.time()
+            self._outdated = False
+            made: Analysis | WorkerError | None
+            report = partial(self._report, uri, number)
+            answer = loop.run_in_executor(
+                self._thread, _ask, self._process, job, partial(loop.call_soon_threadsafe, report)
+            )
+            try:
+                made = await asyncio.wait_for(asyncio.shield(answer), LONGEST)
+            except asyncio.TimeoutError:
+                self._stop()
+                await asyncio.wait([answer])
+                made = WorkerError(f"checking took more than {LONGEST:.0f} seconds")
+            except (OSError, EOFError, ValueError):
+                # `_stop` has ended the process, or it has crashed. `_spawn` starts a new one.
+                made = None if self._process is None else WorkerError("the checking process died")
+                self._discard()
+            if self._kill is not None:
+                self._kill.cancel()
+            self._kill = None
+            self._running = None
+            if made is not None and not self._closed and not self._outdated:
+                self._done(uri, number, made)
+            self._spawn()
+
+    def _report(self, uri: str, number: int, found: list[Diagnostic]) -> None:
+        if self._found is not None and not self._closed and not self._outdated:
+            self._found(uri, number, found)
+
+    def _spawn(self) -> None:
+        if self._closed or (self._process is not None and self._process.poll() is None):
+            return
+        self._discard()
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "onnxtext.lsp.server.check_process"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+
+    def _stop(self) -> None:
+        self._kill = None
+        self.stopped += self._process is not None
+        self._discard()
+
+    def _discard(self) -> None:
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            process.wait()
+            if self._running is None:  # else the reading thread closes the pipes
+                _close(process)
+
+
+def _ask(
+    process: subprocess.Popen[bytes] | None,
+    job: CheckJob,
+    report: Callable[[list[Diagnostic]], object],
+) -> Analysis | WorkerError:
+    """Send a job to the process and wait for the result, in a thread.
+
+    Args:
+        process: the checking process, if any.
+        job: the job.
+        report: called with the diagnostics as soon as they are known.
+
+    Raises:
+        OSError, EOFError, ValueError: the process is gone.
+    """
+    if process is None or process.stdin is None or process.stdout is None:
+        raise EOFError
+    try:
+        process.stdin.write(pack(job))
+        process.stdin.flush()
+        while True:
+            made = _message(process.stdout)
+            if not isinstance(made, list):
+                return made
+            report(made)
+    except (OSError, EOFError, ValueError):
+        _close(process)
+        raise
+
+
+def _message(stream: IO[bytes]) -> list[Diagnostic] | Analysis | WorkerError:
+    head = stream.read(HEAD)
+    size = int.from_bytes(head, "little")
+    data = stream.read(size)
+    if len(head) < HEAD or len(data) < size:
+        raise EOFError
+    made: list[Diagnostic] | Analysis | WorkerError = pickle.loads(data)
+    return made
+
+
+def _close(process: subprocess.Popen[bytes]) -> None:
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            with contextlib.suppress(OSError):
+                pipe.close()

@@ -1,0 +1,322 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Merge canonical models field by field and item by item.
+
+Each result is a `Resolved`: the merge with conflicts resolved to ours, to theirs and to the base.
+The three are equal unless there is a conflict.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from onnxtext.merger.models.message_rules import (
+    MODEL,
+    Fields,
+    MessageKind,
+    RepeatedField,
+    by_position,
+    join,
+    split,
+)
+from onnxtext.merger.texts.item_order import Orders
+from onnxtext.merger.texts.match_items import ABSENT, MatchRules, Triple, match
+from onnxtext.wire.writer import LENGTH
+
+Resolved = tuple[Any, Any, Any]
+"""A merged value, resolved to ours, to theirs and to the base; None if that version lacks it."""
+FieldPath = tuple[int, int]
+"""Identifies a list: (0, field number) in the model, (7, field number) in the main graph."""
+
+
+@dataclass(frozen=True)
+class _Matched:
+    """A merged list.
+
+    Attributes:
+        orders: its triples in merged order, resolved to ours, to theirs and to the base.
+        found: the merged items, by the `id()` of their triples.
+        ambiguous: whether the list is a conflict even if the three results are equal, because
+            items could be matched in several ways.
+    """
+
+    orders: Sequence[list[Triple]]
+    found: dict[int, Resolved]
+    ambiguous: bool
+
+
+@dataclass
+class ModelMerger:
+    """Merges three versions of a model.
+
+    Attributes:
+        orders: orders merged lists.
+        forced: items to turn into conflicts even if they merge cleanly: for each list, their
+            indices in the merge resolved to ours.
+        ambiguous: whether the merge is a conflict even if the three results are equal, because
+            items could be matched in several ways, or `forced` names an item that is equal in both.
+    """
+
+    orders: Orders
+    forced: dict[FieldPath, set[int]] = field(default_factory=dict)
+    ambiguous: bool = False
+    _lists: dict[FieldPath, _Matched] = field(default_factory=dict)
+
+    def model(self, base: bytes, ours: bytes, theirs: bytes) -> tuple[bytes, bytes, bytes]:
+        """Return the merge of whole models, resolved to ours, to theirs and to the base.
+
+        The arguments are canonical bytes; the base is empty if there is none. Set `forced` after a
+        first call and call again with the same models to turn these items into conflicts.
+        """
+        self.ambiguous = False
+        simple = None if self.forced else _three_way(base, ours, theirs)
+        return simple or self._fields(MODEL, base, ours, theirs, 0)
+
+    # ---- Messages ---------------------------------------------------------------------------
+
+    def _message(
+        self, kind: MessageKind, base: bytes | None, ours: bytes | None, theirs: bytes | None
+    ) -> Resolved:
+        if (simple := _three_way(base, ours, theirs)) is not None:
+            return simple
+        if kind.merge_if_both_add and base is None and ours is not None and theirs is not None:
+            base = b""
+        if base is None or ours is None or theirs is None:
+            return ours, theirs, base
+        return self._fields(kind, base, ours, theirs)
+
+    def _fields(
+        self, kind: MessageKind, base: bytes, ours: bytes, theirs: bytes, owner: int = -1
+    ) -> Resolved:
+        """Merge messages that both sides have changed.
+
+        Args:
+            kind: rules for their type.
+            base: the common ancestor.
+            ours: one version.
+            theirs: the other version.
+            owner: 0 for the model, 7 for the main graph, else -1.
+        """
+        versions = [split(base), split(ours), split(theirs)]
+        made: tuple[Fields, Fields, Fields] = ({}, {}, {})
+        for numbers in _groups(kind, versions):
+            parts = [{key: v[key] for key in v if key >> 3 in numbers} for v in versions]
+            for target, part in zip(made, self._group(kind, numbers, parts, owner), strict=True):
+                if part is None:
+                    return ours, theirs, base
+                target.update(part)
+        if kind.exclusive[0] and _excluded(kind, versions):
+            return ours, theirs, base
+        return join(made[0]), join(made[1]), join(made[2])
+
+    def _group(
+        self, kind: MessageKind, numbers: frozenset[int], parts: Sequence[Fields], owner: int
+    ) -> Resolved:
+        """Merge the fields of a unit; (None, None, None) if the whole message is a conflict."""
+        base, ours, theirs = parts
+        number = min(numbers)
+        key = number << 3 | LENGTH
+        where = (owner, number)
+        holds_forced = where in self.forced or (where == (0, 7) and self.forced)
+        if not holds_forced and (simple := _three_way(base, ours, theirs)) is not None:
+            return simple
+        items = [part.get(key, []) for part in parts]
+        if number in kind.lists:
+            lists = self._list(kind.lists[number], items, where)
+            return _as_resolved([{key: found} if found else {} for found in lists])
+        if number in kind.messages and max(map(len, items)) == 1:
+            single = [item[0] if item else None for item in items]
+            if None not in single[1:] and (kind.merge_if_both_add or None not in single):
+                found = self._inner(kind.messages[number], where, single)
+                return _as_resolved([{key: [one]} for one in found])
+        elif number in kind.positions:
+            merged = _positions(*items)
+            if merged is not None:
+                return ({key: merged},) * 3
+        if kind.merge_if_both_add:
+            return ours, theirs, base
+        return None, None, None
+
+    def _inner(
+        self, kind: MessageKind, where: FieldPath, versions: Sequence[bytes | None]
+    ) -> Resolved:
+        """Merge the message of a singular field, such as the main graph."""
+        base, ours, theirs = versions
+        if where != (0, 7):
+            return self._message(kind, base, ours, theirs)
+        assert ours is not None
+        assert theirs is not None
+        return self._fields(kind, base or b"", ours, theirs, 7)
+
+    # ---- Lists ------------------------------------------------------------------------------
+
+    def _list(
+        self, repeated: RepeatedField, items: Sequence[list[bytes]], where: FieldPath
+    ) -> Resolved:
+        """Merge the items of a list that both sides have changed."""
+        if repeated.key is by_position:
+            assert repeated.kind is not None
+            return self._by_position(repeated.kind, items)
+        if where[0] < 0:
+            matched = self._match(repeated, items)
+        else:
+            matched = self._lists.get(where) or self._match(repeated, items)
+            self._lists[where] = matched
+        self.ambiguous |= matched.ambiguous
+        found = matched.found
+        if where in self.forced:
+            found = found.copy()
+            shown = [triple for triple in matched.orders[0] if found[id(triple)][0] is not None]
+            for triple in [shown[at] for at in self.forced[where]]:
+                found[id(triple)] = self._conflict(*_versions(triple, items))
+        made: list[list[bytes]] = []
+        for version, arranged in enumerate(matched.orders):
+            made.append([r for t in arranged if (r := found[id(t)][version]) is not None])
+        return _as_resolved(made)
+
+    def _match(self, repeated: RepeatedField, items: Sequence[list[bytes]]) -> _Matched:
+        """Match the items of a list, merge each, and order them."""
+        key = _memoized(repeated.key)
+        rules = MatchRules(
+            lambda item: item,
+            key,
+            tuple(map(_memoized, repeated.rename_keys)),
+            repeated.replacement_key,
+        )
+        triples = match(items[0], items[1], items[2], rules)
+        before, self.ambiguous = self.ambiguous, self._ambiguous(items, key)
+        found = {id(triple): self._item(repeated, triple, items) for triple in triples}
+        order, consistent = self.orders.arrange(triples, strict=repeated.ordered)
+        orders = [order, order, order]
+        if not consistent:
+            orders[1] = self.orders.arrange(triples, strict=True, theirs_first=True)[0]
+            orders[2] = sorted(triples, key=lambda triple: triple.base)
+        matched = _Matched(orders, found, self.ambiguous)
+        self.ambiguous |= before
+        return matched
+
+    def _item(
+        self, repeated: RepeatedField, triple: Triple, items: Sequence[list[bytes]]
+    ) -> Resolved:
+        base, ours, theirs = _versions(triple, items)
+        if triple.replaced and base not in (ours, theirs):
+            # Matched by position only: if a side renamed the item, a merge would lose changes.
+            return self._conflict(base, ours, theirs)
+        if repeated.kind is None or None in (base, ours, theirs):
+            simple = _three_way(base, ours, theirs)
+            return (ours, theirs, base) if simple is None else simple
+        return self._message(repeated.kind, base, ours, theirs)
+
+    def _conflict(self, base: bytes | None, ours: bytes | None, theirs: bytes | None) -> Resolved:
+        self.ambiguous |= ours == theirs
+        return ours, theirs, base
+
+    def _by_position(self, kind: MessageKind, items: Sequence[list[bytes]]) -> Resolved:
+        """Merge a list in which only the position identifies an item."""
+        base, ours, theirs = items
+        if not len(base) == len(ours) == len(theirs):
+            return ours, theirs, base
+        merged = [self._message(kind, *item) for item in zip(*items, strict=True)]
+        return _as_resolved([[item[version] for item in merged] for version in range(3)])
+
+    @staticmethod
+    def _ambiguous(items: Sequence[list[bytes]], key: Any) -> bool:
+        """Whether both sides changed items that share a key, so matching them is ambiguous."""
+        groups: list[dict[Hashable, list[bytes]]] = []
+        for listed in items:
+            found: dict[Hashable, list[bytes]] = defaultdict(list)
+            if len(set(listed)) < len(listed) or len(set(map(key, listed))) < len(listed):
+                for item in listed:
+                    found[item if (known := key(item)) is None else (known,)].append(item)
+            groups.append(found)
+        shared = {k for group in groups for k, found in group.items() if len(found) > 1}
+        if not shared:
+            return False
+        for listed, group in zip(items, groups, strict=True):
+            if not group:
+                for item in listed:
+                    group[item if (known := key(item)) is None else (known,)].append(item)
+        base, ours, theirs = groups
+        return any(base.get(k) != ours.get(k) and base.get(k) != theirs.get(k) for k in shared)
+
+
+def _versions(triple: Triple, items: Sequence[list[bytes]]) -> list[bytes | None]:
+    places = (triple.base, triple.ours, triple.theirs)
+    return [None if at == ABSENT else listed[at] for at, listed in zip(places, items, strict=True)]
+
+
+def _memoized(key: Any) -> Any:
+    """Wrap a key function so that it computes the key of each item once."""
+    known: dict[bytes, Hashable] = {}
+
+    def read(item: bytes) -> Hashable:
+        if item not in known:
+            known[item] = key(item)
+        return known[item]
+
+    return read
+
+
+def _as_resolved(versions: Sequence[Any]) -> Resolved:
+    ours, theirs, base = versions
+    return ours, theirs, base
+
+
+def _three_way(base: Any, ours: Any, theirs: Any) -> Resolved | None:
+    """Merge values that at most one side has changed; None for a conflict."""
+    if theirs in (ours, base):
+        return ours, ours, ours
+    if ours == base:
+        return theirs, theirs, theirs
+    return None
+
+
+def _groups(kind: MessageKind, versions: Sequence[Fields]) -> list[frozenset[int]]:
+    """Return sets of field numbers that are merged together: units, and other fields alone."""
+    there = {key >> 3 for fields in versions for key in fields}
+    found = [unit & there for unit in kind.units if unit & there]
+    together = frozenset().union(*kind.units)
+    return [*found, *[frozenset((number,)) for number in sorted(there - together)]]
+
+
+def _excluded(kind: MessageKind, versions: Sequence[Fields]) -> bool:
+    """Whether the sides changed fields that exclude each other.
+
+    `kind.exclusive` has two sets of fields; one side changed the first set, the other the second. A
+    set that both sides changed equally does not count.
+    """
+    (base, ours, theirs), (base_2, ours_2, theirs_2) = [
+        [[fields.get(number << 3 | LENGTH) for number in numbers] for fields in versions]
+        for numbers in kind.exclusive
+    ]
+    if ours == theirs or ours_2 == theirs_2:
+        return False
+    return (base != ours and base_2 != theirs_2) or (base != theirs and base_2 != ours_2)
+
+
+def _positions(base: list[bytes], ours: list[bytes], theirs: list[bytes]) -> list[bytes] | None:
+    """Merge lists in which the position identifies an item; None for a conflict.
+
+    One side may append items, or remove items at the end if no two are equal. The other side may
+    change other items in place.
+    """
+    changed, other = (theirs, ours) if len(ours) == len(base) else (ours, theirs)
+    count = min(len(base), len(changed))
+    if len(other) != len(base) or other[count:] != base[count:]:
+        return None
+    if len(changed) != len(base) and (
+        changed[:count] != base[:count]
+        or any(one != before and one in base for one, before in zip(other, base, strict=True))
+    ):
+        return None  # the other side may have shifted or swapped items
+    if len(changed) < len(base) and len(set(base)) < len(base):
+        return None
+    made: list[bytes] = []
+    for before, one, two in zip(base, changed, other, strict=False):
+        found = _three_way(before, one, two)
+        if found is None:
+            return None
+        made.append(found[0])
+    return [*made, *changed[count:]]

@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Find semantic conflicts in a merge of models: undefined names, misordered nodes."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from onnxtext.ast.list_order import is_dense, known_with_data
+from onnxtext.ast.model import Function, Graph, Model, Node
+from onnxtext.ast.visit import walk_graphs
+from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.finding import Finding
+from onnxtext.merger.models.canonical_models import Known, lift, lower_one
+from onnxtext.merger.models.merge_messages import FieldPath, ModelMerger
+from onnxtext.merger.models.message_rules import GRAPH, first, split
+from onnxtext.merger.semantic_conflicts import find, identity, issues_of, sorted_nodes, subject_of
+from onnxtext.wire.writer import LENGTH
+
+Models = tuple[bytes, bytes, bytes]
+
+
+def review_models(
+    merger: ModelMerger,
+    resolved: Models,
+    versions: Sequence[bytes],
+    sides: Sequence[Model],
+    known: Known,
+    notes: list[str],
+) -> Models:
+    """Turn items with semantic errors into conflicts, and sort misordered nodes.
+
+    Errors that ours or theirs already has are ignored.
+
+    Args:
+        merger: the merger that has merged the models.
+        resolved: the result of the merge.
+        versions: the base, ours and theirs as canonical bytes.
+        sides: the syntax trees of ours and theirs.
+        known: the data that marks replace.
+        notes: receives warnings for the user.
+
+    Returns:
+        The merge, resolved to ours, to theirs and to the base.
+    """
+    base, ours, theirs = versions
+    if ours in (base, theirs) or theirs == base:
+        return resolved
+    model = lift(resolved[0], known, ())
+    owners = _owners(model, resolved[0])
+    subject = subject_of(model)
+    findings = list(find(subject, sides))
+    old = issues_of(sides) if findings else set()
+    new = [found for found in findings if identity(found) not in old]
+    late = [found for found in new if found.slug == "node-order"]
+    marked = [found for found in new if found.slug != "node-order"]
+    before = _outputs(base)
+    in_order = bool(late) and _sort(model, subject, late, before)
+    if late and not in_order:
+        marked += late
+    names = both_defined(resolved[0], ours, theirs)
+    if marked or names:
+        notes += [f"{found.message} (only in the merge, not in ours or theirs)" for found in marked]
+        notes += [f"both sides define `{name.decode('utf-8', 'replace')}`" for name in names]
+        merger.forced, placed = _places(owners, marked)
+        for where, index in _named(resolved[0], names):
+            merger.forced.setdefault(where, set()).add(index)
+        resolved = merger.model(base, ours, theirs)
+        merger.ambiguous |= resolved[0] == resolved[1] or not placed
+    if not in_order:
+        return resolved
+    if resolved[0] == resolved[1]:
+        return (lower_one(model, known),) * 3
+    return tuple([_sorted(one, sides, known, before) for one in resolved])  # type: ignore[return-value]
+
+
+# ---- Names ----------------------------------------------------------------------------------
+
+_NAMES: dict[int, Callable[[bytes], Any]] = {
+    number: GRAPH.lists[number].key for number in (5, 11, 15)
+}
+"""Returns the name of an initializer, an input or a sparse initializer, by its field number."""
+
+
+def _defined_names(data: bytes) -> dict[bytes, set[int]]:
+    """Map each name of an input or initializer of the main graph to the fields that define it."""
+    found: dict[bytes, set[int]] = defaultdict(set)
+    fields = split(first(data, 7) or b"")
+    for number, name_of in _NAMES.items():
+        for item in fields.get(number << 3 | LENGTH, ()):
+            found[name_of(item)].add(number)
+    return found
+
+
+def both_defined(merged: bytes, ours: bytes, theirs: bytes) -> list[bytes]:
+    """Return the names whose definitions in the merge come from both sides.
+
+    For example, one side adds an input `x` and the other side an initializer `x`: the merge then
+    has `x` in both lists, which neither side has. The lists are the inputs, the dense and the
+    sparse initializers of the main graph.
+    """
+    if merged in (ours, theirs):
+        return []
+    found, mine, others = _defined_names(merged), _defined_names(ours), _defined_names(theirs)
+    none: set[int] = set()
+    return [
+        name
+        for name, kinds in found.items()
+        if kinds not in (mine.get(name, none), others.get(name, none)) and name is not None
+    ]
+
+
+def _named(data: bytes, names: Sequence[bytes]) -> Iterator[tuple[FieldPath, int]]:
+    """Yield the list and index of each item that defines one of these names."""
+    fields = split(first(data, 7) or b"")
+    for number, name_of in _NAMES.items():
+        for index, item in enumerate(fields.get(number << 3 | LENGTH, ())):
+            if name_of(item) in names:
+                yield (7, number), index
+
+
+# ---- Places ---------------------------------------------------------------------------------
+
+
+def _owners(model: Model, data: bytes) -> dict[int, tuple[FieldPath, int]]:
+    """Map the `id()` of each statement to the list and index of its top-level item.
+
+    Args:
+        model: the syntax tree.
+        data: the same model as bytes.
+    """
+    owners: dict[int, tuple[FieldPath, int]] = {}
+    graph = model.graph
+    lists: list[tuple[FieldPath, Sequence[Node | Function]]] = [
+        ((7, 1), graph.nodes),
+        ((0, 25), model.functions),
+    ]
+    for where, items in lists:
+        for index, item in enumerate(items):
+            owners[id(item)] = where, index
+            for owner in walk_graphs(item):
+                for inner in (*owner.inputs, *owner.outputs, *owner.values, *owner.nodes):
+                    owners[id(inner)] = where, index
+    for number, values in _values(graph).items():
+        for index, value in enumerate(values):
+            owners.setdefault(id(value), ((7, number), index))
+    infos = {value.name: value for value in graph.values if value.data is None}
+    for index, info in enumerate(split(first(data, 7) or b"").get(13 << 3 | LENGTH, ())):
+        name = (first(info, 1) or b"").decode("utf-8", "surrogateescape")
+        if (value := infos.get(name)) is not None:
+            owners.setdefault(id(value), ((7, 13), index))
+    return owners
+
+
+def _places(
+    owners: dict[int, tuple[FieldPath, int]], findings: Sequence[Finding]
+) -> tuple[dict[FieldPath, set[int]], bool]:
+    """Return the items with findings by list, and whether every finding is in an item."""
+    found: dict[FieldPath, set[int]] = defaultdict(set)
+    complete = True
+    for finding in findings:
+        complete = complete and any(id(place.item) in owners for place in finding.places)
+        for place in finding.places:
+            if id(place.item) in owners:
+                where, index = owners[id(place.item)]
+                found[where].add(index)
+    return found, complete
+
+
+def _values(graph: Graph) -> dict[int, Sequence[Any]]:
+    """Return the values of a graph by field number, in the order of the field's list."""
+    data = known_with_data(graph)
+    return {
+        11: graph.inputs,
+        12: graph.outputs,
+        5: [value for value in data if is_dense(value)],  # initializer
+        14: graph.quantization,
+        15: [value for value in data if not is_dense(value)],  # sparse_initializer
+    }
+
+
+# ---- Order ----------------------------------------------------------------------------------
+
+
+def _outputs(data: bytes) -> set[str]:
+    """Return the first output of each node of a model's main graph."""
+    if not data:
+        return set()
+    nodes = split(first(data, 7) or b"").get(1 << 3 | LENGTH, ())
+    return {(first(node, 2) or b"").decode("utf-8", "surrogateescape") for node in nodes}
+
+
+def _sort(model: Model, subject: Subject, findings: Sequence[Finding], known: set[str]) -> bool:
+    """Sort the nodes of graphs with misordered nodes; return False if there is a cycle.
+
+    Nodes whose first output is not in `known` are new: they are moved before their users.
+    """
+    wanted = {id(place.item) for finding in findings for place in finding.places}
+    owners = {id(owner.nodes[0]): owner for owner in walk_graphs(model) if owner.nodes}
+    changes = []
+    for scope in subject.scopes:
+        if not any(id(node) in wanted for node in scope.nodes):
+            continue
+        new = {at for at, n in enumerate(scope.nodes) if n.outputs and n.outputs[0] not in known}
+        order = sorted_nodes(scope, new)
+        owner = owners.get(id(scope.nodes[0]))
+        if order is None or owner is None:
+            return False
+        changes.append((owner, [owner.nodes[at] for at in order]))
+    for owner, nodes in changes:
+        owner.nodes[:] = nodes
+    return True
+
+
+def _sorted(data: bytes, sides: Sequence[Model], known: Known, old: set[str]) -> bytes:
+    """Sort the nodes of a resolved merge."""
+    model = lift(data, known, ())
+    subject = subject_of(model)
+    late = [found for found in find(subject, sides) if found.slug == "node-order"]
+    if not late or not _sort(model, subject, late, old):
+        return data
+    return lower_one(model, known)

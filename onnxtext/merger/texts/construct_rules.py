@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rules for merging each construct of the grammar: as a list, part by part, or as a conflict."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from onnxtext.diagnostics import OnnxTextError
+from onnxtext.format.tree import Tree
+from onnxtext.merger.texts.merged_tree import Chunk
+from onnxtext.merger.texts.text_parts import Item, Part
+from onnxtext.source import Source
+
+STATEMENTS = frozenset(
+    (
+        "head", "header", "graph", "function", "section", "header_entry", "value_info", "node",
+        "metadata_item", "annotation", "training_item", "resource", "parameter",
+    )
+)  # fmt: skip
+"""Constructs around which conflict markers can be written."""
+
+GRAPHS = frozenset(("graph", "graph_value", "function"))
+LISTS = frozenset(
+    (
+        "header", "header_value", "inputs", "values", "body", "parameters", "attributes",
+        "decorators", "section", "metadata_item", "annotation", "training_item", "record",
+    )
+)  # fmt: skip
+OPTIONAL = frozenset(("values", "attributes", "decorators", "section"))
+"""Lists whose absence has the same meaning as an empty list."""
+MERGE_IF_BOTH_ADD = OPTIONAL | {"header", "header_value", "metadata_item", "inputs", "body"}
+"""Lists that are merged item by item if both sides add them in different forms."""
+PARTS = frozenset(
+    ("head", "graph", "graph_value", "function", "header_entry", "value_info", "node", "attribute",
+     "output", "training_item")
+)  # fmt: skip
+"""Constructs whose parts are matched by role (`roles_of`) and merged one by one."""
+CONTAINERS = frozenset(
+    ("head", "header", "graph", "function", "inputs", "values", "body", "section", "metadata_item")
+)
+"""Constructs that hold statements."""
+WITHOUT_COMMAS = frozenset(("body", "section", "metadata_item", "decorators", ""))
+_DEPENDENT_PARTS = {
+    "value_info": ({"type"}, {"=", "data"}),
+    "attribute": ({":", "attribute_type"}, {"attribute_value"}),
+    "node": ({"operator", "overload"}, {"attributes", "names"}),
+}
+"""For each construct, two sets of parts that depend on each other: it is a conflict if one side
+changes a part of the first set and the other side a part of the second."""
+_RANKS = ("metadata", "quantization", "training", "configuration", "order", "encoding", "resources")
+"""The order of the sections (SPEC 13)."""
+BLOB = re.compile(r'blob"([0-9a-f]+)"')
+"""A reference to a blob; also matches in strings and comments."""
+
+
+class MergeConflict(Exception):
+    """Both sides changed a part in different ways.
+
+    The conflict is then marked around the innermost enclosing construct that allows conflict
+    markers.
+    """
+
+
+def are_equivalent(one: Part, other: Part) -> bool:
+    """Whether two constructs certainly have the same meaning, whatever their layout and spelling.
+
+    False means that their meanings may differ.
+    """
+    if one.token_texts() == other.token_texts():
+        return True
+    if one.origin not in ("node", "value_info", "function") or one.origin != other.origin:
+        return False
+    from onnxtext.syntax.parse import parse_start
+
+    try:
+        made = [parse_start(Source(part.body), f"{part.origin}_fragment") for part in (one, other)]
+    except OnnxTextError:  # some statements are valid only in their context
+        return False
+    return bool(made[0] == made[1])
+
+
+def holds_statements(part: Part | None) -> bool:
+    """Whether a construct may contain statements, such as the nodes of a graph."""
+    if part is None:
+        return False
+    return part.origin in CONTAINERS or (part.origin not in _LEAVES and "=>" in part.body)
+
+
+_LEAVES = frozenset(("type", "data", "decorator", "label", "names", "operator"))
+
+
+def token_texts(parts: Sequence[Part]) -> list[str]:
+    """Return the token texts of all parts, in order."""
+    return [token for part in parts for token in part.token_texts()]
+
+
+def is_blob(part: Part) -> bool:
+    """Whether an entry of the resources is a blob, not the path of a store."""
+    return isinstance(part.tree, Tree) and part.tree.alias != "resource_place"
+
+
+def punctuation(part: Part) -> str:
+    """Return the text of a part that is a punctuation token; "" for other parts."""
+    return "" if isinstance(part.tree, Tree) else part.tree.text
+
+
+def has_new_comments(base: Item | None, changed: Item | None) -> bool:
+    """Whether one side's version of an item (`changed`) has comments that the base lacks."""
+    if base is None or changed is None:
+        return False
+    return bool(changed.comments() - base.comments())
+
+
+def can_be_marked(versions: tuple[Item | None, Item | None, Item | None]) -> bool:
+    """Whether conflict markers fit around an item.
+
+    They fit around a statement, and around an attribute that begins a line in all versions.
+    """
+    known = [item for item in versions if item is not None]
+    if known[0].part.origin in STATEMENTS:
+        return True
+    return known[0].part.origin == "attribute" and all("\n" in item.lead for item in known)
+
+
+def roles_of(part: Part) -> dict[str, tuple[str, Part]]:
+    """Map the role of each part of a construct to (whitespace before the part, the part).
+
+    The role is the grammar rule or token of the part. Roles behind `=>` end with ` =>`; repeated
+    roles end with `'`.
+    """
+    found: dict[str, tuple[str, Part]] = {}
+    at = part.start
+    behind = ""
+    for child in part.children():
+        role = child.origin + behind
+        while role in found:
+            role += "'"
+        found[role] = (part.source[at : child.start], child)
+        if child.origin == "=>":
+            behind = " =>"
+        at = child.end
+    return found
+
+
+def check_dependent_parts(
+    origin: str,
+    base: dict[str, tuple[str, Part]],
+    ours: dict[str, tuple[str, Part]],
+    theirs: dict[str, tuple[str, Part]],
+) -> None:
+    """Check that the sides did not change parts that depend on each other.
+
+    Args:
+        origin: the grammar rule of the construct.
+        base: the parts of the construct in the base, as from `roles_of`.
+        ours: the parts in our version.
+        theirs: the parts in their version.
+
+    Raises:
+        MergeConflict: one side changed a part in one set of `_DEPENDENT_PARTS`, and the other side
+            a part in the other set.
+    """
+    if origin not in _DEPENDENT_PARTS:
+        return
+    roles = [role for group in _DEPENDENT_PARTS[origin] for role in group]
+    before, mine, others = [
+        {role: v[role][1].token_texts() for role in roles if role in v}
+        for v in (base, ours, theirs)
+    ]
+    by_us = {role for role in roles if mine.get(role) != before.get(role)}
+    by_them = {role for role in roles if others.get(role) != before.get(role)}
+    alike = {role for role in by_us & by_them if mine.get(role) == others.get(role)}
+    first, second = _DEPENDENT_PARTS[origin]
+    for one, other in ((by_us, by_them), (by_them, by_us)):
+        if (one - alike) & first and (other - alike) & second:
+            raise MergeConflict
+
+
+def top_level_rank(chunk: Chunk) -> int:
+    """Return the rank of a top-level item, in the order header, graph, functions, sections."""
+    match chunk.origin:
+        case "header" | "head":
+            return -3
+        case "graph":
+            return -2
+        case "function":
+            return -1
+    item = next(item for item in chunk.versions if item is not None)
+    word = item.part.token_texts()[0]
+    return _RANKS.index(word) if word in _RANKS else len(_RANKS)

@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compute keys that identify the items of a list across the versions of a text."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+from onnxtext.ast.model import Node, ValueInfo
+from onnxtext.format.token_text import decoded, only_token
+from onnxtext.format.tokens_with_comments import Token
+from onnxtext.format.tree import Tree
+from onnxtext.merger.texts.text_parts import Part
+
+
+def key_of(part: Part) -> Hashable:
+    """Return the key of an item; None if only its text identifies it.
+
+    The key of a node is its outputs. The key of a function is its domain, name and overload (IR
+    spec, Functions). The key of another statement is its name (IR spec, Names Within a Graph).
+    """
+    match part.item:
+        case Node():
+            return outputs_of(part)
+        case ValueInfo(name) if name:
+            return name
+    tree = part.tree
+    if isinstance(tree, Token):
+        return tree.text
+    match tree.origin:
+        case "node":
+            return outputs_of(part)
+        case "header" | "head":
+            return "header"
+        case "graph":
+            return "graph"
+        case "function":
+            return ("function", *_function(tree))
+        case "section":
+            return ("section", _first_token(tree), _name(tree, "name"))
+        case "value_info":
+            return _name(tree, "name", "value_name")
+        case "parameter" | "attribute":
+            return _parameter(tree)
+        case "header_entry" | "training_item":
+            return _first_token(tree)
+        case "header_item":
+            return _header_item(tree)
+        case "decorator":
+            return _decorator(tree)
+        case "metadata_item":
+            return _words(tree, "{") if tree.alias == "metadata_block" else _words(tree, ":")
+        case "annotation" | "resource" | "field" | "record_field" | "pair":
+            return _words(tree, ":")
+    return None
+
+
+def first_output_of(part: Part) -> Hashable:
+    """Return the name of a node's first output; None without outputs."""
+    outputs = outputs_of(part)
+    return None if outputs is None else outputs[0]
+
+
+def label_of(part: Part) -> Hashable:
+    """Return the label (the ONNX node name) of a node; None without a label."""
+    if isinstance(part.item, Node) and part.item.name != "":
+        return None if part.item.name is None else (part.item.name,)
+    label = part.tree.child("label") if isinstance(part.tree, Tree) else None
+    return None if label is None else tuple(_token_values(label)[1:-1]) or None
+
+
+def call_of(part: Part) -> Hashable:
+    """Return the content of a node, initializer or metadata block without its name.
+
+    This is the operator, inputs and attributes of a node, the type and data of an initializer, or
+    the entries of a metadata block. Return None for other items.
+    """
+    if (node := _plain_node(part)) is not None:
+        commas = [","] * (2 * len(node.inputs) - 1)
+        commas[::2] = node.inputs
+        return ((node.op_type,), (), tuple(commas)), ()
+    tree = part.tree
+    if isinstance(tree, Token):
+        return None
+    if tree.origin == "node":
+        roles = ("operator", "overload", "names")
+        fixed = tuple([_without_last_commas(_token_values(tree.child(role))) for role in roles])
+        attributes = tree.child("attributes")
+        if attributes is None:
+            return fixed, ()
+        return fixed, _without_last_commas([token.text for token in attributes.tokens()])
+    if tree.origin == "value_info" and tree.alias == "initializer":
+        parts = [p for p in tree.trees() if p.origin in ("type", "data")]
+        return tuple([_without_last_commas([token.text for token in p.tokens()]) for p in parts])
+    if tree.origin == "metadata_item":
+        inside = tree.child("metadata_items")
+        return None if inside is None else tuple([token.text for token in inside.tokens()]) or None
+    return None
+
+
+def kind_of(part: Part) -> Hashable:
+    """Return a property of an item that its replacement at the same position usually keeps.
+
+    This is the operator of a node, the type of a value, or the kind of a metadata block. Return
+    None for other items.
+    """
+    if (node := _plain_node(part)) is not None:
+        return "operator", node.op_type
+    if isinstance(part.tree, Token):
+        return None
+    if part.tree.origin == "metadata_item":
+        return _first_token(part.tree) if part.tree.alias == "metadata_block" else None
+    role = "operator" if part.tree.origin == "node" else "type"
+    found = part.tree.child(role)
+    return None if found is None else (role, *_token_values(found))
+
+
+def _plain_node(part: Part) -> Node | None:
+    """Return the AST of an untokenized statement if its keys can be computed without tokens.
+
+    Such a node has no attributes, domain, overload or omitted inputs. Else return None.
+    """
+    node = part.item
+    if not isinstance(node, Node) or node.attributes or not all(node.inputs):
+        return None
+    return node if node.domain is None and node.overload is None else None
+
+
+def outputs_of(part: Part) -> tuple[str, ...] | None:
+    """Return the output names of a node; None without outputs."""
+    if isinstance(part.item, Node) and all(part.item.outputs):
+        return part.item.outputs or None
+    outputs = part.tree.child("outputs") if isinstance(part.tree, Tree) else None
+    if outputs is None:
+        return None
+    names = [output.child("name") for output in outputs.trees()]
+    return tuple([decoded(only_token(name)) for name in names if name is not None]) or None
+
+
+def _function(tree: Tree) -> tuple[str, str, str]:
+    """Return the domain, name and overload of a function."""
+    words = {"domain": "", "overload": ""}
+    header = tree.child("header")
+    entries = None if header is None else header.child("header_entries")
+    for entry in [] if entries is None else entries.trees():
+        key, value = entry.trees()
+        tokens = list(value.tokens())
+        words[only_token(key).text] = decoded(tokens[0]) if len(tokens) == 1 else ""
+    return words["domain"], str(_name(tree, "name")), words["overload"]
+
+
+def _header_item(tree: Tree) -> Hashable:
+    if tree.alias == "bare_opset_item":
+        return "item", ""
+    if tree.alias in ("opset_item", "metadata_item"):
+        return "item", *_words(tree, ":")
+    return tuple([token.text for token in tree.tokens()])
+
+
+def _decorator(tree: Tree) -> Hashable:
+    """Return the name of a decorator, and the key of `@meta` or the configuration of `@device`."""
+    name = _first_token(tree)
+    if name not in ("@meta(", "@device("):
+        return name
+    fields = tree.child("fields_")
+    first = None if fields is None else next(iter(fields.trees()), None)
+    return name, *(() if first is None else _words(first, ":"))
+
+
+def _parameter(tree: Tree) -> Hashable:
+    attribute = tree.child("attribute")
+    return _name(tree if attribute is None else attribute, "name")
+
+
+def _name(tree: Tree, *origins: str) -> str | None:
+    found = tree.child(*origins)
+    return None if found is None else decoded(only_token(found))
+
+
+def _first_token(tree: Tree) -> str:
+    part = tree.parts[0]
+    return (part if isinstance(part, Token) else only_token(part)).text
+
+
+def _words(tree: Tree, end: str) -> tuple[str, ...]:
+    """Return the tokens of a tree before the punctuation `end`, strings decoded."""
+    found = []
+    for part in tree.parts:
+        if isinstance(part, Token) and part.text == end:
+            break
+        found += _token_values(part)
+    return tuple(found)
+
+
+def _token_values(tree: Tree | Token | None) -> list[str]:
+    if tree is None:
+        return []
+    tokens = [tree] if isinstance(tree, Token) else tree.tokens()
+    return [decoded(token) for token in tokens]
+
+
+def _without_last_commas(texts: list[str]) -> tuple[str, ...]:
+    """Remove the commas before closing brackets and at the end, which depend on the layout."""
+    return tuple(
+        [
+            text
+            for text, following in zip(texts, [*texts[1:], ")"], strict=False)
+            if text != "," or following not in _CLOSING
+        ]
+    )
+
+
+_CLOSING = (")", ">", "]", "}")

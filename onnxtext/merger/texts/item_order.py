@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Order the items of a merged list.
+
+The time is about O(n log n), even if all items are equal.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Sequence
+from functools import cmp_to_key
+from itertools import accumulate, compress
+from operator import and_, attrgetter, lt
+
+from onnxtext.increasing_subsequence import rising
+from onnxtext.merger.texts.match_items import ABSENT, Triple
+
+
+class Orders:
+    """Orders merged lists.
+
+    Results are cached: texts and models are merged separately, and most lists are equal in both.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[Hashable, tuple[list[int], bool]] = {}
+
+    def arrange(
+        self, triples: Sequence[Triple], *, strict: bool = False, theirs_first: bool = False
+    ) -> tuple[list[Triple], bool]:
+        """Order the items of a merged list.
+
+        Two items that both sides have are in the order of the side that changed their order. An
+        item that one side added follows its predecessor on that side. Where both sides added items
+        at the same position, ours come first.
+
+        Args:
+            triples: the items of the merge.
+            strict: whether the order has a meaning, as that of inputs. The changes of both sides
+                must then be compatible for every two items.
+            theirs_first: whether the order of theirs wins if the sides contradict each other.
+
+        Returns:
+            (items in order, whether the two sides' changes of the order are compatible)
+        """
+        places = tuple([(triple.base, triple.ours, triple.theirs) for triple in triples])
+        key = strict, theirs_first, places
+        known = self._known.get(key)
+        if known is None:
+            numbers = {id(triple): number for number, triple in enumerate(triples)}
+            order, fits = _arrange(triples, strict, theirs_first)
+            self._known[key] = [numbers[id(triple)] for triple in order], fits
+            return order, fits
+        return [triples[number] for number in known[0]], known[1]
+
+
+def _arrange(
+    triples: Sequence[Triple], strict: bool, theirs_first: bool
+) -> tuple[list[Triple], bool]:
+    shared = [t for t in triples if ABSENT not in (t.ours, t.theirs)]
+    moved = _both_moved(shared)
+    line, fits = _merged_order(shared, moved, strict, theirs_first)
+    merged = _MergedItems(line)
+    for place, moves in ((_ours, moved[1]), (_theirs, moved[0])):
+        unsure = merged.insert(sorted([t for t in triples if place(t) != ABSENT], key=place), moves)
+        fits = fits and not (strict and moves and unsure)
+    return merged.all(), fits
+
+
+class _MergedItems:
+    """A merged list under construction, into which the missing items of each side are inserted."""
+
+    def __init__(self, line: list[Triple]) -> None:
+        self._line = line
+        self._there = set(map(id, line))
+        self._start = Triple()
+        self._behind: dict[int, list[Triple]] = defaultdict(list)
+        self._before: dict[int, list[Triple]] = defaultdict(list)
+
+    def insert(self, items: Sequence[Triple], moved: set[int]) -> bool:
+        """Insert the missing items of a side, each behind its predecessor.
+
+        If the other side has moved items, missing items at the end of the side are inserted at the
+        end, and a missing item whose predecessor has moved is inserted before its successor, unless
+        the successor has moved, too.
+
+        Args:
+            items: items of the side, in its order.
+            moved: the `id()`s of the items that the other side has moved.
+
+        Returns:
+            Whether an item was inserted before the end.
+        """
+        anchor, where, unsure = self._start, self._behind, False
+        for triple, after in zip(items, self._following(items), strict=True):
+            if id(triple) in self._there:
+                anchor, where = triple, self._behind
+                continue
+            unsure = unsure or after is not None
+            if after is None and moved:
+                anchor = self._line[-1]
+            elif after is not None and id(anchor) in moved and id(after) not in moved:
+                anchor, where = after, self._before
+            where[id(anchor)].append(triple)
+        return unsure
+
+    def _following(self, items: Sequence[Triple]) -> list[Triple | None]:
+        """For each item, return the next item that is already in the merge, or None."""
+        found: list[Triple | None] = []
+        following: Triple | None = None
+        for triple in reversed(items):
+            found.append(following)
+            if id(triple) in self._there:
+                following = triple
+        return found[::-1]
+
+    def all(self) -> list[Triple]:
+        """Return all items in order."""
+        made = list(self._behind[id(self._start)])
+        for triple in self._line:
+            made += self._before.get(id(triple), ())
+            made.append(triple)
+            made += self._behind.get(id(triple), ())
+        return made
+
+
+Position = Callable[[Triple], int]
+"""Returns the index of an item in one of the versions."""
+_base: Position = attrgetter("base")
+_ours: Position = attrgetter("ours")
+_theirs: Position = attrgetter("theirs")
+
+
+def _both_moved(shared: Sequence[Triple]) -> tuple[set[int], set[int]]:
+    """Return the `id()`s of the items that ours moved, and of those that theirs moved.
+
+    If there is a choice, the sets are disjoint.
+    """
+    ours, theirs = _moved(shared, _ours, set()), _moved(shared, _theirs, set())
+    if ours & theirs and not (others := _moved(shared, _theirs, ours)) & ours:
+        return ours, others
+    if ours & theirs and not (others := _moved(shared, _ours, theirs)) & theirs:
+        return others, theirs
+    return ours, theirs
+
+
+def _moved(shared: Sequence[Triple], place: Position, others: set[int]) -> set[int]:
+    """Return a minimal set of items, as `id()`s, whose moves explain the order of a side.
+
+    Args:
+        shared: the items that both sides have.
+        place: returns the position of an item on that side.
+        others: the `id()`s of items that the other side has moved, avoided if possible.
+    """
+    known = sorted([t for t in shared if t.base != ABSENT], key=_base)
+    numbers = [place(triple) for triple in known]
+    kept = rising(numbers)
+    if others:
+        wanted = [id(triple) in others for triple in known]
+        kept = rising_through(numbers, wanted, sum(kept)) or kept
+    return {id(triple) for triple, stays in zip(known, kept, strict=True) if not stays}
+
+
+def rising_through(
+    numbers: Sequence[int], wanted: Sequence[bool], longest: int
+) -> list[bool] | None:
+    """Find a longest increasing subsequence that contains all wanted numbers.
+
+    Args:
+        numbers: distinct numbers.
+        wanted: for each number, whether the subsequence must contain it.
+        longest: the required length.
+
+    Returns:
+        For each number, whether it is in the subsequence. None if no subsequence with all wanted
+        numbers has the required length.
+    """
+    pairs = list(zip(numbers, wanted, strict=True))
+    end = max(numbers, default=0) + 1
+    below = list(accumulate([number if want else -1 for number, want in pairs], max, initial=-1))
+    above = list(accumulate([n if want else end for n, want in pairs[::-1]], min, initial=end))
+    fits = list(map(lt, below, numbers))
+    fits = list(map(and_, fits, map(lt, numbers, above[-2::-1])))
+    made = rising(list(compress(numbers, fits)))
+    if sum(made) < longest or not all(compress(fits, wanted)):
+        return None
+    stays = iter(made)
+    return [fit and next(stays) for fit in fits]
+
+
+def _merged_order(
+    shared: list[Triple], moved: tuple[set[int], set[int]], strict: bool, theirs_first: bool
+) -> tuple[list[Triple], bool]:
+    """Return the items that both sides have in order, and whether the sides are compatible."""
+    by_us, by_them = sorted(shared, key=_ours), sorted(shared, key=_theirs)
+    if by_us == by_them:
+        return by_us, True
+    known = sorted([t for t in shared if t.base != ABSENT], key=_base)
+    if len(known) == len(shared):
+        if by_us == known:
+            return by_them, True
+        if by_them == known:
+            return by_us, True
+    made = _pairwise(shared, by_us, by_them)
+    if made is not None:
+        return made, True
+    if strict or moved[0] & moved[1] or len(known) < len(shared):
+        return (by_them if theirs_first else by_us), False
+    # The sides moved different items: apply the fewer moves to the order of the other side.
+    swap = len(moved[1]) > len(moved[0])
+    few = moved[0] if swap else moved[1]
+    orders = (by_them, by_us) if swap else (by_us, by_them)
+    merged = _MergedItems([triple for triple in orders[0] if id(triple) not in few])
+    merged.insert(orders[1], moved[1] if swap else moved[0])
+    return merged.all(), True
+
+
+def _pairwise(
+    shared: list[Triple], by_us: list[Triple], by_them: list[Triple]
+) -> list[Triple] | None:
+    """Order any two items as on the side that changed their order; None if that is impossible."""
+    known = [[t for t in order if t.base != ABSENT] for order in (by_us, by_them)]
+    apart = _inversions(by_us, _theirs)
+    if len(known[0]) < len(by_us) and _inversions(known[0], _theirs) != apart:
+        return None
+    ours, theirs = _inversions(known[0], _base), _inversions(known[1], _base)
+    if abs(ours - theirs) == apart:  # one side made all changes of the other, and more
+        return by_us if ours > theirs else by_them
+
+    def compare(one: Triple, other: Triple) -> int:
+        found = one.ours - other.ours
+        if found * (one.theirs - other.theirs) > 0 or ABSENT in (one.base, other.base):
+            return found
+        return other.base - one.base  # one side has swapped the two items
+
+    made = sorted(shared, key=cmp_to_key(compare))
+    # The sort has ordered every pair as `compare` does if and only if these counts add up.
+    if _inversions(made, _ours) + _inversions(made, _theirs) != apart:
+        return None
+    changed = _inversions([t for t in made if t.base != ABSENT], _base)
+    return made if 2 * changed == ours + theirs + apart else None
+
+
+def _inversions(items: Sequence[Triple], place: Position) -> int:
+    """Count the pairs of items whose positions, as returned by `place`, are in reverse order."""
+    seen: list[int] = []
+    count = 0
+    for number, at in enumerate(map(place, items)):
+        lower = bisect_left(seen, at)
+        count += number - lower
+        seen.insert(lower, at)
+    return count

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Split a text into items without tokenizing every statement.
+
+Tokenizing a large text takes most of the time of a merge, and most statements are equal in all
+versions. So only statements that differ are tokenized; the syntax tree gives the offsets of nodes
+and values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
+from onnxtext.format.tokens_with_comments import Token
+from onnxtext.format.tree import Tree, grow, top_level
+from onnxtext.merger.texts.text_parts import Items, LazyStatement, fill
+from onnxtext.syntax.grammar.lexer import load_lexer
+
+_BLANKS = " \t\n\v\f\r"
+
+Unread = tuple[int, int, Tree, Token | None]
+"""An untokenized statement: (its offset, offset of the next statement, its tree, its comma)."""
+
+
+def read_model(source: str, model: Model) -> Items:
+    """Return the header, graph, functions and sections of a text as items.
+
+    Args:
+        source: the text.
+        model: its syntax tree.
+    """
+    nodes, values = [], []
+    owners: list[Graph | Function] = [model.graph, *model.functions]
+    for owner in owners:
+        nodes.append(list(lazy_statements(source, owner.nodes, "node")))
+        values.append(list(lazy_statements(source, owner.values, "value_info")))
+    unread = [statement for found in (*nodes, *values) for statement in found]
+    whole = grow(_read_tokens(source, sorted(unread, key=lambda statement: statement[0])))
+    trees = [tree for tree in top_level(whole) if tree.origin in ("graph", "function")]
+    for tree, own_nodes, own_values in zip(trees, nodes, values, strict=True):
+        _insert_lazy(tree.child("body"), "nodes", own_nodes)
+        _insert_lazy(tree.child("values"), "value_infos", own_values)
+    found = Items()
+    fill(found, source, [(tree, None) for tree in top_level(whole)], 0, len(source))
+    return found
+
+
+def lazy_statements(
+    source: str, items: Sequence[Node | ValueInfo], origin: str
+) -> Iterator[Unread]:
+    """Yield the statements of a list without tokenizing them.
+
+    The last statement is skipped, and any statement with a `#` before the next statement, because
+    that may begin a comment.
+    """
+    for item, after in pairwise(items):
+        start, following = item.at, after.at
+        if not 0 <= start < following or source.find("#", start, following) >= 0:
+            continue
+        body = source[start:following].rstrip(_BLANKS)
+        comma = None
+        if origin == "value_info":
+            if body[-1:] != ",":
+                continue
+            comma = Token(",", "COMMA", start + len(body) - 1)
+            body = body[:-1].rstrip(_BLANKS)
+        tree = LazyStatement(origin, "", [Token(body, "", start)], item=item)
+        yield start, following, tree, comma
+
+
+def _read_tokens(source: str, unread: Sequence[Unread]) -> list[Token]:
+    """Return the tokens outside of untokenized statements, and a token for the end."""
+    lexer = load_lexer()
+    tokens: list[Token] = []
+    at = 0
+    for end, following in [*[statement[:2] for statement in unread], (len(source), len(source))]:
+        for terminal, token, start in lexer.read(source, at):
+            if start >= end:
+                break
+            tokens.append(Token(str(token), terminal, start))
+        at = following
+    tokens.append(Token("", "", len(source)))
+    return tokens
+
+
+def _insert_lazy(tree: Tree | None, origin: str, unread: Sequence[Unread]) -> None:
+    """Insert untokenized statements into their list."""
+    found = None if tree is None else tree.child(origin)
+    if found is None or not unread:
+        return
+    parts: list[tuple[int, Tree | Token]] = []
+    for part in found.parts:
+        first = part if isinstance(part, Token) else part.first()
+        assert first is not None
+        parts.append((first.at, part))
+    for start, _, statement, comma in unread:
+        parts.append((start, statement))
+        if comma is not None:
+            parts.append((comma.at, comma))
+    found.parts[:] = [part for _, part in sorted(parts, key=lambda part: part[0])]

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Match the items of three versions of a list.
+
+Everything here takes O(n log n) time, also if all items are equal.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from onnxtext.merger.texts.item_keys import call_of, first_output_of, key_of, kind_of, label_of
+from onnxtext.merger.texts.text_parts import Item, Part
+
+ABSENT = -1
+
+
+@dataclass(slots=True, eq=False)
+class Triple:
+    """The indices of an item in the three versions of a list.
+
+    Attributes:
+        base: index in the common ancestor; `ABSENT` if that version lacks the item.
+        ours: index in our version, or `ABSENT`.
+        theirs: index in their version, or `ABSENT`.
+        replaced: whether a side's item was matched only by its position and
+            `MatchRules.replacement_key`, so that it may be unrelated to the base's item.
+    """
+
+    base: int = ABSENT
+    ours: int = ABSENT
+    theirs: int = ABSENT
+    replaced: bool = False
+
+
+@dataclass(frozen=True)
+class MatchRules:
+    """Functions that identify an item of a list.
+
+    Attributes:
+        content: returns the whole content of an item.
+        key: returns the key of an item, such as its name; None for an item without a key.
+        rename_keys: each returns a property that a renamed item keeps; the most reliable first.
+        replacement_key: returns the property that an item shares with its replacement at the same
+            position.
+    """
+
+    content: Callable[[Any], Hashable]
+    key: Callable[[Any], Hashable]
+    rename_keys: tuple[Callable[[Any], Hashable], ...] = ()
+    replacement_key: Callable[[Any], Hashable] | None = None
+
+
+def text_match_rules(items: Sequence[Item]) -> MatchRules:
+    """Return the rules for matching the items of a list; the kind of its first item decides."""
+
+    def of(key: Callable[[Part], Hashable]) -> Callable[[Item], Hashable]:
+        return lambda item: key(item.part)
+
+    rules = MatchRules(of(lambda part: part.body), of(key_of))
+    if not items or items[0].part.origin not in ("node", "value_info", "metadata_item"):
+        return rules
+    rename_keys = (of(first_output_of), of(label_of), of(call_of))
+    return replace(rules, rename_keys=rename_keys, replacement_key=of(kind_of))
+
+
+def match(
+    base: Sequence[Any], ours: Sequence[Any], theirs: Sequence[Any], rules: MatchRules
+) -> list[Triple]:
+    """Match the items of three lists; return a triple for each distinct item.
+
+    The items of the base come first, in order.
+    """
+    from_ours, by_position_ours = _pair(base, ours, rules)
+    from_theirs, by_position_theirs = _pair(base, theirs, rules)
+    replaced = by_position_ours | by_position_theirs
+    triples = [Triple(at, replaced=at in replaced) for at in range(len(base))]
+    for at, found in enumerate(from_ours):
+        if found != ABSENT:
+            triples[found].ours = at
+    for at, found in enumerate(from_theirs):
+        if found != ABSENT:
+            triples[found].theirs = at
+    new_ours = [at for at, found in enumerate(from_ours) if found == ABSENT]
+    new_theirs = [at for at, found in enumerate(from_theirs) if found == ABSENT]
+    both, _ = _pair(
+        [ours[at] for at in new_ours],
+        [theirs[at] for at in new_theirs],
+        replace(rules, rename_keys=(), replacement_key=None),
+    )
+    partner = {new_ours[found]: new_theirs[at] for at, found in enumerate(both) if found != ABSENT}
+    taken = set(partner.values())
+    triples += [Triple(ABSENT, at, partner.get(at, ABSENT)) for at in new_ours]
+    triples += [Triple(theirs=at) for at in new_theirs if at not in taken]
+    return triples
+
+
+def _pair(
+    base: Sequence[Any], side: Sequence[Any], rules: MatchRules
+) -> tuple[list[int], set[int]]:
+    """Match the items of a side with the base.
+
+    Args:
+        base: the items of the base.
+        side: the items of the side.
+        rules: functions that identify an item.
+
+    Returns:
+        (for each item of the side, its index in the base or `ABSENT`; the base indices that were
+        matched by position and `replacement_key` only)
+    """
+    found = [ABSENT] * len(side)
+    used = [False] * len(base)
+
+    def run(key: Callable[[Any], Hashable], *, unique: bool = False) -> None:
+        places: dict[Hashable, list[int]] = defaultdict(list)
+        for at, item in enumerate(base):
+            if not used[at] and (known := key(item)) is not None:
+                places[known].append(at)
+        if not places:
+            return
+        mine: dict[Hashable, list[int]] = defaultdict(list)
+        for at, item in enumerate(side):
+            if found[at] == ABSENT and (known := key(item)) in places:
+                mine[known].append(at)
+        for known, ats in mine.items():
+            others = places[known]
+            if unique and (len(ats) != 1 or len(others) != 1):
+                continue
+            for at, other in zip(ats, others, strict=False):
+                found[at] = other
+                used[other] = True
+
+    run(rules.content)
+    run(rules.key)
+    for key in rules.rename_keys:
+        run(key, unique=True)
+    if rules.replacement_key is None or not base:
+        return found, set()
+    return found, _pair_neighbours(base, side, found, used, rules.replacement_key)
+
+
+def _pair_neighbours(
+    base: Sequence[Any],
+    side: Sequence[Any],
+    found: list[int],
+    used: list[bool],
+    replacement_key: Callable[[Any], Hashable],
+) -> set[int]:
+    """Match items by position and `replacement_key`; return their positions in the base.
+
+    Two items are at the same position if they directly follow matched items, or are both first.
+    """
+    matched: set[int] = set()
+    before = ABSENT
+    for at, item in enumerate(side):
+        other = before + 1
+        if (
+            found[at] == ABSENT
+            and other < len(base)
+            and not used[other]
+            and (at == 0 or before != ABSENT)
+            and (kind := replacement_key(item)) is not None
+            and kind == replacement_key(base[other])
+            and _end_of_gap(base, side, found, used, at, other)
+        ):
+            found[at] = other
+            used[other] = True
+            matched.add(other)
+        before = found[at]
+    return matched
+
+
+def _end_of_gap(
+    base: Sequence[Any], side: Sequence[Any], found: list[int], used: list[bool], at: int, to: int
+) -> bool:
+    """Whether the items after `at` (in `side`) and `to` (in `base`) match or are both unmatched.
+
+    If only one of the next two items is unmatched, one version has more unmatched items here, and
+    the items at `at` and `to` may be unrelated.
+    """
+    if at + 1 >= len(side) or to + 1 >= len(base):
+        return at + 1 >= len(side) and to + 1 >= len(base)
+    return found[at + 1] == to + 1 or (found[at + 1] == ABSENT and not used[to + 1])

@@ -1,0 +1,348 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Merge texts: constructs part by part, lists item by item."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from onnxtext.format.tree import Tree
+from onnxtext.merger.conflict_markers import Markers
+from onnxtext.merger.texts import construct_rules
+from onnxtext.merger.texts.construct_rules import MergeConflict
+from onnxtext.merger.texts.item_order import Orders
+from onnxtext.merger.texts.match_items import ABSENT, match, text_match_rules
+from onnxtext.merger.texts.merged_tree import Body, Choice, Chunk, Joined, Listed, Writer
+from onnxtext.merger.texts.text_parts import Item, Items, Part, read_list
+from onnxtext.merger.texts.trivia_merge import (
+    merge_blanks,
+    merge_tails,
+    missing_comments,
+    with_comments,
+)
+
+
+class Merger:
+    """Merges three versions of a text.
+
+    Attributes:
+        orders: orders merged lists.
+        notes: warnings for the user.
+        split_all: whether to split constructs that only one side has changed, so that each of their
+            statements can become a conflict.
+        about_comments: number of conflicts that concern comments only.
+    """
+
+    def __init__(self, orders: Orders, *, split_all: bool) -> None:
+        self.orders = orders
+        self.split_all = split_all
+        self.about_comments = 0
+        self.notes: list[str] = []
+
+    def model(self, base: Items, ours: Items, theirs: Items) -> Listed:
+        """Return the merged top-level items of three texts.
+
+        Args:
+            base: the items of the common ancestor; empty if there is none.
+            ours: the items of one version.
+            theirs: the items of the other version.
+        """
+        merged = self._list("", base, ours, theirs)
+        merged.chunks.sort(key=construct_rules.top_level_rank)
+        return merged
+
+    # ---- Lists ------------------------------------------------------------------------------
+
+    def _list(self, origin: str, base: Items, ours: Items, theirs: Items) -> Listed:
+        rules = text_match_rules(base.items)
+        triples = match(base.items, ours.items, theirs.items, rules)
+        chunks: dict[int, Chunk] = {}
+        for triple in triples:
+            chunk = self._chunk(
+                _at(base, triple.base), _at(ours, triple.ours), _at(theirs, triple.theirs)
+            )
+            if chunk is not None:
+                chunks[id(triple)] = chunk
+        order, _ = self.orders.arrange([triple for triple in triples if id(triple) in chunks])
+        made = [chunks[id(triple)] for triple in order]
+        there = [items for items in (ours, theirs, base) if items.opening]
+        brackets = there[0] if there else ours
+        listed = Listed(
+            head=self._head(base, ours, theirs),
+            opening=brackets.opening,
+            behind=_blanks("behind", base, ours, theirs),
+            chunks=made,
+            suffix=_blanks("suffix", base, ours, theirs),
+            closing=brackets.closing,
+            commas=origin not in construct_rules.WITHOUT_COMMAS
+            and (origin != "record" or any(i.comma for i in (*ours.items, *theirs.items))),
+            trailing=_trailing(base, ours, theirs),
+        )
+        _break_evenly(listed)
+        if listed.commas and not any(i.lead == "" for v in (ours, theirs) for i in v.items[1:]):
+            for chunk in listed.chunks[1:]:
+                chunk.lead = chunk.lead or " "  # first on its side, but not first in the merge
+            if listed.opening and not any(v.items and v.items[0].lead for v in (ours, theirs)):
+                for chunk in listed.chunks[:1]:
+                    chunk.lead = chunk.lead.lstrip(" ")  # first in the merge, not on its side
+        return listed
+
+    def _head(self, base: Items, ours: Items, theirs: Items) -> Body:
+        """Merge the parts before the opening bracket of a section or block."""
+        heads = [items.head for items in (base, ours, theirs)]
+        if not any(heads):
+            return ""
+        before, mine, others = [construct_rules.token_texts(head) for head in heads]
+        chosen = ours.head or theirs.head
+        if before == mine and others:
+            chosen = theirs.head
+        elif mine and others and others not in (before, mine):
+            raise MergeConflict
+        return Joined([("", f"{_source_text(chosen)} ")])
+
+    def _chunk(self, base: Item | None, ours: Item | None, theirs: Item | None) -> Chunk | None:
+        """Merge the versions of an item; None if the merge does not have it."""
+        versions = (base, ours, theirs)
+        if ours is None and theirs is None:
+            return None
+        if self._is_outdated_encoding(base, ours, theirs):
+            return None
+        conflict = False
+        body: Body | None
+        try:
+            body = self.part(_part(base), _part(ours), _part(theirs))
+            if body is None and construct_rules.has_new_comments(base, ours or theirs):
+                self.about_comments += construct_rules.can_be_marked(versions)
+                raise MergeConflict
+        except MergeConflict:
+            if not construct_rules.can_be_marked(versions):
+                raise
+            body, conflict = "", True
+        if body is None:
+            return None
+        lead = merge_blanks(*[None if item is None else item.lead for item in versions])
+        tail, more = merge_tails(*[None if item is None else item.tail for item in versions])
+        lead = with_comments(lead, more)
+        if not conflict and any("#" in item.part.body for item in (ours, theirs) if item):
+            writer = Writer(Markers())
+            writer.body(body)
+            lead = with_comments(lead, missing_comments(*versions, writer.text()))
+        return Chunk(lead, body, tail, versions, conflict)
+
+    def _is_outdated_encoding(
+        self, base: Item | None, ours: Item | None, theirs: Item | None
+    ) -> bool:
+        """Whether an item is an encoding section that does not apply to the merge.
+
+        If so, add a note.
+        """
+        item = ours or theirs
+        assert item is not None
+        if item.part.origin != "section" or not item.part.body.startswith("encoding"):
+            return False
+        if len({None if i is None else i.part.body for i in (base, ours, theirs)}) == 1:
+            return False
+        self.notes.append(
+            "the encoding section was left out: it describes the bytes of one side only"
+        )
+        return True
+
+    # ---- Constructs -------------------------------------------------------------------------
+
+    def part(self, base: Part | None, ours: Part | None, theirs: Part | None) -> Body | None:
+        """Return a merged construct; None if all versions lack it or the merge deletes it.
+
+        Raises:
+            MergeConflict: both sides changed the construct in different ways.
+        """
+        before, mine, others = [None if p is None else p.body for p in (base, ours, theirs)]
+        known = [part for part in (base, ours, theirs) if part is not None]
+        if not known:
+            return None
+        origin = known[0].origin
+        if origin == "resource" and construct_rules.is_blob(known[0]):
+            return mine or others  # identified by content; `text_review` drops unused blobs
+        if (
+            not self.split_all
+            or len(known) < 3
+            or before == mine == others
+            or not construct_rules.holds_statements(ours)
+        ):
+            if others in (mine, before):
+                return mine
+            if before == mine:
+                return others
+        if any(construct_rules.punctuation(part) == "" and part.origin != origin for part in known):
+            raise MergeConflict
+        if ours is None or theirs is None or base is None:
+            return self._added_or_removed(base, ours, theirs, origin)
+        if origin in construct_rules.PARTS and not (origin == "training_item" and read_list(ours)):
+            return self._parts(base, ours, theirs, origin)
+        lists = (
+            [read_list(part) for part in (base, ours, theirs)]
+            if origin in construct_rules.LISTS
+            else []
+        )
+        if lists and all(lists):
+            return self._list(origin, *lists)  # type: ignore[arg-type]
+        if origin == "section" and not any(lists):
+            return self._parts(base, ours, theirs, origin)
+        return self._single_part(base, ours, theirs)
+
+    def _added_or_removed(
+        self, base: Part | None, ours: Part | None, theirs: Part | None, origin: str
+    ) -> Body | None:
+        """Merge a construct that at least one version lacks."""
+        allowed = construct_rules.MERGE_IF_BOTH_ADD if base is None else construct_rules.OPTIONAL
+        if origin in allowed:
+            lists = [Items() if p is None else read_list(p) for p in (base, ours, theirs)]
+            if all(items is not None for items in lists):
+                merged = self._list(origin, *lists)  # type: ignore[arg-type]
+                return merged if merged.chunks or base is None else None
+        if ours is not None and theirs is not None and origin in (*construct_rules.GRAPHS, "head"):
+            return self._parts(None, ours, theirs, origin)
+        known = [part for part in (base, ours, theirs) if part is not None]
+        if len(known) == 2 and construct_rules.are_equivalent(known[0], known[1]):
+            return None if base is not None else known[0].body
+        raise MergeConflict
+
+    def _single_part(self, base: Part, ours: Part, theirs: Part) -> Body:
+        """Merge a construct with a single part or positional parts; other constructs as a whole."""
+        versions = (base, ours, theirs)
+        if all(isinstance(part.tree, Tree) for part in versions):
+            children = [part.children() for part in versions]
+            counts = {len(part) for part in children}
+            if counts == {1}:
+                body = self.part(children[0][0], children[1][0], children[2][0])
+                assert body is not None
+                return body
+            if ours.origin in ("names", "outputs", "elements", "element", "attribute_value"):
+                return self._positional(children, versions)
+        before, mine, others = [part.token_texts() for part in versions]
+        if others in (mine, before):
+            return ours.body
+        if before == mine:
+            return theirs.body
+        raise MergeConflict
+
+    def _positional(self, children: Sequence[Sequence[Part]], versions: Sequence[Part]) -> Body:
+        """Merge a positional list, such as the inputs of a node.
+
+        One side may add or remove items at the end.
+        """
+        base, ours, theirs = children
+        if len(ours) != len(base) != len(theirs) and len(ours) != len(theirs):
+            raise MergeConflict
+        longer = theirs if len(ours) == len(base) else ours
+        other = ours if longer is theirs else theirs
+        count = min(len(base), len(longer))
+        if any(
+            [construct_rules.punctuation(part) for part in parts[:count]]
+            != [construct_rules.punctuation(p) for p in base[:count]]
+            for parts in children
+        ):
+            raise MergeConflict
+        if construct_rules.token_texts(other[count:]) != construct_rules.token_texts(base[count:]):
+            raise MergeConflict
+        made: list[tuple[str, Body]] = []
+        at = versions[1].start
+        for old, mine, others in zip(base[:count], ours, theirs, strict=False):
+            body = self.part(old, mine, others)
+            assert body is not None
+            made.append((mine.source[at : mine.start], body))
+            at = mine.end
+        if len(longer) > count:
+            whole = versions[2] if longer is theirs else versions[1]
+            made.append(
+                (
+                    whole.source[longer[count - 1].end : longer[count].start],
+                    whole.source[longer[count].start : whole.end],
+                )
+            )
+        return Joined(made)
+
+    def _parts(self, base: Part | None, ours: Part, theirs: Part, origin: str) -> Body:
+        """Merge a construct part by part, in the order of the side that changed the order."""
+        versions = [
+            {} if part is None else construct_rules.roles_of(part) for part in (base, ours, theirs)
+        ]
+        construct_rules.check_dependent_parts(origin, *versions)
+        first, second = versions[1], versions[2]
+        if list(versions[0]) == list(first):
+            first, second = second, first
+        order = list(first)
+        before = ""
+        for role in second:
+            if role not in first:
+                order.insert(order.index(before) + 1 if before in order else 0, role)
+            before = role
+        made: list[tuple[str, Body]] = []
+        before = ""
+        for role in order:
+            found = [version.get(role) for version in versions]
+            parts = [None if entry is None else entry[1] for entry in found]
+            body = self._role(parts, origin)
+            if body is not None:
+                glue = merge_blanks(*[None if entry is None else entry[0] for entry in found])
+                if before == "decorators" and made and not glue:
+                    glue = _behind_decorators(versions)  # first on its side, but not in the merge
+                before = role
+                made.append((glue if made else glue.lstrip(), body))
+        return Joined(made)
+
+    def _role(self, parts: list[Part | None], origin: str) -> Body | None:
+        try:
+            return self.part(*parts)
+        except MergeConflict:
+            if origin not in construct_rules.GRAPHS:
+                raise
+            base, ours, theirs = [None if part is None else part.body for part in parts]
+            return Choice((base, ours, theirs))
+
+
+def _behind_decorators(versions: Sequence[dict[str, tuple[str, Part]]]) -> str:
+    """Return the whitespace behind the decorators of a construct."""
+    for version in versions[1:]:
+        roles = list(version)
+        if "decorators" in roles[:-1]:
+            return version[roles[roles.index("decorators") + 1]][0]
+    return " "
+
+
+def _at(items: Items, at: int) -> Item | None:
+    return None if at == ABSENT else items.items[at]
+
+
+def _part(item: Item | None) -> Part | None:
+    return None if item is None else item.part
+
+
+def _source_text(parts: Sequence[Part]) -> str:
+    return parts[0].source[parts[0].start : parts[-1].end]
+
+
+def _blanks(which: str, base: Items, ours: Items, theirs: Items) -> str:
+    versions = (base, ours, theirs)
+    have_brackets = any(items.opening for items in versions)
+    return merge_blanks(
+        *[getattr(i, which) if i.opening or not have_brackets else None for i in versions]
+    )
+
+
+def _trailing(base: Items, ours: Items, theirs: Items) -> bool:
+    """Whether a comma follows the last item of the merge."""
+    before, mine, others = [v.items[-1].comma if v.items else None for v in (base, ours, theirs)]
+    return bool(others if mine in (None, before) and others is not None else mine)
+
+
+def _break_evenly(listed: Listed) -> None:
+    """Put every item on its own line if at least half of them already are."""
+    leads = [chunk.lead for chunk in listed.chunks]
+    broken = next((lead for lead in leads if "\n" in lead), None)
+    if broken is None or sum("\n" in lead for lead in leads[1:]) * 2 < len(leads[1:]):
+        return
+    line = "\n" + broken.rpartition("\n")[2]
+    for chunk in listed.chunks if listed.opening else listed.chunks[1:]:
+        if "\n" not in chunk.lead and "#" not in chunk.lead:
+            chunk.lead = line
+    if listed.closing and "\n" not in listed.suffix:
+        listed.suffix += line.removesuffix("  ")

@@ -1,0 +1,282 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tree of a merged text with its conflicts, and a writer for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Union
+
+from onnxtext.merger.conflict_markers import Markers
+from onnxtext.merger.texts.text_parts import Item
+
+Body = Union[str, "Joined", "Choice", "Listed"]
+Versions = tuple[str | None, str | None, str | None]
+"""A text in the base, in ours and in theirs; None if the version lacks the text."""
+
+
+@dataclass(slots=True)
+class Joined:
+    """A construct that was merged part by part.
+
+    Attributes:
+        parts: (whitespace and comments before the part, the part), in order.
+    """
+
+    parts: list[tuple[str, Body]]
+
+
+@dataclass(slots=True)
+class Choice:
+    """A part of a construct that both sides changed in different ways."""
+
+    versions: Versions
+
+
+@dataclass(slots=True, eq=False)
+class Chunk:
+    """An item of a merged list.
+
+    Attributes:
+        lead: comments and whitespace before the item, as in `Item`.
+        body: the item itself; "" for a conflict.
+        tail: whitespace and a comment after the item on its line, as in `Item`.
+        versions: the item in the base, in ours and in theirs.
+        conflict: whether both sides changed the item in different ways.
+        forced: whether the item is a conflict only because of a semantic conflict, such as an
+            undefined name.
+        dropped: whether the item is a blob that the merge does not need.
+    """
+
+    lead: str
+    body: Body
+    tail: str
+    versions: tuple[Item | None, Item | None, Item | None]
+    conflict: bool = False
+    forced: bool = False
+    dropped: bool = False
+
+    @property
+    def origin(self) -> str:
+        """The grammar rule of the item."""
+        return next(item for item in self.versions if item is not None).part.origin
+
+
+@dataclass(slots=True, eq=False)
+class Listed:
+    """A merged list.
+
+    Attributes:
+        head: the parts of the construct before the opening bracket.
+        opening: the opening bracket.
+        behind: comment and whitespace behind the opening bracket on its line.
+        chunks: the items, in order.
+        suffix: comments and whitespace before the closing bracket.
+        closing: the closing bracket.
+        commas: whether commas separate the items.
+        trailing: whether a comma follows the last item.
+    """
+
+    head: Body
+    opening: str
+    behind: str
+    chunks: list[Chunk]
+    suffix: str
+    closing: str
+    commas: bool
+    trailing: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkSpan:
+    """The position of a chunk in the written text.
+
+    Attributes:
+        start: offset of its first token.
+        end: offset behind its last token.
+        chunk: the chunk.
+        listed: the list that has the chunk.
+    """
+
+    start: int
+    end: int
+    chunk: Chunk
+    listed: Listed
+
+
+@dataclass(slots=True)
+class Writer:
+    """Writes a merged tree as text.
+
+    Attributes:
+        markers: format of conflict markers; None to resolve conflicts to ours.
+        out: the text so far.
+        placed: spans of the chunks, inner before outer ones.
+        conflicts: number of conflicts written.
+    """
+
+    markers: Markers | None = None
+    out: list[str] = field(default_factory=list)
+    placed: list[ChunkSpan] = field(default_factory=list)
+    conflicts: int = 0
+    _size: int = 0  # characters written
+    _open: bool = False  # whether a line end must follow, after a comment or marker
+    _last: str = "\n"  # the last character
+    _indent: str = ""  # indentation of the current line
+
+    def text(self) -> str:
+        """Return the written text."""
+        return "".join(self.out)
+
+    def body(self, body: Body) -> None:
+        """Write a merged construct."""
+        match body:
+            case str():
+                self._tokens(body)
+            case Joined():
+                for glue, part in body.parts:
+                    self._blanks(glue)
+                    self.body(part)
+            case Choice():
+                self._choice(body)
+            case Listed():
+                self.listed(body)
+
+    def listed(self, listed: Listed) -> None:
+        """Write a merged list with its brackets."""
+        self.body(listed.head)
+        self._tokens(listed.opening)
+        self._blanks(listed.behind)
+        shown = [c for c in listed.chunks if self.markers or not c.conflict or c.versions[1]]
+        indent = self._indent
+        broken = self.markers is not None and any(c.conflict or c.forced for c in shown)
+        for number, chunk in enumerate(shown):
+            comma = listed.commas and (number + 1 < len(shown) or listed.trailing)
+            own_line = listed.opening and broken and "\n" not in chunk.lead
+            lead = f"{chunk.lead.rstrip(' ')}\n{indent}  " if own_line else chunk.lead
+            self._chunk(chunk, lead, listed, "," if comma else "")
+        flat = listed.closing and broken and "\n" not in listed.suffix
+        self._blanks(f"{listed.suffix.rstrip(' ')}\n{indent}" if flat else listed.suffix)
+        self._tokens(listed.closing)
+
+    def _chunk(self, chunk: Chunk, lead: str, listed: Listed, comma: str) -> None:
+        if (chunk.conflict or chunk.forced) and self.markers is not None:
+            self._marked(chunk, lead, comma)
+            return
+        body, tail = chunk.body, chunk.tail
+        if chunk.conflict:
+            ours = chunk.versions[1]
+            assert ours is not None
+            lead, body, tail = ours.lead, ours.part.body, ours.tail
+        self._blanks(lead)
+        start = self._size
+        self.body(body)
+        self.placed.append(ChunkSpan(start, self._size, chunk, listed))
+        self._write(comma)
+        self._blanks(tail)
+
+    def _marked(self, chunk: Chunk, lead: str, comma: str) -> None:
+        """Write a conflict, after the comments and blank lines that all versions have before it."""
+        leads = {item.lead for item in chunk.versions if item is not None}
+        shared = leads.pop() if len(leads) == 1 else ""
+        cut = shared.rfind("\n") + 1
+        self._blanks(shared[:cut])
+        indent = lead.rpartition("\n")[2] if "\n" in lead else ""
+        base, ours, theirs = [_lines(item, comma, cut, indent) for item in chunk.versions]
+        self._conflict(base, ours, theirs)
+
+    def _choice(self, choice: Choice) -> None:
+        base, ours, theirs = choice.versions
+        if self.markers is None:
+            self._tokens(ours or "")
+        else:
+            self._conflict(*[f"{text}\n" if text else "" for text in (base, ours, theirs)])
+
+    def _conflict(self, base: str, ours: str, theirs: str) -> None:
+        assert self.markers is not None
+        if self._last != "\n":
+            self._write("\n")
+        self._write(self.markers.lines(base, ours, theirs))
+        self.conflicts += 1
+        self._open = True
+
+    def _tokens(self, text: str) -> None:
+        """Write text that begins and ends with tokens."""
+        if not text:
+            return
+        if self._open:
+            self._write("\n")
+        elif _is_wordlike(self._last) and _is_wordlike(text[0]):
+            self._write(" ")
+        self._write(text)
+        self._open = False
+
+    def _blanks(self, text: str) -> None:
+        """Write whitespace and comments; first end the line of an earlier comment or marker."""
+        if self._open and "\n" not in text and "#" not in text:
+            return  # the line end that follows separates the tokens
+        if not text:
+            return
+        if self._open and text.lstrip(" \t\r")[:1] != "\n":
+            self._write("\n")
+            self._open = False
+        line = text.rpartition("\n")
+        self._open = "#" in line[2] or (self._open and not line[1])
+        self._write(text)
+
+    def _write(self, text: str) -> None:
+        if text:
+            self.out.append(text)
+            self._size += len(text)
+            line = text.rpartition("\n")
+            if line[1]:
+                self._indent = line[2][: len(line[2]) - len(line[2].lstrip(" \t"))]
+            self._last = text[-1]
+
+
+def _lines(item: Item | None, comma: str, cut: int, indent: str) -> str:
+    """Format a version of a conflict as whole lines.
+
+    Args:
+        item: the version.
+        comma: the separator behind the version, or "".
+        cut: number of characters of the lead that are written before the conflict.
+        indent: the indentation for a version that does not begin a line.
+    """
+    if item is None:
+        return ""
+    lead = item.lead[cut:]
+    if not cut:
+        lead = lead.lstrip("\r\n") if "\n" in lead else indent
+    return f"{lead}{item.part.body}{comma}{item.tail}\n"
+
+
+def _is_wordlike(character: str) -> bool:
+    return character.isalnum() or character in "_\"'-"
+
+
+def all_chunks(listed: Listed) -> Iterator[tuple[Listed, Chunk]]:
+    """Yield (list, chunk) for each chunk of a list and of nested lists outside of conflicts."""
+    for chunk in listed.chunks:
+        yield listed, chunk
+        if not chunk.conflict:
+            for inner in _lists_in(chunk.body):
+                yield from all_chunks(inner)
+
+
+def _lists_in(body: Body) -> Iterator[Listed]:
+    stack: list[Body] = [body]
+    while stack:
+        found = stack.pop()
+        if isinstance(found, Listed):
+            yield found
+            stack.append(found.head)
+        elif isinstance(found, Joined):
+            stack += [part for _, part in found.parts]
+
+
+def write(listed: Listed, markers: Markers | None) -> Writer:
+    """Write a merged text and return its writer; without markers, resolve conflicts to ours."""
+    writer = Writer(markers)
+    writer.listed(listed)
+    return writer

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Add the comments of merged texts to a text that was printed from the merged model."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Hashable, Sequence
+
+from onnxtext.ast.model import Graph, Model
+from onnxtext.ast.visit import walk_graphs
+from onnxtext.format.tokens_with_comments import read_tokens
+from onnxtext.merger.texts.text_parts import comments_in
+from onnxtext.merger.texts.trivia_merge import kept_comments
+from onnxtext.merger.texts.verify_merged_text import parse_or_none
+from onnxtext.source import Source
+from onnxtext.syntax.parse import parse_model
+
+Version = tuple[str, Model]
+"""A text and its syntax tree."""
+_END = None
+"""The key of comments behind the last statement."""
+
+
+def add_comments(text: str, base: str, ours: Version, theirs: Version) -> str:
+    """Return a text with the comments that a merge keeps, each above its statement.
+
+    Comments whose statement is not in the text go to the top.
+
+    Args:
+        text: a valid text; all its comments are from the versions.
+        base: the text of the common ancestor.
+        ours: one version.
+        theirs: the other version.
+    """
+    needed = kept_comments(comments_in(base), comments_in(ours[0]), comments_in(theirs[0]))
+    needed -= comments_in(text)
+    if not needed:
+        return text
+    placed: dict[Hashable, list[str]] = defaultdict(list)
+    for version in (ours, theirs):
+        for comment, key in _comment_anchors(*version):
+            if needed[comment] > 0:
+                needed[comment] -= 1
+                placed[key].append(comment)
+    return _insert(text, placed)
+
+
+def restore_comments(text: str, before: Version, edited: Model) -> str:
+    """Return an edited text with the comments that it has lost, each above its statement.
+
+    If its statement was removed, a comment on the statement's line is left out, and a comment above
+    the statement goes to the next statement.
+
+    Args:
+        text: the text of the edited model.
+        before: the text before the edit.
+        edited: the edited syntax tree; unchanged statements have offsets in the text before.
+    """
+    lost = comments_in(before[0]) - comments_in(text)
+    if not lost:
+        return text
+    kept = dict(_statements(edited))
+    old = sorted([at for at, _ in _statements(before[1])])
+    ats = sorted(kept)
+    placed: dict[Hashable, list[str]] = defaultdict(list)
+    for token in read_tokens(before[0]):
+        for comment in token.lead:
+            if lost[comment.text] > 0:
+                lost[comment.text] -= 1
+                at = bisect_left(ats, comment.at)
+                placed[kept[ats[at]] if at < len(ats) else _END].append(comment.text)
+        if token.trail is not None and lost[token.trail.text] > 0:
+            at = old[max(bisect_right(old, token.trail.at) - 1, 0)]
+            if at in kept:
+                lost[token.trail.text] -= 1
+                placed[kept[at]].append(token.trail.text)
+    return _insert(text, placed) if placed else text
+
+
+def _comment_anchors(text: str, model: Model) -> list[tuple[str, Hashable]]:
+    """Return each comment of a text with the key of its statement."""
+    starts = sorted(_statements(model), key=lambda found: found[0])
+    ats = [at for at, _ in starts]
+    found: list[tuple[str, Hashable]] = []
+    for token in read_tokens(text):
+        for comment in token.lead:
+            at = bisect_left(ats, comment.at)
+            found.append((comment.text, starts[at][1] if at < len(starts) else _END))
+        if token.trail is not None:
+            at = bisect_right(ats, token.trail.at) - 1
+            found.append((token.trail.text, starts[max(at, 0)][1]))
+    return found
+
+
+def _statements(model: Model) -> list[tuple[int, Hashable]]:
+    """Return each statement's offset, and a key that identifies the statement in all versions."""
+    found: list[tuple[int, Hashable]] = []
+    for owner in walk_graphs(model):
+        kind = "graph" if isinstance(owner, Graph) else "function"
+        found.append((owner.at, (kind, owner.name)))
+        found += [(node.at, ("node", node.outputs or node.op_type)) for node in owner.nodes]
+        for value in (*owner.inputs, *owner.outputs, *owner.values):
+            found.append((value.at, ("value", value.name)))
+    return [(at, key) for at, key in found if at >= 0]
+
+
+def _insert(text: str, placed: dict[Hashable, list[str]]) -> str:
+    """Insert comments above the statements with their keys.
+
+    If the text then parses to another model, insert the comments at the top instead.
+    """
+    model = parse_model(Source(text, "<merge>"))
+    if not text.endswith("\n"):
+        text += "\n"
+    lines: dict[int, list[str]] = defaultdict(list)
+    rest = dict(placed)
+    at_end = rest.pop(_END, [])
+    for at, key in _statements(model):
+        if key in rest:
+            lines[text.rfind("\n", 0, at) + 1] += rest.pop(key)
+    lines[0] = [comment for comments in rest.values() for comment in comments] + lines[0]
+    made: list[str] = []
+    last = 0
+    for start in sorted(lines):
+        indent = text[start : start + len(text[start:]) - len(text[start:].lstrip(" "))]
+        made += [text[last:start], *[f"{indent}{comment}\n" for comment in lines[start]]]
+        last = start
+    result = "".join([*made, text[last:], *[f"{comment}\n" for comment in at_end]])
+    if parse_or_none(result) == model:
+        return result
+    everything: Sequence[str] = [c for comments in placed.values() for c in comments]
+    return "".join([*[f"{comment}\n" for comment in everything], text])

@@ -1,0 +1,315 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Merge texts: as models if they are valid, otherwise line by line.
+
+The models and the texts are merged separately. The merged text keeps comments, layout and
+spelling. If it parses to the merged model, it is the result; otherwise the merged model is printed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+
+from onnxtext.ast.model import Model
+from onnxtext.diagnostics import OnnxTextError
+from onnxtext.merger.conflict_markers import Markers, join_versions, whole_conflict
+from onnxtext.merger.line_merge import merge_lines
+from onnxtext.merger.models.canonical_models import Known, lift, lower_all
+from onnxtext.merger.models.merge_messages import ModelMerger
+from onnxtext.merger.models.model_review import Models, both_defined, review_models
+from onnxtext.merger.texts.construct_rules import MergeConflict
+from onnxtext.merger.texts.item_order import Orders
+from onnxtext.merger.texts.lazy_read import read_model
+from onnxtext.merger.texts.merge_constructs import Merger
+from onnxtext.merger.texts.merged_tree import write
+from onnxtext.merger.texts.reprint_comments import add_comments
+from onnxtext.merger.texts.text_parts import Items
+from onnxtext.merger.texts.text_review import NeedsFullSplit, Reviewed, Unmergeable, review
+from onnxtext.merger.texts.verify_merged_text import accepts, lower_text, lower_tree
+from onnxtext.proto.encode.lower_error import LowerError
+from onnxtext.proto.generic_records import RecordError
+from onnxtext.source import Source
+from onnxtext.syntax.parse import parse_model
+
+Merged = tuple[str, int, list[str]]
+"""A text, its number of conflicts, and warnings for the user."""
+_NONE: Mapping[str, bytes | memoryview] = MappingProxyType({})
+
+
+def merge_texts(
+    base: str,
+    ours: str,
+    theirs: str,
+    markers: Markers,
+    resources: Mapping[str, bytes | memoryview] = _NONE,
+) -> Merged:
+    """Merge three texts: as models if they are valid, otherwise line by line.
+
+    Args:
+        base: the common ancestor; empty if there is none.
+        ours: one version.
+        theirs: the other version.
+        markers: format of conflict markers.
+        resources: blobs that are not in the texts, by digest.
+
+    Returns:
+        (merged text, number of conflicts, warnings for the user)
+    """
+    reason = "a version is nested too deeply"
+    named = zip((base, ours, theirs), markers.labels, strict=True)
+    try:
+        models = [parse_model(Source(text, name)) for text, name in named if text.strip()]
+        if ours.strip() and theirs.strip():
+            return _merge_statements((base, ours, theirs), models, markers, resources)
+        reason = "a version is empty"
+    except OnnxTextError as error:
+        where = error.diagnostics[0].where()
+        reason = f"a version is not a valid text ({where}: {error.diagnostics[0].message})"
+    except (MergeConflict, Unmergeable):
+        reason = "the versions could not be merged statement by statement"
+    except RecursionError:
+        pass
+    text, conflicts, by_git = merge_lines(base, ours, theirs, markers)
+    notes = [
+        f"{reason}; merged line by line"
+        if by_git
+        else f"{reason}, and `git merge-file` failed: the whole texts are one conflict"
+    ]
+    if not conflicts and not _parses(text) and _parses(ours) and _parses(theirs):
+        text, conflicts = whole_conflict(base, ours, theirs, markers), 1
+    return text, conflicts, notes
+
+
+def _merge_statements(
+    written: Sequence[str],
+    models: Sequence[Model],
+    markers: Markers,
+    resources: Mapping[str, bytes | memoryview],
+) -> Merged:
+    *before, mine, others = models
+    trees = [before[0] if before else None, mine, others]
+    texts = list(written)
+    notes: list[str] = []
+    if mine.presence != others.presence:
+        notes.append(
+            "the headers of ours and theirs differ in `onnxtext` or `explicit`, which determine "
+            "how empty fields of the merged statements are stored"
+        )
+    try:
+        versions, known = lower_all(trees, resources)
+    except (LowerError, RecordError) as error:
+        proposal = propose(texts, models, markers, notes, Orders())
+        notes.append(f"the merged text was not verified against the merged model: {error}")
+        return proposal.text, proposal.conflicts, _limit_notes(notes)
+    # Swap the sides if necessary, so that the result does not depend on their order.
+    if (versions[2], texts[2]) < (versions[1], texts[1]):
+        texts[1:], trees[1:], versions[1:] = texts[:0:-1], trees[:0:-1], versions[:0:-1]
+        markers = replace(markers, swapped=True)
+    merge = _Merge(texts, trees, versions, known, markers, notes)
+    text, conflicts = merge.run()
+    return text, conflicts, _limit_notes(list(dict.fromkeys(notes)))
+
+
+# ---- Texts ----------------------------------------------------------------------------------
+
+
+@dataclass
+class _Proposal:
+    """The merge of texts, before it is compared with the merge of models.
+
+    Attributes:
+        text: the merged text with conflict markers.
+        conflicts: number of conflicts.
+        plain: the text with conflicts resolved to ours.
+        about_comments: number of conflicts that concern comments only.
+        marked: the text with the markers that `resolve` reads; "" without conflicts.
+    """
+
+    text: str
+    conflicts: int
+    plain: Reviewed
+    about_comments: int
+    marked: str
+
+
+# Lines around the versions of a conflict; no valid text contains the character NUL.
+_OURS, _THEIRS, _END = "\x00<", "\x00=", "\x00>"
+
+
+class _ResolvableMarkers(Markers):
+    """Conflict markers that differ from all lines of valid texts."""
+
+    def lines(self, base: str, ours: str, theirs: str) -> str:
+        """Return a conflict without the version of the base."""
+        return f"{_OURS}\n{ours}{_THEIRS}\n{theirs}{_END}"
+
+
+def propose(
+    texts: Sequence[str],
+    models: Sequence[Model],
+    markers: Markers,
+    notes: list[str],
+    orders: Orders,
+) -> _Proposal:
+    """Merge texts statement by statement.
+
+    Raises:
+        MergeConflict: no markers fit around a conflict.
+        Unmergeable: the merged text does not parse.
+    """
+    there = [text for text in texts if text.strip()]
+    for split_all in (False, True):
+        read = [read_model(text, model) for text, model in zip(there, models, strict=True)]
+        if len(read) < 3:
+            read.insert(0, Items())
+        merger = Merger(orders, split_all=split_all)
+        listed = merger.model(*read)
+        try:
+            plain = review(listed, models[-2], models[-1], merger.notes, split_all=split_all)
+            break
+        except NeedsFullSplit:
+            continue
+    notes += merger.notes
+    writer = write(listed, markers)
+    marked = ""
+    if writer.conflicts:
+        marked = write(listed, _ResolvableMarkers()).text()
+    return _Proposal(writer.text(), writer.conflicts, plain, merger.about_comments, marked)
+
+
+def resolve(text: str) -> tuple[str, str]:
+    """Return (text resolved to ours, text resolved to theirs) of a merge (`_Proposal.marked`)."""
+    ours: list[str] = []
+    theirs: list[str] = []
+    within = _END
+    for line in text.split("\n"):
+        if line in (_OURS, _THEIRS, _END):
+            within = line
+            continue
+        if within != _THEIRS:
+            ours.append(line)
+        if within != _OURS:
+            theirs.append(line)
+    return "\n".join(ours), "\n".join(theirs)
+
+
+# ---- Models ---------------------------------------------------------------------------------
+
+
+@dataclass
+class _Merge:
+    """A merge of valid texts.
+
+    Attributes:
+        texts: the base, ours and theirs.
+        trees: their syntax trees.
+        versions: their canonical bytes, with marks instead of data.
+        known: the data that the marks replace.
+        markers: format of conflict markers.
+        notes: receives warnings for the user.
+    """
+
+    texts: Sequence[str]
+    trees: Sequence[Model | None]
+    versions: Sequence[bytes]
+    known: Known
+    markers: Markers
+    notes: list[str] = field(default_factory=list)
+
+    def run(self) -> tuple[str, int]:
+        """Merge the texts; return the text and its number of conflicts."""
+        base, ours, theirs = self.versions
+        orders = Orders()
+        merger = ModelMerger(orders)
+        resolved = merger.model(base, ours, theirs)
+        notes: list[str] = []
+        try:
+            proposal = propose(self.texts, self.models, self.markers, notes, orders)
+        except (MergeConflict, Unmergeable):
+            proposal = None
+        if (
+            proposal is not None
+            and not proposal.conflicts
+            and not merger.ambiguous
+            and proposal.plain.fits
+            and resolved[0] == resolved[1] == self._lowered(proposal)
+            and not both_defined(resolved[0], ours, theirs)
+        ):
+            self.notes += notes
+            return proposal.text, 0
+        found: list[str] = []
+        resolved = review_models(merger, resolved, self.versions, self.sides, self.known, found)
+        if proposal is not None and self._agrees(proposal, resolved, merger.ambiguous):
+            self.notes += notes
+            return proposal.text, proposal.conflicts
+        self.notes += found
+        return self._printed(resolved, merger.ambiguous)
+
+    @property
+    def models(self) -> list[Model]:
+        """The syntax trees of the nonempty versions."""
+        return [tree for tree in self.trees if tree is not None]
+
+    @property
+    def sides(self) -> list[Model]:
+        """The syntax trees of ours and theirs."""
+        return self.models[-2:]
+
+    def _lowered(self, proposal: _Proposal) -> bytes | None:
+        return lower_tree(proposal.plain.tree, proposal.text, self.known, self.models)
+
+    def _agrees(self, proposal: _Proposal, resolved: Models, ambiguous: bool) -> bool:
+        """Whether the model of the merged text is the merge of the models."""
+        clean = resolved[0] == resolved[1] and not ambiguous
+        if not proposal.conflicts:
+            return clean and self._lowered(proposal) == resolved[0]
+        if clean and proposal.conflicts > proposal.about_comments:
+            return False
+        both = [lower_text(text, self.known, self.models) for text in resolve(proposal.marked)]
+        if both[0] is None or both[1] is None:
+            return False
+        if not ambiguous and not clean and both[0] == both[1]:
+            return False
+        return accepts((both[0], both[1]), resolved, self.versions[1], self.versions[2])
+
+    def _printed(self, resolved: Models, ambiguous: bool) -> tuple[str, int]:
+        """Print the merge of models."""
+        base, ours, theirs = self.texts
+        if ambiguous and resolved[0] == resolved[1]:
+            return whole_conflict(base, ours, theirs, self.markers), 1
+        texts = {model: self._print(model) for model in dict.fromkeys(resolved)}
+        mine, others, before = [texts[model] for model in resolved]
+        if len(texts) == 1:
+            return mine, 0
+        return join_versions(before, mine, others, self.markers)
+
+    def _print(self, data: bytes) -> str:
+        from onnxtext.printer import print_model
+
+        model = lift(data, self.known, self.models)
+        mine, others = self.sides
+        model.encoding_habits = (
+            mine.encoding_habits if mine.encoding_habits == others.encoding_habits else ()
+        )
+        model.metadata_left_out = mine.metadata_left_out or others.metadata_left_out
+        model.resources_left_out = mine.resources_left_out or others.resources_left_out
+        before, *texts = self.texts
+        return add_comments(print_model(model), before, (texts[0], mine), (texts[1], others))
+
+
+def _limit_notes(notes: list[str]) -> list[str]:
+    """Shorten a list of notes to `_MOST_NOTES`."""
+    more = len(notes) - _MOST_NOTES
+    return notes if more <= 0 else [*notes[:_MOST_NOTES], f"and {more} more of this kind"]
+
+
+_MOST_NOTES = 20
+
+
+def _parses(text: str) -> bool:
+    try:
+        parse_model(Source(text, "<merge>"))
+    except (OnnxTextError, RecursionError):
+        return False
+    return True

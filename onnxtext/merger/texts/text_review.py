@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Find semantic conflicts in a merge of texts.
+
+A statement with an error that exists in neither side becomes a conflict. Nodes that use a value
+before its definition are moved behind the definition.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from onnxtext.ast.model import Model
+from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.finding import Finding
+from onnxtext.checker.context.scopes import Scope
+from onnxtext.diagnostics import OnnxTextError
+from onnxtext.merger.conflict_markers import Markers
+from onnxtext.merger.semantic_conflicts import find, identity, issues_of, sorted_nodes, subject_of
+from onnxtext.merger.texts.construct_rules import BLOB, CONTAINERS, STATEMENTS
+from onnxtext.merger.texts.merged_tree import Chunk, ChunkSpan, Listed, all_chunks, write
+from onnxtext.source import Source
+from onnxtext.syntax.parse import parse_model
+
+_MOST_ROUNDS = 8
+
+
+class Unmergeable(Exception):
+    """The merged text does not parse, and no conflict around its errors can be marked."""
+
+
+class NeedsFullSplit(Exception):
+    """A statement to mark or move is inside a construct that was merged as a whole."""
+
+
+@dataclass(frozen=True)
+class Reviewed:
+    """A merge whose semantic conflicts are all marked.
+
+    Attributes:
+        text: the merged text, with conflicts resolved to ours.
+        tree: its syntax tree.
+        fits: whether the merge had no new semantic conflicts.
+    """
+
+    text: str
+    tree: Model
+    fits: bool
+
+
+def review(
+    listed: Listed, ours: Model, theirs: Model, notes: list[str], *, split_all: bool
+) -> Reviewed:
+    """Mark semantic conflicts in a merge and sort its nodes.
+
+    Args:
+        listed: the merged model; changed in place.
+        ours: our version.
+        theirs: their version.
+        notes: receives warnings for the user.
+        split_all: whether the merge was made with `Merger.split_all`.
+
+    Raises:
+        Unmergeable: the merged text does not parse.
+        NeedsFullSplit: the merge must be repeated with `Merger.split_all`.
+    """
+    _drop_unneeded_blobs(listed)
+    sides = (ours, theirs)
+    known: set[tuple[str, str]] | None = None
+    tried = False
+    for _ in range(_MOST_ROUNDS):
+        writer = write(listed, None)
+        text = writer.text()
+        try:
+            model = parse_model(Source(text, "<merge>"))
+        except OnnxTextError as error:
+            _mark_broken(error, _ChunkSpans(writer.placed, split_all), notes)
+            continue
+        subject = subject_of(model)
+        findings = list(find(subject, sides))
+        if not findings:
+            return Reviewed(text, model, True)
+        if known is None:
+            known = issues_of(sides)
+        new = [finding for finding in findings if identity(finding) not in known]
+        places = _ChunkSpans(writer.placed, split_all)
+        disordered = [finding for finding in new if finding.slug == "node-order"]
+        sorted_all = bool(disordered) and not tried and _sort(subject, disordered, places)
+        tried = tried or bool(disordered)
+        for finding in new:
+            if not sorted_all or finding.slug != "node-order":
+                known.add(identity(finding))
+                _mark(finding, places, notes)
+        if not sorted_all:
+            return Reviewed(text, model, not new)
+    raise Unmergeable
+
+
+# ---- Places ---------------------------------------------------------------------------------
+
+
+class _ChunkSpans:
+    """Finds the chunks of a written text by offset."""
+
+    def __init__(self, placed: Sequence[ChunkSpan], split_all: bool) -> None:
+        self.split_all = split_all
+        self._placed = sorted(placed, key=lambda place: (place.start, -place.end))
+        self._starts = [place.start for place in self._placed]
+        self._parents: list[int] = []
+        open_places: list[int] = []
+        for number, place in enumerate(self._placed):
+            while open_places and self._placed[open_places[-1]].end < place.end:
+                open_places.pop()
+            self._parents.append(open_places[-1] if open_places else -1)
+            open_places.append(number)
+
+    def around(self, offset: int) -> Iterator[ChunkSpan]:
+        """Return the chunks around an offset, inner ones first."""
+        at = bisect_right(self._starts, offset) - 1
+        while at >= 0:
+            place = self._placed[at]
+            if place.end >= offset:
+                yield place
+            at = self._parents[at]
+
+
+def _mark(finding: Finding, places: _ChunkSpans, notes: list[str]) -> None:
+    """Mark the statements of a finding as conflicts.
+
+    If some of them differ between the versions, mark only these.
+    """
+    found: dict[int, Chunk] = {}
+    for place in finding.places:
+        at = getattr(place.item, "at", -1)
+        around = next((p for p in places.around(at) if _is_statement(p.chunk)), None)
+        if around is not None:
+            _check_split(around, at, places)
+            found[id(around.chunk)] = around.chunk
+    changed = [chunk for chunk in found.values() if not _is_same(chunk)] or found.values()
+    for chunk in changed:
+        chunk.forced = True
+    notes.append(f"{finding.message} (only in the merge, not in ours or theirs)")
+
+
+def _check_split(place: ChunkSpan, at: int, places: _ChunkSpans) -> None:
+    """Raise NeedsFullSplit if an offset may be in a nested statement that was not split off."""
+    holds = place.chunk.origin in CONTAINERS or place.chunk.origin == "node"
+    if not places.split_all and at != place.start and holds:
+        raise NeedsFullSplit
+
+
+def _is_statement(chunk: Chunk) -> bool:
+    return chunk.origin in STATEMENTS
+
+
+def _is_same(chunk: Chunk) -> bool:
+    """Whether a statement is equal in all versions."""
+    return len({None if item is None else item.part.body for item in chunk.versions}) == 1
+
+
+def _mark_broken(error: OnnxTextError, places: _ChunkSpans, notes: list[str]) -> None:
+    """Mark the statements with syntax errors as conflicts."""
+    marked = False
+    for diagnostic in error.diagnostics:
+        for label in diagnostic.labels[:1]:
+            at = label.span.start
+            for place in places.around(at):
+                chunk = place.chunk
+                _check_split(place, at, places)
+                if _is_statement(chunk) and not chunk.conflict and not _is_same(chunk):
+                    chunk.conflict = marked = True
+                    notes.append(f"{diagnostic.message} (only in the merge, not in ours or theirs)")
+                    break
+    if not marked:
+        raise Unmergeable
+
+
+# ---- Order ----------------------------------------------------------------------------------
+
+
+def _sort(subject: Subject, findings: Sequence[Finding], places: _ChunkSpans) -> bool:
+    """Sort the nodes of graphs with misordered nodes; return False if that is impossible."""
+    wanted = {id(place.item) for finding in findings for place in finding.places}
+    for scope in subject.scopes:
+        if not any(id(node) in wanted for node in scope.nodes):
+            continue
+        place = next(
+            (p for p in places.around(scope.nodes[0].at) if p.chunk.origin == "node"), None
+        )
+        if not places.split_all and (place is None or place.start != scope.nodes[0].at):
+            raise NeedsFullSplit
+        if place is None or not _sort_chunks(place.listed, scope):
+            return False
+    return True
+
+
+def _sort_chunks(listed: Listed, scope: Scope) -> bool:
+    """Sort the nodes of a graph; a conflict without a node in ours stays after its predecessor."""
+    groups: list[list[Chunk]] = []
+    hidden: list[Chunk] = []
+    for chunk in listed.chunks:
+        if not chunk.conflict or chunk.versions[1] is not None:
+            groups.append([chunk])
+        else:
+            (groups[-1] if groups else hidden).append(chunk)
+    if len(groups) != len(scope.nodes):
+        return False
+    new = {number for number, group in enumerate(groups) if group[0].versions[0] is None}
+    order = sorted_nodes(scope, new)
+    if order is None:
+        return False
+    listed.chunks = [*hidden, *[chunk for number in order for chunk in groups[number]]]
+    return True
+
+
+# ---- Resources ------------------------------------------------------------------------------
+
+
+def _drop_unneeded_blobs(listed: Listed) -> None:
+    """Drop blobs that one side has deleted and that the merged text does not reference."""
+    doubtful = []
+    for owner, chunk in all_chunks(listed):
+        if chunk.origin == "resource" and None in chunk.versions[1:] and chunk.versions[0]:
+            doubtful.append((owner, chunk))
+    if not doubtful:
+        return
+    used = set(BLOB.findall(write(listed, Markers()).text()))
+    lengths = {len(digest) for digest in used}
+    for _, chunk in doubtful:
+        item = chunk.versions[1] or chunk.versions[2]
+        assert item is not None
+        digest = item.part.token_texts()[0].strip('"')
+        if not any(digest[:length] in used for length in lengths):
+            chunk.dropped = True
+    for owner in {id(owner): owner for owner, _ in doubtful}.values():
+        owner.chunks = [chunk for chunk in owner.chunks if not chunk.dropped]

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Merge whitespace and comments between tokens, so that no added comment is lost."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from onnxtext.merger.texts.text_parts import Item, comments_in
+
+
+def merge_blanks(base: str | None, ours: str | None, theirs: str | None) -> str:
+    """Return the merged whitespace and comments between two tokens.
+
+    If both sides have changed them, take ours, add the comments that theirs added and remove the
+    comments that theirs removed. A version is None if it lacks one of the tokens.
+    """
+    if ours is None or theirs is None:
+        return ours if ours is not None else theirs or ""
+    if theirs in (base, ours):
+        return ours
+    if base == ours:
+        return theirs
+    before, mine, others = comments_in(base or ""), comments_in(ours), comments_in(theirs)
+    return with_comments(_without(ours, before - others), list((others - before - mine).elements()))
+
+
+def merge_tails(base: str | None, ours: str | None, theirs: str | None) -> tuple[str, list[str]]:
+    """Merge the whitespace and comment behind an item on its line.
+
+    Returns:
+        (the merged text, the comments of theirs that do not fit on the line)
+    """
+    if ours is None or theirs is None or theirs in (base, ours) or base == ours:
+        return merge_blanks(base, ours, theirs), []
+    mine, others = comments_in(ours), comments_in(theirs) - comments_in(base or "")
+    if not mine:
+        return theirs, []
+    if mine == comments_in(base or "") and not comments_in(theirs):
+        return theirs, []
+    return ours, list((others - mine).elements())
+
+
+def kept_comments(base: Counter[str], ours: Counter[str], theirs: Counter[str]) -> Counter[str]:
+    """Return the comments that a merge keeps: those that a side added or both sides kept."""
+    return (ours - base) | (theirs - base) | (base & ours & theirs)
+
+
+def with_comments(blanks: str, comments: list[str]) -> str:
+    """Return whitespace (and comments) with more comments inserted.
+
+    Each new comment gets its own line. If `blanks` has no line end, the first new comment is
+    written behind the preceding token, unless `blanks` has a comment there.
+    """
+    if not comments:
+        return blanks
+    lines, end, indent = blanks.rpartition("\n")
+    if not end:
+        return "\n".join(
+            [blanks, *comments] if "#" in blanks else [f"  {comments[0]}", *comments[1:]]
+        )
+    last = lines.rpartition("\n")[2]
+    before = last[: -len(last.lstrip())] if last.lstrip()[:1] == "#" else indent
+    return f"{lines}\n{''.join([f'{before}{comment}{chr(10)}' for comment in comments])}{indent}"
+
+
+def _without(blanks: str, comments: Counter[str]) -> str:
+    if not comments:
+        return blanks
+    kept: list[str] = []
+    for line in blanks.split("\n"):
+        comment = line[line.find("#") :].rstrip() if "#" in line else ""
+        if not comment or comments[comment] <= 0:
+            kept.append(line)
+            continue
+        comments[comment] -= 1
+        if not kept:
+            kept.append("")  # the comment followed a token
+    return "\n".join(kept)
+
+
+def missing_comments(
+    base: Item | None, ours: Item | None, theirs: Item | None, merged: str
+) -> list[str]:
+    """Return the comments inside an item that the merge must keep but its text `merged` lacks."""
+    before, mine, others = (
+        Counter() if item is None else comments_in(item.part.body) for item in (base, ours, theirs)
+    )
+    if not mine and not others:
+        return []
+    return list((kept_comments(before, mine, others) - comments_in(merged)).elements())

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Accept a merged text if its model equals the merge of the models, item by item."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Sequence
+from functools import cache
+
+from onnxtext.ast.model import Model
+from onnxtext.diagnostics import OnnxTextError
+from onnxtext.merger.models.canonical_models import Known, lower_one
+from onnxtext.merger.models.message_rules import GRAPH, MODEL, MessageKind, split
+from onnxtext.merger.texts.construct_rules import BLOB
+from onnxtext.proto.encode.lower_error import LowerError
+from onnxtext.proto.generic_records import RecordError
+from onnxtext.source import Source
+from onnxtext.syntax.parse import parse_model
+from onnxtext.wire.writer import LENGTH
+
+Items = dict[Hashable, bytes]
+_GRAPH = 7 << 3 | LENGTH
+
+
+def parse_or_none(text: str) -> Model | None:
+    """Return the syntax tree of a text; None if the text has errors."""
+    try:
+        return parse_model(Source(text, "<merge>"))
+    except OnnxTextError:
+        return None
+
+
+def lower_text(text: str, known: Known, versions: Sequence[Model]) -> bytes | None:
+    """Return the canonical bytes of a merged text, with marks instead of data.
+
+    Return None if the text is invalid, or lacks a blob that a version has.
+
+    Args:
+        text: the merged text.
+        known: the data that the marks replace.
+        versions: the models that were merged.
+    """
+    model = parse_or_none(text)
+    return None if model is None else lower_tree(model, text, known, versions)
+
+
+def lower_tree(model: Model, text: str, known: Known, versions: Sequence[Model]) -> bytes | None:
+    """Return the canonical bytes of a merged model, with marks instead of data.
+
+    Return None if the model cannot be lowered, or lacks a blob that a version has.
+
+    Args:
+        model: the syntax tree of the merged text.
+        text: the merged text.
+        known: the data that the marks replace.
+        versions: the models that were merged.
+    """
+    try:
+        return lower_one(model, known) if _has_all_blobs(model, text, versions) else None
+    except (LowerError, RecordError):  # such as a decorator that names a deleted value
+        return None
+
+
+def _has_all_blobs(model: Model, text: str, versions: Sequence[Model]) -> bool:
+    """Whether a model has each blob that its text mentions, inline or in a weight store.
+
+    A blob that no version has inline may be in any store: then the model needs all their stores.
+    """
+    stores = [place for version in versions for place in version.places]
+    has_all_stores = all(place in model.places for place in stores)
+    for digest in set(BLOB.findall(text)):
+        if not _holds(model, digest) and (
+            not has_all_stores or any(_holds(version, digest) for version in versions)
+        ):
+            return False
+    return True
+
+
+def _holds(model: Model, digest: str) -> bool:
+    return any(name.startswith(digest) or digest.startswith(name) for name in model.resources)
+
+
+def accepts(
+    found: tuple[bytes, bytes], resolved: Sequence[bytes], ours: bytes, theirs: bytes
+) -> bool:
+    """Whether a text with conflicts agrees with the merge of the models.
+
+    Each item must be as in the merge of the models, or be a conflict between our version and their
+    version of the item.
+
+    Args:
+        found: the canonical bytes of the text with its conflicts resolved to ours, and to theirs.
+        resolved: the merge of the models, resolved to ours and to theirs.
+        ours: our model.
+        theirs: their model.
+    """
+    read = cache(_items)
+    mine, others = map(read, found)
+    one, other = map(read, resolved[:2])
+    our_items, their_items = read(ours), read(theirs)
+    for key in {*mine, *others, *one, *other, *our_items, *their_items}:
+        shown = (mine.get(key), others.get(key))
+        if shown == (one.get(key), other.get(key)):
+            continue
+        if shown != (our_items.get(key), their_items.get(key)):
+            return False
+    return _in_order(mine, one) and _in_order(others, other)
+
+
+def _in_order(found: Items, wanted: Items) -> bool:
+    """Whether the items that two models share are in the same order."""
+    return [key for key in found if key in wanted] == [key for key in wanted if key in found]
+
+
+def _items(data: bytes) -> Items:
+    """Return the items of a model and of its main graph by (owner, tag, key, occurrence)."""
+    found: Items = {}
+    fields = split(data)
+    for graph in fields.pop(_GRAPH, []):
+        _add(found, 7, GRAPH, split(graph))
+    _add(found, 0, MODEL, fields)
+    return found
+
+
+def _add(found: Items, owner: int, kind: MessageKind, fields: dict[int, list[bytes]]) -> None:
+    for tag in sorted(fields):
+        repeated = kind.lists.get(tag >> 3)
+        seen: Counter[Hashable] = Counter()
+        for payload in fields[tag]:
+            key = None if repeated is None else repeated.key(payload)
+            if key is None and repeated is not None:
+                key = payload
+            seen[key] += 1
+            found[owner, tag, key, seen[key]] = payload

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Find every reason why a model cannot be lowered, not only the first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from onnxtext.ast.model import Configuration, Fragment, Function, Graph, Model, Node, ValueInfo
+from onnxtext.ast.records import Decorator, Record
+from onnxtext.ast.tensors_and_attributes import Attribute, NoData, TensorData
+from onnxtext.ast.types import TensorType, Type
+from onnxtext.proto.encode.lower import lower_item
+from onnxtext.proto.encode.lower_error import LowerError
+from onnxtext.proto.encode.messages import Lowering
+from onnxtext.proto.generic_records import RecordError
+from onnxtext.proto.presence_defaults import PresenceDefaults
+from onnxtext.tensor.blobs import Elsewhere
+from onnxtext.wire.writer import Piece
+
+T = TypeVar("T")
+
+
+class _Collecting(Lowering):
+    """Lowering that collects errors and continues; its result is not a valid model."""
+
+    def __init__(self, model: Model, elsewhere: Elsewhere | None) -> None:
+        super().__init__(PresenceDefaults(model.presence), model.resources, elsewhere)
+        self.errors: list[LowerError] = []
+        self._at = model.graph.at
+
+    def collect(self, root: Model | Fragment) -> None:
+        """Encode a model or a fragment, and record its errors."""
+        if isinstance(root, Model):
+            self.model(root)
+        elif not isinstance(root.item, Record):
+            self._try(-1, lambda: lower_item(self, root), b"")
+
+    def node(self, node: Node) -> bytes:
+        """Encode a node; if it cannot be encoded, record the error and return no bytes."""
+        return self._try(node.at, lambda: super(_Collecting, self).node(node), b"")
+
+    def value_info(self, value: ValueInfo) -> bytes:
+        """Encode a value info; if it cannot be encoded, record the error and return no bytes."""
+        return self._try(value.at, lambda: super(_Collecting, self).value_info(value), b"")
+
+    def initializer(self, value: ValueInfo, *, is_input: bool = False) -> list[Piece]:
+        """Encode an initializer; if it cannot be encoded, record the error and return no pieces."""
+
+        def lower() -> list[Piece]:
+            return super(_Collecting, self).initializer(value, is_input=is_input)
+
+        return self._try(value.at, lower, [])
+
+    def graph(self, graph: Graph) -> list[Piece]:
+        """Encode a graph; if it cannot be encoded, record the error and return no pieces."""
+        return self._try(graph.at, lambda: super(_Collecting, self).graph(graph), [])
+
+    def function(self, function: Function) -> bytes:
+        """Encode a function; if it cannot be encoded, record the error and return no bytes."""
+        return self._try(function.at, lambda: super(_Collecting, self).function(function), b"")
+
+    def configuration(self, configuration: Configuration, at: int) -> bytes:
+        """Encode a configuration; if it cannot be encoded, record the error and return no bytes."""
+        return self._try(at, lambda: super(_Collecting, self).configuration(configuration, at), b"")
+
+    def type_proto(self, type: Type, decorators: Sequence[Decorator], at: int) -> bytes:
+        """Encode a type; if it cannot be encoded, record the error and return no bytes."""
+
+        def lower() -> bytes:
+            return super(_Collecting, self).type_proto(type, decorators, at)
+
+        return self._try(at, lower, b"")
+
+    def attribute(self, attribute: Attribute) -> bytes:
+        """Encode an attribute; if it cannot be encoded, record the error and return no bytes."""
+        return self._try(-1, lambda: super(_Collecting, self).attribute(attribute), b"")
+
+    def finish(self, message: str, data: bytes, decorators: Sequence[Decorator], at: int) -> bytes:
+        """Apply decorators; if one is invalid, record the error and return the data unchanged."""
+
+        def lower() -> bytes:
+            return super(_Collecting, self).finish(message, data, decorators, at)
+
+        return self._try(at, lower, data)
+
+    def tensor_data(
+        self, type: TensorType, data: TensorData, at: int, name: str | None = None
+    ) -> TensorData:
+        """Encode tensor data; if it cannot be encoded, record the error and return no data."""
+
+        def lower() -> TensorData:
+            return super(_Collecting, self).tensor_data(type, data, at, name)
+
+        nothing: TensorData = NoData()
+        return self._try(at, lower, nothing)
+
+    def _try(self, at: int, lower: Callable[[], T], otherwise: T) -> T:
+        """Return `lower()`; if it fails, record the error and return `otherwise`."""
+        before = self._at
+        self._at = at if at >= 0 else before
+        try:
+            return lower()
+        except LowerError as error:
+            self.errors.append(error.placed(self._at))
+        except RecordError as error:
+            self.errors.append(LowerError(str(error), self._at))
+        finally:
+            self._at = before
+        return otherwise
+
+
+def find_errors(root: Model | Fragment, elsewhere: Elsewhere | None = None) -> list[LowerError]:
+    """Find every error of lowering a model or a fragment, in the order of the text.
+
+    Return an empty list for a fragment that is a record.
+
+    Args:
+        root: the model or fragment to lower.
+        elsewhere: finds blobs that are not in the resources of the model.
+    """
+    model = root if isinstance(root, Model) else Model(graph=Graph(""), presence=root.presence)
+    try:
+        lowering = _Collecting(model, elsewhere)
+    except RecordError as error:
+        return [LowerError(str(error), model.graph.at)]
+    lowering.collect(root)
+    return sorted(lowering.errors, key=lambda error: error.at)

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Write an edited model into its text, keeping comments, layout and spelling of the rest.
+
+Edited nodes and values are replaced (`splicing`). Other differences, such as in the header or a
+section, are merged into the text: the base is the model before the edit, printed; ours is the text;
+theirs is the edited model, printed. Conflicts are resolved to theirs. If the result does not parse
+to the edited model, that model is printed instead.
+"""
+
+from __future__ import annotations
+
+from onnxtext.ast.model import Model
+from onnxtext.diagnostics import OnnxTextError
+from onnxtext.io.memory import paused_collector
+from onnxtext.merger.conflict_markers import Markers
+from onnxtext.merger.line_ends import plain_text
+from onnxtext.merger.texts.construct_rules import MergeConflict
+from onnxtext.merger.texts.item_order import Orders
+from onnxtext.merger.texts.reprint_comments import restore_comments
+from onnxtext.merger.texts.text_merge import propose, resolve
+from onnxtext.merger.texts.text_review import Unmergeable
+from onnxtext.merger.texts.verify_merged_text import parse_or_none
+from onnxtext.printer import print_model
+from onnxtext.rewriter.splicing import splice
+from onnxtext.source import Source
+from onnxtext.syntax.parse import parse_model
+
+
+def rewrite_text(text: str, model: Model, *, name: str = "<string>") -> str:
+    """Return a text of an edited model that keeps the unchanged parts of the text before the edit.
+
+    Args:
+        text: the text before the edit.
+        model: the edited syntax tree of the text.
+        name: the name of the text in messages.
+
+    Returns:
+        The text: it parses to the edited model.
+
+    Raises:
+        OnnxTextError: the text has errors.
+    """
+    with paused_collector():
+        old = parse_model(Source(text, name))
+        if old == model:
+            return text
+        for in_tokens in (True, False):
+            spliced = splice(Source(text, name), old, model, in_tokens=in_tokens)
+            parsed = parse_or_none(spliced)
+            if parsed is not None:
+                break
+        else:
+            spliced, parsed = text, old
+        plain, line_ends = plain_text(spliced)
+        if parsed != model:
+            plain = _merged(plain, parsed, model)
+        if "#" in text:
+            plain = restore_comments(plain, (text, old), model)
+        return line_ends.restore(plain)
+
+
+def _merged(text: str, old: Model, model: Model) -> str:
+    """Merge the edited model into a text; if that is impossible, print the model."""
+    # The offsets in `old` are those of a text with other line ends: parse the text again.
+    base, theirs = print_model(old), print_model(model)
+    versions = [base, text, theirs]
+    trees = [parse_model(Source(version, "<rewrite>")) for version in versions]
+    try:
+        proposal = propose(versions, trees, Markers(), [], Orders())
+        made = resolve(proposal.marked)[1] if proposal.conflicts else proposal.text
+        return made if parse_or_none(made) == model else theirs
+    except (MergeConflict, Unmergeable, OnnxTextError):
+        return theirs

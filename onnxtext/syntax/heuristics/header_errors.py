@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Error heuristics for headers: other brackets, quoted keys, a wrong place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from onnxtext.diagnostics import Edit
+from onnxtext.source import Span
+from onnxtext.syntax.actions.headers import FUNCTION_KEYS, MODEL_KEYS
+from onnxtext.syntax.grammar.lexer import Token
+from onnxtext.syntax.heuristics.error_context import (
+    CLOSER,
+    CLOSING,
+    OPENING,
+    Diagnosis,
+    ErrorContext,
+    insert,
+    replace,
+)
+from onnxtext.syntax.heuristics.node_errors import closing
+
+_LONGEST_HEADER = 4000
+"""Maximum number of characters of a header to inspect: a text may have many errors."""
+_KEYS = MODEL_KEYS | FUNCTION_KEYS
+_COLONS = frozenset((":", "=", ";"))
+"""The mark after a key, and the marks that take its place by mistake."""
+
+
+def _tokens(context: ErrorContext, at: int) -> list[Token]:
+    """Return the tokens of a header that begins at an offset, and some after it."""
+    return context.lexer.tokens(context.text, at, at + _LONGEST_HEADER)
+
+
+def headers(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose an empty header `<>`, a header `(ir_version: 10)`, and a second header."""
+    token = context.token
+    if token == ">" and "header_entry" in context.rules and not context.done:
+        message = "the header is empty"
+        help = "write `<ir_version: 10, opset_import: [21]>`, or remove it"
+        span = Span(context.text.rfind("<", 0, context.at), context.at + 1)
+        yield Diagnosis(
+            "syntax-error", message, span, (insert(context.at, "x: 0"),), help=help, least=1
+        )
+        return
+    if token is None or token not in OPENING or "node" in context.rules:
+        return
+    before = context.text[context.end - 1 : context.end]
+    if before == "<":  # `<<`
+        return
+    tokens = _tokens(context, context.at)
+    if tokens[2:3] != [":"] or context.name(tokens[1]) != "WORD":
+        return
+    end = closing(tokens)
+    if end is None:
+        return
+    span = Span(context.at, tokens[end].end)
+    if token == "<":
+        message = "the model already has a header"
+        help = "join all entries in one `<…>`"
+        if context.lexer.token(context.text, 0) not in ("<", token):
+            message = "the header of the model belongs before the graph"
+            help = "move it to the beginning of the text"
+        removed = (Edit(span, ""),)
+        yield Diagnosis("misplaced-section", message, token.span, removed, help=help, least=1)
+    elif not context.done and before not in CLOSING:
+        edits = (replace(tokens[0], "<"), replace(tokens[end], ">"))
+        message = "a header must be in `<…>`"
+        yield Diagnosis("wrong-mark", message, span, edits, "write `<…>`", least=1)
+
+
+def _entries(tokens: list[Token]) -> tuple[list[Edit], int]:
+    """Return edits that correct header entries, and the index of the token after the entries."""
+    edits: list[Edit] = []
+    at = 0
+    while tokens[at + 2 :] and tokens[at].strip('"') in _KEYS and tokens[at + 1] in _COLONS:
+        key, size = tokens[at], 1
+        if tokens[at + 2] in CLOSER:
+            size = 1 + (closing(tokens[at + 2 :]) or 0)
+        edits += [replace(key, key.strip('"'))] if key[0] == '"' else []
+        edits += [
+            Edit(Span(before.end, mark.end), ":")
+            for before, mark in pairwise(tokens[at : at + 2 + size])
+            if mark in _COLONS - {":"}
+        ]
+        at += 2 + size
+        after = tokens[at] if at < len(tokens) else ""
+        if after == ";":
+            edits.append(replace(tokens[at], ","))
+        elif after.strip('"') in _KEYS:
+            edits.append(insert(tokens[at - 1].end, ","))
+        at += after in {",", ";"}
+    return edits, at
+
+
+def entries(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose entries with quoted keys, as in JSON, and several entries with `=` or `;`."""
+    first = context.done[0] if context.done else context.token
+    if first is None or "header_entry" not in context.rules:
+        return
+    edits, _ = _entries(_tokens(context, first.at))
+    quoted = first[0] == '"'
+    place = first if quoted else context.token
+    if place is not None and edits and (quoted or (place in {"=", ";"} and len(edits) > 1)):
+        message = "the entries of a header must have the form `KEY: VALUE`, separated by `,`"
+        yield Diagnosis("wrong-mark", message, place.span, tuple(edits), "correct them", least=1)
+
+
+def bare_header(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a header without `<…>`: `ir_version: 10` at the beginning of the text."""
+    done = context.done
+    if context.token not in {":", "="} or len(done) != 1 or done[0].strip('"') not in _KEYS:
+        return
+    if context.lexer.tokens(context.text, 0, done[0].at):
+        return
+    tokens = _tokens(context, done[0].at)
+    edits, at = _entries(tokens)
+    if not at or tokens[at + 1 : at + 2] == ["{"]:  # protobuf text
+        return
+    edits.insert(0, insert(done[0].at, "<"))
+    if tokens[at : at + 1] != [">"]:
+        edits.append(insert(tokens[at - 1].end, ">"))
+    message = "a header must be in `<…>`"
+    yield Diagnosis(
+        "wrong-mark", message, done[0].span, tuple(edits), "write `<…>`", "unsafe", least=1
+    )
+
+
+def trailing_header(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a header after the graph, such as `<ir_version: 10>`."""
+    done = context.done
+    if done[:1] != ["<"] or "ir_version" not in done:
+        return
+    if not context.text[: done[0].at].rstrip().endswith("}"):
+        return
+    end = closing(done)
+    skip_to = len(context.text) + 1
+    if end is not None and context.text.find("\n", done[end].end, context.at) >= 0:
+        skip_to = context.text.find("\n", done[end].end) + 1
+    yield Diagnosis(
+        "misplaced-section",
+        "the header of the model belongs before the graph",
+        Span(done[0].at, done[-1 if end is None else end].end),
+        help="move it to the beginning of the text",
+        skip_to=skip_to,
+    )
+
+
+HEADERS = (headers, entries, bare_header, trailing_header)

@@ -1,0 +1,345 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Error heuristics for nodes written as in Python, C++, MLIR, JSON or protobuf text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from onnxtext.diagnostics import Edit
+from onnxtext.source import Span
+from onnxtext.syntax.grammar.lexer import Token
+from onnxtext.syntax.heuristics.error_context import (
+    CLOSER,
+    CLOSING,
+    Diagnosis,
+    ErrorContext,
+    innermost,
+    insert,
+    replace,
+)
+from onnxtext.syntax.heuristics.token_errors import ALIASES, NOTHING
+from onnxtext.tensor.elements import ELEMENTS
+
+NAMES = frozenset(("WORD", "STRING", "ESCAPED_STRING", "BYTES", "PRIM", "CONTAINER", "BOOL"))
+_VALUES = frozenset(("FLOAT", "NUMBERS", "NESTED", "BRACES", "HEX", "HEX_FLOAT", "COMPLEX", "NAN"))
+_NAME = r'(?:"[^"\n]*"|[^\s"#(){}<>=,]+)'
+_OUTPUTS = re.compile(rf"[ \t]*[-=]>[ \t]*({_NAME}(?:[ \t]*,[ \t]*{_NAME})*)")
+_DOTTED = re.compile(r"(?:\w+\.)*(\w+)")
+_ELEMENT_ATTRIBUTES = frozenset(("to", "dtype", "output_dtype", "output_datatype"))
+_ADJACENT = re.compile(r"[0-9][A-Za-z0-9_]*")
+_NO_STRINGS = {"True", "False", *NOTHING}
+_OPERATORS = {"+": "Add", "-": "Sub", "*": "Mul", "/": "Div", "@": "MatMul"}
+
+
+def closing(tokens: Sequence[Token]) -> int | None:
+    """Return the index of the bracket that closes the bracket `tokens[0]`; None if none does."""
+    closer, depth = CLOSER[tokens[0]], 0
+    for index, token in enumerate(tokens):
+        depth += (token == tokens[0]) - (token == closer)
+        if not depth:
+            return index
+    return None
+
+
+def unopened(tokens: Sequence[str]) -> int | None:
+    """Return the index of the first closing bracket without an opening bracket; None if none."""
+    depth = 0
+    for index, token in enumerate(tokens):
+        depth += (token in CLOSER) - (token in CLOSING)
+        if depth < 0:
+            return index
+    return None
+
+
+def opening(context: ErrorContext, mark: str) -> int | None:
+    """Return the index in `context.done` of the innermost open bracket; None if not a `mark`."""
+    index = innermost(context.done)
+    return None if index is None or context.done[index] != mark else index
+
+
+def in_inputs(context: ErrorContext) -> int | None:
+    """Return the index in `context.done` of the `(` before a node's inputs.
+
+    Return None if the unexpected token is not among the inputs of a node.
+    """
+    at = opening(context, "(")
+    before = context.done[:at]
+    return at if at and "=" in before and context.name(before[-1]) in {*NAMES, "MORETHAN"} else None
+
+
+def in_attributes(context: ErrorContext) -> bool:
+    """Whether the unexpected token is among the attributes of a node."""
+    if "attribute" in context.rules:
+        return all(token not in CLOSER for token in context.done)
+    return "node" in context.rules and opening(context, "<") is not None
+
+
+def keyword_arguments(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose attributes among the inputs, as in `Softmax (x, axis = 1)`."""
+    at = in_inputs(context)
+    if context.token != "=" or at is None or context.done[-2] not in {"(", ","}:
+        return
+    rest = [context.done[at], *context.rest]
+    end = closing(rest)
+    if end is None:
+        return
+    first, close, text = context.done[-1], rest[end], context.text
+    written = text[first.at : close.at].rstrip()
+    start = context.done[-2].end if context.done[-2] == "(" else context.done[-2].at
+    after = context.done[at - 1].end
+    blank = "" if text[after : after + 1].isspace() else " "
+    remove = Edit(Span(start, close.at), "")
+    message = "attributes belong in `<…>` after the operator, not among the inputs"
+    span = Span(first.at, first.at + len(written))
+    moved = (insert(after, f" <{written}>{blank}"), remove)
+    yield Diagnosis("misplaced-attributes", message, span, moved, "move them there", least=1)
+    help = f"write them as `{context.done[at - 1]} <…> (…)`"
+    yield Diagnosis("misplaced-attributes", message, span, (remove,), help=help, least=1)
+
+
+def element_number(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose an element type as a value, as in `Cast <to = TensorProto.FLOAT> (x)`."""
+    if context.token not in {",", ">", "."} or not in_attributes(context):
+        return
+    for name, mark, value in zip(context.done, context.done[1:], context.done[2:], strict=False):
+        found = _DOTTED.match(context.text, value.at)
+        if mark != "=" or found is None or found.end() < context.done[-1].end:
+            continue
+        word = found[1].lower()
+        element = ELEMENTS.get(ALIASES.get(word, word))
+        if element is not None and (name in _ELEMENT_ATTRIBUTES or "TensorProto" in found[0]):
+            message = f"`{found[0]}` is not a value: an attribute has the number of an element type"
+            edits = (Edit(Span(*found.span()), str(element.number)),)
+            title = f"write `{element.number}`"
+            yield Diagnosis("unknown-type", message, edits[0].span, edits, title, least=1)
+
+
+def bare_string(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a string without quotes, as in `mode = constant`."""
+    if context.token not in {",", ">"} or len(context.done) < 3 or context.done[-2] != "=":
+        return
+    value = context.done[-1]
+    if context.name(value) == "WORD" and value not in _NO_STRINGS and in_attributes(context):
+        message = f"`{value}` needs quotes to be a string"
+        edits = (replace(value, f'"{value}"'),)
+        title = f'write "{value}"'
+        yield Diagnosis("unquoted-string", message, value.span, edits, title, "unsafe", least=2)
+
+
+def no_outputs(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a node without outputs, or with outputs at its end: `Relu (x)`, `Relu (x) -> y`."""
+    if context.token not in {"(", "<"} or "node" not in context.rules or not context.done:
+        return
+    if not all(context.name(t) in NAMES or t in {".", ":"} for t in context.done):
+        return
+    rest = context.rest
+    end = closing(rest)
+    if context.token == "<":
+        if end is None or rest[end + 1 : end + 2] != ["("]:
+            return
+        inner = closing(rest[end + 1 :])
+        end = None if inner is None else end + 1 + inner
+    start = context.done[0].at
+    found = None if end is None else _OUTPUTS.match(context.text, rest[end].end)
+    if end is not None and found is not None:
+        call = context.text[start : rest[end].end]
+        edits = (insert(start, f"{found[1]} = "), Edit(Span(rest[end].end, found.end()), ""))
+        message = "the outputs of a node belong before its operator"
+        title, span = f"write `{found[1]} = {call}`"[:80], Span(start, found.end())
+        yield Diagnosis("missing-equals", message, span, edits, title, least=1)
+    operator = context.text[start : context.done[-1].end]
+    yield Diagnosis(
+        "missing-equals",
+        "the outputs of the node are missing",
+        Span(start, start + len(operator)),
+        (insert(start, "= "),),
+        help=f"write `NAME = {operator}`",
+        least=2,
+    )
+
+
+def brackets_of_inputs(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose inputs without parentheses: `Relu [x]`, `Relu {x}` and `Relu x`."""
+    if len(context.done) < 3 or "=" not in context.done or context.token is None:
+        return
+    if in_attributes(context):
+        return
+    if context.name(context.done[-1]) not in NAMES or context.done[-2] not in {"=", "."}:
+        return
+    rest = context.rest
+    message = "the inputs of a node must be in parentheses"
+    if context.token in {"[", "{"}:
+        end = closing(rest)
+        if end is not None and "=" not in rest[:end]:
+            edits = (replace(rest[0], "("), replace(rest[end], ")"))
+            span = Span(rest[0].at, rest[end].end)
+            yield Diagnosis("wrong-mark", message, span, edits, "write `(…)`", least=1)
+    elif all(context.name(token) in NAMES or token == "," for token in rest):
+        span = Span(rest[0].at, rest[-1].end)
+        edits = (insert(span.start, "("), insert(span.end, ")"))
+        yield Diagnosis("missing-bracket", message, span, edits, "write `(…)`", least=0)
+
+
+def brackets_of_outputs(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose outputs in brackets: `(a, b) = Split (x)` and `[a, b] = Split (x)`."""
+    tokens = [*context.done, *context.rest]
+    if not tokens or tokens[0] not in {"(", "["} or "node" not in context.rules:
+        return
+    end = closing(tokens)
+    if end is not None and tokens[end + 1 : end + 2] == ["="]:
+        edits = (replace(tokens[0], ""), replace(tokens[end], ""))
+        span = Span(tokens[0].at, tokens[end].end)
+        message = "the outputs of a node cannot be in brackets"
+        yield Diagnosis("wrong-mark", message, span, edits, "remove the brackets", least=2)
+
+
+def parentheses(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose needless parentheses: `Add ((x, y))`, `y = (Relu (x))` and `float[(2, 3)]`."""
+    done = context.done
+    if context.token != "(" or len(done) < 2:
+        return
+    if done[-1] == "[" and context.name(done[-2]) == "PRIM":
+        rest = context.rest
+        message = "dimensions cannot be in parentheses"
+    elif "node" not in context.rules:
+        return
+    elif in_inputs(context) is not None and done[-1] in {"(", ","}:
+        rest = context.rest
+        message = "an input of a node cannot be in parentheses"
+    elif done[-2] == "(" and done[-3:-2] == ["="]:
+        rest = [*done[-2:], *context.rest]
+        message = "a node cannot be in parentheses"
+    else:
+        return
+    end = closing(rest)
+    if end is not None:
+        edits = (replace(rest[0], ""), replace(rest[end], ""))
+        title = "remove the parentheses"
+        yield Diagnosis("wrong-mark", message, rest[0].span, edits, title, least=1)
+
+
+def nested_expressions(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose nodes and values as inputs of a node, and expressions in place of a node.
+
+    Examples: `Relu (Neg (x))`, `Add (x, 1.0)`, `y = x + 1` and `y = -x`.
+    """
+    token = context.token
+    if token is None or not context.done:
+        return
+    if in_inputs(context) is not None:
+        if token == "(" and context.name(context.done[-1]) in NAMES:
+            end = closing(context.rest)
+            if end is not None:
+                span = Span(context.done[-1].at, context.rest[end].end)
+                message = "an input of a node must be a name, not a node"
+                name = context.done[-1]
+                help = f"move `{name} (…)` to its own statement, and use its output here"
+                edits = (Edit(Span(token.at, span.end), ""),)
+                yield Diagnosis("not-a-name", message, span, edits, help=help, least=1)
+        elif context.name(token) in _VALUES:
+            message = "an input of a node must be a name, not a value"
+            help = "give the value a name in the `<…>` of the graph, such as `float c = {1}`"
+            edits = (replace(token, '""'),)
+            yield Diagnosis("not-a-name", message, token.span, edits, help=help, least=1)
+        return
+    negated = context.done[-1] == "=" and token[0] == "-" and len(context.done) == 2
+    if negated or (len(context.done) == 3 and context.done[1] == "=" and token[0] in _OPERATORS):
+        if "node" not in context.rules:
+            return
+        operator = "Neg" if negated else _OPERATORS[token[0]]
+        operands = "…" if negated else f"{context.done[-1]}, …"
+        message = "expressions are not supported: every operation must be a node"
+        help = f"write `{operator} ({operands})`"
+        span = Span(token.at, token.at + 1)
+        yield Diagnosis("not-a-name", message, span, help=help, skip_to=context.line_end + 1)
+
+
+def number_as_name(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose names that begin with a digit, which exporters generate: `Relu (0)`, `1x = …`."""
+    token = context.token
+    if token is None or context.name(token) != "INT" or token[0] == "-":
+        return
+    expected = context.expected()
+    found = _ADJACENT.match(context.text, token.at)
+    if found is None or "STRING" not in expected or "INT" in expected:
+        return
+    # After the name of an operator, the number is probably an input, and the `(` is missing.
+    if context.done and context.name(context.done[-1]) == "WORD":
+        return
+    span = Span(*found.span())
+    message = f"`{found[0]}` needs quotes to be a name: it begins with a digit"
+    edits = (Edit(span, f'"{found[0]}"'),)
+    yield Diagnosis("unquoted-name", message, span, edits, "quote it", "unsafe", least=1)
+
+
+def wrong_list_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose lists in wrong brackets, as in `strides = (1, 1)` and `strides = {1, 1}`."""
+    if context.token is None or not context.done:
+        return
+    row = context.done[-1] in {"[", ","} and opening(context, "[") is not None
+    if context.done[-1] != "=" and not row:
+        return
+    tensor = "value_info" in context.rules and context.token == "("
+    if not row and not tensor and not in_attributes(context):
+        return
+    rest = context.rest
+    span = context.token.span
+    if context.name(context.token) == "NESTED":
+        message = "a list in an attribute cannot contain lists"
+        help = "write one list, or a tensor, such as `int64[2, 2] [[1, 2], [3, 4]]`"
+        edits = (Edit(span, "[]"),)
+        yield Diagnosis("wrong-mark", message, span, edits, help=help, least=1)
+    if context.token in {"(", "{"}:
+        end = closing(rest)
+        if end is None:
+            return
+        span = Span(context.at, rest[end].end)
+    elif context.name(context.token) != "BRACES":
+        return
+    inside = context.text[span.start + 1 : span.end - 1]
+    left, right = "{}" if tensor and not row else "[]"
+    edits = (Edit(span, f"{left}{inside.rstrip(' ,')}{right}"),)
+    message = "a list in an attribute must be in square brackets"
+    if row:
+        message = "a row of a tensor must be in square brackets"
+    elif tensor:
+        message = "the elements of a tensor must be in braces or square brackets"
+    yield Diagnosis("wrong-mark", message, span, edits, f"write `{left}…{right}`", least=1)
+
+
+def tensor_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a tensor between nodes, such as `float[2] w = {1, 2}`."""
+    token = context.token
+    if token is None or len(context.done) != 3 or context.done[2] != "=":
+        return
+    if context.name(context.done[0]) not in {"TYPE", "PRIM"} or "node" not in context.rules:
+        return
+    if context.name(token) in _VALUES | {"INT", "BLOB", "FILE"} or token in {"[", "{"}:
+        end = closing(context.rest) if token in {"[", "{"} else 0
+        if end is None:
+            return
+        span = Span(token.at, context.rest[end].end)
+        yield Diagnosis(
+            "misplaced-tensor",
+            "tensors belong in the `<…>` of the graph, not among its nodes",
+            Span(context.done[0].at, span.end),
+            (Edit(span, "A ()"),),
+            help="move the tensor to `<…>` between the outputs of the graph and its `{`",
+            least=1,
+        )
+
+
+NODES = (
+    keyword_arguments,
+    element_number,
+    bare_string,
+    no_outputs,
+    brackets_of_outputs,
+    brackets_of_inputs,
+    parentheses,
+    nested_expressions,
+    number_as_name,
+    wrong_list_brackets,
+    tensor_among_nodes,
+)

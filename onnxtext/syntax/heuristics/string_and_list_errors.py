@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Error heuristics for unclosed strings, `:` in place of `=`, and misplaced lists."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import islice, pairwise
+from math import inf
+
+from onnxtext.diagnostics import Edit
+from onnxtext.source import Span
+from onnxtext.syntax.heuristics.error_context import (
+    CLOSING,
+    Diagnosis,
+    ErrorContext,
+    begins_line,
+    indentation,
+    innermost,
+    insert,
+    replace,
+)
+from onnxtext.syntax.heuristics.node_errors import NAMES, closing
+from onnxtext.syntax.heuristics.token_errors import conflict, typographic, unquoted
+
+_FARTHEST = 4000
+_MAX_TRIES = 40
+_MAX_QUOTES = 100
+_MAX_LINES = 40
+"""Maximum number of lines before a statement in which to search for the beginning of a string."""
+_QUOTE = re.compile(r"\\.|\"|#[^\"\n]*$")
+_SMART = re.compile("[“”„‟«»]")
+_END_OF_STRING = re.compile(r" ?[\])},:=>]| ?$|(?= )")
+
+
+def unclosed_string(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a string whose closing `"` is missing on its line."""
+    text = context.text
+    start = text.rfind("\n", 0, max(context.region.start, context.at - _FARTHEST)) + 1
+    if text.count('"', start, context.region.start) % 2:
+        # The statement seems to begin in a string that began on an earlier line.
+        for _ in range(_MAX_LINES):
+            start = text.rfind("\n", 0, max(start - 1, 0)) + 1
+            if not start or text.count('"', start, text.find("\n", start)) % 2:
+                break
+    while start <= context.at:
+        end = text.find("\n", start)
+        end = len(text) if end < 0 else end
+        marks = list(islice(_QUOTE.finditer(text, start, end), _MAX_QUOTES))
+        quotes = [found.start() for found in marks if found[0] == '"']
+        if len(quotes) % 2 and len(marks) < _MAX_QUOTES and '"""' not in text[start:end]:
+            yield from _unclosed(context, quotes, end - text.endswith("\r", start, end))
+            return
+        start = end + 1
+
+
+def _unclosed(context: ErrorContext, quotes: list[int], end: int) -> Iterator[Diagnosis]:
+    message = "this string is never closed"
+    tries = 0
+    for quote in quotes[::2]:
+        line = context.text[quote:end]
+        smart = _SMART.search(line)
+        if smart is not None and '"' not in line[1 : smart.start()]:
+            span = Span(quote + smart.start(), quote + smart.end())
+            edits = (Edit(span, '"'),)
+            yield Diagnosis(
+                "smart-quotes", typographic(smart[0]), span, edits, 'write `"`', "unsafe", least=1
+            )
+        for found in _END_OF_STRING.finditer(line, 1):
+            tries += 1
+            if tries > _MAX_TRIES or '"' in line[1 : found.start()]:
+                break
+            edits = (insert(quote + found.start(), '"'),)
+            span = Span(quote, quote + found.start())
+            yield Diagnosis("unclosed-string", message, span, edits, 'add a `"`', "unsafe")
+    smart = _SMART.search(context.text, quotes[-1], end)
+    if smart is not None:
+        span = Span(*smart.span())
+        yield Diagnosis(
+            "smart-quotes", typographic(smart[0]), span, help='write `"`', skip_to=end + 1
+        )
+    span = Span(quotes[-1], end)
+    yield Diagnosis("unclosed-string", message, span, help='add a `"`', skip_to=end + 1)
+
+
+def colon_or_equals(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `:` in place of `=`, and the reverse: `axis: 1` and `ir_version = 8`."""
+    for token in context.nearby(3):
+        if token in {":", "="}:
+            other = "=" if token == ":" else ":"
+            if other == ":" and not context.rules & _COLON_RULES:
+                continue
+            if other == "=" and context.lexer.token(context.text, token.end) in CLOSING:
+                continue
+            text = other
+            if other == "=" and not context.text[token.at - 1 : token.at].isspace():
+                text = " ="
+            code = "colon-for-equals" if other == "=" else "equals-for-colon"
+            message = f"expected `{other}`, found `{token}`"
+            edits = (replace(token, text),)
+            least = 2 if token is context.token else 4
+            yield Diagnosis(code, message, token.span, edits, f"write `{other}`", least=least)
+
+
+_COLON_RULES = frozenset(("header_entry", "metadata_item", "annotation", "training_item"))
+
+
+def misplaced_attributes(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `y <axis = 1> = Softmax (x)` and `y = <axis = 1> Softmax (x)`."""
+    done, token = context.done, context.token
+    if done[-1:] == [">"] and token is not None and context.name(token) in NAMES:
+        index = innermost(done[:-1])
+        if index is not None and done[index] == "<":
+            yield _moved(context, Span(done[index].at, done[-1].end), token.end)
+    close = closing(context.rest) if token == "<" else None
+    if close is None:
+        return
+    span = Span(context.at, context.rest[close].end)
+    for before, after in pairwise(context.rest[close:]):
+        if after == "(":
+            yield _moved(context, span, before.end)
+    message = "attributes belong after the operator"
+    yield Diagnosis("misplaced-attributes", message, span, (Edit(span, ""),))
+
+
+def _moved(context: ErrorContext, span: Span, place: int) -> Diagnosis:
+    """Return the diagnosis of attributes that belong at another place."""
+    end = span.end + context.text.startswith(" ", span.end)
+    edits = (Edit(Span(span.start, end), ""), insert(place, f" {context.text[slice(*span)]}"))
+    message = "attributes belong after the operator"
+    return Diagnosis("misplaced-attributes", message, span, edits, "move them there")
+
+
+def string_tensor(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `string[1] s = ["a"]`: a list of strings needs braces."""
+    if not any(token.startswith("string") for token in context.done):
+        return
+    done = context.done
+    first = next((index for index in reversed(range(len(done))) if done[index] == "["), None)
+    if first is None:
+        return
+    # Do not compare offsets: a token inserted by recovery has the offset of the token after it.
+    tokens = [*done[first:], *context.rest]
+    opener, close = tokens[0], closing(tokens)
+    if close is not None:
+        edits = (replace(opener, "{"), replace(tokens[close], "}"))
+        span = Span(opener.at, tokens[close].end)
+        message = "the elements of a string tensor must be in braces"
+        yield Diagnosis("string-tensor-brackets", message, span, edits, "write `{…}`")
+
+
+_ROW = re.compile(r"#[^\n]*|[\[\]]|[^\s,#\[\]]+")
+
+
+def unclosed_row(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a row of a tensor that lacks its `]` or has a `[` too many.
+
+    To find the row, inspect the rank of the tensor and the indentation of rows and brackets.
+    """
+    text, done = context.text, context.done
+    # A token that recovery inserted has the offset of another token.
+    starts = [
+        index
+        for index, (mark, value) in enumerate(pairwise(done), 1)
+        if mark == "=" and value[0] == "[" and text.startswith("[", value.at)
+    ]
+    if not starts:
+        return
+    type = done[starts[-1] - 3] if starts[-1] > 2 else None
+    rank = type.count(",") + 1 if context.name(type) == "TYPE" and type is not None else inf
+    opened: list[int] = []
+    last = done[starts[-1]].at
+    for found in _ROW.finditer(text, last, context.at):
+        at, mark = found.start(), found[0]
+        if mark[0] == "#":
+            continue
+        if mark == "[" and len(opened) == rank:
+            twice = text[last - 1] == "["
+            edit = Edit(Span(last - 1, last), "") if twice else insert(last, "]")
+            yield _unclosed_row(opened[-1], edit)
+            return
+        if mark in "[]" and opened and begins_line(text, at) and begins_line(text, opened[-1]):
+            deeper = indentation(text, at) - indentation(text, opened[-1])
+            if deeper < 0 or (not deeper and mark == "["):
+                yield _unclosed_row(opened[-1], insert(last, "]"))
+                return
+        last = found.end()
+        if mark == "[":
+            opened.append(at)
+        elif mark == "]":
+            opened.pop()
+            if not opened:
+                return
+    if opened and begins_line(text, context.at):
+        comma = "" if context.token in CLOSING else ","
+        yield _unclosed_row(opened[0], insert(context.end, "]" * len(opened) + comma))
+
+
+def _unclosed_row(at: int, edit: Edit) -> Diagnosis:
+    title = "add `]`" if edit.text else "remove it"
+    span, message = Span(at, at + 1), "this bracket is never closed"
+    return Diagnosis("unclosed-bracket", message, span, (edit,), title, "unsafe", least=1)
+
+
+STRUCTURE = (
+    unclosed_row,
+    unclosed_string,
+    colon_or_equals,
+    misplaced_attributes,
+    string_tensor,
+    unquoted,
+)
+CUT_SHORT = (conflict, unclosed_row, unclosed_string)
+"""The heuristics for statements that seem to be incomplete."""

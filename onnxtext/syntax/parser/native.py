@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Convert the grammar for the native core: names to numbers, actions to operations."""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from onnxtext._core import actions, functions, sections
+from onnxtext._core.grammar import OPS, Grammar
+from onnxtext._core.literals import Layout
+from onnxtext._core.parser import LalrLoop
+from onnxtext._core.scanner import KINDS, Scanner
+from onnxtext.ast.types import TensorType, Type
+from onnxtext.syntax.actions.semantic_error import SemanticError
+from onnxtext.syntax.grammar.lexer import Lexer, Token, load_lexer
+from onnxtext.syntax.grammar.scanner_tables import IGNORED
+from onnxtext.syntax.grammar.table_cache import load_tables
+from onnxtext.syntax.grammar.tables import BAD_KIND, END_KIND, Tables
+from onnxtext.syntax.parser.lalr import ERROR_NODE, MAX_STACK, Reduction, load_automaton
+from onnxtext.syntax.parser.parser import Parser
+from onnxtext.tensor.elements import ELEMENTS
+from onnxtext.tensor.parse_literals import ENTRIES_ARE_ELEMENTS
+
+_FRACTIONS = {
+    "double": 52,
+    "float": 23,
+    "bfloat16": 7,
+    "float16": 10,
+    "float8e4m3fn": 3,
+    "float8e5m2": 2,
+    "complex64": 23,
+    "complex128": 52,
+}
+"""The fraction bits of the floats and complex parts that the core reads; Python reads others."""
+
+OPERATIONS = {
+    "attribute": "ATTRIBUTE",
+    "attribute_type": "REMEMBER",
+    "bracket_item": "ITSELF",
+    "coarse_type": "REMEMBER",
+    "container_type": "REMEMBER",
+    "decorated_element": "DECORATED",
+    "element": "STAYS",
+    "fine_type": "REMEMBER",
+    "bare_opset_item": "OPSET",
+    "graph_value": "GRAPH",
+    "header_entry": "ENTRY",
+    "header_int": "INTEGER",
+    "header_list": "PASS",
+    "header_string": "PASS",
+    "initializer": "VALUE",
+    "label": "LABEL",
+    "list_empty": "LIST_EMPTY",
+    "list_first": "LIST_FIRST",
+    "list_more": "LIST_MORE",
+    "list_more_comma": "LIST_MORE",
+    "list_of": "PASS",
+    "literal": "ITSELF",
+    "metadata_entry": "RECORD",
+    "more_nodes": "NODES",
+    "named_tensor": "TENSOR",
+    "node": "NODE",
+    "node_attributes_last": "NODE_LAST",
+    "number": "LATER",
+    "number_list": "LATER",
+    "number_value": "PASS",
+    "opaque_part": "TEXT",
+    "opset_item": "OPSET",
+    "plain_name": "TEXT",
+    "plain_string": "INSIDE",
+    "raw_literals": "DEFER",
+    "raw_numbers": "LATER",
+    "reference": "REMEMBER",
+    "scalar_data": "LATER",
+    "scalar_type": "REMEMBER",
+    "section_word": "TEXT",
+    "string_literal": "BYTES",
+    "string_value": "BYTES",
+    "tensor_name": "TEXT",
+    "type_value": "PASS",
+    "tensor_assigned": "TENSOR",
+    "typed_literals": "DEFER",
+    "typed_numbers": "LATER",
+    "typed_output": "PAIR",
+    "typed_value": "VALUE",
+    "unnamed_tensor": "TENSOR",
+    "untyped_output": "PASS",
+    "untyped_value": "VALUE",
+    "value_name": "TEXT",
+}
+"""Maps the name of an action to the operation that the core runs instead (see `_core.grammar`).
+
+The core calls all other actions as functions."""
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "bare_graph_name": actions.bare_graph_name,
+    "decorator": actions.decorator,
+    "function": functions.function,
+    "header": functions.header,
+    "label_step": sections.label_step,
+    "metadata_block": sections.metadata_block,
+    "metadata_section": sections.metadata_section,
+    "plain_step": sections.plain_step,
+    "positional_field": actions.positional_field,
+    "triple_string": actions.triple,
+}
+"""Maps the name of an action to a native function that returns the same value."""
+
+
+class CoreParser(Parser):
+    """A parser with a native loop; where the loop stops, the Python machine parses one token."""
+
+    def __init__(self, text: str, start: str) -> None:
+        super().__init__(text, start)
+        self._parser = LalrLoop(load_grammar(), self.machine, self.text, MAX_STACK)
+
+    def feed_from(self, at: int) -> None:
+        """Feed the tokens from an offset to the end of the text."""
+        while (at := self._parser.advance(at)) < len(self.text):
+            token = self.lexer.token(self.text, at)
+            assert token is not None  # the loop stopped before this token
+            self.machine.feed(token.kind, token, token.at)
+            at = token.end
+
+    def finish(self) -> Any:
+        """Return the value of the start rule, at the end of the text."""
+        machine = self.machine
+        if machine.states[-1] in self.automaton.accepting:
+            return machine.values[-1]
+        return super().finish()
+
+
+@cache
+def load_grammar() -> Grammar:
+    """Return the tables of the grammar for the native core, built once per process.
+
+    Raises:
+        ValueError: the tables are damaged.
+    """
+    tables, lexer, automaton = load_tables(), load_lexer(), load_automaton()
+    terminals = number_terminals(tables)
+    origins = {name: number for number, name in enumerate(tables.goto_matrix.names)}
+    rules = [_rule(reduction, origins) for reduction in automaton.reductions]
+    return Grammar(
+        _scanner(tables, terminals),
+        tables.action_matrix.data,
+        tables.goto_matrix.data,
+        rules,
+        terminals,
+        END_KIND,
+        origins,
+        {
+            "Token": Token,
+            "SemanticError": SemanticError,
+            "error_node": ERROR_NODE,
+            "layout": _layout,
+            "read_token": _token_reader(lexer, terminals),
+        },
+    )
+
+
+def number_terminals(tables: Tables) -> dict[str, int]:
+    """Map the name of each terminal, and `$END` for the end of the text, to its number."""
+    return {name: number for number, name in enumerate(tables.action_matrix.names)}
+
+
+def _scanner(tables: Tables, terminals: dict[str, int]) -> Scanner:
+    numbers = {"": KINDS["NOTHING"], BAD_KIND: KINDS["BAD"]} | terminals
+    accepts = [
+        KINDS["IGNORED"] if name.startswith(IGNORED) else numbers[name]
+        for name in tables.scanner.accepts
+    ]
+    moves = b64decode(tables.scanner.moves)
+    return Scanner(tables.scanner.classes, moves, accepts, terminals["NESTED"])
+
+
+def _rule(reduction: Reduction, origins: dict[str, int]) -> tuple[Any, ...]:
+    """Return a rule in the form that `Grammar` of the core takes."""
+    function: Callable[..., Any] | None = FUNCTIONS.get(reduction.name, reduction.action)
+    if reduction.unit:
+        name = "UNIT"
+    elif function is None:
+        name = "PASS"
+    else:
+        name = OPERATIONS.get(reduction.name, "CALL")
+        if name == "PASS" and reduction.size == 1:
+            name = "UNIT"
+    if reduction.origin == "operator" and name == "LIST_MORE":
+        name = "LIST_DOTTED"
+    if reduction.origin == "attributes" and name == "PASS":
+        name, function = "REMEMBER", tuple  # nodes store their attributes in a tuple
+    return (
+        reduction.size,
+        origins[reduction.origin],
+        OPS[name],
+        reduction.located,
+        reduction.take,
+        function,
+        reduction,
+    )
+
+
+def _layout(type: Type) -> Layout:
+    """Return the parameters with which the core reads the elements of a tensor."""
+    element = ELEMENTS.get(type.element) if isinstance(type, TensorType) else None
+    if not isinstance(type, TensorType) or element is None:
+        return Layout(type, "", 0, 0, None, None)
+    dims = type.shape
+    constant = dims if dims is not None and all(isinstance(dim, int) for dim in dims) else None
+    fraction = _FRACTIONS.get(element.name, 0)
+    entries = None
+    if element.kind == "complex":
+        part = Layout(type, "float", element.bits // 2, fraction, None, ())
+        entries = Layout(type, "complex", element.bits, 0, None, constant, part)
+        return Layout(type, "complex", element.bits, 0, entries, constant, part)
+    if element.name in ENTRIES_ARE_ELEMENTS:
+        entries = Layout(type, element.kind, element.bits, fraction, None, constant)
+    elif element.bits < 8:
+        entries = Layout(type, element.kind, element.bits, 0, None, constant, in_entries=True)
+    elif element.field == "int32_data":  # its entries may be any int32
+        inner = None
+        if fraction or element.kind == "bool":
+            inner = Layout(type, element.kind, element.bits, fraction, None, constant)
+        entries = Layout(type, "int", 32, 0, None, constant, inner)
+    elif element.field == "uint64_data":
+        entries = Layout(type, "uint", 64, 0, None, constant)
+    return Layout(type, element.kind, element.bits, fraction, entries, constant)
+
+
+def _token_reader(
+    lexer: Lexer, terminals: dict[str, int]
+) -> Callable[[str, int], tuple[Token | None, int]]:
+    """Return a function for the tokens that the scanner of the core does not read.
+
+    The function takes a text and an offset; it returns the token and the number of its terminal.
+    """
+
+    def read_token(text: str, at: int) -> tuple[Token | None, int]:
+        token = lexer.token(text, at)
+        if token is None:
+            return None, KINDS["END"]
+        return token, terminals.get(lexer.kind(token), KINDS["BAD"])
+
+    return read_token

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Open files beside a text by untrusted names: no path may leave the text's directory."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from pathlib import Path, PureWindowsPath
+
+from onnxtext.io.files import map_file
+from onnxtext.io.path_safety import leads_out
+
+MAPPED = 1 << 16
+"""Files of at least this many bytes are mapped; smaller files are read."""
+
+
+class PathError(ValueError):
+    """A path is invalid, leads out of its directory, or does not name a regular file."""
+
+
+def inside(base: Path, name: str) -> Path:
+    """Resolve the path of a file below a directory.
+
+    Args:
+        base: the directory.
+        name: a relative path, with `/` between its parts.
+
+    Raises:
+        PathError: the path is absolute, has a part `..`, or a link leads out of the directory.
+    """
+    parts = name.split("/")
+    if not name or "\0" in name or "\\" in name:
+        raise PathError(f"`{name}` is not a path: it must be relative, with / between its parts")
+    if name.startswith("/") or PureWindowsPath(name).drive:
+        raise PathError(f"the path `{name}` is absolute: it must be relative to the text")
+    if ".." in parts:
+        raise PathError(f"the path `{name}` leads out of the directory of the text")
+    path = Path(os.path.realpath(base), *parts)
+    if leads_out(path, base):
+        raise PathError(f"a link on the path `{name}` leads out of the directory of the text")
+    return Path(os.path.realpath(path))
+
+
+def view_file(path: Path) -> memoryview:
+    """Return the bytes of a regular file; map a large file into memory.
+
+    Args:
+        path: a result of `inside`, so not a link unless the file has been replaced since.
+
+    Raises:
+        PathError: the file is a link, a directory, a device or a pipe.
+        OSError: the file cannot be read.
+    """
+    if not stat.S_ISREG(path.lstat().st_mode):
+        raise PathError(f"{path} is not a regular file")
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    descriptor = os.open(path, flags | getattr(os, "O_NOFOLLOW", 0))
+    with os.fdopen(descriptor, "rb") as file:
+        status = os.fstat(descriptor)
+        if status.st_size >= MAPPED:
+            try:
+                return memoryview(map_file(file, path))
+            except OSError as error:
+                # Too many files are mapped: read this one.
+                if error.errno not in (errno.EMFILE, errno.ENFILE, errno.ENODEV):
+                    raise
+        return memoryview(file.read())

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""String attributes have values that their operators list, or that onnxruntime accepts as well."""
+
+from __future__ import annotations
+
+import onnx
+import pytest
+
+import onnxtext
+from onnxtext.checker.rules import attribute_values
+from tests.checker.models import text
+
+INPUTS = (
+    "float[1, 4, 6, 6] x, uint8[3] u, float[5, 1, 2] steps, float[1, 8, 2] w, float[1, 8, 2] r, "
+    "float[1, 6, 6, 2] grid, float[2, 3] m, float[4] scales, "
+    "float[3, 4] rois"
+)
+ML = "ai.onnx.ml."
+FOUND = {
+    'DepthToSpace <blocksize = 2, mode = "dcr"> (x)': "error",
+    'BitShift <direction = "UP"> (u, u)': "error",
+    'MaxPool <kernel_shape = [2, 2], auto_pad = "SAME"> (x)': "error",
+    'MaxPool <kernel_shape = [2, 2], auto_pad = ""> (x)': "warning",
+    'LSTM <hidden_size = 2, direction = "backward"> (steps, w, r)': "error",
+    'LSTM <hidden_size = 2, activations = ["Sigmoid", "Gelu", "Tanh"]> (steps, w, r)': "error",
+    'LSTM <hidden_size = 2, activations = ["sigmoid", "TANH", "Relu"]> (steps, w, r)': None,
+    'RNN <hidden_size = 2, activations = ["Relu"]> (steps, w, r)': None,
+    'RNN <hidden_size = 2, activations = ["relu"]> (steps, w, r)': "error",
+    'Cast <to = 24, round_mode = "UP"> (x)': "error",
+    'CastLike <round_mode = "UP"> (x, x)': "warning",
+    'RoiAlign <mode = "AVG"> (x, rois, u)': "warning",
+    'GridSample <mode = "bilinear"> (x, grid)': "error",
+    'GridSample <mode = "linear"> (x, grid)': None,
+    'Resize <mode = "bilinear"> (x, , scales)': "error",
+    'Resize <nearest_mode = "round"> (x, , scales)': "error",
+    'Resize <mode = "linear", nearest_mode = "round"> (x, , scales)': "warning",
+    'Gelu <approximate = "erf"> (x)': "warning",
+    f'{ML}Normalizer <norm = "l2"> (m)': "error",
+    f'{ML}LinearRegressor <coefficients = [1.0], post_transform = "SIGMOID"> (m)': "error",
+}
+
+
+@pytest.mark.parametrize("node", FOUND)
+def test_unlisted_values_are_found(node: str) -> None:
+    source = text(f"y = {node}", inputs=INPUTS, outputs="y", opsets='24, "ai.onnx.ml": 3')
+    found = [item for item in onnxtext.check(source) if item.code == "attribute-value-unknown"]
+    assert [item.severity for item in found] == [FOUND[node]] * (FOUND[node] is not None)
+
+
+def test_the_mode_of_an_older_version_is_listed() -> None:
+    source = text('y = GridSample <mode = "bilinear"> (x, grid)', inputs=INPUTS, outputs="y",
+                  opsets="16")  # fmt: skip
+    assert "attribute-value-unknown" not in {item.code for item in onnxtext.check(source)}
+
+
+def test_onnx_documents_the_listed_values() -> None:
+    schemas = onnx.defs.get_all_schemas_with_history()
+    for entry in attribute_values._TABLE:
+        for operator in entry.operators.split():
+            described = [
+                f"{schema.doc} {schema.attributes[entry.attribute].description}"
+                for schema in schemas
+                if (schema.name, schema.domain) == (operator, entry.domain)
+                and entry.attribute in schema.attributes
+                and entry.since <= schema.since_version <= entry.until
+            ]
+            assert described, (operator, entry.attribute)
+            for value in entry.values.split():
+                assert value in " ".join(described), (operator, entry.attribute, value)
