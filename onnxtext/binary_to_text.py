@@ -16,8 +16,8 @@ from onnxtext.ast.visit import list_graphs
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
 from onnxtext.io.memory import paused_collector, reuse_memory
 from onnxtext.printer.metadata_placement import leave_metadata_out, place_metadata
+from onnxtext.printer.models import print_model
 from onnxtext.printer.move_weights import move_weights
-from onnxtext.printer.print_model import print_model
 from onnxtext.proto.decode.lift import lift_model
 from onnxtext.tensor.blobs import BlobError
 

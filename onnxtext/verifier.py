@@ -230,7 +230,7 @@ def _is_printed(text: str, model: Model) -> bool:
 
     The printed parts are compared one by one, because a joined copy may have gigabytes.
     """
-    from onnxtext.printer.print_model import model_parts
+    from onnxtext.printer.models import model_parts
 
     at = 0
     for part in model_parts(model):

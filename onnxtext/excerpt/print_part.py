@@ -13,7 +13,7 @@ from onnxtext.excerpt.load_model import Reading
 from onnxtext.excerpt.paths_between_values import cut
 from onnxtext.excerpt.search import comment, search
 from onnxtext.plurals import counted
-from onnxtext.printer.print_model import graph_printer, model_parts
+from onnxtext.printer.models import graph_printer, model_parts
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from onnxtext.excerpt.errors import ShowError
 from onnxtext.excerpt.find_bodies import Body
 from onnxtext.printer.graphs import GraphPrinter
 from onnxtext.printer.layout import STEP
-from onnxtext.printer.print_model import graph_printer
+from onnxtext.printer.models import graph_printer
 
 
 def search(

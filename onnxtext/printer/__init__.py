@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Print the AST as text in the canonical layout (SPEC 14)."""
 
-from onnxtext.printer.print_model import (
+from onnxtext.printer.models import (
     print_attribute,
     print_fragment,
     print_model,

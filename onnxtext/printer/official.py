@@ -18,7 +18,7 @@ from onnxtext.ast.list_order import INITIALIZERS, entries, order_of, with_data
 from onnxtext.printer.dialect import Dialect
 from onnxtext.printer.graphs import GraphPrinter
 from onnxtext.printer.layout import bracketed, filled, filled_row
-from onnxtext.printer.print_model import print_model
+from onnxtext.printer.models import print_model
 from onnxtext.printer.statements import Decorators, tensor_lines
 from onnxtext.printer.strings import value_name, word
 from onnxtext.tensor.elements import ELEMENTS

@@ -16,7 +16,7 @@ from onnxtext.ast.model import Function, Graph, Model, Node
 from onnxtext.ast.visit import attribute_graphs
 from onnxtext.printer.graphs import GraphPrinter
 from onnxtext.printer.layout import STEP
-from onnxtext.printer.print_model import graph_printer, print_type
+from onnxtext.printer.models import graph_printer, print_type
 from onnxtext.rewriter.token_edits import edit_tokens, has_comments
 from onnxtext.source import Source
 from onnxtext.syntax.span_map import SpanMap, map_spans

@@ -19,7 +19,7 @@ from onnxtext.io.filetype import HEAD, decode_text, is_binary
 from onnxtext.io.memory import paused_collector
 from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.server.analysis import Analysis, analyse
-from onnxtext.printer.print_model import print_model
+from onnxtext.printer.models import print_model
 from onnxtext.tensor.blobs import BlobError
 from onnxtext.weights.statistics import describe, describe_entries
 

@@ -101,7 +101,7 @@ text_to_binary.encode = broken
 """
 BREAK_TEXT = """
 from onnxtext import api
-import onnxtext.printer.print_model
+import onnxtext.printer.models
 parse = api.parse
 def broken(text, **options):
     model = parse(text, **options)
@@ -139,7 +139,7 @@ def test_other_violated_laws_are_reported(model: Path) -> None:
 
 
 BREAK_PRINTER = """
-import onnxtext.printer.print_model as printer
+import onnxtext.printer.models as printer
 parts = printer.model_parts
 printer.model_parts = lambda model, *more: (part.replace('Relu', 'Rexu') for part in parts(model))
 """

@@ -66,6 +66,19 @@ def test_symbols_nest_in_a_text_with_an_error(old: str, new: str) -> None:
     assert_nested(outline(opened(NESTED.replace(old, new))), (0, 0), (99, 0))
 
 
+@pytest.mark.parametrize(
+    "nodes",
+    [
+        'a = A (x) <s = ["1", }\n  >\n  b = B (a)\n  e = E (b) <s < "2">',
+        "y = If (c) <then_branch = a () => (p) {\n    p = If (c) <then_branch = q () => ()[N] r) "
+        "{ r = Abs (x) }, else_branch = s () => () {}>\n  }, else_branch = => () => (w) { }>",
+    ],
+)
+def test_symbols_nest_in_graphs_whose_last_statement_has_an_error(nodes: str) -> None:
+    text = f"main (bool c, float[N] x) => (float[N] y) {{\n  {nodes}\n}}\n"
+    assert_nested(outline(opened(text)), (0, 0), (text.count("\n") + 1, 0))
+
+
 def test_symbols_nest_in_texts_with_random_errors() -> None:
     generator = seeded()
     for _ in range(draws(100)):

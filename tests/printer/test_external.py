@@ -12,7 +12,7 @@ import onnxtext
 from onnxtext.ast.model import Graph, Model, ValueInfo
 from onnxtext.ast.tensors_and_attributes import ExternalData
 from onnxtext.ast.types import TensorType
-from onnxtext.printer.print_model import print_model
+from onnxtext.printer.models import print_model
 
 _KEYS = st.sampled_from(["location", "offset", "length", "checksum", "", "Location", "é"])
 _NUMBERS = st.sampled_from(

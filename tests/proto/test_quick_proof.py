@@ -8,7 +8,7 @@ import pytest
 import onnxtext
 from onnxtext.ast.model import Model
 from onnxtext.core import core
-from onnxtext.printer.print_model import print_model
+from onnxtext.printer.models import print_model
 from onnxtext.proto.decode import lift
 from onnxtext.proto.decode.messages import Lifter
 

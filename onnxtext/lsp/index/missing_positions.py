@@ -32,16 +32,18 @@ def find_end(index: Index, scope: Scope) -> int:
     """Return the offset after the closing brace of a graph or function.
 
     The search starts at the end of the last statement. If no closing brace is found, return the end
-    of the node that contains a nested graph; for other graphs, the start of the next graph.
+    of the node that contains a nested graph; for other graphs, the start of the next graph; but
+    never an offset before the end of the last statement.
     """
     at, in_body = max(scope.original.at, 0), False
     groups: tuple[Sequence[Node | ValueInfo], ...]
     groups = (scope.inputs, scope.outputs, scope.infos, scope.initializers, scope.nodes)
     for item in (group[-1] for group in groups if group):
         located = index.located_item(item)
-        if located is not None and located.span.end > at:
-            at, in_body = located.span.end, isinstance(item, Node)
-    limit = _limit_of(index, scope)
+        end = item.at if located is None else located.span.end
+        if end > at:
+            at, in_body = end, isinstance(item, Node)
+    limit = max(_limit_of(index, scope), at)
     lexer, depth = load_lexer(), int(in_body)
     for _ in range(_MOST_TOKENS):
         token = lexer.token(index.source.text, at)
