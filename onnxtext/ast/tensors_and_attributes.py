@@ -76,7 +76,7 @@ class Floats:
 
 @dataclass(frozen=True, slots=True)
 class RawData:
-    """`raw_data`: little-endian elements, packed if they are narrower than a byte."""
+    """Data in the field `raw_data`: little-endian elements, packed if narrower than a byte."""
 
     data: bytes | memoryview
 
@@ -136,14 +136,16 @@ class TypedData:
 
 @dataclass(frozen=True, slots=True)
 class StringData:
-    """`string_data`: `{"a", "b"}`."""
+    """Data in the field `string_data`: `{"a", "b"}`."""
 
     values: tuple[bytes, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ExternalData:
-    """`external_data` with `data_location` EXTERNAL: `external("w.bin", 0)`.
+    """Data in another file: `external_data` with `data_location` EXTERNAL.
+
+    A text writes `external("w.bin", 0)`.
 
     Attributes:
         entries: the (key, value) pairs, in order.

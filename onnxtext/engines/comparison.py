@@ -78,14 +78,15 @@ def run_both(
 ) -> tuple[Values, Values, list[Difference]]:
     """Run two models on the same inputs and compare the values that both models compute.
 
-    Values inside of the main graphs are compared, too, unless a model cannot be run with these
-    values as additional outputs.
+    Besides the outputs, also compare the other values that the nodes of both main graphs compute,
+    unless a model cannot be run with them as additional outputs.
 
     Args:
         first: a model.
         second: the other model. Each of its required inputs must be an input of the first model.
-        inputs: the inputs of the first model, by name. The second model gets those that it also
-            has. An input that only the second model requires has its default value in the first.
+        inputs: the inputs of the first model, by name. The second model gets those of them that it
+            also has. For a required input that is not given, it gets the first model's default
+            value.
         engine: one of `ENGINES`.
         names: the names of the models in messages.
         timeout: time limit of each run in seconds; None for no limit.
@@ -94,7 +95,8 @@ def run_both(
 
     Returns:
         (values of the first model, values of the second model, comparisons). `comparisons` has an
-        item for each value of both models, also for equal ones, in the order of the first model.
+        item for each value that both models have, even if it is equal in both. The order is that
+        of the first model.
 
     Raises:
         OnnxTextError: a model cannot be run, or an input that the second model requires is neither

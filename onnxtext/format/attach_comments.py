@@ -69,8 +69,8 @@ class Listing:
     Attributes:
         opening: the opening bracket, or `@name(` of a decorator.
         items: the items in order.
-        closing: the closing bracket. For `<…>` it may be `=>`, which includes the `=` of the last
-            item.
+        closing: the closing bracket. For `<…>` it may be the token `=>`: the `=` that ends the last
+            item, and the bracket.
     """
 
     opening: Token

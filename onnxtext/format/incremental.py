@@ -197,10 +197,10 @@ class IncrementalText:
         return "".join([*self._parts, self.source[self._at :]])
 
     def is_aligned(self, formatted: str) -> bool:
-        """Whether each placeholder in the formatted text has the indentation of its statements.
+        """Whether each placeholder is indented like the statements that will replace it.
 
-        A graph in a node has a greater indentation if the outputs of the node are on lines of
-        their own.
+        It is not if the outputs of a node are on lines of their own in the formatted text, because
+        the graphs in the node are then indented further.
         """
         marks = re.finditer(rf"^( *){_KEPT}(\d+)", formatted, re.MULTILINE)
         return all(mark[1] == self._indents[int(mark[2])] for mark in marks)

@@ -76,8 +76,8 @@ def place_metadata(
 def parts_to_place(parts: Sequence[Named]) -> Sequence[Named]:
     """Return the parts of a model whose metadata may have to be printed in a decorator.
 
-    The metadata of the other parts is always printed in the section: a path identifies these
-    parts, and they have several entries, or a single entry whose key begins with `pkg.`.
+    A part is left out if its metadata is always printed in the section. Such a part can be
+    identified by its path, and has several entries, or one entry whose key begins with `pkg.`.
     """
     if core() == "native":
         found: list[Named] = core_module("paths").parts_to_place(parts)

@@ -342,7 +342,8 @@ def decorated_name(
 def arrange(lists: Sequence[ListText], start: int, after: int, width: int = WIDTH) -> str:
     """Return the lists one after the other, each on one line or with one item per line.
 
-    As long as a line does not fit, the longest list on one line gets one item per line instead.
+    While a line is too long, choose the longest list that is still on one line, and put each of its
+    items on a line of its own.
 
     Args:
         lists: the lists.

@@ -33,8 +33,8 @@ def narrow_texts(name: str, page: int) -> tuple[str, ...]:
 
     Returns:
         The text of each code. A number is a decimal with a point or exponent, an infinity is
-        ``inf`` or ``-inf``. A NaN is ``nan`` or ``-nan`` if this word reads as the code, otherwise
-        the code itself, such as ``0x7e01``.
+        ``inf`` or ``-inf``. A NaN is ``nan`` or ``-nan`` if that word stands for this very code,
+        otherwise it is the code itself, such as ``0x7e01``.
     """
     form = FORMATS[name]
     codes = range(page << 8, min((page + 1) << 8, 1 << form.bits))

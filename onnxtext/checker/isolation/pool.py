@@ -138,7 +138,10 @@ class Inference:
         self._lost_seconds = 0.0
 
     def model(self, data: bytes) -> Answer:
-        """Let onnx infer and check all types of an encoded model; return [] if it is valid."""
+        """Let onnx infer and check all types of an encoded model.
+
+        Return [] if the model is valid, otherwise onnx's error message.
+        """
         return self._ask("model", len(data), data)
 
     def shapes(self, data: bytes) -> Answer:

@@ -19,7 +19,7 @@ from onnxtext.checker.context.scopes import Scope
 
 
 def check(subject: Subject) -> Iterator[Finding]:
-    """Check the initialization, the algorithm and the bindings of each training information."""
+    """Check the initialization, the algorithm and the bindings of each `TrainingInfoProto`."""
     if subject.model is None:
         return
     by_owner = {id(scope.original): scope for scope in subject.scopes}

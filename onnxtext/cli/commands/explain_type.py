@@ -84,9 +84,9 @@ def command(
     """Tell where the types of values come from, or why they are not known.
 
     FILE is a text or a binary model; - is standard input. VALUE is the name of a value, or the
-    label of a node to explain all of its outputs. Each size is declared in an input, stored in a
-    weight, inferred by nodes, assumed because only a declaration says so, or unknown; the chain of
-    nodes that compute it follows.
+    label of a node to explain all of its outputs. The output tells for each size whether it is
+    declared in an input, stored in a weight, inferred by nodes, assumed (only a declaration gives
+    it) or unknown, and then shows the chain of nodes that compute it.
     """
     if not values and line is None:
         raise click.UsageError("Name a VALUE, or a statement with --line.")

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Match the items of two models that correspond to each other."""
+"""Match each item of a model with the item of the other model that corresponds to it."""

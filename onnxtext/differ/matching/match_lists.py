@@ -75,7 +75,8 @@ def walk(
 ) -> Iterator[tuple[int | None, int | None, bool]]:
     """Yield the entries of both lists, in the order of the new list.
 
-    A removed entry comes after the nearest matching entry before it in the old list.
+    A removed entry follows the matched entry that is nearest before it in the old list, if any;
+    otherwise it comes first.
 
     Args:
         old_count: length of the old list.

@@ -137,7 +137,7 @@ class Facts:
         return known or type_text(self.type(scope, name))
 
     def element_types(self, scope: Scope, name: str) -> set[str | None]:
-        """Return the types, without shapes, that a value has in all calls of its function."""
+        """Return the types, without shapes, that a value has in any call of its function."""
         return TypeInference.of(self.subject).types_in_calls(scope, name)
 
     def is_new(self, name: str) -> bool:

@@ -19,8 +19,8 @@ _SECONDS = 60
 def other_text(uri: str, against: str) -> tuple[str, str, Path | None]:
     """Return (name, text, path) of another version of a document.
 
-    The name is the revision in git, or the name of the other file. The path is that of the file; a
-    version in git has the path of the document.
+    For another file, these are its file name, its text and its path. For a revision in git, the
+    name is the revision, and the path is that of the document.
 
     Args:
         uri: the URI of the document: `file:`, or `onnx:` for the text of a binary model.

@@ -57,7 +57,12 @@ class Changes:
     items: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def members(self, number: int, members: list[tuple[str, Path]]) -> list[tuple[str, Path]]:
-        """Return the members of a graph with the removed nodes inserted at their old positions."""
+        """Return the members of a graph with the removed nodes inserted at their old positions.
+
+        Args:
+            number: the number of the graph.
+            members: (id, group path) of each input and node of the graph, in order.
+        """
         made = list(members)
         for place, identity, path in self.removed.get(number, ()):
             made.insert(min(place, len(made)), (identity, path))

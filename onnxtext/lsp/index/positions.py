@@ -56,7 +56,7 @@ class Lines:
         return end
 
     def line_of(self, offset: int) -> int:
-        """Return the number of the line that contains an offset."""
+        """Return the 0-based number of the line that contains an offset."""
         return bisect_right(self._starts, offset) - 1
 
     def position(self, offset: int) -> t.Position:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def section_scope(index: Index, name: SectionName) -> Scope | None:
-    """Return the graph or function that contains the value or node with a name in a section.
+    """Return the graph or function that contains the value or node that a name in a section names.
 
     For a scale or zero point, return the graph that defines it. For the name of a function, return
     this function.
@@ -65,7 +65,10 @@ def node_labels(index: Index, scope: Scope) -> dict[str, int]:
 
 
 def value_strings(index: Index) -> dict[Span, tuple[Scope, str]]:
-    """Return (graph, name) of the value that each string in a decorator names, by span."""
+    """Find the strings in decorators that name values; return (graph, name) of each, by span.
+
+    The graph is the graph or function that defines the value.
+    """
     found: dict[Span, tuple[Scope, str]] = {}
     for scope in index.scopes:
         for name, span in listed_values(index, scope):

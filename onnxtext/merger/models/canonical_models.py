@@ -72,7 +72,12 @@ def lower_all(
 
 
 def lower_one(model: ast.Model, known: Known) -> bytes:
-    """Lower a merged model to canonical bytes with marks; `known` comes from `lower_all`."""
+    """Lower a merged model to canonical bytes with marks instead of data.
+
+    Args:
+        model: the merged model.
+        known: the second result of `lower_all`; not changed.
+    """
     return _lower(model, Known(known.resources, dict(known.data), set(known.missing)))
 
 

@@ -20,7 +20,8 @@ from onnxtext.merger.texts.match_items import ABSENT, Triple
 class Orders:
     """Orders merged lists.
 
-    Results are cached: texts and models are merged separately, and most lists are equal in both.
+    Results are cached: one merge orders the lists of the models and those of the texts, and most of
+    these lists are alike.
     """
 
     def __init__(self) -> None:

@@ -51,8 +51,8 @@ def lazy_statements(
 ) -> Iterator[Unread]:
     """Yield the statements of a list without tokenizing them.
 
-    The last statement is skipped, and any statement with a `#` before the next statement, because
-    that may begin a comment.
+    Skip the last statement. Also skip each statement with a `#` in it or before the next statement,
+    because the `#` may begin a comment.
     """
     for item, after in pairwise(items):
         start, following = item.at, after.at

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Find semantic conflicts in a merge of texts.
 
-A statement with an error that exists in neither side becomes a conflict. Nodes that use a value
-before its definition are moved behind the definition.
+A statement with an error that neither side has becomes a conflict. A node that uses a value before
+its definition is moved behind the definition.
 """
 
 from __future__ import annotations

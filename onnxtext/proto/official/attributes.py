@@ -44,7 +44,13 @@ class AttributeReducer(ValueReducer, ABC):
 
     @abstractmethod
     def graph(self, data: Data, place: ItemPath, *, quotable: bool = True) -> bytes:
-        """Reduce a `GraphProto`; return its bytes."""
+        """Reduce a `GraphProto`; return its bytes.
+
+        Args:
+            data: its bytes.
+            place: its path in the model, for losses.
+            quotable: whether the syntax allows a quoted name; it does for the main graph.
+        """
 
     def attribute(self, data: Data, place: ItemPath, *, in_function: bool) -> bytes | None:
         """Reduce an `AttributeProto`; return None if it cannot be written.

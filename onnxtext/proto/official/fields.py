@@ -100,9 +100,10 @@ class FieldReducer:
         return data.decode("utf-8", "backslashreplace").replace("\0", r"\x00").encode()
 
     def stored_text(self, message: str, name: str, found: Fields, place: ItemPath) -> bytes:
-        """Reduce a string field of a message; return b"" if the message does not store it.
+        """Reduce a string field of a message; return b"" if the message does not have the field.
 
-        `onnx.parser` always stores this field, so its presence changes in that case.
+        In that case, record that the presence of the field changes, because `onnx.parser` always
+        stores it.
         """
         if name not in found:
             self.losses.presence_changed(message, name)

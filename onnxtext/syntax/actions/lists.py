@@ -16,7 +16,7 @@ def list_empty() -> list[Any]:
 
 @action
 def list_first(item: Any) -> list[Any]:
-    """Return a list with its first item."""
+    """Start a list: return `[item]`."""
     return [item]
 
 
@@ -29,7 +29,7 @@ def list_more(items: list[Any], item: Any) -> list[Any]:
 
 @action
 def list_of(items: list[Any]) -> list[Any]:
-    """Return the items of a list in brackets."""
+    """Return the items of a bracketed list, which the parser passes without the brackets."""
     return items
 
 

@@ -24,7 +24,7 @@ def to_bytes(text: str) -> bytes:
 
 
 def to_text(data: bytes) -> str:
-    """Decode any bytes to a string value."""
+    """Decode bytes to a string value; invalid UTF-8 becomes surrogates, as `to_bytes` expects."""
     return data.decode("utf-8", "surrogateescape")
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Error heuristics for headers: other brackets, quoted keys, a wrong place."""
+"""Error heuristics for headers: wrong brackets, quoted keys, headers in a wrong place."""
 
 from __future__ import annotations
 

@@ -98,9 +98,13 @@ class OperatorCall:
         return None if value is None else value.numbers()
 
     def symbolic(self, name: str, index: int) -> Extents | None:
-        """Return a list like `integers`, which may have symbolic or unknown (None) elements.
+        """Return the list that `integers` reads, also if elements are symbolic or unknown (None).
 
-        Returns None if the list is missing, or if its length is unknown.
+        Return None if the list is missing, or if its length is unknown.
+
+        Args:
+            name: the name of the attribute.
+            index: the 0-based index of the input that is used if the attribute is missing.
         """
         if self.attribute(name) is not None:
             return self._list(name)

@@ -140,7 +140,7 @@ class Sizes:
 
     @property
     def state(self) -> tuple[int, ...]:
-        """A key that changes with each new equation or restriction, also those of outer graphs."""
+        """A key that changes with each new equation or restriction, in this or an outer graph."""
         outer = self._outer.state if self._outer is not None else ()
         return (*outer, id(self), self.learned) if self.learned else outer
 
