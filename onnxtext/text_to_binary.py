@@ -233,7 +233,7 @@ def _same_model(data: bytes, model: Model, elsewhere: Elsewhere | None) -> bool:
 
 
 def decode_message(message_type: type[P], data: bytes, source: Source) -> P:
-    """Decode a message that onnxtext has encoded to an object of the `onnx` package.
+    """Return the object of the `onnx` package for a message that onnxtext has encoded.
 
     Raises:
         OnnxTextError: the message is nested deeper than protobuf reads.

@@ -72,7 +72,7 @@ class Entry(NamedTuple):
         part: the part of the list, such as `inputs` (see `PARTS`).
         name: the name of the value.
         type: the type of the value; None if the value has no type.
-        at: the character offset in the text of the statement that has the type.
+        at: the character offset of the statement that has the type.
         statement: the `ValueInfo` that the entry comes from, if it is a value info in `<…>`, or if
             the entry is in the list of initializers; otherwise None.
     """

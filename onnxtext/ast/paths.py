@@ -180,7 +180,10 @@ def _graph_parts(graph: Graph, path: tuple[Step, ...], tied: bool) -> list[Named
 
 
 def walk_model(model: Model) -> Iterator[tuple[Function | None, Named]]:
-    """Yield the parts that `list_parts` returns one by one, each with its function or None."""
+    """Yield (function, part) for each single part that `list_parts` returns.
+
+    The function is None for parts of the main graph.
+    """
     for function, parts in list_parts(model):
         for named in parts:
             yield function, named

@@ -18,7 +18,7 @@ _NAME_AND_TYPE = attrgetter("name", "type")
 
 
 def attribute_lists(nodes: Iterable[Node]) -> Sequence[tuple[Attribute, ...]]:
-    """Return the attribute lists of nodes, in order; return a list that nodes share only once."""
+    """Return the distinct attribute lists of nodes, in order; nodes may share a list."""
     if core() == "native":
         found: list[tuple[Attribute, ...]] = core_module("walk").attribute_lists(nodes)
         return found
@@ -127,7 +127,10 @@ def _is_small(value: ValueInfo, most: int) -> bool:
 
 
 def walk_graphs(root: Model | Fragment | Graph | Function | Node) -> Iterator[Graph | Function]:
-    """Yield the graphs and functions in a syntax tree, from the root (if it is one) inwards."""
+    """Yield the graphs and functions in a syntax tree, each before the graphs nested in it.
+
+    If the root is a graph or function itself, it is the first one.
+    """
     stack = _outermost(root)
     while stack:
         graph = stack.pop()

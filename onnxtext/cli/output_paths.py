@@ -51,7 +51,7 @@ class Job(NamedTuple):
 def plan(
     inputs: tuple[str, ...], output: str | None, suffixes: tuple[str, ...], suffix: str
 ) -> list[Job]:
-    """Return a job for each input on the command line; inputs named again are left out.
+    """Return a job for each input on the command line, only one for an input named twice.
 
     Args:
         inputs: names of files; `-` or no name is standard input.

@@ -169,9 +169,9 @@ def compare_data(old: TensorRef, new: TensorRef) -> WeightChange | None:
 
 
 def why_not_compared(old: TensorRef, new: TensorRef) -> str | None:
-    """Return why the data of two tensors with the same reference to external data is unreadable.
+    """Return why external data that two tensors both refer to cannot be read.
 
-    Return None if the data can be read, or if the tensors have other data.
+    Return None if it can be read, or if the tensors do not have the same external data.
     """
     if isinstance(old.data, ast.ExternalData) and old.data == new.data:
         try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find nodes that accept only the old size of a dimension made symbolic; fix constant shapes."""
+"""Find nodes that accept only the size that a dimension had before it became symbolic."""
 
 from __future__ import annotations
 

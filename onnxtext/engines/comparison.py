@@ -34,8 +34,8 @@ class Difference:
         relative: the largest `|first - second| / |first|` of an element; None if `largest` is None.
         note: why elements could not be compared one by one, such as different shapes; None if they
             were compared.
-        pairs: the (absolute, relative) differences of elements, except those that are smaller in
-            both than those of another element. Empty if `largest` is None.
+        pairs: the (absolute, relative) differences of elements. A pair is left out if both numbers
+            of another pair are at least as large. Empty if `largest` is None.
     """
 
     name: str
@@ -192,7 +192,7 @@ def _differences(first: Array, second: Array) -> tuple[Array, Array]:
 
 
 def _outermost(gap: Array, ratio: Array) -> tuple[tuple[float, float], ...]:
-    """Return the pairs (gap, ratio), except those that are smaller in both than another pair."""
+    """Return the pairs (gap, ratio), without those that another pair equals or exceeds in both."""
     order = np.lexsort((-ratio, -gap))
     gap, ratio = gap[order], ratio[order]
     chosen = ratio > np.maximum.accumulate(np.concatenate([[-1.0], ratio]))[:-1]

@@ -2,9 +2,9 @@
 """Format texts that differ from their printed form only in layout, commas and comments.
 
 The printed form is the text that the printer makes from the syntax tree. Its lines replace the
-lines of the text; comments and blank lines stay behind the same code. The result equals the result
-of `document`, in a hundredth of the time. A text with a comment within a printed line is left to
-`document`.
+lines of the text; comments and blank lines stay behind the same code. The result equals that of
+`format_in_full`, in a hundredth of the time. A text with a comment within a printed line is left to
+`format_in_full`.
 """
 
 from __future__ import annotations

@@ -220,8 +220,9 @@ class StatementRun:
     Attributes:
         writer: formats the statements.
         start: offset of the first statement of `texts`; -1 if there is none.
-        same: offset at which the last statements of the run begin, if their source is already
-            formatted. They are not in `texts` yet, to be copied in one slice. -1 if there are none.
+        same: offset from which on the statements of the run are already formatted in the source.
+            These statements are not in `texts` yet; they will be copied from the source in one
+            slice. -1 if there are none.
         texts: the formatted texts of the statements before `same`, each with the trivia (comments
             and whitespace) behind it.
         trivia: the source between the last statement of `texts` and the next statement; None if

@@ -3,7 +3,7 @@
 
 1. A template made from a similar statement (`templates`).
 2. The printed syntax tree, if it has the same tokens.
-3. Full formatting (`document`) for other spellings; the result is parsed and compared.
+3. Full formatting (`format_in_full`) for other spellings; the result is parsed and compared.
 """
 
 from __future__ import annotations

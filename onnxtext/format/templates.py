@@ -184,7 +184,12 @@ def _fixed(strings: Sequence[str], item: Node | ValueInfo) -> frozenset[int]:
 
 
 def interleaved_list(between: Sequence[str], strings: Sequence[str]) -> list[str]:
-    """Interleave the texts between strings with the strings."""
+    """Return the texts between strings and the strings, in turn; the first and last are texts.
+
+    Args:
+        between: the texts, one more than strings.
+        strings: the strings.
+    """
     parts = [""] * (len(between) + len(strings))
     parts[::2] = between
     parts[1::2] = strings

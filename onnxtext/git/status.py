@@ -55,7 +55,7 @@ class ModeStatus:
 
     @property
     def begun(self) -> bool:
-        """Whether a requirement that only this mode has is met."""
+        """Whether at least one of the requirements that only this mode has is met."""
         return any(fact.ok for fact in self.facts if fact.what in _SPECIFIC_FACTS[self.mode])
 
 

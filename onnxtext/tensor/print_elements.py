@@ -40,7 +40,7 @@ def format_rows(
 ) -> list[str]:
     """Return the elements of ``raw_data`` as rows of text, without brackets.
 
-    In brackets, `parse_literals.read_raw` can read the rows.
+    With brackets around them, the rows are a literal that `parse_literals.read_raw` can read.
 
     Args:
         element: The element type.
@@ -110,7 +110,7 @@ def is_typed_expressible(element: ElementType, data: bytes | memoryview, count: 
 def format_typed(
     element: ElementType, data: bytes | memoryview, count: int | None = None
 ) -> str | None:
-    """Return the entries of an element type's field as text for `parse_literals.parse_typed`.
+    """Format the entries of a typed field as text that `parse_literals.parse_typed` reads.
 
     Args:
         element: The element type.

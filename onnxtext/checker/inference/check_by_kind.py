@@ -51,7 +51,7 @@ def sizes_fit_by_kind(subject: Subject) -> bool:
 
 
 def types_by_kind(subject: Subject) -> dict[int, dict[str, Type]] | None:
-    """Return the types of all values, by `id(scope)` and value name, as propagated by kind.
+    """Propagate types by kind; return the types of all values, by `id(scope)` and value name.
 
     Return None if `fits_by_kind` is False, or if types may depend on the elements of tensors.
     """

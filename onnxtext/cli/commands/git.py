@@ -199,9 +199,10 @@ def status(scope: Scope | None, mode: Mode | None, output_format: str, color: st
 def verify(output_format: str, color: str) -> int:
     """Verify that git can restore every tracked model byte for byte.
 
-    Every tracked model is checked in the index and, with the filter, in the working tree: texts of
-    the filter and binaries must survive a round trip, and source texts must keep the laws that
-    `onnxtext verify` checks. Nothing is written.
+    Every tracked model is checked in the index; if the filter applies to it, it is also checked in
+    the working tree. Binary models, and texts that the filter has stored, must survive a round
+    trip. Texts that no filter converts must keep the laws that `onnxtext verify` checks. Nothing is
+    written.
     """
     from onnxtext.git.verification import verify as verify_all
 

@@ -89,7 +89,7 @@ async def place(server: Server, params: Any) -> dict[str, Any] | orjson.Fragment
 
 
 async def find(server: Server, params: Any) -> list[dict[str, Any]] | orjson.Fragment:
-    """Return {path, id} of each node and value that a search finds, as `lsp.graph.details.find`."""
+    """Return {path, id} of each node and value that a search finds, with `details.find`."""
     return _fast(find_nodes(await _views(server, params).drawing(), params.words))
 
 

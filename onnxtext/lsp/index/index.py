@@ -118,7 +118,7 @@ class Index:
 
     @cached_property
     def value_strings(self) -> dict[Span, tuple[Scope, str]]:
-        """(Graph, name) of the value that each string in a decorator names, by span."""
+        """The strings in decorators that name values: (graph, name) of the value, by span."""
         return value_strings(self)
 
     def _values(self, scope: Scope) -> None:
@@ -300,7 +300,10 @@ class Index:
         return None if located is None else located.span
 
     def located_item(self, item: Node | ValueInfo | None) -> Located | None:
-        """Return `located` of the statement of a scope's node or value; None if it has none."""
+        """Return `located` of the statement of a scope's node or value.
+
+        Return None if it has no statement in the text, or if the statement has an error.
+        """
         statement = None if item is None else self.statement_of(item)
         return None if statement is None else self.located(statement)
 

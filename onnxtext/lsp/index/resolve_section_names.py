@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def section_scope(index: Index, name: SectionName) -> Scope | None:
-    """Return the graph or function that contains the value or node that a name in a section names.
+    """Return the graph or function of the value or node to which a name in a section refers.
 
     For a scale or zero point, return the graph that defines it. For the name of a function, return
     this function.

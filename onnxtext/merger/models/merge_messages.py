@@ -67,8 +67,8 @@ class ModelMerger:
     def model(self, base: bytes, ours: bytes, theirs: bytes) -> tuple[bytes, bytes, bytes]:
         """Return the merge of whole models, resolved to ours, to theirs and to the base.
 
-        The arguments are canonical bytes; the base is empty if there is none. Set `forced` after a
-        first call and call again with the same models to turn these items into conflicts.
+        The arguments are canonical bytes; the base is empty if there is none. To turn items into
+        conflicts, set `forced` after a first call, and call again with the same models.
         """
         self.ambiguous = False
         simple = None if self.forced else _three_way(base, ours, theirs)

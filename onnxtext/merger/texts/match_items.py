@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Match the items of three versions of a list.
 
-Everything here takes O(n log n) time, also if all items are equal.
+Everything here takes O(n log n) time, even if all items are equal.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ def residual_decorators(message: str, lowered: bytes, wanted: bytes) -> tuple[De
 def unknown_decorators(message: str, lowered: bytes, wanted: bytes) -> tuple[Decorator, ...] | None:
     """Return `residual_decorators` if only unknown fields differ; None if known fields differ.
 
-    It decodes no known field, which may contain most of a model.
+    Known fields, which may contain most of a model, are not decoded.
 
     Raises:
         WireError: the wanted bytes are not a message.

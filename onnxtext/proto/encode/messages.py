@@ -101,7 +101,7 @@ class Lowering(ValueLowering):
         return self.finish_pieces("GraphProto", pieces, own_decorators(graph), graph.at)
 
     def initializers(self, graph: ast.Graph) -> list[tuple[ast.ValueInfo, bool]]:
-        """Return the initializers of a graph in order, each with whether it belongs to an input."""
+        """Return the initializers of a graph in order, as (value, whether it is an input)."""
         inputs = {id(value) for value in graph.inputs}
         try:
             return [(value, id(value) in inputs) for value in list_order.with_data(graph)]

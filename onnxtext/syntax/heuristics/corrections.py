@@ -80,7 +80,8 @@ class Budget:
     """The number of attempts that are left to correct the errors of a text.
 
     Attributes:
-        left: the number of attempts left; may be negative, because each error gets a minimum.
+        left: the number of attempts left. It may be negative, because each error may use
+            `_MIN_ATTEMPTS` attempts in any case.
         insertions: a cache: maps a stack of parser states to the possible insertions there.
     """
 

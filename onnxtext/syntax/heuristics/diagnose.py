@@ -142,7 +142,10 @@ def _repeats(context: ErrorContext, edits: Sequence[Edit]) -> bool:
 
 
 def is_incomplete(context: ErrorContext) -> bool:
-    """Whether a statement probably lacks its end: without it, the next statement parses."""
+    """Whether a statement probably lacks its end.
+
+    It does if the next statement parses after the statement is removed.
+    """
     if context.next_statement is None:
         return False
     removal = Edit(Span(context.region.start, context.next_statement), "")

@@ -139,7 +139,7 @@ class ErrorContext:
 
     @property
     def line_limit(self) -> int:
-        """The end of the line, but at most the offset at which its inspection stops."""
+        """The end of the line; in a long line, the offset up to which the line is inspected."""
         return min(self.line_end, self.line_start + _INSPECTED)
 
     @cached_property

@@ -53,7 +53,7 @@ def unopened(tokens: Sequence[str]) -> int | None:
 
 
 def opening(context: ErrorContext, mark: str) -> int | None:
-    """Return the index in `context.done` of the innermost open bracket; None if not a `mark`."""
+    """Return the index in `context.done` of the innermost open bracket; None if it is no `mark`."""
     index = innermost(context.done)
     return None if index is None or context.done[index] != mark else index
 

@@ -114,7 +114,7 @@ class Outcome:
 
     Attributes:
         count: the number of parsed tokens from `resume` on.
-        resume: the offset of the first token that is neither before the error nor before the end
+        resume: the offset of the first token that is not before the error and not before the end
             of the last edit.
         complete: whether the parse reached its limit or the end of the text, or stopped at an
             invalid token that is probably a separate error.

@@ -62,8 +62,8 @@ class Reduction:
         tokens: the indexes in `symbols` of the tokens whose offsets the action may need.
         simple: whether the rule has one symbol, its value is the only child, and the action needs
             no offset.
-        select: a function that selects the children from the values of all symbols and None, in
-            this order. `select` itself is None if the children are the values of all symbols.
+        select: a function that picks the children out of a tuple: the values of all symbols, then
+            None. `select` itself is None if the children are simply the values of all symbols.
     """
 
     __slots__ = (

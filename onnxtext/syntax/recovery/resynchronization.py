@@ -58,8 +58,8 @@ class Resynchronization:
     """A search for the token at which parsing can continue after an error.
 
     Attributes:
-        early: the offset at which parsing continues if it is before the error, because the
-            statement before this offset is incomplete. None if parsing continues after the error.
+        early: the offset at which parsing continues, if that is before the error. The statement
+            before this offset is then incomplete. None if parsing continues after the error.
     """
 
     def __init__(

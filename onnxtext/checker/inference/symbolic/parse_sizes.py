@@ -40,7 +40,7 @@ def read(dim: str) -> Extent:
 
 
 def read_dim(dim: str, instance: str) -> Extent:
-    """Parse the text of a dimension like `read`, and append a suffix to each symbol.
+    """Parse the text of a dimension as `read` does, and append a suffix to each symbol.
 
     In a loop body or function, the suffix separates the symbols from symbols of the same name
     elsewhere.

@@ -155,7 +155,7 @@ class Trace:
         return numbers[index] if numbers is not None else None
 
     def stored(self, name: str) -> tuple[object, tuple[str | int, ...]] | None:
-        """Return the `item` and `part` of the `Place` that stores a constant.
+        """Return the place in the model that stores a constant, as `item` and `part` of a `Place`.
 
         Return None if a node other than `Constant` computes the value.
         """
