@@ -112,7 +112,7 @@ def _entries(
 def _in_usual_order(
     graph: Graph, infos: list[ValueInfo], data: list[ValueInfo]
 ) -> tuple[Decorator | None, list[ValueInfo]] | None:
-    """Place a list of all or no initializers, then other entries, then types of nodes' outputs.
+    """Place a list in the usual order: all initializers or none, other entries, nodes' outputs.
 
     Args:
         graph: the graph.

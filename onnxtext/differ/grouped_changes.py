@@ -135,7 +135,7 @@ class _Operators:
 
 
 def _differing(body: Body, keys: dict[str, ItemKey]) -> list[tuple[ItemKey, Node]]:
-    """Return the nodes that differ, with their keys, which `keys` has by path."""
+    """Return the nodes that differ, each with its key; `keys` maps paths to keys."""
     paths = [f"{body.path}.node[{index}]" for index in range(len(body.nodes))]
     return [
         (keys[path], node) for path, node in zip(paths, body.nodes, strict=True) if path in keys

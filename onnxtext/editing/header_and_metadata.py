@@ -111,9 +111,9 @@ def _without_docs(presence: Presence) -> Presence:
 
 
 def _stripped(attribute: Attribute, name: str) -> Attribute:
-    """Return an attribute without decorators called `name`, also on its tensors.
+    """Remove the decorators called `name` from an attribute and its tensors; return the result.
 
-    If there are none, return the same object.
+    If there are no such decorators, return the same object.
     """
     held = attribute.value
     value = (

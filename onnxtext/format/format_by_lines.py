@@ -234,8 +234,8 @@ class _Merger:
 def _continued(printed: Sequence[str]) -> frozenset[int]:
     """Return the indices of lines behind which a statement certainly continues.
 
-    Formatting moves comments away from these lines: inside of a node outside of its attributes,
-    inside of a type, and between the items of a filled list.
+    Formatting moves comments away from these lines: inside of a node, except in its attributes;
+    inside of a type; and between the items of a filled list.
     """
     found: set[int] = set()
     # The lines that opened the current lists, and whether a list has several items on a line.

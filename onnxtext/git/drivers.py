@@ -86,7 +86,10 @@ def _is_filtered(path: str) -> bool:
 
 
 def _wants_note(versions: Sequence[bytes]) -> bool:
-    """Whether the merged text gets the filter's comment: a side that changed it decides."""
+    """Whether the merged text gets the filter's comment.
+
+    If one side added or removed the comment, this side decides.
+    """
     base, ours, theirs = map(has_note, versions)
     return theirs if ours == base else ours
 

@@ -136,7 +136,7 @@ def _setting_facts(mode: Mode, values: dict[str, list[str]], checks: _CommandChe
 
 
 def _attribute_fact(mode: Mode, scope: Scope | None) -> Fact:
-    """Check the attributes of a mode in the attributes file of a scope, or in effect for None."""
+    """Check a mode's attributes in the attributes file of a scope; for None, those in effect."""
     if scope is None:
         return _effective_attributes(mode)
     file = find_installed(scope).file

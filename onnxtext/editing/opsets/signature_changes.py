@@ -71,7 +71,7 @@ ONLY_NEWER: dict[Step, dict[str, frozenset[bytes]]] = {
     ("", "ScatterElements", 18): {"reduction": frozenset((b"max", b"min"))},
     ("", "ScatterND", 18): {"reduction": frozenset((b"max", b"min"))},
 }
-"""Values of older attributes that a version added."""
+"""Values that a version added to attributes of older versions."""
 ONLY_OLDER: dict[Step, dict[str, frozenset[bytes]]] = {
     ("", "Resize", 13): {"coordinate_transformation_mode": frozenset((b"tf_half_pixel_for_nn",))},
 }

@@ -120,7 +120,7 @@ def _item(document: Document, scope: Scope) -> t.CallHierarchyItem:
 
 
 def _given(server: Server, item: t.CallHierarchyItem) -> tuple[Document | None, Scope | None]:
-    """Return the document, and the graph or function in it, that an item of the client names."""
+    """Return the document that an item of the client names, and the graph or function in it."""
     document = server.documents.get(item.uri)
     if document is None:
         return None, None

@@ -115,7 +115,10 @@ def _resources(text: str) -> dict[str, int]:
 
 
 def _stored(root: Model | Fragment | None, base: Path, digest: str) -> Path | None:
-    """Return the file of the blob whose digest begins with `digest`; None if not in one store."""
+    """Find a blob in the stores of a text by the beginning of its digest; return its file.
+
+    Stores in which several blobs match are skipped. Return None if no store has a single match.
+    """
     from onnxtext.weights.store import Store
 
     for place in getattr(root, "places", ()):

@@ -133,7 +133,7 @@ def limit_statements(index: Index) -> None:
 
 
 def _limit_holders(index: Index, ordered: list[int]) -> None:
-    """Set the limit of a statement that contains graphs to the first start after these graphs."""
+    """Set the limit of each statement that contains graphs to the next start after these graphs."""
     last: dict[int, int] = {}
     for scope in reversed(index.scopes):  # nested graphs first
         if scope.parent is None:

@@ -24,7 +24,7 @@ DANGLING = "metadata-dangling"
 
 
 class _Names:
-    """Indexes of the nodes and values of a graph or function by name; the first wins for a name."""
+    """The nodes and values of a graph or function, by name; of equal names, the first counts."""
 
     def __init__(self, owner: Graph | Function) -> None:
         self.owner = owner
