@@ -143,7 +143,7 @@ def _is_directory(name: str) -> bool:
 def _find_clashes(jobs: Iterable[Job]) -> Iterator[Job]:
     """Yield each job, with `clash` set if an earlier job has the same target.
 
-    Another path of the same input is left out.
+    A job is left out if an earlier one has the same target and, by another path, the same input.
     """
     written: dict[str, Job] = {}
     for job in jobs:

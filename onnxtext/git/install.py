@@ -201,7 +201,11 @@ def _check_foreign(scope: Scope, mode: Mode, before: Installed, wanted: dict[str
 
 
 def _replaceable(name: str, old: str, new: str, before: Installed) -> bool:
-    """Whether the value of a setting may be replaced: a command of ours, or any value of a mode."""
+    """Whether the value of a setting may be replaced, because onnxtext has probably written it.
+
+    A command must be one that `install` writes. Any other value may be replaced if a mode is
+    installed.
+    """
     if old == new:
         return True
     return is_ours(old) if is_command(name) else bool(before.modes)

@@ -95,7 +95,7 @@ def _in_text(name: str) -> Diagnostic:
 
 
 _LONG_TEXT = 1 << 20
-"""Maximum number of characters of a text with weights on standard output, without a note."""
+"""A text with weights that has more characters gets a note if it goes to standard output."""
 
 
 def _official_conversion(allow_loss: bool) -> Conversion:

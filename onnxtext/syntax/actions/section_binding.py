@@ -64,7 +64,7 @@ class _Names:
 
     @cached_property
     def generated(self) -> AbstractSet[str]:
-        """The names of `value_info` entries without own statement, such as typed node outputs."""
+        """The names of `value_info` entries that have no statement, such as typed node outputs."""
         return set(generated_values(self.owner))
 
 

@@ -333,7 +333,10 @@ class Recovery:
         )
 
     def _complete(self, at: int) -> None:
-        """Reduce the statement before an error, if it is complete: feed a word and remove it."""
+        """If the statement before an error is complete, let the parser reduce it.
+
+        To do this, feed a word to the parser, and then remove the word.
+        """
         machine = self.parser.machine
         states = States(machine.automaton, machine.states)
         if states.feed("WORD") and is_synchronous(states.stack[-2]):
