@@ -51,7 +51,7 @@ class Job(NamedTuple):
 def plan(
     inputs: tuple[str, ...], output: str | None, suffixes: tuple[str, ...], suffix: str
 ) -> list[Job]:
-    """Return a job for each input on the command line, only one for an input named twice.
+    """Return a job for each distinct input on the command line.
 
     Args:
         inputs: names of files; `-` or no name is standard input.

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find nodes that accept only the size that a dimension had before it became symbolic."""
+"""Find nodes that accept only the old size of a dimension; fix shapes that require it.
+
+The dimension was made symbolic, and should accept other sizes. A fix changes an element of a
+constant shape, such as the second input of a `Reshape`.
+"""
 
 from __future__ import annotations
 

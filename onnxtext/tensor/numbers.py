@@ -334,7 +334,7 @@ def _read_specials_apart(
     fast: Callable[[bytes], NDArray[Any] | None],
     convert: Callable[[str], int],
 ) -> NDArray[Any] | None:
-    """Read the elements that are words or begin with ``0x`` one by one, the others in bulk."""
+    """Read words and hexadecimal numbers one by one, and the other elements in bulk."""
     tokens = elements.tokens()
     special = {i: t for i, t in enumerate(tokens) if "n" in t or "x" in t or "N" in t or "X" in t}
     if not special:

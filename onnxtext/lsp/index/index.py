@@ -249,7 +249,7 @@ class Index:
         return section_names(self.source.text) if self.model is not None else []
 
     def original(self, item: Any) -> Any:
-        """Return the item in the syntax tree that an item of a scope is, or was copied from."""
+        """Return the item of the syntax tree for an item of a scope: its original or itself."""
         assert self.subject is not None
         return self.subject.resolved.original(item)
 

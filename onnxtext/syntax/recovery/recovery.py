@@ -319,9 +319,9 @@ class Recovery:
         return any(start <= (error.at or 0) < end for error in self._errors)
 
     def _is_outside_list(self, position: int, at: int, first: bool) -> bool:
-        """Whether a token begins a line after an opening `<` or `(`, as a list item would not.
+        """Whether a token behind an opening `<` or `(` is probably outside of the list.
 
-        Such a token is indented no deeper than the line of the bracket.
+        It then begins a line, which is indented no deeper than the line of the bracket.
         """
         machine = self.parser.machine
         opened = machine.where[position - 1] if position else at

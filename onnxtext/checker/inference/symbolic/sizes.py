@@ -52,8 +52,8 @@ class Forced(NamedTuple):
     Attributes:
         numbers: the one or two sizes, in ascending order.
         place: the place in the model that restricts the symbol.
-        joined: the places with the equations that make the symbol equal to the representative of
-            its group, up to a number. The restriction may be one of the representative.
+        joined: the places of the equations that connect the symbol to the representative of its
+            group, for which the restriction is stored.
     """
 
     numbers: tuple[int, ...]
