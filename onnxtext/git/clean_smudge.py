@@ -108,7 +108,9 @@ def _clean(data: bytes, name: str) -> Converted:
         return Converted(None, (f"stored unchanged: {_reason(data, error)}",))
     # from_binary has verified the syntax tree; verify also the text, which git stores.
     if to_binary(text) != data:
-        message = "stored unchanged: its text converts to other bytes; please report this file"
+        message = (
+            "stored unchanged: converting its text back gives other bytes; please report this file"
+        )
         return Converted(None, (message,))
     return Converted(text.encode("utf-8"))
 

@@ -475,7 +475,7 @@ def test_gc_keeps_blobs_that_are_being_stored(tmp_path: Path, moment: str) -> No
     if moment == "after the search":
         patch = (
             "import subprocess\n"
-            "from onnxtext.cli import weights\n"
+            "from onnxtext.cli.commands import weights\n"
             "old = weights._old\n"
             "def patched(paths):\n"
             "    found = list(old(paths))\n"

@@ -192,7 +192,7 @@ def _record(subject: Subject, name: str, record: Record, place: Place) -> Iterat
         yield Finding(
             "attribute-value-mismatch",
             f"the attribute {quoted(name)} has type `{type.name.lower()}`, but its value is in "
-            f"`{held[0]}`",
+            f"the field `{held[0]}`",
             (place,),
             help="move the value to the field of its type, or change the type",
         )

@@ -10,6 +10,7 @@ Fix: correct the name, or sort the nodes (`--fix` sorts them).
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from onnxtext.ast.model import Node
@@ -155,17 +156,27 @@ def _suggestions(
 
     A value that is defined later may depend on this node, so no repair writes its name.
     """
-    if not subject.may_suggest:
-        return None, None
-    index = next(i for i, item in enumerate(scope.nodes) if item is node)
-    visible = [other for other, at in scope.position.items() if at < index]
-    for outer, limit in scope.outer():
-        visible += [other for other, at in outer.position.items() if at < limit]
-    later = [other for other, at in scope.position.items() if at > index]
-    near = subject.nearest(name, [*visible, *later])
+    near = subject.nearest(name, chain(_visible(scope, node), _later(scope, node)))
     if near is None:  # a visible and a later name may be equally similar
-        return subject.nearest(name, visible), None
-    return (near, None) if near in visible else (None, near)
+        return subject.nearest(name, _visible(scope, node)), None
+    return (near, None) if near in _visible(scope, node) else (None, near)
+
+
+# These two are generators because `nearest` reads no names once its budget is spent.
+
+
+def _visible(scope: Scope, node: Node) -> Iterator[str]:
+    """Yield the names that a node may use."""
+    index = next(i for i, item in enumerate(scope.nodes) if item is node)
+    yield from (name for name, at in scope.position.items() if at < index)
+    for outer, limit in scope.outer():
+        yield from (name for name, at in outer.position.items() if at < limit)
+
+
+def _later(scope: Scope, node: Node) -> Iterator[str]:
+    """Yield the names that later nodes of the same graph define."""
+    index = next(i for i, item in enumerate(scope.nodes) if item is node)
+    yield from (name for name, at in scope.position.items() if at > index)
 
 
 def _undefined_message(name: str, places: Sequence[Place]) -> str:
