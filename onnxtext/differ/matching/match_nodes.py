@@ -186,7 +186,10 @@ class Aligner:
             for side, signer in ((self.old, old), (self.new, new))
         ]
         self._match(*stated)
-        both = [{i: (s.above[i], s.below[i]) for i in s.above} for s in (old, new)]
+        both: list[Keys] = [
+            {i: None if i in s.unused else (s.above[i], s.below[i]) for i in s.above}
+            for s in (old, new)
+        ]
         self._match(*both, same_count=True)
         self._match_unique(old.above, new.above)
         self._match_unique(old.below, new.below)
@@ -194,28 +197,38 @@ class Aligner:
     def _match_unique(self, old: Mapping[int, int], new: Mapping[int, int]) -> None:
         """Match nodes by signatures that occur exactly once in each graph.
 
-        Skip a pair if another unmatched new node has the operator and the output name of the old
-        node: that new node is probably the old node with a changed input.
+        Skip a pair if another unmatched new node has the output name of the old node, and its
+        operator or inputs: that new node is probably the old node, changed, and the new node of the
+        pair a copy.
         """
         if not self._has_unmatched():
             return
         left, right = _unique(self.old.left, old), _unique(self.new.left, new)
         pairs = [(index, right[key]) for key, index in left.items() if key in right]
         taken = {other for _, other in pairs}
-        names = {(self.new.operator(i), self.new.first_output(i)): i for i in self.new.left}
+        names = {self.new.first_output(i): i for i in self.new.left}
         for one, other in pairs:
             name = self.old.first_output(one)
-            named = names.get((self.old.operator(one), name), other)
-            if not name or named == other or named in taken:
+            named = names.get(name, other) if name else other
+            if named == other or named in taken or not self._is_variant(one, named, other):
                 self._join(one, other)
+
+    def _is_variant(self, one: int, named: int, other: int) -> bool:
+        """Whether a new node has the operator of an old node, or the inputs of another new node."""
+        nodes = self.new.body.nodes
+        same_operator = self.old.operator(one) == self.new.operator(named)
+        return same_operator or nodes[named].inputs == nodes[other].inputs
 
     # ---- By names ---------------------------------------------------------------------------
 
     def _match_names(self) -> None:
-        """Match nodes of the same operator by label and outputs, then by outputs, then by label."""
+        """Match nodes by outputs and inputs; nodes of one operator also by outputs or labels."""
         self._match_by(lambda s, i, n: (s.operator(i), n.name, n.outputs) if n.outputs else None)
         self._match_by(
             lambda s, i, n: (s.operator(i), n.outputs) if any(n.outputs) else None, same_count=True
+        )
+        self._match_by(
+            lambda s, i, n: (n.inputs, n.outputs) if any(n.outputs) else None, same_count=True
         )
         self._match_by(lambda s, i, n: (s.operator(i), n.name) if n.name else None, same_count=True)
 
