@@ -9,6 +9,7 @@ is linear in the size of the graphs, up to sorting.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import cached_property
 
 from onnxtext.ast.model import Node
 from onnxtext.differ.matching.node_signatures import Interner, Signatures
@@ -197,38 +198,43 @@ class Aligner:
     def _match_unique(self, old: Mapping[int, int], new: Mapping[int, int]) -> None:
         """Match nodes by signatures that occur exactly once in each graph.
 
-        Skip a pair if another unmatched new node has the output name of the old node, and its
-        operator or inputs: that new node is probably the old node, changed, and the new node of the
-        pair a copy.
+        Another unmatched new node may have the output name of the old node. If it also has its
+        operator, skip the pair: the other node is probably the old node with a changed input. If it
+        has the inputs of the new node and uses of the old node, match it: the new node is a copy.
         """
         if not self._has_unmatched():
             return
         left, right = _unique(self.old.left, old), _unique(self.new.left, new)
         pairs = [(index, right[key]) for key, index in left.items() if key in right]
         taken = {other for _, other in pairs}
-        names = {self.new.first_output(i): i for i in self.new.left}
+        names = {name: i for i in self.new.left if (name := self.new.first_output(i))}
+        nodes = self.new.body.nodes
         for one, other in pairs:
             name = self.old.first_output(one)
-            named = names.get(name, other) if name else other
-            if named == other or named in taken or not self._is_variant(one, named, other):
+            named = names.get(name, other)
+            if named == other or named in taken:
                 self._join(one, other)
+            elif self.old.operator(one) != self.new.operator(named):
+                is_copy = name in self._kept_uses and nodes[named].inputs == nodes[other].inputs
+                self._join(one, named if is_copy and self.new.partner[named] < 0 else other)
 
-    def _is_variant(self, one: int, named: int, other: int) -> bool:
-        """Whether a new node has the operator of an old node, or the inputs of another new node."""
-        nodes = self.new.body.nodes
-        same_operator = self.old.operator(one) == self.new.operator(named)
-        return same_operator or nodes[named].inputs == nodes[other].inputs
+    @cached_property
+    def _kept_uses(self) -> set[str]:
+        """The names of the values that equal statements use, or that both graphs return."""
+        old, new = self.old, self.new
+        equal = set(old.statements).intersection(new.statements)
+        stated = zip(old.statements, old.body.nodes, strict=True)
+        found = {name for statement, node in stated if statement in equal for name in node.inputs}
+        results = [{value.name for value in side.body.outputs} for side in (old, new)]
+        return found | (results[0] & results[1])
 
     # ---- By names ---------------------------------------------------------------------------
 
     def _match_names(self) -> None:
-        """Match nodes by outputs and inputs; nodes of one operator also by outputs or labels."""
+        """Match nodes of the same operator by label and outputs, then by outputs, then by label."""
         self._match_by(lambda s, i, n: (s.operator(i), n.name, n.outputs) if n.outputs else None)
         self._match_by(
             lambda s, i, n: (s.operator(i), n.outputs) if any(n.outputs) else None, same_count=True
-        )
-        self._match_by(
-            lambda s, i, n: (n.inputs, n.outputs) if any(n.outputs) else None, same_count=True
         )
         self._match_by(lambda s, i, n: (s.operator(i), n.name) if n.name else None, same_count=True)
 
