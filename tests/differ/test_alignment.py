@@ -111,6 +111,27 @@ def test_two_swapped_inputs_are_one_difference() -> None:
     assert diff(model(old), model(swapped)).verdict == "names-differ"
 
 
+@pytest.mark.parametrize(("operator", "is_used"), [("Relu", False), ("Relu", True), ("Tanh", True)])
+@pytest.mark.parametrize("label", ["", "n"])
+@pytest.mark.parametrize("at", [0, 3])
+def test_a_copy_does_not_match_the_changed_original(
+    operator: str, label: str, is_used: bool, at: int
+) -> None:
+    """A node is copied under a new name, and the original is changed."""
+    nodes = [replace(node, name=label and node.outputs[0]) for node in chain(6)]
+    if not is_used:
+        nodes[at + 1] = replace(nodes[at + 1], inputs=nodes[at].inputs)
+    copy = replace(nodes[at], outputs=("copy",), name=label)
+    changed = list(nodes)
+    changed[at] = replace(nodes[at], op_type=operator, attributes=axis(7))
+    old, new = model(nodes), model([*changed, copy])
+    assert listed(diff(old, new)) == [
+        ("changed", f"graph.node[{at}]"),
+        ("added", f"graph.node[{len(nodes)}]"),
+    ]
+    assert not diff(old, new).renames
+
+
 def test_a_renamed_output_is_one_difference() -> None:
     nodes = chain(5)
     made = diff(model(nodes), model([*nodes[:4], replace(nodes[4], outputs=("z",))]))

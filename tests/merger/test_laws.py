@@ -416,3 +416,16 @@ def test_only_the_first_item_replaces_the_first_item() -> None:
     conflict = result.content.decode().partition("<<<<<<<")[2].partition(">>>>>>>")[0]
     assert "[one] a = Relu (x)" in conflict
     assert "q = Relu" not in conflict
+
+
+@pytest.mark.parametrize("swap", [False, True])
+def test_a_comment_added_to_a_deleted_blob_is_kept(swap: bool) -> None:
+    base, trained = [
+        onnxtext.from_binary(
+            onnxtext.to_binary(f"{HEADER}g (float x) => (y) <{weights}> {{ y = Sum (x, v, w) }}"),
+            inline_limit=0,
+        )
+        for weights in ("float[1] v = [1], float[1] w = [2]", "float[1] v = [3], float[1] w = [4]")
+    ]
+    noted = base.replace("resources {\n", "resources {\n  # from the lab\n")
+    _ = merged(base, noted, trained) if swap else merged(base, trained, noted)

@@ -9,6 +9,7 @@ is linear in the size of the graphs, up to sorting.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import cached_property
 
 from onnxtext.ast.model import Node
 from onnxtext.differ.matching.node_signatures import Interner, Signatures
@@ -186,7 +187,10 @@ class Aligner:
             for side, signer in ((self.old, old), (self.new, new))
         ]
         self._match(*stated)
-        both = [{i: (s.above[i], s.below[i]) for i in s.above} for s in (old, new)]
+        both: list[Keys] = [
+            {i: None if i in s.unused else (s.above[i], s.below[i]) for i in s.above}
+            for s in (old, new)
+        ]
         self._match(*both, same_count=True)
         self._match_unique(old.above, new.above)
         self._match_unique(old.below, new.below)
@@ -194,20 +198,35 @@ class Aligner:
     def _match_unique(self, old: Mapping[int, int], new: Mapping[int, int]) -> None:
         """Match nodes by signatures that occur exactly once in each graph.
 
-        Skip a pair if another unmatched new node has the operator and the output name of the old
-        node: that new node is probably the old node with a changed input.
+        Another unmatched new node may have the output name of the old node. If it also has its
+        operator, skip the pair: the other node is probably the old node with a changed input. If it
+        has the inputs of the new node and uses of the old node, match it: the new node is a copy.
         """
         if not self._has_unmatched():
             return
         left, right = _unique(self.old.left, old), _unique(self.new.left, new)
         pairs = [(index, right[key]) for key, index in left.items() if key in right]
         taken = {other for _, other in pairs}
-        names = {(self.new.operator(i), self.new.first_output(i)): i for i in self.new.left}
+        names = {name: i for i in self.new.left if (name := self.new.first_output(i))}
+        nodes = self.new.body.nodes
         for one, other in pairs:
             name = self.old.first_output(one)
-            named = names.get((self.old.operator(one), name), other)
-            if not name or named == other or named in taken:
+            named = names.get(name, other)
+            if named == other or named in taken:
                 self._join(one, other)
+            elif self.old.operator(one) != self.new.operator(named):
+                is_copy = name in self._kept_uses and nodes[named].inputs == nodes[other].inputs
+                self._join(one, named if is_copy and self.new.partner[named] < 0 else other)
+
+    @cached_property
+    def _kept_uses(self) -> set[str]:
+        """The names of the values that equal statements use, or that both graphs return."""
+        old, new = self.old, self.new
+        equal = set(old.statements).intersection(new.statements)
+        stated = zip(old.statements, old.body.nodes, strict=True)
+        found = {name for statement, node in stated if statement in equal for name in node.inputs}
+        results = [{value.name for value in side.body.outputs} for side in (old, new)]
+        return found | (results[0] & results[1])
 
     # ---- By names ---------------------------------------------------------------------------
 

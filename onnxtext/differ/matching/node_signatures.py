@@ -107,6 +107,7 @@ class Signatures:
         kinds: the result of `NodeKinds.of` for each unmatched node, by node index.
         above: the signatures from above, by node index.
         below: the signatures from below, by node index.
+        unused: the indices of the unmatched nodes whose outputs have no uses.
     """
 
     def __init__(
@@ -134,6 +135,7 @@ class Signatures:
         self._numbers = numbers
         self.kinds = {index: kinds.of(body.nodes[index]) for index in left}
         order = in_order(body, left)
+        self.unused: set[int] = set()
         self.above = self._from_above(order, leaf_key)
         self.below = self._from_below(order)
 
@@ -175,6 +177,8 @@ class Signatures:
                 # A name that is defined twice belongs to its first definition.
                 used = uses.get(name, ()) if producers.get(name) == (index, slot) else ()
                 below.append(tuple(sorted(used)) if len(used) > 1 else tuple(used))
+            if not any(below):
+                self.unused.add(index)
             own = made[index] = number((self.kinds[index], tuple(below)))
             for slot, name in enumerate(node.inputs):
                 if name in uses:

@@ -18,7 +18,12 @@ from onnxtext.checker.context.scopes import Scope
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.merger.conflict_markers import Markers
 from onnxtext.merger.semantic_conflicts import find, identity, issues_of, sorted_nodes, subject_of
-from onnxtext.merger.texts.construct_rules import BLOB, CONTAINERS, STATEMENTS
+from onnxtext.merger.texts.construct_rules import (
+    BLOB,
+    CONTAINERS,
+    STATEMENTS,
+    has_new_comments,
+)
 from onnxtext.merger.texts.merged_tree import Chunk, ChunkSpan, Listed, all_chunks, write
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
@@ -218,10 +223,15 @@ def _sort_chunks(listed: Listed, scope: Scope) -> bool:
 
 
 def _drop_unneeded_blobs(listed: Listed) -> None:
-    """Drop blobs that one side has deleted and that the merged text does not reference."""
+    """Drop blobs that one side has deleted and that the merged text does not reference.
+
+    A blob to which the other side added a comment is kept.
+    """
     doubtful = []
     for owner, chunk in all_chunks(listed):
-        if chunk.origin == "resource" and None in chunk.versions[1:] and chunk.versions[0]:
+        base, ours, theirs = chunk.versions
+        deleted = chunk.origin == "resource" and base and not (ours and theirs)
+        if deleted and not has_new_comments(base, ours or theirs):
             doubtful.append((owner, chunk))
     if not doubtful:
         return
