@@ -43,7 +43,7 @@ def _pattern(
     try:
         return re.compile(value)
     except (re.error, OverflowError, RecursionError) as error:
-        raise click.BadParameter(f"{value!r} is not a regular expression: {error}") from None
+        raise click.BadParameter(f"{value!r} is not a regular expression: {error}.") from None
 
 
 @click.command("show", epilog=EXPLANATION)
