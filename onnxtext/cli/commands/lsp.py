@@ -19,8 +19,8 @@ Examples:
 Exit status:
   0  the editor ended the session
   1  the editor sent `exit` without `shutdown`
-  2  could not run: wrong usage, or the extra `lsp` is not installed; in a clone:
-     pip install -e '.[lsp]'"""
+  2  could not run: wrong usage, or the extra `lsp` is not installed
+     (in a clone: pip install -e '.[lsp]')"""
 
 
 @click.command("lsp", epilog=EXAMPLES)
