@@ -302,6 +302,15 @@ def test_paths_exist(page: str) -> None:
         assert place.exists() or place.with_suffix(".py").exists(), name
 
 
+def test_files_of_the_parser_that_the_reference_names_exist() -> None:
+    """Chapter 18 of the reference names files relative to `onnxtext/syntax`."""
+    chapter = read("grammar/SPEC.md").partition("## 18. How a text is read")[2]
+    folder = REPOSITORY / "onnxtext" / "syntax"
+    found = set(re.findall(r"`([a-z_]+/\w+\.py|span_map\.py)`", chapter))
+    assert len(found) > 7
+    assert [name for name in found if not (folder / name).is_file()] == []
+
+
 def test_every_package_is_described() -> None:
     described = set(re.findall(r"^\*\*`onnxtext/(\w+)/`\*\*", read("docs/architecture.md"), re.M))
     packages = {path.parent.name for path in (REPOSITORY / "onnxtext").glob("*/__init__.py")}

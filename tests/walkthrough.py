@@ -109,6 +109,7 @@ def filled(page: str, blocks: list[Block]) -> str:
         if block.language == "console":
             text = "".join(f"$ {command.lines}\n{command.shown}" for command in block.commands)
         elif block.language == "text":
+            assert before, f"a block `text` shows the output of a block `python`:\n{text}"
             text, before = before, ""
         assert not before, f"the page does not show this output:\n{before}"
         if block.language == "python":

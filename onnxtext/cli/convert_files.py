@@ -21,7 +21,7 @@ from onnxtext.cli.report import (
     terminal_error,
     write_stderr,
 )
-from onnxtext.cli.streams import read_stdin, write_stdout
+from onnxtext.cli.streams import WAITS_FOR_TEXT, read_stdin, write_stdout
 from onnxtext.io.files import holds_pieces, is_same, read_input, replacing
 from onnxtext.io.path_safety import unfit
 from onnxtext.terminal import is_terminal
@@ -182,8 +182,7 @@ def _read(conversion: Conversion, job: Job) -> bytes:
         if is_terminal(sys.stdin):
             if binary:
                 raise no_input_error()
-            # Without this hint a user who forgot the file name would wait forever.
-            write_stderr("reading a text from the terminal; Ctrl-D at the start of a line ends it")
+            write_stderr(WAITS_FOR_TEXT)
         return read_stdin()
 
 

@@ -13,6 +13,9 @@ from onnxtext.cli.report import CommandError, discard, io_errors, no_input_error
 from onnxtext.io.files import read_input, read_stream
 from onnxtext.terminal import is_terminal
 
+WAITS_FOR_TEXT = "reading a text from the terminal; Ctrl-D at the start of a line ends it"
+"""The hint for users who forgot the name of a file: without it they would wait forever."""
+
 
 def stdout_buffer() -> BinaryIO:
     """Return the binary stream of standard output.

@@ -49,7 +49,8 @@ def check_targets(targets: Targets) -> None:
             check_version(domain, version)
         except OnnxTextError as error:
             found = error.diagnostics[0]
-            raise click.UsageError(f"{found.message}; {found.help}") from None
+            message = found.message[0].upper() + found.message[1:]
+            raise click.UsageError(f"{message}; {found.help}.") from None
 
 
 def find_changes(

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import ast
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -87,6 +89,24 @@ def test_the_console_script_and_the_module_are_the_same(text: Path) -> None:
     script = Path(sys.executable).parent / "onnxtext"
     arguments = ["to-binary", str(text), "-o", "-"]
     assert run_command([str(script), *arguments]) == run(*arguments)
+
+
+def usage_messages() -> Iterator[str]:
+    """Yield the messages of usage errors in the source, with {} for what is filled in."""
+    for path in Path(onnxtext.__file__).parent.joinpath("cli").rglob("*.py"):
+        for call in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(call, ast.Call) and ast.unparse(call.func) == "click.UsageError":
+                message = call.args[0]
+                parts = message.values if isinstance(message, ast.JoinedStr) else [message]
+                yield "".join(
+                    str(part.value) if isinstance(part, ast.Constant) else "{}" for part in parts
+                )
+
+
+def test_messages_of_usage_errors_are_sentences() -> None:
+    messages = list(usage_messages())
+    assert len(messages) > 20
+    assert [each for each in messages if not re.fullmatch(r"(?![a-z]).*(\.|\.\{\})", each)] == []
 
 
 @pytest.mark.parametrize(

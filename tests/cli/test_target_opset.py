@@ -102,9 +102,9 @@ def test_edit_set_opset_converts_the_model(files: Path) -> None:
     ("words", "said"),
     [
         (["--target-opset", "999"], "the newest known is"),
-        (["--target-opset", "0"], "version 0"),
+        (["--target-opset", "0"], "Version 0"),
         (["--target-opset", "x"], "neither a version nor DOMAIN=VERSION"),
-        (["--target-opset", "no.such=1"], "no operators of `no.such` are known"),
+        (["--target-opset", "no.such=1"], "No operators of `no.such` are known"),
         (["--target-opset", "13", "--fix", "-o", "x.onnx"], "cannot be combined with --fix"),
         (["-o", "x.onnx"], "-o and -f need"),
     ],

@@ -76,6 +76,7 @@ def test_the_example_gives_only_its_code(code: str) -> None:
 @pytest.mark.parametrize("code", WITH_EXAMPLE)
 def test_the_fixed_example_is_fine(code: str) -> None:
     assert found_in(blocks(code)["Fixed"]) == []
+    assert onnxtext.check(blocks(code)["Fixed"]) == []
     onnxtext.to_binary(blocks(code)["Fixed"])
 
 

@@ -165,8 +165,8 @@ def register() -> None:
 def command(shell: str) -> None:
     """Print the script that completes commands in a SHELL.
 
-    The tab key then completes commands, options and their values, files that a command takes, and
-    the codes of `onnxtext explain`.
+    The tab key then completes commands, options and their values, files that a command takes, the
+    codes of `onnxtext explain`, and the values of a model for `onnxtext explain-type`.
     """
     from onnxtext.cli.group import group
 

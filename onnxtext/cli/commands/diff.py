@@ -56,7 +56,7 @@ def _categories(
     names = [name.strip() for value in values for name in value.split(",") if name.strip()]
     for name in names:
         if name not in CATEGORIES:
-            raise click.BadParameter(f"{name!r} is not one of {', '.join(CATEGORIES)}")
+            raise click.BadParameter(f"{name!r} is not one of {', '.join(CATEGORIES)}.")
     return tuple(dict.fromkeys(names))
 
 

@@ -139,7 +139,7 @@ def set_shape(shapes: tuple[str, ...]) -> Edit:
     type=(str, int),
     multiple=True,
     metavar="VALUE DIM",
-    help="A dimension of another input, to which to give the same name.",
+    help="Give the same name to dimension DIM of another input.",
 )
 @click.option("--fix", is_flag=True, help="Change constant shapes that allow only the old size.")
 def make_symbolic(
@@ -194,7 +194,7 @@ def set_attribute(node: str, attribute: str) -> Edit:
     help="Replace all other uses of VALUE by the first output of the last new node.",
 )
 def insert(nodes: str, after: str | None, before: str | None, instead_of: str | None) -> Edit:
-    """Insert nodes in the syntax of texts, by default behind the nodes that they use."""
+    """Insert NODES, written as in a text, after the nodes whose outputs they use."""
     from onnxtext import editing
 
     if after is not None and before is not None:

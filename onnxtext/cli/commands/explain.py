@@ -43,7 +43,7 @@ def command(context: click.Context, code: str | None, all_codes: bool) -> None:
             say(f"{name}: {summary(name)}{_profile(name)}")
         return
     if code is None:
-        raise click.UsageError("name a CODE, or use --list")
+        raise click.UsageError("Name a CODE, or use --list.")
     if code in profiles():
         say(f"profile {code}: `onnxtext check --profile {code}` turns on")
         for name in sorted(profiles()[code]):

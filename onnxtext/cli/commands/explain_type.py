@@ -49,8 +49,8 @@ _STEPS = 6
 @click.option(
     "--graph",
     metavar="NAME",
-    help="The graph or function of the values, nested graphs too: by its name, or by node and "
-    "attribute (loop.body). Default: the main graph, else the first that defines the value.",
+    help="The graph or function of the values: its name, or the node and attribute of a nested "
+    "graph (loop.body). Default: the main graph, else the first that defines the value.",
 )
 @click.option(
     "--line",
@@ -81,7 +81,7 @@ def command(
     output_format: str,
     color: str,
 ) -> int:
-    """Tell where the types of values come from, or why they are not known.
+    """Show where the types of values come from, or why they are unknown.
 
     FILE is a text or a binary model; - is standard input. VALUE is the name of a value, or the
     label of a node to explain all of its outputs. The output tells for each size whether it is

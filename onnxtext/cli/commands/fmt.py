@@ -16,7 +16,7 @@ from onnxtext.cli.options import TEXT, reporting_options
 from onnxtext.cli.output_paths import STDIN, Job, files_below
 from onnxtext.cli.progress import Progress
 from onnxtext.cli.report import FINDINGS, CommandError, Reporter, io_errors, write_stderr
-from onnxtext.cli.streams import read_stdin, write_stdout
+from onnxtext.cli.streams import WAITS_FOR_TEXT, read_stdin, write_stdout
 from onnxtext.io.files import is_stream, read_input, write_atomically
 from onnxtext.io.filetype import decode_text
 from onnxtext.source import Source
@@ -164,5 +164,5 @@ def _read(job: Job) -> bytes:
         if job.source is not None:
             return read_input(job.source)
         if is_terminal(sys.stdin):
-            write_stderr("reading a text from the terminal; Ctrl-D ends it")
+            write_stderr(WAITS_FOR_TEXT)
         return read_stdin()

@@ -118,14 +118,14 @@ def _check_dialect(dialect: str, allow_loss: bool) -> None:
     if dialect == "onnxtext":
         if allow_loss:
             raise click.UsageError(
-                "--allow-loss needs --dialect onnx: the dialect onnxtext loses nothing"
+                "--allow-loss needs --dialect onnx: the dialect onnxtext loses nothing."
             )
         return
     context = click.get_current_context()
     for name in ("weights", "store", "embed_external", "stats", "inline_limit", "metadata"):
         if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
             option = "--" + name.replace("_", "-")
-            raise click.UsageError(f"{option} cannot be used with --dialect onnx")
+            raise click.UsageError(f"{option} cannot be combined with --dialect onnx.")
 
 
 @click.command("from-binary", epilog=f"{EXAMPLES}\n\n{EXIT_STATUSES}")

@@ -19,8 +19,8 @@ Examples:
 Exit status:
   0  the editor ended the session
   1  the editor sent `exit` without `shutdown`
-  2  could not run: wrong usage, or the extra `lsp` is not installed; in a clone:
-     pip install -e '.[lsp]'"""
+  2  could not run: wrong usage, or the extra `lsp` is not installed
+     (in a clone: pip install -e '.[lsp]')"""
 
 
 @click.command("lsp", epilog=EXAMPLES)
@@ -44,13 +44,13 @@ def command(stdio: bool, tcp: int | None, client_process: int | None) -> int:
     Diagnostics, hover, completion, navigation, renaming, formatting and more for .onnxtxt files.
     """
     if stdio and tcp is not None:
-        raise click.UsageError("--stdio and --tcp cannot be combined")
+        raise click.UsageError("--stdio and --tcp cannot be combined.")
     try:
         from onnxtext.lsp.server.server import create_server
     except ModuleNotFoundError as error:
         if error.name is not None and error.name.partition(".")[0] in ("pygls", "lsprotocol"):
             raise click.UsageError(
-                "the language server needs the extra `lsp`; in a clone: pip install -e '.[lsp]'"
+                "The language server needs the extra `lsp`: in a clone, pip install -e '.[lsp]'."
             ) from None
         raise
     if tcp is None:  # fail early if a stream is closed

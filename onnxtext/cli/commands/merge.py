@@ -80,7 +80,7 @@ def command(
     output is a text, or a binary if all versions are binary and there is no conflict.
     """
     if [base, ours, theirs].count("-") > 1:
-        raise click.UsageError("Standard input (-) cannot be several of the versions.")
+        raise click.UsageError("Only one of the versions can be standard input (-).")
     if len(labels) > 3:
         raise click.UsageError("At most three labels can be given, one for each version.")
     defaults = ("ours", "base", "theirs")

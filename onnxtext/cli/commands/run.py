@@ -38,7 +38,7 @@ Exit status:
      differ by less than the tolerance
   1  findings: the file is not a model or has errors, an input does not
      fit, the engine fails or exceeds a limit, or outputs differ
-  2  could not run: wrong usage, or a file is missing, cannot be read or
+  2  could not run: wrong usage, or a file is missing or cannot be read or
      written"""
 
 _MOST_SHOWN = 60
@@ -111,8 +111,8 @@ class _Finite(click.FloatRange):
     multiple=True,
     metavar="[NAME=]FILE",
     type=FileName(".npy"),
-    help="Write an output to a .npy file. Without NAME, FILE gets the output that has the name of "
-    "the file, or the only output.",
+    help="Write an output to a .npy file. Without NAME: the output that FILE is named after, "
+    "or the only output.",
 )
 @click.option(
     "--compare",

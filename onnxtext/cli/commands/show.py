@@ -43,7 +43,7 @@ def _pattern(
     try:
         return re.compile(value)
     except (re.error, OverflowError, RecursionError) as error:
-        raise click.BadParameter(f"{value!r} is not a regular expression: {error}") from None
+        raise click.BadParameter(f"{value!r} is not a regular expression: {error}.") from None
 
 
 @click.command("show", epilog=EXPLANATION)
@@ -51,7 +51,7 @@ def _pattern(
 @click.option(
     "--graph",
     metavar="NAME",
-    help="Show a graph or function only, nested graphs too: by its name, or by node and attribute "
+    help="Show only this graph or function: its name, or the node and attribute of a nested graph "
     "(loop.body).",
 )
 @click.option(

@@ -80,7 +80,7 @@ def command(
     """
     files = [file] if other is None else [file, other]
     if files == ["-", "-"]:
-        raise click.UsageError("only one of the files can be standard input")
+        raise click.UsageError("Only one of the files can be standard input (-).")
     with Reporter(output_format, color) as reporter:
         found = []
         for each in files:
