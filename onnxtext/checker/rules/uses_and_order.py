@@ -10,11 +10,11 @@ Fix: correct the name, or sort the nodes (`--fix` sorts them).
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import chain
 from typing import NamedTuple
 
 from onnxtext.ast.model import Node
 from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.cycles import find_cycles
 from onnxtext.checker.context.finding import Finding, Place, Repair, chain_of, quoted
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.scopes import GIVEN, Scope
@@ -156,27 +156,23 @@ def _suggestions(
 
     A value that is defined later may depend on this node, so no repair writes its name.
     """
-    near = subject.nearest(name, chain(_visible(scope, node), _later(scope, node)))
+    near = subject.nearest(name, _names(scope, node, later=True))
     if near is None:  # a visible and a later name may be equally similar
-        return subject.nearest(name, _visible(scope, node)), None
-    return (near, None) if near in _visible(scope, node) else (None, near)
+        return subject.nearest(name, _names(scope, node)), None
+    return (near, None) if near in _names(scope, node) else (None, near)
 
 
-# These two are generators because `nearest` reads no names once its budget is spent.
+def _names(scope: Scope, node: Node, *, later: bool = False) -> Iterator[str]:
+    """Yield the names that a node may use, and if `later`, those that later nodes define.
 
-
-def _visible(scope: Scope, node: Node) -> Iterator[str]:
-    """Yield the names that a node may use."""
+    It is a generator because `nearest` reads no names once its budget is spent.
+    """
     index = next(i for i, item in enumerate(scope.nodes) if item is node)
     yield from (name for name, at in scope.position.items() if at < index)
     for outer, limit in scope.outer():
         yield from (name for name, at in outer.position.items() if at < limit)
-
-
-def _later(scope: Scope, node: Node) -> Iterator[str]:
-    """Yield the names that later nodes of the same graph define."""
-    index = next(i for i, item in enumerate(scope.nodes) if item is node)
-    yield from (name for name, at in scope.position.items() if at > index)
+    if later:
+        yield from (name for name, at in scope.position.items() if at > index)
 
 
 def _undefined_message(name: str, places: Sequence[Place]) -> str:
@@ -297,70 +293,7 @@ def _cycles(scope: Scope, needed: list[set[str]]) -> list[list[int]]:
     for names in needed:
         indices = {scope.position.get(name, GIVEN) for name in names}
         before.append([index for index in indices if index != GIVEN])
-    found = []
-    for group in _components(before):
-        if len(group) > 1 or group[0] in before[group[0]]:
-            found.append(_one_cycle(group, before))
-    return found
-
-
-def _components(before: list[list[int]]) -> list[list[int]]:
-    """Return the strongly connected components of a graph, as lists of node indices.
-
-    This is Tarjan's algorithm without recursion.
-
-    Args:
-        before: for each node, the indices of the nodes whose outputs it uses.
-    """
-    number = [-1] * len(before)
-    low = [0] * len(before)
-    on_stack = [False] * len(before)
-    stack: list[int] = []
-    groups: list[list[int]] = []
-    count = 0
-    for root in range(len(before)):
-        if number[root] >= 0:
-            continue
-        work = [(root, 0)]
-        while work:
-            node, at = work.pop()
-            if not at:
-                number[node] = low[node] = count
-                count += 1
-                stack.append(node)
-                on_stack[node] = True
-            for index in range(at, len(before[node])):
-                other = before[node][index]
-                if number[other] < 0:
-                    work += [(node, index + 1), (other, 0)]
-                    break
-                if on_stack[other]:
-                    low[node] = min(low[node], number[other])
-            else:
-                if low[node] == number[node]:
-                    group: list[int] = []
-                    while not group or group[-1] != node:
-                        group.append(stack.pop())
-                        on_stack[group[-1]] = False
-                    groups.append(group)
-                if work:
-                    low[work[-1][0]] = min(low[work[-1][0]], low[node])
-    return groups
-
-
-def _one_cycle(group: list[int], before: list[list[int]]) -> list[int]:
-    """Return a cycle of a component: each node uses an output of the previous node."""
-    members = set(group)
-    path: list[int] = []
-    seen: dict[int, int] = {}
-    node = min(group)
-    while node not in seen:
-        seen[node] = len(path)
-        path.append(node)
-        node = next(other for other in before[node] if other in members)
-    cycle = list(reversed(path[seen[node] :]))
-    first = cycle.index(min(cycle))
-    return cycle[first:] + cycle[:first]
+    return find_cycles(before)
 
 
 def _outputs(subject: Subject, scope: Scope) -> Iterator[Finding]:

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Find cycles in a directed graph."""
+
+from __future__ import annotations
+
+
+def find_cycles(before: list[list[int]]) -> list[list[int]]:
+    """Return one cycle of each strongly connected component, as indices of nodes.
+
+    Args:
+        before: for each node, the indices of the nodes whose outputs it uses.
+    """
+    return [
+        _one_cycle(group, before)
+        for group in _components(before)
+        if len(group) > 1 or group[0] in before[group[0]]
+    ]
+
+
+def _components(before: list[list[int]]) -> list[list[int]]:
+    """Return the strongly connected components as lists of node indices.
+
+    This is Tarjan's algorithm without recursion.
+
+    Args:
+        before: for each node, the indices of the nodes whose outputs it uses.
+    """
+    number = [-1] * len(before)
+    low = [0] * len(before)
+    on_stack = [False] * len(before)
+    stack: list[int] = []
+    groups: list[list[int]] = []
+    count = 0
+    for root in range(len(before)):
+        if number[root] >= 0:
+            continue
+        work = [(root, 0)]
+        while work:
+            node, at = work.pop()
+            if not at:
+                number[node] = low[node] = count
+                count += 1
+                stack.append(node)
+                on_stack[node] = True
+            for index in range(at, len(before[node])):
+                other = before[node][index]
+                if number[other] < 0:
+                    work += [(node, index + 1), (other, 0)]
+                    break
+                if on_stack[other]:
+                    low[node] = min(low[node], number[other])
+            else:
+                if low[node] == number[node]:
+                    group: list[int] = []
+                    while not group or group[-1] != node:
+                        group.append(stack.pop())
+                        on_stack[group[-1]] = False
+                    groups.append(group)
+                if work:
+                    low[work[-1][0]] = min(low[work[-1][0]], low[node])
+    return groups
+
+
+def _one_cycle(group: list[int], before: list[list[int]]) -> list[int]:
+    """Return a cycle of a component: each node uses an output of the previous node."""
+    members = set(group)
+    path: list[int] = []
+    seen: dict[int, int] = {}
+    node = min(group)
+    while node not in seen:
+        seen[node] = len(path)
+        path.append(node)
+        node = next(other for other in before[node] if other in members)
+    cycle = list(reversed(path[seen[node] :]))
+    first = cycle.index(min(cycle))
+    return cycle[first:] + cycle[:first]

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Show what `onnxtext run` computes: the outputs of a model, or the differences of two models."""
+
+from __future__ import annotations
+
+import json
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+from onnxtext.diagnostics.safe import safe
+
+if TYPE_CHECKING:
+    from onnxtext.engines import Difference, Values
+
+_MOST_SHOWN = 60
+_MOST_ROWS = 20
+
+
+def outputs_as_text(values: Values) -> str:
+    """Return the outputs as text: types, values, and statistics of large arrays."""
+    return "\n".join([safe(line) for name, value in values.items() for line in _lines(name, value)])
+
+
+def _lines(name: str, value: Any) -> list[str]:
+    """Return the lines of an output, or of an item of one."""
+    import numpy as np
+
+    from onnxtext.weights.statistics import describe
+
+    if value is None:
+        return [f"{name}: nothing"]
+    if isinstance(value, list | dict):
+        items = value.items() if isinstance(value, dict) else enumerate(value)
+        head = f"{name}: {'map' if isinstance(value, dict) else 'sequence'} of {len(value)}"
+        inner = [line for key, item in items for line in _lines(f"{name}[{key}]", item)]
+        return [head, *[f"  {line}" for line in inner[:_MOST_SHOWN]]]
+    array = np.asarray(value)
+    text = np.array2string(array, threshold=_MOST_SHOWN, edgeitems=3, max_line_width=96)
+    head = f"{name}: {_type(array)}"
+    if array.size > _MOST_SHOWN and array.dtype.kind not in "OSUb":
+        head += f"  # {describe('double', array.astype('<f8').tobytes())}"
+    return [head, *[f"  {line}" for line in text.split("\n")]]
+
+
+def _type(array: Any) -> str:
+    kind = _element(array)
+    return f"{kind}[{', '.join(map(str, array.shape))}]" if array.shape else kind
+
+
+def _element(array: Any) -> str:
+    """Return the element type as in texts, such as `float`."""
+    from onnx import TensorProto, helper
+
+    if array.dtype.kind in "OSU":
+        return "string"
+    return str(TensorProto.DataType.Name(helper.np_dtype_to_tensor_dtype(array.dtype))).lower()
+
+
+def outputs_as_object(values: Values) -> dict[str, Any]:
+    """Convert outputs to an object for `json.dumps`."""
+
+    def plain(value: Any) -> Any:
+        if value is None:
+            return None
+        if isinstance(value, list):
+            return [plain(item) for item in value]
+        if isinstance(value, dict):
+            return {str(key): plain(item) for key, item in value.items()}
+        array = value.astype(float) if value.dtype.kind not in "OSUbiu" else value
+        elements = _finite(array.tolist())
+        return {"type": _element(value), "shape": list(value.shape), "values": elements}
+
+    return {name: plain(value) for name, value in values.items()}
+
+
+def _finite(value: Any) -> Any:
+    """Replace infinities and NaNs, which JSON lacks, by strings such as `inf`, also in lists."""
+    if isinstance(value, list):
+        return [_finite(item) for item in value]
+    return str(value) if isinstance(value, float) and not isfinite(value) else value
+
+
+def differences_as_text(found: list[Difference], first: str, second: str) -> str:
+    """Return a table of all outputs, and of the inner values that differ."""
+    outputs = [one for one in found if one.is_output]
+    inner = [one for one in found if not one.is_output and one.differs]
+    lines = [f"{first} and {second}: compared the {len(found)} values that both have"]
+    lines += _rows("outputs", outputs)
+    inner.sort(key=lambda one: -(one.largest if one.largest is not None else float("inf")))
+    if inner:
+        title = f"inner values that differ: {len(inner)}, the largest differences"
+        lines += _rows(title, inner[:_MOST_ROWS])
+        earliest = next(one for one in found if one.differs)
+        lines.append(f"the first value that differs: {earliest.name}")
+    return "\n".join(map(safe, lines))
+
+
+def _rows(title: str, found: list[Difference]) -> list[str]:
+    width = max([len(one.name) for one in found], default=0)
+    return [f"{title}:", *[f"  {one.name:<{width}}  {_row(one)}" for one in found]]
+
+
+def _row(one: Difference) -> str:
+    if not one.differs:
+        return "equal"
+    if one.note is not None:
+        return one.note
+    text = f"{one.changed:,} of {one.elements:,} elements differ"
+    if one.largest is None:
+        return text
+    return f"{text}, by up to {one.largest:.3g}, relative {one.relative:.3g}"
+
+
+def differences_as_json(found: list[Difference]) -> str:
+    """Return the differences of all outputs and inner values as a JSON list."""
+    from dataclasses import asdict
+
+    rows = [
+        {key: _finite(value) for key, value in asdict(one).items() if key != "pairs"}
+        for one in found
+    ]
+    return json.dumps(rows, indent=2)
