@@ -300,6 +300,30 @@ def test_remove_keeps_outputs_defined() -> None:
         edited(editing.remove, "g (float[1] x) => (float[1] y) { y = Neg (x) }", node="y")
 
 
+@pytest.mark.parametrize(
+    ("node", "refused"), [("h", True), ("k", True), ("z", True), ("y", False), ("d", False)]
+)
+def test_remove_keeps_the_values_that_a_training_uses(node: str, refused: bool) -> None:
+    text = """<onnxtext: 1, ir_version: 8, opset_import: [18]>
+g (float[2] x) => (float[2] y, float[2] z) <float[2] w = [1, 2]> {
+  h = Identity (x)
+  k = Neg (w)
+  y = Mul (x, w)
+  z = Identity (h)
+}
+training {
+  algorithm: step () => (float[2] w1) { d = Mul (w, h)  w1 = Sub (d, k) }
+  update_binding: ["w": "w1"]
+}
+"""
+    if refused or node == "y":
+        with pytest.raises(OnnxTextError, match="the training uses" if refused else "is an output"):
+            edited(editing.remove, text, node=node)
+        return
+    made = edited(editing.remove, text, node=node)
+    assert not [one for one in onnxtext.check(made) if one.severity == "error"]
+
+
 def test_replace_weight_changes_data_and_type() -> None:
     array = np.arange(4, dtype=np.float32)
     assert "float[4] w = [0, 1, 2, 3]," in edited(editing.replace_weight, name="w", array=array)
