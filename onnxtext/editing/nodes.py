@@ -187,8 +187,14 @@ def remove(model: Model, node: str) -> None:
     needed = {name for other in rest for name in uses(other)}
     needed |= {value.name for value in scope.outputs}
     wanted = [name for name in found.outputs if name in needed]
+    source = next(filter(None, found.inputs), None)
+    if scope is model.graph:
+        # An input gets the name of a graph output; otherwise the names of the outputs disappear.
+        renamed = any(value.name in found.outputs for value in scope.outputs)
+        trained = _used_in_training(model).intersection([source] if renamed else found.outputs)
+        if trained:
+            raise refused(f"cannot remove this node: the training uses `{min(trained)}`")
     if wanted:
-        source = next(filter(None, found.inputs), None)
         if wanted != [found.outputs[0]] or source is None:
             names = ", ".join([f"`{name}`" for name in wanted])
             raise refused(f"cannot remove this node: other nodes or graph outputs use {names}")
@@ -201,6 +207,17 @@ def remove(model: Model, node: str) -> None:
     scope.value_metadata = {k: v for k, v in scope.value_metadata.items() if k not in gone}
     if isinstance(scope, Graph):
         scope.quantization = [one for one in scope.quantization if one.tensor_name not in gone]
+
+
+def _used_in_training(model: Model) -> set[str]:
+    """Return the names of values that training algorithms and bindings use."""
+    found: set[str] = set()
+    for each in model.training:
+        for node in each.algorithm.nodes if each.algorithm is not None else ():
+            found.update(uses(node))
+        for pair in (*each.initialization_binding, *each.update_binding):
+            found.update(pair)
+    return found
 
 
 def _bypass(scope: Graph | Function, rest: list[Node], old: str, source: str) -> None:

@@ -70,22 +70,28 @@ def rename(model: Model, old: str, new: str, *, label: bool = False) -> None:
     mapping = {old: new}
     for owner in owners:
         map_names(owner, lambda name: mapping.get(name, name))
-    if owners == [model.graph]:
-        _rename_in_training(model, lambda name: mapping.get(name, name), old)
+        _rename_in_training(model, owner, lambda name: mapping.get(name, name), old)
 
 
 def around(model: Model, scopes: Iterable[Scope], owner: Scope) -> Iterator[Scope]:
     """Yield the graphs to search for name collisions if a value of `owner` gets a new name.
 
-    These are `owner`, its outer graphs and its nested graphs; also the training graphs if `owner`
-    is the main graph.
+    These are `owner`, its outer graphs and its nested graphs. The main graph and the algorithm of
+    a training run as one graph.
     """
     for scope in scopes:
-        if any(inner is owner for inner in walk_graphs(scope)):
+        if _contains(scope, owner):
             yield scope
     yield from [scope for scope in walk_graphs(owner) if scope is not owner]
-    if owner is model.graph:
-        yield from [each.algorithm for each in model.training if each.algorithm is not None]
+    for each in model.training:
+        pair = [model.graph, each.algorithm]
+        for one, other in (pair, pair[::-1]):
+            if one is not None and other is not None and _contains(one, owner):
+                yield from walk_graphs(other) if one is owner else [other]
+
+
+def _contains(scope: Scope, owner: Scope) -> bool:
+    return any(inner is owner for inner in walk_graphs(scope))
 
 
 def _rename_label(model: Model, old: str, new: str) -> None:
@@ -102,13 +108,17 @@ def _rename_label(model: Model, old: str, new: str) -> None:
         node.name = new
 
 
-def _rename_in_training(model: Model, names: Names, old: str) -> None:
-    """Rename a value of the main graph in the algorithms and bindings of `model.training`."""
+def _rename_in_training(model: Model, owner: Scope, names: Names, old: str) -> None:
+    """Rename a value of `owner` in the algorithms and bindings of `model.training`."""
     for each in model.training:
-        if each.algorithm is not None and old not in set(defined(each.algorithm)):
-            map_names(each.algorithm, names)
-        for bindings in (each.initialization_binding, each.update_binding):
-            bindings[:] = [(names(key), value) for key, value in bindings]
+        algorithm, first, update = each.algorithm, each.initialization_binding, each.update_binding
+        if owner is model.graph and algorithm is not None and old not in set(defined(algorithm)):
+            map_names(algorithm, names)
+        if owner is model.graph or owner is algorithm:
+            first[:] = [(names(key), value) for key, value in first]
+            update[:] = [(names(key), names(value)) for key, value in update]
+        elif owner is each.initialization:
+            first[:] = [(key, names(value)) for key, value in first]
 
 
 def map_names(scope: Scope, names: Names) -> None:

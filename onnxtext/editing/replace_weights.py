@@ -17,6 +17,7 @@ from onnxtext.ast.tensors_and_attributes import (
     TypedBlob,
 )
 from onnxtext.ast.visit import walk_graphs
+from onnxtext.checker.context.compare_declared_types import contradiction
 from onnxtext.editing.change_shapes import declarations
 from onnxtext.editing.errors import refused, unknown
 from onnxtext.proto.decode.lift import lift_fragment
@@ -69,7 +70,7 @@ def replace_weight(model: Model, name: str, array: np.ndarray[Any, Any]) -> list
     if type is None or type == new.type:
         return []
     for declared, before, put in declarations(scope):
-        if declared == name and before == type:
+        if declared == name and (before == type or contradiction(before, new.type)):
             put(new.type)
     return [f"the type of `{name}` changes from {print_type(type)} to {print_type(new.type)}"]
 

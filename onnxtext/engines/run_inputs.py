@@ -136,8 +136,8 @@ def _cast(name: str, value: Any, type: onnx.TypeProto) -> Any:
     """Convert an array to the declared element type; other values are returned unchanged.
 
     Raises:
-        OnnxTextError: the shape differs, the conversion changes integers, or it converts floats to
-            integers.
+        OnnxTextError: the shape differs, the conversion changes integers, converts floats to
+            integers, or makes finite floats infinite or NaN.
     """
     if type.WhichOneof("value") != "tensor_type" or not isinstance(value, np.ndarray):
         return value
@@ -158,7 +158,17 @@ def _cast(name: str, value: Any, type: onnx.TypeProto) -> Any:
     except (TypeError, ValueError, OverflowError):
         raise _wrong_type(name, wanted, value) from None
     exact = value.dtype.kind not in "iub" or np.array_equal(back, value)
-    if not exact or (value.dtype.kind in "fc" and wanted.kind in "iub"):
+    if value.dtype.kind in "iu" and wanted.kind in "iu":  # -1 and 2**64 - 1 have the same bits
+        exact = exact and np.array_equal(made < 0, value < 0)
+    # The integers of ml_dtypes, such as int4, have the kind V.
+    is_integer = wanted.name.startswith(("int", "uint", "bool"))
+    if (
+        value.dtype.kind == "f"
+        and not is_integer
+        and np.any(np.isfinite(value) > np.isfinite(back))
+    ):
+        raise input_error(f"`{name}` must be {wanted.name}, whose range the given values exceed")
+    if not exact or (value.dtype.kind in "fc" and is_integer):
         raise input_error(
             f"`{name}` must be {wanted.name}, which cannot hold the given {value.dtype.name} "
             "exactly"

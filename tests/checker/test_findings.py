@@ -394,3 +394,15 @@ def test_a_large_function_called_often_is_checked_fast() -> None:
 def test_only_negative_unknown_ir_versions_are_errors(version: int, severity: str) -> None:
     found = onnxtext.check(text("y = Relu (x)", ir_version=version))
     assert [(item.code, item.severity) for item in found] == [("ir-version-unknown", severity)]
+
+
+@pytest.mark.parametrize(
+    "layout", ["}\nquantization {", "} quantization {", "}\n  quantization\n{"]
+)
+def test_findings_in_a_section_are_placed_whatever_its_layout(layout: str) -> None:
+    model = text("y = Relu (x)", rest='quantization { z: ["SCALE_TENSOR": "y"] }')
+    model = model.replace("}\nquantization {", layout)
+    (finding,) = onnxtext.check(model)
+    assert layout in model
+    assert finding.span is not None
+    assert model[slice(*finding.span)] == "z"

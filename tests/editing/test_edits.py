@@ -97,6 +97,36 @@ def test_impossible_renames_are_errors(old: str, new: str, said: str) -> None:
         edited(editing.rename, old=old, new=new)
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("d", "w", "`w` is already a value of `g`"),
+        ("d", "x", "`x` is already a value of `g`"),
+        ("w", "d", "`d` is already a value of `step`"),
+        ("w0", "w", None),
+        ("w1", "other", None),
+        ("w", "other", None),
+    ],
+)
+def test_bindings_of_training_are_renamed(old: str, new: str, said: str | None) -> None:
+    text = """<onnxtext: 1, ir_version: 8, opset_import: [18]>
+g (float[2] x) => (float[2] y) <float[2] w = [1, 2]> { y = Mul (x, w) }
+training {
+  initialization: init () => (float[2] w0) { w0 = Constant <value = float[2] [1, 1]> () }
+  algorithm: step () => (float[2] w1) { d = Mul (w, w)  w1 = Sub (w, d) }
+  initialization_binding: ["w": "w0"]
+  update_binding: ["w": "w1"]
+}
+"""
+    if said is not None:
+        with pytest.raises(OnnxTextError, match=said):
+            edited(editing.rename, text, old=old, new=new)
+        return
+    made = edited(editing.rename, text, old=old, new=new)
+    assert not [one for one in onnxtext.check(made) if one.severity == "error"]
+    assert made.count(new) >= text.count(f'"{old}"') + 1
+
+
 def test_names_in_sections_are_renamed() -> None:
     text = (REPOSITORY / "examples" / "quantized.onnxtxt").read_text()
     for name in dict.fromkeys(defined(onnxtext.parse(text).graph)):
@@ -270,6 +300,30 @@ def test_remove_keeps_outputs_defined() -> None:
         edited(editing.remove, "g (float[1] x) => (float[1] y) { y = Neg (x) }", node="y")
 
 
+@pytest.mark.parametrize(
+    ("node", "refused"), [("h", True), ("k", True), ("z", True), ("y", False), ("d", False)]
+)
+def test_remove_keeps_the_values_that_a_training_uses(node: str, refused: bool) -> None:
+    text = """<onnxtext: 1, ir_version: 8, opset_import: [18]>
+g (float[2] x) => (float[2] y, float[2] z) <float[2] w = [1, 2]> {
+  h = Identity (x)
+  k = Neg (w)
+  y = Mul (x, w)
+  z = Identity (h)
+}
+training {
+  algorithm: step () => (float[2] w1) { d = Mul (w, h)  w1 = Sub (d, k) }
+  update_binding: ["w": "w1"]
+}
+"""
+    if refused or node == "y":
+        with pytest.raises(OnnxTextError, match="the training uses" if refused else "is an output"):
+            edited(editing.remove, text, node=node)
+        return
+    made = edited(editing.remove, text, node=node)
+    assert not [one for one in onnxtext.check(made) if one.severity == "error"]
+
+
 def test_replace_weight_changes_data_and_type() -> None:
     array = np.arange(4, dtype=np.float32)
     assert "float[4] w = [0, 1, 2, 3]," in edited(editing.replace_weight, name="w", array=array)
@@ -312,6 +366,15 @@ def test_replace_weight_changes_every_declaration(graph: str) -> None:
     made = edited(editing.replace_weight, text, name="w", array=np.ones(3, np.float32))
     assert "float[1] w" not in made
     assert made.count("float[3] w") == graph.count("float[1] w")
+
+
+def test_replace_weight_changes_declarations_that_it_contradicts() -> None:
+    text = """<onnxtext: 1, ir_version: 10, opset_import: [21]>
+        g (float[1] x) => (float[1] y, float[N] w) <float[1] w = [1]> { y = Neg (x) }"""
+    made = edited(editing.replace_weight, text, name="w", array=np.ones(2, np.float32))
+    assert "float[N] w)" in made
+    made = edited(editing.replace_weight, text, name="w", array=np.ones(2, np.int64))
+    assert "int64[2] w)" in made
 
 
 def test_replace_weight_refuses_the_name_of_several_weights() -> None:

@@ -86,6 +86,36 @@ def test_wrong_inputs_are_errors(given: dict[str, Any], said: str) -> None:
     assert caught.value.diagnostics[0].code == "run-input"
 
 
+@pytest.mark.parametrize(
+    ("type", "array", "said"),
+    [
+        ("uint64", np.array(-1), "cannot hold the given int64 exactly"),
+        ("int64", np.array(2**64 - 1, np.uint64), "cannot hold the given uint64 exactly"),
+        ("int8", np.array(200, np.uint8), "cannot hold the given uint8 exactly"),
+        ("int4", np.array(1.5), "cannot hold the given float64 exactly"),
+        ("float16", np.array([1.0, 1e9]), "whose range the given values exceed"),
+        ("float8e4m3fn", np.array(1e9), "whose range the given values exceed"),
+        ("uint64", np.array(7), None),
+        ("int4", np.array(-8), None),
+        ("float16", np.array([0.1, np.inf, np.nan]), None),
+    ],
+)
+def test_inputs_are_converted_without_changing_their_values(
+    type: str, array: np.ndarray[Any, Any], said: str | None
+) -> None:
+    model = engines.load_model(
+        "<onnxtext: 1, ir_version: 10, opset_import: [21]>"
+        f"g ({type}[] x) => ({type}[] y) {{ y = Identity (x) }}"
+    )
+    model.graph.input[0].type.tensor_type.ClearField("shape")
+    if said is None:
+        made = engines.fill_inputs(model, {"x": array})["x"]
+        np.testing.assert_allclose(made.astype(float), array.astype(float), rtol=1e-3)
+        return
+    with pytest.raises(onnxtext.OnnxTextError, match=said):
+        engines.fill_inputs(model, {"x": array})
+
+
 def test_failures_of_engines_are_errors(monkeypatch: pytest.MonkeyPatch) -> None:
     model = engines.load_model(TEXT.replace("Neg", "Nagg"))
     with pytest.raises(onnxtext.OnnxTextError, match=r"onnx cannot run the model: .*Nagg") as error:

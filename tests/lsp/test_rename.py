@@ -149,3 +149,28 @@ async def test_nothing_is_renamed_on_the_domain_of_an_operator(
     session = Session(client, tmp_path / "m.onnxtxt", FUNCTIONS)
     params = session.params(t.PrepareRenameParams, "y = |d.F:one")
     assert await client.text_document_prepare_rename_async(params) is None
+
+
+async def test_names_in_sections_with_any_layout_are_renamed(
+    client: LanguageClient, tmp_path: Path
+) -> None:
+    text = '''\
+<onnxtext: 1, ir_version: 10, opset_import: [21]>
+@doc("""
+metadata { value x { k: "v" } }
+""")
+g (float[2] x) => (float[2] y) { # } metadata { value x { k: "v" } }
+  y = Relu (x)
+} metadata # a comment
+{ value x { k: """
+metadata { value x { k: "v" } }
+""" } }
+  quantization
+{ x: ["SCALE_TENSOR": "y"] }
+'''
+    session = Session(client, tmp_path / "m.onnxtxt", text)
+    made = await rename(session, "|x) =>", "new")
+    assert made.replace("new", "x") == text
+    assert made.count("new") == 4
+    assert "value new { k" in made
+    assert "{ new: [" in made

@@ -260,7 +260,7 @@ class TextPlaces:
         text = self._source.text
         starts = self._sections.get(keyword)
         if starts is None:
-            found = re.finditer(rf"^[ \t]*({keyword})\b", text, re.MULTILINE)
+            found = re.finditer(rf"(?:^|\}})[ \t]*({keyword})\b", text, re.MULTILINE)
             starts = self._sections[keyword] = [match.start(1) for match in found]
         if not starts:
             main = self._subject.main

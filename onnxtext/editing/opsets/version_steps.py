@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 import struct
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 
 from onnxtext.ast.model import Node
-from onnxtext.ast.visit import nested_graphs
+from onnxtext.ast.visit import nested_graphs, walk_nodes
 from onnxtext.checker.context.checked_model import plain_domain
 from onnxtext.checker.context.signatures import Schemas, Signature
 from onnxtext.checker.inference.element_types import bind
@@ -63,6 +64,7 @@ class Stepper:
         mark = self._graph.mark()
         try:
             made = self._advance(replace(original, attributes=node.attributes), current, 0)
+            self._check_operators(original, made)
         except (ArithmeticError, LookupError, ValueError, struct.error):
             self._graph.back_to(mark)
             raise Rejected("its attributes or inputs are not valid") from None
@@ -94,7 +96,7 @@ class Stepper:
         target = self._targets.get(domain, version)
         old = self._schemas.find(domain, name, version)
         new = self._schemas.find(domain, name, target)
-        if old is None:
+        if old is None or self._is_call(node):
             return [node]
         if new is not None and old.since == new.since:
             self._infer(node, old)
@@ -118,6 +120,23 @@ class Stepper:
             made += self._advance(each, reached, depth + 1, before)
         self._check(node, work, reached, first or old, new)
         return made
+
+    def _is_call(self, node: Node) -> bool:
+        """Whether a node calls a function of the model."""
+        key = plain_domain(node.domain), node.op_type, node.overload or ""
+        return key in self._facts.subject.functions
+
+    def _check_operators(self, original: Node, made: list[Node]) -> None:
+        """Check that no new node calls a function that has the name of its operator."""
+        own = Counter(node.op_type for node in walk_nodes(original) if self._is_call(node))
+        new = Counter(
+            node.op_type for each in made for node in walk_nodes(each) if self._is_call(node)
+        )
+        for name in new - own:
+            raise Rejected(
+                f"it would need the operator `{name}`, but the model has a function `{name}`",
+                f"rename the function `{name}`",
+            )
 
     def _bodies(self, nodes: list[Node], version: int, depth: int) -> None:
         """Convert all graphs in the attributes of inlined nodes, also the graphs inside them."""

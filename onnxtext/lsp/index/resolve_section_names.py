@@ -6,13 +6,12 @@ The decorators are `@value_info`, `@initializers`, `@device` and `@set`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from onnxtext.ast.list_order import ORDERS
 from onnxtext.checker.context.scopes import Scope
-from onnxtext.lsp.index.section_names import SectionName, name_of
+from onnxtext.lsp.index.section_names import SectionName, name_of, section_starts
 from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import load_lexer
 
@@ -89,12 +88,12 @@ def listed_values(index: Index, scope: Scope) -> Iterator[tuple[str, Span]]:
     text = index.source.text
     yield from _listed(text, _decorators_start(index, scope), index.name_span(graph).start)
     if index.model is not None and index.model.has_order and graph is index.model.graph:
-        section = _ORDER.search(text, graph.at)
-        if section is not None:
-            yield from _listed(text, section.end(), len(text))
+        for _, start in section_starts(text, "order"):
+            if start > graph.at:
+                yield from _listed(text, start, len(text))
+                break
 
 
-_ORDER = re.compile(r"^order\s*\{", re.MULTILINE)
 _OPENING = frozenset(f"@{name}(" for name in ORDERS)
 
 

@@ -14,14 +14,21 @@ from typing import Any
 
 from onnxtext.ast.paths import Step
 from onnxtext.checker.context.checked_model import FunctionKey, plain_domain
-from onnxtext.source import Span
+from onnxtext.source import COMMENT, STRING, Span
 from onnxtext.syntax.actions.sections import BLOCKS
 from onnxtext.syntax.actions.semantic_error import SemanticError
 from onnxtext.syntax.actions.strings import byte_string, escaped, plain, triple
 from onnxtext.syntax.grammar.lexer import Lexer, Token, load_lexer
 
 _SECTIONS = ("metadata", "quantization", "training")
-_SECTION = re.compile(rf"^(?:{'|'.join(_SECTIONS)})[ \t]*\{{", re.MULTILINE)
+_SECTION = re.compile(
+    rf"{STRING}|{COMMENT}|(?:^|\}})[^\S\n]*(metadata|quantization|training|order)"
+    rf"(?:\s|{COMMENT})*\{{",
+    re.DOTALL | re.MULTILINE,
+)
+"""Matches a string, a comment, or the keyword and brace of a section at the start of a line or
+behind a brace."""
+_BRACE = re.compile(rf"(?:\s|{COMMENT})*\{{")
 _MOST_TOKENS = 200_000
 """Maximum number of tokens of a section, and of a list of pairs, to read."""
 
@@ -57,16 +64,31 @@ class SectionName:
     is_parameter: bool = False
 
 
+def section_starts(text: str, *words: str) -> Iterator[tuple[int, int]]:
+    """Yield (offset of the keyword, offset behind the brace) of sections with some keywords."""
+    # Searching words is much faster than the regular expression; most texts have none.
+    if any(_has_word_and_brace(text, word) for word in words):
+        for found in _SECTION.finditer(text):
+            if found[1] in words:
+                yield found.start(1), found.end()
+
+
+def _has_word_and_brace(text: str, word: str) -> bool:
+    at = text.find(word)
+    while at >= 0:
+        if _BRACE.match(text, at + len(word)) is not None:
+            return True
+        at = text.find(word, at + 1)
+    return False
+
+
 def section_names(text: str) -> list[SectionName]:
     """Return the names in all sections of a text that refer to values, nodes and functions."""
-    # Searching words is ten times as fast as the regular expression; most texts have none.
-    if not any(f"\n{word}" in text or text.startswith(word) for word in _SECTIONS):
-        return []
     found: list[SectionName] = []
     trainings = 0
-    for section in _SECTION.finditer(text):
-        reader = _Reader(text, section.start())
-        if section.group().startswith("training"):
+    for at, _ in section_starts(text, *_SECTIONS):
+        reader = _Reader(text, at)
+        if text.startswith("training", at):
             reader.read_training(trainings)
             trainings += 1
         else:
