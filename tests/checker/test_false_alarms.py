@@ -186,3 +186,22 @@ def test_pads_of_old_versions_have_the_value_of_an_attribute() -> None:
       z = Add (y, w)
     }"""
     assert codes(source) == set()
+
+
+@pytest.mark.parametrize(
+    ("outputs", "severity"),
+    [('a, y, ""', "warning"), ('y, "", ""', "warning"), ('a, "", y', "error"), ("y", "error")],
+)
+@pytest.mark.parametrize("opset", [6, 18])
+def test_omitted_last_outputs_of_split_are_a_warning(
+    outputs: str, severity: str, opset: int
+) -> None:
+    """onnx does not count the outputs if the dimension is symbolic."""
+    call = "Split <split = [2, 1]> (x)" if opset == 6 else "Split (x, parts)"
+    source = text(
+        f"{outputs} = {call}", inputs="float[N] x", outputs="float[K] y",
+        values="int64[2] parts = [2, 1]", ir_version=8, opsets=str(opset),
+    )  # fmt: skip
+    onnx.checker.check_model(onnx.load_from_string(onnxtext.to_binary(source)), full_check=True)
+    found = [item.severity for item in onnxtext.check(source) if item.code == "shape-mismatch"]
+    assert found == [severity]
