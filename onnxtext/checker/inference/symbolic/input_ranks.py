@@ -25,7 +25,7 @@ _REDUCTIONS = """
     ReduceSum ReduceSumSquare
 """
 _RANKS: Mapping[str, Mapping[int, tuple[int, ...]]] = {
-    **dict.fromkeys(_REDUCTIONS.split(), {1: (1,)}),
+    **{name: {1: (1,)} for name in _REDUCTIONS.split()},
     "AffineGrid": {0: (3,)},
     "NonMaxSuppression": {0: (3,), 1: (3,)},
     "Squeeze": {1: (1,)},
