@@ -205,3 +205,14 @@ def test_omitted_last_outputs_of_split_are_a_warning(
     onnx.checker.check_model(onnx.load_from_string(onnxtext.to_binary(source)), full_check=True)
     found = [item.severity for item in onnxtext.check(source) if item.code == "shape-mismatch"]
     assert found == [severity]
+
+
+def test_a_scale_of_unknown_size_may_be_a_single_one() -> None:
+    """With a single scale, `axis` has no meaning, and `M` is no dimension of `x`."""
+    node = "y = QuantizeLinear <axis = {}> (x, s)"
+    inputs, outputs = "float[2, 4] x, float[M] s", "uint8[2, 4] y"
+    far = text(node.format(2), inputs=inputs, outputs=outputs, opsets="13")
+    assert not onnxtext.check(far)
+    (finding,) = onnxtext.check(far.replace("axis = 2", "axis = -1"))
+    assert "`M` must be 1 or 4" in finding.message
+    assert codes(far.replace("float[M]", "float[3]")) == {"shape-mismatch"}

@@ -23,9 +23,13 @@ def quantize_linear(call: OperatorCall) -> SymbolicShape:
         one, other = [given[0] if given else 1 for given in (scale, zero)]
         call.equal(one, other, "the size of {1}", "the size of {2}")
     if shape and scale and scale != _ONE:
-        axis = call.axis("axis", 1)
-        if axis is not None:
-            call.equal(shape[axis], scale[0], f"dimension {axis} of {{0}}", "the size of {1}")
+        axis = call.integer("axis", 1)
+        # A scale of unknown size may be a single one, for which the axis has no meaning.
+        if isinstance(scale[0], int) and call.axis("axis", 1) is None:
+            return shape
+        if -len(shape) <= axis < len(shape):
+            axis %= len(shape)
+            _require_each(call, 1, shape[axis], f"dimension {axis} of {{0}}")
     return shape
 
 
