@@ -27,6 +27,7 @@ NODES = {
     ("Unsqueeze (x, a)", "float[2] x, int64[1, 1] a", 13): "warning",
     ("Unsqueeze (x, a)", "float[2] x, int64 a", 13): None,
     ("ArgMax (x)", "float x", 13): "warning",
+    ("ArgMax (x)", "float x", 9): None,
     ("AffineGrid (x, a)", "float[2, 3] x, int64[4] a", 20): "warning",
     ("NonMaxSuppression (x, a)", "float[2, 4] x, float[1, 1, 2] a", 11): "warning",
     ("NonMaxSuppression (x, a)", "float[1, 2, 4] x, float[1, 2] a", 11): "warning",

@@ -191,7 +191,7 @@ def _reduced(
 
 def _arg_reduce(call: OperatorCall) -> SymbolicShape:
     shape = call.shape(0)
-    if shape == ():
+    if shape == () and call.since > 1:
         call.reject("{0} has 0 dimensions, but onnxruntime needs at least 1", certain=False)
     if not shape:
         return None
