@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import itertools
 
+import onnx
 import pytest
 
 import onnxtext
@@ -198,3 +199,51 @@ def test_long_and_cyclic_chains_terminate() -> None:
         "function-call-attribute",
         "function-recursive",
     }
+
+
+@pytest.mark.parametrize(
+    ("declared", "code"),
+    [
+        ("float[4] a", None),
+        ("float[N] a", None),
+        ("a", None),
+        ("float[3] a", "shape-mismatch"),
+        ("float[4, 1] a", "shape-mismatch"),
+        ("int64[4] a", "type-mismatch"),
+        ("seq(float) a", "type-mismatch"),
+    ],
+)
+def test_declared_types_of_function_inputs_are_compared_with_calls(
+    declared: str, code: str | None
+) -> None:
+    """onnx and onnxruntime ignore the declared types."""
+    body = f'<domain: "l", opset_import: ["": 21]>\nF ({declared}) => (b) {{ b = Relu (a) }}'
+    source = text("z = l.F (x)\ny = l.F (x)", opsets='21, "l": 1', rest=body)
+    onnx.checker.check_model(onnx.load_from_string(onnxtext.to_binary(source)), full_check=True)
+    found = onnxtext.check(source, select=["shape-mismatch", "type-mismatch"])
+    assert [item.code for item in found] == [code] * (code is not None)
+    for item in found:
+        assert item.severity == "warning"
+        assert marked(source, item)[0] + " a" == declared
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        ("F (a) => (b) { float[5] c = Relu (a) b = Neg (c) }", "shape-mismatch"),
+        ("F (a) => (float[4, 1] b) { b = Relu (a) }", "shape-mismatch"),
+        ("F (a) => (b) { int64[4] c = Relu (a) b = Neg (c) }", "type-mismatch"),
+        ("F (a) => (seq(float) b) { b = Relu (a) }", "type-mismatch"),
+    ],
+)
+@pytest.mark.parametrize("operator", ["Neg", "com.microsoft.Gelu"])
+def test_declared_types_in_functions_are_compared_with_computed_ones(
+    body: str, code: str, operator: str
+) -> None:
+    """onnx and onnxruntime ignore the declared types, whichever operators the model has."""
+    rest = f'<domain: "l", opset_import: ["": 21]>\n{body}'
+    opsets = '21, "l": 1, "com.microsoft": 1'
+    source = text(f"z = l.F (x)\ny = {operator} (z)", opsets=opsets, rest=rest)
+    onnx.checker.check_model(onnx.load_from_string(onnxtext.to_binary(source)), full_check=True)
+    found = onnxtext.check(source, select=["shape-mismatch", "type-mismatch"])
+    assert [(item.code, item.severity) for item in found] == [(code, "warning")]

@@ -275,6 +275,32 @@ def test_the_inputs_of_attention_have_common_sizes(inputs: str) -> None:
     assert (verdict.state in ("load", "run")) == bool(found), verdict
 
 
+@pytest.mark.parametrize(
+    ("heads", "wrong"),
+    [
+        ("q_num_heads = 4, kv_num_heads = 2", []),
+        ("q_num_heads = 0, kv_num_heads = 0", []),
+        ("kv_num_heads = 4", ["dimension 1 of `two` is 2, but `kv_num_heads` is 4"] * 2),
+        ("q_num_heads = 2", ["dimension 1 of `x` is 4, but `q_num_heads` is 2"]),
+    ],
+)
+def test_numbers_of_heads_that_differ_from_a_dimension_are_a_warning(
+    heads: str, wrong: list[str]
+) -> None:
+    pytest.importorskip("onnxruntime", reason="onnxruntime needs Python 3.11")
+    source = text(
+        f"y = Attention <{heads}> (x, two, two)",
+        inputs="float[2, 4, 8, 8] x, float[2, 2, 8, 8] two",
+        outputs="float[?, ?, ?, ?] y",
+        opsets="24",
+    )
+    found = onnxtext.check(source)
+    assert [item.message.partition("fit: ")[2] for item in found] == wrong
+    assert all(item.severity == "warning" for item in found)
+    verdict = judged(onnx.load_from_string(onnxtext.to_binary(source)), ((1,),))
+    assert (verdict.state in ("load", "run")) == bool(wrong), verdict
+
+
 UNSEEN = {
     "v = NegativeLogLikelihoodLoss (h, t)": "Input and target dimension value mismatch",
     "z, float[?, ?] v = Loop <body = l (int64 i, bool g, p) => (bool o, q, r) {\n"

@@ -186,3 +186,33 @@ def test_pads_of_old_versions_have_the_value_of_an_attribute() -> None:
       z = Add (y, w)
     }"""
     assert codes(source) == set()
+
+
+@pytest.mark.parametrize(
+    ("outputs", "severity"),
+    [('a, y, ""', "warning"), ('y, "", ""', "warning"), ('a, "", y', "error"), ("y", "error")],
+)
+@pytest.mark.parametrize("opset", [6, 18])
+def test_omitted_last_outputs_of_split_are_a_warning(
+    outputs: str, severity: str, opset: int
+) -> None:
+    """onnx does not count the outputs if the dimension is symbolic."""
+    call = "Split <split = [2, 1]> (x)" if opset == 6 else "Split (x, parts)"
+    source = text(
+        f"{outputs} = {call}", inputs="float[N] x", outputs="float[K] y",
+        values="int64[2] parts = [2, 1]", ir_version=8, opsets=str(opset),
+    )  # fmt: skip
+    onnx.checker.check_model(onnx.load_from_string(onnxtext.to_binary(source)), full_check=True)
+    found = [item.severity for item in onnxtext.check(source) if item.code == "shape-mismatch"]
+    assert found == [severity]
+
+
+def test_a_scale_of_unknown_size_may_be_a_single_one() -> None:
+    """With a single scale, `axis` has no meaning, and `M` is no dimension of `x`."""
+    node = "y = QuantizeLinear <axis = {}> (x, s)"
+    inputs, outputs = "float[2, 4] x, float[M] s", "uint8[2, 4] y"
+    far = text(node.format(2), inputs=inputs, outputs=outputs, opsets="13")
+    assert not onnxtext.check(far)
+    (finding,) = onnxtext.check(far.replace("axis = 2", "axis = -1"))
+    assert "`M` must be 1 or 4" in finding.message
+    assert codes(far.replace("float[M]", "float[3]")) == {"shape-mismatch"}

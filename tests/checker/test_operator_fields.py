@@ -70,7 +70,7 @@ ERRORS = {
     "y = QuantizeLinear (image, nested)": "has 2 dimensions, but the operator needs 0 or 1",
     "y = QuantizeLinear (x, three, z)": "the size of `three` is 3, but the size of `z` is 1",
     "y = DequantizeLinear (a, one, z3)": "the size of `one` is 1, but the size of `z3` is 3",
-    "y = DequantizeLinear (a, two)": "dimension 1 of `a` is 3, but the size of `two` is 2",
+    "y = DequantizeLinear (a, two)": "the size of `two` is 2, but dimension 1 of `a` is 3",
     QUANTIZED.format("five", "z", "one", "z"): "`five` must be one number",
     QUANTIZED.format("one", "z3", "one", "z"): "`z3` must be one number",
     QUANTIZED.format("one", "z", "three", "z"): "`three` is 3, but dimension 0 of `kernel` is 5",

@@ -21,6 +21,7 @@ from onnxtext.checker.context.signatures import Signature, allows_any
 from onnxtext.checker.inference.environment import Environment
 from onnxtext.checker.inference.output_types import OUTPUT_TYPES, Texts
 from onnxtext.checker.inference.scope_walk import ScopeWalk
+from onnxtext.diagnostics import Severity
 from onnxtext.schemas.type_strings import element_of, shown, type_text
 
 
@@ -93,7 +94,8 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
             known = declared.get(value.name)
             types[value.name] = known[0] if known is not None else None
         for index, value in enumerate(scope.inputs[: len(given)]):
-            self._set_input_type(scope, value, given[index], types)
+            known = declared.get(value.name)
+            self._set_input_type(scope, known[1] if known else value, given[index], types)
         environment: TypeEnvironment = Environment(types, outer)
         self.environments.setdefault(id(scope), environment)
         self._visits.setdefault(id(scope), []).append(environment)
@@ -111,8 +113,11 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
                     own, declaration = declared[name]
                 if own is not None:
                     if found is not None and found != own:
-                        target = resolved[index]
-                        self._report_difference(node, number, found, own, declaration, target)
+                        self._report_difference(
+                            node, number, found, own, declaration, resolved[index],
+                            # onnx and onnxruntime ignore the declared types in functions.
+                            "warning" if scope.kind == "function" else None,
+                        )  # fmt: skip
                     # Either type may be wrong, so later nodes see an unknown type.
                     found = own if found in (None, own) else None
                 types.setdefault(name, found)
@@ -121,10 +126,23 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
     def _set_input_type(
         self, scope: Scope, value: ValueInfo, given: str | None, types: dict[str, str | None]
     ) -> None:
-        """Give a body's input the type that the node passes; report a contradictory declaration."""
+        """Give a body's input the type that the node passes; report a contradictory declaration.
+
+        onnx and onnxruntime ignore the declared types of functions.
+        """
         own = types.get(value.name)
         if own is None:
             types[value.name] = given
+        elif given is not None and own != given and scope.kind == "function":
+            types[value.name] = given
+            self._report(
+                value,
+                f"the input {quoted(value.name)} of {scope.describe()} is declared "
+                f"`{shown(own)}`, but a call passes `{shown(given)}`",
+                (Place(value, ("type",)),),
+                "remove the declaration, or insert a `Cast` before the call",
+                severity="warning",
+            )
         elif given is not None and own != given and scope.holder is not None:
             holder = scope.holder
             self._report(
@@ -140,7 +158,7 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
 
     def _report_difference(
         self, node: Node, number: int, found: str, declared: str, declaration: ValueInfo | None,
-        target: Target,
+        target: Target, severity: Severity | None,
     ) -> None:  # fmt: skip
         """Report an output whose computed type differs from its declared type.
 
@@ -163,6 +181,7 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
             f"declare it `{shown(found)}`, or insert a `Cast`",
             number,
             target,
+            severity,
         )
 
     def _report(
@@ -173,12 +192,13 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
         help: str,
         number: int = -1,
         target: Target = None,
+        severity: Severity | None = None,
     ) -> None:
         """Report a finding once, however often a body is visited."""
         key = id(item), message.partition("`")[0], number
         if key not in self._reported:
             self._reported.add(key)
-            finding = Finding("type-mismatch", message, places, help=help)
+            finding = Finding("type-mismatch", message, places, help=help, severity=severity)
             if type(target) is Signature:
                 finding = according_to(finding, target.origin, tentative=target.tentative)
             self.findings.append(finding)

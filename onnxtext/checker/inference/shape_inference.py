@@ -100,7 +100,8 @@ class ShapeInference(ScopeWalk[Shapes]):
         for value, type in zip(scope.inputs, given, strict=False):
             if type is not None:
                 own = types.get(value.name)
-                types[value.name] = type if own is None else self._merger.merge(own, type)[1]
+                conflict, both = (None, type) if own is None else self._merger.merge(own, type)
+                types[value.name] = type if conflict and scope.kind == "function" else both
         variable = replaceable_inputs(scope, self._ir_version)
         for value in scope.initializers:
             small = isinstance(value.type, TensorType) and is_small(value.type, value.data)
@@ -118,11 +119,12 @@ class ShapeInference(ScopeWalk[Shapes]):
             for name, known in zip(node.outputs, elements, strict=False):
                 if name and known is not None:
                     environment.values.setdefault(name, known)
-            self._add_outputs(node, made, declared, environment)
+            self._add_outputs(scope, node, made, declared, environment)
         return environment
 
     def _add_outputs(
         self,
+        scope: Scope,
         node: Node,
         made: Types,
         declared: dict[str, tuple[Type, Place]],
@@ -138,11 +140,11 @@ class ShapeInference(ScopeWalk[Shapes]):
                 wanted = node.output_types[number], Place(node, ("output_types", number))  # type: ignore[assignment]
             if wanted is not None and found is not None:
                 conflict, both = self._merger.merge(wanted[0], found)
-                if conflict is not None:
-                    if "elements are" not in conflict:
-                        self._report_difference(node, number, found, wanted)
+                if conflict is None:
+                    found = both
+                elif scope.kind != "function":  # runtimes ignore the declared types in functions
+                    self._report_difference(node, number, found, wanted)
                     continue  # either may be wrong, so the type is unknown to later nodes
-                found = both
             elif wanted is not None:
                 found = wanted[0]
             if found is not None:

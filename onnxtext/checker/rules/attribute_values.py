@@ -20,8 +20,10 @@ from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.inference.symbolic.ml_operators import DOMAIN as LEARNING
 from onnxtext.suggestions import nearest
+from onnxtext.tensor.elements import ELEMENTS
 
 _NEWEST = 1 << 30
+_SCALE = ELEMENTS["float8e8m0"].number
 
 
 class _Listed(NamedTuple):
@@ -144,6 +146,8 @@ def _unlisted(node: Node, listed: dict[str, _Listed]) -> Iterator[Finding]:
         for item in dict.fromkeys([value for value in values if isinstance(value, bytes)]):
             text = item.decode("utf-8", "backslashreplace")
             if text in known or (_ignores_case(node, attribute.name) and text.title() in _TITLES):
+                if attribute.name == "round_mode":
+                    yield from _without_rounding(node, index, text)
                 continue
             near = nearest(text, known)
             yield Finding(
@@ -158,6 +162,19 @@ def _unlisted(node: Node, listed: dict[str, _Listed]) -> Iterator[Finding]:
                 if near and item is value
                 else None,
             )
+
+
+def _without_rounding(node: Node, index: int, mode: str) -> Iterator[Finding]:
+    """Find a `round_mode` of a `Cast` to another type than `float8e8m0`, which is not rounded."""
+    to = attribute_value(node.attributes, "to")
+    if node.op_type == "Cast" and isinstance(to, int) and to != _SCALE and mode != "up":
+        yield Finding(
+            "attribute-value-unknown",
+            f"`round_mode` is `{mode}`, but `Cast` rounds so only if it casts to `float8e8m0`",
+            (Place(node, ("attributes", index, "value")),),
+            help="remove the attribute, which onnxruntime rejects here",
+            severity="warning",
+        )
 
 
 def _ignores_case(node: Node, name: str) -> bool:

@@ -31,6 +31,7 @@ from onnxtext.checker.inference.symbolic.sizes import (
     Extents,
     Forced,
     Mismatch,
+    PassedShape,
     symbol,
 )
 from onnxtext.checker.inference.symbolic.symbolic_shapes import SymbolicShapes
@@ -49,9 +50,14 @@ def check(subject: Subject) -> Iterator[Finding]:
     conflicts = shapes.run()
     for conflict in conflicts:
         yield _conflict(conflict)
+    passed: set[int] = set()
     for wrong in shapes.sizes.mismatches:
         if isinstance(wrong, Mismatch):
             yield _mismatch(wrong, certain=wrong.certain and not conflicts)
+        elif isinstance(wrong, PassedShape):
+            if id(wrong.value) not in passed:
+                yield _passed(wrong)
+            passed.add(id(wrong.value))
         else:
             yield _contradiction(wrong)
     if shapes.sizes.learned and subject.main is not None:
@@ -208,6 +214,19 @@ def _contradiction(wrong: Contradiction) -> Finding:
         f"`{_written(wrong.declared)}`, but `{node.op_type}` computes `{computed}`",
         (Place(node, ("outputs", wrong.output), f"its shape is `{computed}`"),),
         help=f"declare the shape `{computed}`, or correct the inputs of `{node.op_type}`",
+        severity="warning",
+    )
+
+
+def _passed(wrong: PassedShape) -> Finding:
+    """Warn of the declared shape of a function input; runtimes accept other shapes."""
+    value, passed = wrong.value, _written(wrong.passed)
+    return Finding(
+        "shape-mismatch",
+        f"the shape of the function input {quoted(value.name)} is declared "
+        f"`{_written(wrong.declared)}`, but a call passes `{passed}`",
+        (Place(value, ("name",) if value.type is None else ("type",)),),
+        help=f"declare the shape `{passed}`, or remove the declaration",
         severity="warning",
     )
 

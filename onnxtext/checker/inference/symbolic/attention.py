@@ -99,6 +99,9 @@ def _by_head(call: OperatorCall, index: int, heads: str) -> Extents:
     if shape is None or (heads and len(shape) != call.rank(0)):
         return (None,) * 4
     if len(shape) == 4:
+        if count > 0 and isinstance(shape[1], int) and shape[1] != count:
+            wrong = f"dimension 1 of {{{index}}} is {shape[1]}, but `{heads}` is {count}"
+            call.reject(wrong, certain=False)  # the specification does not mention both
         return shape
     if len(shape) != 3 or count <= 0:
         return (None,) * 4

@@ -147,8 +147,7 @@ def resize(call: OperatorCall) -> SymbolicShape:
         _require_scales_or_sizes(call)
     scaled = not (may_have_sizes and call.has_input(3))
     if scaled:
-        value = call.value(2 if may_have_sizes else 1)
-        given = None if value is None else value.items
+        given = call.symbolic("scales", 2 if may_have_sizes else 1)
     else:
         given = call.symbolic("sizes", 3)
     if given and len(given) != len(axes):

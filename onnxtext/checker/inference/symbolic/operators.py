@@ -18,6 +18,7 @@ from onnxtext.checker.inference.symbolic import (
 from onnxtext.checker.inference.symbolic.attention import standard_attention
 from onnxtext.checker.inference.symbolic.data_dependent_shapes import broadcast_pair
 from onnxtext.checker.inference.symbolic.expressions import Extent, Size
+from onnxtext.checker.inference.symbolic.input_ranks import require_ranks
 from onnxtext.checker.inference.symbolic.ml_operators import DOMAIN as LEARNING_DOMAIN
 from onnxtext.checker.inference.symbolic.ml_operators import LEARNING
 from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, Shapes, SymbolicShape
@@ -190,6 +191,8 @@ def _reduced(
 
 def _arg_reduce(call: OperatorCall) -> SymbolicShape:
     shape = call.shape(0)
+    if shape == () and call.since > 1:
+        call.reject("{0} has 0 dimensions, but onnxruntime needs at least 1", certain=False)
     if not shape:
         return None
     return _reduced(call, shape, (call.integer("axis", 0),), call.keeps_dims())
@@ -227,13 +230,28 @@ def _along_axis(call: OperatorCall) -> SymbolicShape:
     return call.shape(0)
 
 
+def _cross_entropy(call: OperatorCall) -> Shapes:
+    """Check the labels of `SoftmaxCrossEntropyLoss`: one for each score vector in dimension 1."""
+    scores, labels = call.shape(0), call.shape(1)
+    call.has_rank(2, 1)
+    if scores and labels is not None and call.has_rank(1, len(scores) - 1):
+        rest = [axis for axis in range(len(scores)) if axis != 1]
+        for index, axis in enumerate(rest[: len(labels)]):
+            names = f"dimension {axis} of {{0}}", f"dimension {index} of {{1}}"
+            call.equal(scores[axis], labels[index], *names)
+    return ()
+
+
 def _reverse_sequence(call: OperatorCall) -> SymbolicShape:
     """Return the input's shape; check the axes of `ReverseSequence`."""
     batch, time = call.integer("batch_axis", 1), call.integer("time_axis", 0)
     if {batch, time} != {0, 1}:
         wrong = f"`batch_axis` is {batch} and `time_axis` is {time}, but one must be 0, the other 1"
         call.reject(wrong, certain=batch == time or max(batch, time) > 1)
-    return call.shape(0)
+    shape, lengths = call.shape(0), call.shape(1)
+    if shape and lengths and 0 <= batch < len(shape):
+        call.equal(shape[batch], lengths[0], f"dimension {batch} of {{0}}", "the size of {1}")
+    return shape
 
 
 _SAME = """
@@ -300,6 +318,7 @@ _SINGLE: dict[str, Callable[[OperatorCall], SymbolicShape]] = {
     "Reshape": reshape_and_slice.reshape,
     "Resize": data_dependent_shapes.resize,
     "ReverseSequence": _reverse_sequence,
+    "Scatter": data_dependent_shapes.scatter_elements,
     "ScatterElements": data_dependent_shapes.scatter_elements,
     "ScatterND": data_dependent_shapes.scatter_nd,
     "Shape": reshape_and_slice.shape_of,
@@ -330,6 +349,7 @@ OPERATORS: dict[str, Callable[[OperatorCall], Shapes]] = {
     **dict.fromkeys(("GRU", "LSTM", "RNN"), recurrent),
     "Attention": standard_attention,
     "DynamicQuantizeLinear": lambda call: (call.shape(0), (), ()),
+    "SoftmaxCrossEntropyLoss": _cross_entropy,
     "Split": reshape_and_slice.split,
     "TopK": data_dependent_shapes.top_k,
     **LEARNING,
@@ -353,6 +373,7 @@ def infer(name: str, call: OperatorCall) -> tuple[Shapes, Values]:
         name: the node's operator, of a domain in `DOMAINS`.
         call: the node and the facts about its inputs.
     """
+    require_ranks(name, call)
     operator = OPERATORS.get(name)
     made = tuple(map(_without_negative, operator(call))) if operator is not None else ()
     values = name in COMPUTABLE and (name in SOURCES or any(v is not None for v in call.values))

@@ -23,9 +23,13 @@ def quantize_linear(call: OperatorCall) -> SymbolicShape:
         one, other = [given[0] if given else 1 for given in (scale, zero)]
         call.equal(one, other, "the size of {1}", "the size of {2}")
     if shape and scale and scale != _ONE:
-        axis = call.axis("axis", 1)
-        if axis is not None:
-            call.equal(shape[axis], scale[0], f"dimension {axis} of {{0}}", "the size of {1}")
+        axis = call.integer("axis", 1)
+        # A scale of unknown size may be a single one, for which the axis has no meaning.
+        if isinstance(scale[0], int) and call.axis("axis", 1) is None:
+            return shape
+        if -len(shape) <= axis < len(shape):
+            axis %= len(shape)
+            _require_each(call, 1, shape[axis], f"dimension {axis} of {{0}}")
     return shape
 
 
@@ -35,7 +39,7 @@ def qlinear_conv(call: OperatorCall) -> SymbolicShape:
     The weights must have one scale and zero point, or one of each for each output channel.
     """
     for index in (1, 2, 6, 7):
-        _require_one(call, index)
+        require_one(call, index)
     kernel = call.shape(3)
     if kernel:
         _require_each(call, 4, kernel[0], "dimension 0 of {3}")
@@ -49,7 +53,7 @@ def conv_integer(call: OperatorCall) -> SymbolicShape:
     The weights must have one zero point, or one for each output channel.
     """
     kernel = call.shape(1)
-    _require_one(call, 2)
+    require_one(call, 2)
     if kernel:
         _require_each(call, 3, kernel[0], "dimension 0 of {1}")
     return convolution_and_pooling.conv_integer(call)
@@ -89,12 +93,18 @@ def require_scalars(call: OperatorCall, *indexes: int) -> None:
         call.has_rank(index, 0)
 
 
-def _require_one(call: OperatorCall, index: int) -> None:
-    """Require an input with one element: a number, or a list of one number."""
+def require_one(call: OperatorCall, index: int, *, certain: bool = True) -> None:
+    """Require an input with one element: a number, or a list of one number.
+
+    Args:
+        call: the node.
+        index: the 0-based index of the input.
+        certain: whether the specification forbids other inputs; False if only runtimes do.
+    """
     shape = call.shape(index)
     if not shape or (len(shape) == 1 and not isinstance(shape[0], int)) or shape == _ONE:
         return
-    call.reject(f"{{{index}}} must be one number")
+    call.reject(f"{{{index}}} must be one number", certain=certain)
 
 
 def _require_each(call: OperatorCall, index: int, size: Extent, name: str) -> None:

@@ -76,7 +76,7 @@ def unified(node: Node, wanted: Sequence[SymbolicShape], made: Shapes, sizes: Si
         own = wanted[number]
         shape = made[number] if number < len(made) else None
         if name and own is not None and shape is not None:
-            if _contradict(own, shape):
+            if contradict(own, shape):
                 sizes.contradict(node, number, own, shape)
                 own = shape = None  # either may be wrong
             equate(sizes, own, shape, Place(node, ("outputs", number)))
@@ -110,7 +110,7 @@ def equate(sizes: Sizes, left: SymbolicShape, right: SymbolicShape, place: Place
             sizes.equal(one, other, place)
 
 
-def _contradict(declared: SymbolicShape, computed: SymbolicShape) -> bool:
+def contradict(declared: SymbolicShape, computed: SymbolicShape) -> bool:
     """Whether two shapes differ in rank, or in a number other than 0.
 
     0 contradicts nothing, because converters declare it for unknown sizes.

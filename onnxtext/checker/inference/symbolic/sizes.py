@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from onnxtext.ast.model import Node
+from onnxtext.ast.model import Node, ValueInfo
 from onnxtext.checker.context.finding import Place
 from onnxtext.checker.inference.symbolic.expressions import (
     Extent,
@@ -94,6 +94,20 @@ class Contradiction(NamedTuple):
     computed: Extents
 
 
+class PassedShape(NamedTuple):
+    """An input of a function with a declared shape that contradicts the shape in a call.
+
+    Attributes:
+        value: the input of the function.
+        declared: its declared shape.
+        passed: the shape of the value that the call passes.
+    """
+
+    value: ValueInfo
+    declared: Extents
+    passed: Extents
+
+
 class _Link(NamedTuple):
     """The equation `name = other + plus` and its origin."""
 
@@ -124,13 +138,13 @@ class Sizes:
 
     Attributes:
         conflicts: the contradictory restrictions, at most one for each group of symbols.
-        mismatches: the nodes that do not accept their inputs, and outputs with wrong declarations.
+        mismatches: the nodes that do not accept their inputs, and wrong declarations.
         learned: the number of times that this graph equated two symbols, or restricted one.
     """
 
     def __init__(self, outer: Sizes | None = None) -> None:
         self.conflicts: list[Conflict] = outer.conflicts if outer is not None else []
-        self.mismatches: list[Mismatch | Contradiction]
+        self.mismatches: list[Mismatch | Contradiction | PassedShape]
         self.mismatches = outer.mismatches if outer is not None else []
         self.learned = 0
         self._outer = outer

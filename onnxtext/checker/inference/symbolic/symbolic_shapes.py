@@ -28,13 +28,14 @@ from onnxtext.checker.inference.symbolic.operator_call import SymbolicShape
 from onnxtext.checker.inference.symbolic.operators import READING_VALUES, SHAPES_ALONE
 from onnxtext.checker.inference.symbolic.shape_merging import (
     Results,
+    contradict,
     declared_shape,
     either,
     equate,
     operator_step,
     unified,
 )
-from onnxtext.checker.inference.symbolic.sizes import Conflict, Sizes
+from onnxtext.checker.inference.symbolic.sizes import Conflict, PassedShape, Sizes
 from onnxtext.checker.inference.symbolic.small_tensors import Value, Values, agreed, stored_value
 
 _MOST_CALLED = 10_000
@@ -133,6 +134,9 @@ class SymbolicShapes:
                 environment.values[value.name] = number
         for value, shape in zip(scope.inputs, given[0], strict=False):
             own = shapes[value.name]
+            if own is not None and shape is not None and contradict(own, shape):
+                sizes.mismatches.append(PassedShape(value, own, shape))
+                own = None
             shapes[value.name] = shape if own is None else own
             equate(sizes, own, shape, Place(value, ("name",)))
         variable = replaceable_inputs(scope, self._ir_version)

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ranks and lengths that onnx does not check, compared with onnxruntime."""
+
+from __future__ import annotations
+
+import onnx
+import pytest
+
+import onnxtext
+from benchmarks.judge import judged
+from tests.checker.models import text
+
+NODES = {
+    # node, inputs, opset: the severity of the finding
+    ("Clip (x, a)", "float[2] x, float[2] a", 13): "warning",
+    ("Clip (x, , a)", "float[2] x, float[1, 1] a", 11): "warning",
+    ("Clip (x, a)", "float[2] x, float[1] a", 13): None,
+    ("CumSum (x, a)", "float[2, 2] x, int64[1, 1] a", 14): "warning",
+    ("CumSum (x, a)", "float[2, 2] x, int64[1] a", 14): None,
+    ("Range (a, a, a)", "float[2] a", 21): "warning",
+    ("Range (a, a, a)", "float[1] a", 21): None,
+    ("Trilu (x, a)", "float[2, 2] x, int64[2] a", 14): "warning",
+    ("ReduceMax (x, a)", "float[2, 2] x, int64 a", 18): "warning",
+    ("ReduceSum (x, a)", "float[2, 2] x, int64[1, 1] a", 13): "warning",
+    ("ReduceSum (x, a)", "float[2, 2] x, int64[1] a", 13): None,
+    ("Squeeze (x, a)", "float[1, 1] x, int64 a", 13): "warning",
+    ("Unsqueeze (x, a)", "float[2] x, int64[1, 1] a", 13): "warning",
+    ("Unsqueeze (x, a)", "float[2] x, int64 a", 13): None,
+    ("ArgMax (x)", "float x", 13): "warning",
+    ("ArgMax (x)", "float x", 9): None,
+    ("AffineGrid (x, a)", "float[2, 3] x, int64[4] a", 20): "warning",
+    ("NonMaxSuppression (x, a)", "float[2, 4] x, float[1, 1, 2] a", 11): "warning",
+    ("NonMaxSuppression (x, a)", "float[1, 2, 4] x, float[1, 2] a", 11): "warning",
+    ("Resize (x, , a)", "float[1, 1, 2, 2] x, float[3] a", 13): "error",
+    ("Resize (x, a)", "float[2, 2] x, float[3] a", 10): "error",
+    ("ReverseSequence (x, a)", "float[2, 3] x, int64[2] a", 10): "error",
+    ("ReverseSequence (x, a)", "float[2, 1] x, int64[1] a", 10): None,
+    ("Scatter (x, a, x)", "float[2, 2] x, int64[2] a", 9): "error",
+    ("Scatter (x, a, x)", "float[2, 2] x, int64[2, 2] a", 9): None,
+    ("SoftmaxCrossEntropyLoss (x, a)", "float[2, 5] x, int64[2, 1] a", 13): "error",
+    ("SoftmaxCrossEntropyLoss (x, a)", "float[2, 5] x, int64[3] a", 13): "error",
+    ("SoftmaxCrossEntropyLoss (x, a, b)", "float[2, 5] x, int64[2] a, float[1, 5] b", 13): "error",
+    ("SoftmaxCrossEntropyLoss (x, a, b)", "float[2, 5, 3] x, int64[2, 3] a, float[5] b", 13): None,
+}
+
+
+@pytest.mark.parametrize(("node", "inputs", "opset"), NODES)
+def test_inputs_that_onnxruntime_rejects_are_found(node: str, inputs: str, opset: int) -> None:
+    pytest.importorskip("onnxruntime", reason="onnxruntime needs Python 3.11")
+    source = text(f"y = {node}", inputs=inputs, outputs="y", ir_version=8, opsets=str(opset))
+    found = [item.severity for item in onnxtext.check(source) if item.code == "shape-mismatch"]
+    severity = NODES[node, inputs, opset]
+    assert set(found) == ({severity} if severity else set())
+    verdict = judged(onnx.load_from_string(onnxtext.to_binary(source)), ((1,),))
+    assert (verdict.state in ("load", "run")) == bool(severity), verdict
