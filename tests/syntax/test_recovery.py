@@ -338,7 +338,22 @@ def test_errors_in_literals_with_comments_have_exact_spans(
     assert first.source.position(first.span.start)[:2] == (line, column), first
 
 
-@pytest.mark.parametrize("dims", ["[{}, 3]", " [{}, 3]", '[{}, @denotation("D") 3]'])
-def test_sizes_out_of_range_have_one_code_in_every_spelling(dims: str) -> None:
-    text = f"g (float{dims.format(1 << 63)} x) => () {{}}"
-    assert [found.code for found in diagnose(text)] == ["integer-out-of-range"]
+@pytest.mark.parametrize(
+    "dims", ["[{}, 3]", " [{}, 3]", "[ 3,\t{} ]", " # [4]\n[3, {}]", '[{}, @denotation("D") 3]']
+)
+def test_sizes_out_of_range_have_one_code_and_place_in_every_spelling(dims: str) -> None:
+    size = str(1 << 63)
+    text = f"g (float{dims.format(size)} x) => () {{}}"
+    (found,) = diagnose(text)
+    assert found.code == "integer-out-of-range"
+    assert found.span is not None
+    assert text[slice(*found.span)] == size
+
+
+@pytest.mark.parametrize("entry", ["a = ,", "a == 1,", "a = 1"])
+@pytest.mark.parametrize("string", ['"(x\ny"', '"x\n(y\nz"', 'b"\\"(\n"'])
+def test_strings_of_several_lines_are_closed(entry: str, string: str) -> None:
+    text = f"{HEAD}  y = Foo <{entry} b = {string}> (x)\n}}\n"
+    (found,) = diagnose(text)
+    assert found.code != "unclosed-string"
+    assert lines_of((found,)) == [3]
