@@ -357,3 +357,58 @@ def test_strings_of_several_lines_are_closed(entry: str, string: str) -> None:
     (found,) = diagnose(text)
     assert found.code != "unclosed-string"
     assert lines_of((found,)) == [3]
+
+
+TRIPLE = f"""\
+{HEAD}  t = Foo <
+    map = \"""
+      a b
+      "c" (d
+      \""",
+    k = 1,
+  > (x)
+  y = Relu (t)
+}}
+
+metadata {{
+  node y {{
+    "k": ""
+    "a.b": \"""
+      File "m.py", line 3, in forward
+        return self.q(x)
+      \"""
+    c: "d"
+  }}
+  node t {{ e: \"""
+      g
+      \""" }}
+}}
+
+resources {{
+  "2d4a1b0e448e172f3c49302b59063b3a": base64 \"""
+    GQ8LPsgh8zz6Oo49MLYVPfReDb6aP/89NRD3vTdQH76eptQ9HxYMPn5R5b0A3+I60rigvciCKb2G
+    \"""
+  "3d4a1b0e448e172f3c49302b59063b3a": base64 \"""
+    GQ8LPsgh8zz6Oo49MLYVPfReDb6aP/89NRD3vTdQH76eptQ9HxYMPn5R5b0A3+I60rigvciCKb2G
+    \"""
+}}
+"""
+
+
+@pytest.mark.parametrize("quotes", ['""', '"', "", '""""', "'''"])
+def test_wrong_quotes_of_a_string_of_several_lines_are_one_error(quotes: str) -> None:
+    places = [found.span() for found in re.finditer('"""', TRIPLE)]
+    for index, (start, end) in enumerate(places):
+        text = TRIPLE[:start] + quotes + TRIPLE[end:]
+        (found,) = diagnose(text)
+        opening = places[index - (index % 2 and not quotes)][0]
+        assert lines_of((found,)) == [TRIPLE.count("\n", 0, opening) + 1]
+        for fix in () if found.fix is None or quotes == '""""' else (found.fix,):
+            (edit,) = fix.edits
+            assert text[: edit.span.start] + edit.text + text[edit.span.end :] == TRIPLE
+
+
+def test_strings_of_several_lines_in_a_list_are_not_unopened() -> None:
+    strings = '    """\n    e\n    """,\n' * 3
+    text = f'{HEAD}  y = Foo <a = [\n{strings}  ], b = "\\"\\"\\"", c == 1> (x)\n}}\n'
+    assert [found.code for found in diagnose(text)] == ["wrong-mark"]
