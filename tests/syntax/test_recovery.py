@@ -412,3 +412,24 @@ def test_strings_of_several_lines_in_a_list_are_not_unopened() -> None:
     strings = '    """\n    e\n    """,\n' * 3
     text = f'{HEAD}  y = Foo <a = [\n{strings}  ], b = "\\"\\"\\"", c == 1> (x)\n}}\n'
     assert [found.code for found in diagnose(text)] == ["wrong-mark"]
+
+
+@pytest.mark.parametrize(
+    "attributes",
+    ["a = 6", "a = [1, 0]", "a = [0", "a = int64[5]", "val", "\n    a = 1,\n    b = 2"],
+)
+def test_a_node_after_incomplete_attributes_is_not_an_attribute(attributes: str) -> None:
+    text = f"{HEAD}  y = Op <{attributes}\n  z = Relu (y)\n  w = Add (y, z)\n}}\n"
+    (found,) = diagnose(text)
+    assert found.code == "incomplete-statement"
+    assert lines_of((found,)) == [3 + attributes.count("\n")]
+
+
+@pytest.mark.parametrize("inputs", ["y, z", "\n    y,\n    z,\n  "])
+def test_a_wrong_bracket_before_inputs_has_a_fix(inputs: str) -> None:
+    text = f"{HEAD}  y = Relu (x)\n  z = Add ({inputs})\n  w = Sub (y, z)\n}}\n"
+    (found,) = diagnose(text.replace("Add (", "Add <"))
+    assert found.code == "wrong-mark"
+    assert found.fix is not None
+    (edit,) = found.fix.edits
+    assert (edit.text, edit.span.start) == ("(", text.index("Add (") + 4)

@@ -29,6 +29,7 @@ from onnxtext.syntax.heuristics.graph_errors import (
     IDIOMS,
     incomplete_graph_header,
     missing_opener,
+    wrong_bracket,
 )
 from onnxtext.syntax.heuristics.header_errors import HEADERS
 from onnxtext.syntax.heuristics.look_alikes import letters, lookalikes
@@ -111,7 +112,7 @@ def may_be_wider(context: ErrorContext, doubt: float) -> bool:
 
 def diagnose_wider(context: ErrorContext, budget: Budget, limit: float) -> Diagnosis | None:
     """Return the probable cause in an enclosing construct; it must cost less than `limit`."""
-    for diagnosis in missing_opener(context):
+    for diagnosis in (*missing_opener(context), *wrong_bracket(context)):
         if context.accepts(diagnosis.edits, diagnosis.least):
             return diagnosis
     return correct(context, budget, limit=limit) if limit > _DOUBTFUL else None
@@ -264,6 +265,8 @@ class _Change:
 def _changes(context: ErrorContext, cut_short: bool) -> Iterator[_Change]:
     """Yield edits that may repair the error: add, remove or replace one token."""
     names = context.expected()
+    if context.after_attributes:
+        names = [name for name in names if name != "COMMA"]
     for name in names:
         if name in _MARKS and (name in _CLOSERS or name == "COMMA" or not cut_short):
             cost = 0.5 if name in _MISSING else 0.8

@@ -213,7 +213,7 @@ def unclosed_row(context: ErrorContext) -> Iterator[Diagnosis]:
             opened.pop()
             if not opened:
                 return
-    if opened and begins_line(text, context.at):
+    if opened and begins_line(text, context.at) and not context.after_attributes:
         comma = "" if context.token in CLOSING else ","
         yield _unclosed_row(opened[0], insert(context.end, "]" * len(opened) + comma))
 
