@@ -433,3 +433,23 @@ def test_a_wrong_bracket_before_inputs_has_a_fix(inputs: str) -> None:
     assert found.fix is not None
     (edit,) = found.fix.edits
     assert (edit.text, edit.span.start) == ("(", text.index("Add (") + 4)
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "opset_import: [",
+        "opset_import: [21",
+        "opset_import: [21,",
+        'opset_import: [21, "l": 1,',
+        'opset_import: [\n    21,\n    "l": 1,',
+        'metadata_props: ["a": "b"',
+        'metadata_props: ["a": "b",',
+        "explicit: [node.domain,",
+    ],
+)
+def test_a_header_list_without_its_bracket_is_one_error(entry: str) -> None:
+    more = '  domain: "d",\n  producer_name: "p",\n  model_version: 0,\n>\n'
+    (found,) = diagnose(f"<\n  ir_version: 7,\n  {entry}\n{more}g () => () {{}}\n")
+    assert found.code in {"unclosed-bracket", "incomplete-statement"}
+    assert lines_of((found,)) == [3]

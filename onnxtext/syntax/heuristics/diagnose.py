@@ -146,6 +146,8 @@ def is_incomplete(context: ErrorContext) -> bool:
     """Whether a statement probably lacks its end: without it, the next statement parses."""
     if context.next_statement is None:
         return False
+    if context.until(context.next_statement).after_attributes:
+        return True
     removal = Edit(Span(context.region.start, context.next_statement), "")
     return context.accepts([removal], _PLAUSIBLE_TOKENS)
 
