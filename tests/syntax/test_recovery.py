@@ -389,7 +389,7 @@ resources {{
     GQ8LPsgh8zz6Oo49MLYVPfReDb6aP/89NRD3vTdQH76eptQ9HxYMPn5R5b0A3+I60rigvciCKb2G
     \"""
   "3d4a1b0e448e172f3c49302b59063b3a": base64 \"""
-    GQ8LPsgh8zz6Oo49MLYVPfReDb6aP/89NRD3vTdQH76eptQ9HxYMPn5R5b0A3+I60rigvciCKb2G
+    GQ8LPsgh8zz6Oo49MLYVPfReDb6aP/89NRD3vTdQH76eptQ9HxYMPn5R5b0A3+I60rigvciCKQ==
     \"""
 }}
 """
@@ -453,3 +453,11 @@ def test_a_header_list_without_its_bracket_is_one_error(entry: str) -> None:
     (found,) = diagnose(f"<\n  ir_version: 7,\n  {entry}\n{more}g () => () {{}}\n")
     assert found.code in {"unclosed-bracket", "incomplete-statement"}
     assert lines_of((found,)) == [3]
+
+
+@pytest.mark.parametrize("before", ["", "[n] ", "float[N, 3] ", '["n"] float[2] '])
+def test_outputs_after_a_node_are_moved_behind_its_label_and_type(before: str) -> None:
+    (found,) = diagnose(f"{HEAD}  {before}Relu (x) -> y\n}}\n")
+    assert found.code == "missing-equals"
+    assert found.fix is not None
+    assert found.fix.title == "write `y = Relu (x)`"
