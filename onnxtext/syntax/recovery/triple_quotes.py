@@ -17,7 +17,7 @@ _QUOTES = re.compile(
 )
 """Matches a comment, or three or more quotes and whether they begin and end their line."""
 _OPENING = re.compile(
-    r"""(?:[:=]|\bbase64|[(,\[](?=[ \t]*["']))[ \t]*(?P<quotes>(?:"{1,2}|'{3})(?=[ \t\r]*$)|$)""",
+    r"""(?:[:=(,\[]|\bbase64)[ \t]*("{1,2}|'{3})(?=[ \t\r]*$)|(?::| =|\bbase64)[ \t]*$""",
     re.MULTILINE,
 )
 """Matches the end of a line that should end with the opening quotes of a string."""
@@ -106,5 +106,8 @@ def _unopened(text: str, start: int, end: int) -> Span | None:
         end: the start of the closing quotes.
     """
     end = text.rfind("\n", 0, end) + 1
-    places = [Span(*found.span("quotes")) for found in _OPENING.finditer(text, start, end)]
+    places = [
+        Span(found.end() - len(found[1] or ""), found.end())
+        for found in _OPENING.finditer(text, start, end)
+    ]
     return places[-1] if places and text[places[-1].end : end].strip() else None
