@@ -112,8 +112,11 @@ def may_be_wider(context: ErrorContext, doubt: float) -> bool:
 
 def diagnose_wider(context: ErrorContext, budget: Budget, limit: float) -> Diagnosis | None:
     """Return the probable cause in an enclosing construct; it must cost less than `limit`."""
-    for diagnosis in (*missing_opener(context), *wrong_bracket(context)):
+    for diagnosis in missing_opener(context):
         if context.accepts(diagnosis.edits, diagnosis.least):
+            return diagnosis
+    for diagnosis in wrong_bracket(context):
+        if context.is_certain(diagnosis.edits):
             return diagnosis
     return correct(context, budget, limit=limit) if limit > _DOUBTFUL else None
 
