@@ -338,7 +338,126 @@ def test_errors_in_literals_with_comments_have_exact_spans(
     assert first.source.position(first.span.start)[:2] == (line, column), first
 
 
-@pytest.mark.parametrize("dims", ["[{}, 3]", " [{}, 3]", '[{}, @denotation("D") 3]'])
-def test_sizes_out_of_range_have_one_code_in_every_spelling(dims: str) -> None:
-    text = f"g (float{dims.format(1 << 63)} x) => () {{}}"
-    assert [found.code for found in diagnose(text)] == ["integer-out-of-range"]
+@pytest.mark.parametrize(
+    "dims", ["[{}, 3]", " [{}, 3]", "[ 3,\t{} ]", " # [4]\n[3, {}]", '[{}, @denotation("D") 3]']
+)
+def test_sizes_out_of_range_have_one_code_and_place_in_every_spelling(dims: str) -> None:
+    size = str(1 << 63)
+    text = f"g (float{dims.format(size)} x) => () {{}}"
+    (found,) = diagnose(text)
+    assert found.code == "integer-out-of-range"
+    assert found.span is not None
+    assert text[slice(*found.span)] == size
+
+
+@pytest.mark.parametrize("entry", ["a = ,", "a == 1,", "a = 1"])
+@pytest.mark.parametrize("string", ['"(x\ny"', '"x\n(y\nz"', 'b"\\"(\n"'])
+def test_strings_of_several_lines_are_closed(entry: str, string: str) -> None:
+    text = f"{HEAD}  y = Foo <{entry} b = {string}> (x)\n}}\n"
+    (found,) = diagnose(text)
+    assert found.code != "unclosed-string"
+    assert lines_of((found,)) == [3]
+
+
+TRIPLE = f"""\
+{HEAD}  t = Foo <
+    map = \"""
+      a b
+      "c" (d
+      \""",
+    k = 1,
+  > (x)
+  y = Relu (t)
+}}
+
+metadata {{
+  node y {{
+    "k": ""
+    "a.b": \"""
+      File "m.py", line 3, in forward
+        return self.q(x)
+      \"""
+    c: "d"
+  }}
+  node t {{ e: \"""
+      g
+      \""" }}
+}}
+
+resources {{
+  "2d4a1b0e448e172f3c49302b59063b3a": base64 \"""
+    GQ8LPsgh8zz6Oo49MLYVPfReDb6aP/89NRD3vTdQH76eptQ9HxYMPn5R5b0A3+I60rigvciCKb2G
+    \"""
+  "3d4a1b0e448e172f3c49302b59063b3a": base64 \"""
+    GQ8LPsgh8zz6Oo49MLYVPfReDb6aP/89NRD3vTdQH76eptQ9HxYMPn5R5b0A3+I60rigvciCKQ==
+    \"""
+}}
+"""
+
+
+@pytest.mark.parametrize("quotes", ['""', '"', "", '""""', "'''"])
+def test_wrong_quotes_of_a_string_of_several_lines_are_one_error(quotes: str) -> None:
+    places = [found.span() for found in re.finditer('"""', TRIPLE)]
+    for index, (start, end) in enumerate(places):
+        text = TRIPLE[:start] + quotes + TRIPLE[end:]
+        (found,) = diagnose(text)
+        opening = places[index - (index % 2 and not quotes)][0]
+        assert lines_of((found,)) == [TRIPLE.count("\n", 0, opening) + 1]
+        for fix in () if found.fix is None or quotes == '""""' else (found.fix,):
+            (edit,) = fix.edits
+            assert text[: edit.span.start] + edit.text + text[edit.span.end :] == TRIPLE
+
+
+def test_strings_of_several_lines_in_a_list_are_not_unopened() -> None:
+    strings = '    """\n    e\n    """,\n' * 3
+    text = f'{HEAD}  y = Foo <a = [\n{strings}  ], b = "\\"\\"\\"", c == 1> (x)\n}}\n'
+    assert [found.code for found in diagnose(text)] == ["wrong-mark"]
+
+
+@pytest.mark.parametrize(
+    "attributes",
+    ["a = 6", "a = [1, 0]", "a = [0", "a = int64[5]", "val", "\n    a = 1,\n    b = 2"],
+)
+def test_a_node_after_incomplete_attributes_is_not_an_attribute(attributes: str) -> None:
+    text = f"{HEAD}  y = Op <{attributes}\n  z = Relu (y)\n  w = Add (y, z)\n}}\n"
+    (found,) = diagnose(text)
+    assert found.code == "incomplete-statement"
+    assert lines_of((found,)) == [3 + attributes.count("\n")]
+
+
+@pytest.mark.parametrize("inputs", ["y, z", "\n    y,\n    z,\n  "])
+def test_a_wrong_bracket_before_inputs_has_a_fix(inputs: str) -> None:
+    text = f"{HEAD}  y = Relu (x)\n  z = Add ({inputs})\n  w = Sub (y, z)\n}}\n"
+    (found,) = diagnose(text.replace("Add (", "Add <"))
+    assert found.code == "wrong-mark"
+    assert found.fix is not None
+    (edit,) = found.fix.edits
+    assert (edit.text, edit.span.start) == ("(", text.index("Add (") + 4)
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "opset_import: [",
+        "opset_import: [21",
+        "opset_import: [21,",
+        'opset_import: [21, "l": 1,',
+        'opset_import: [\n    21,\n    "l": 1,',
+        'metadata_props: ["a": "b"',
+        'metadata_props: ["a": "b",',
+        "explicit: [node.domain,",
+    ],
+)
+def test_a_header_list_without_its_bracket_is_one_error(entry: str) -> None:
+    more = '  domain: "d",\n  producer_name: "p",\n  model_version: 0,\n>\n'
+    (found,) = diagnose(f"<\n  ir_version: 7,\n  {entry}\n{more}g () => () {{}}\n")
+    assert found.code in {"unclosed-bracket", "incomplete-statement"}
+    assert lines_of((found,)) == [3]
+
+
+@pytest.mark.parametrize("before", ["", "[n] ", "float[N, 3] ", '["n"] float[2] '])
+def test_outputs_after_a_node_are_moved_behind_its_label_and_type(before: str) -> None:
+    (found,) = diagnose(f"{HEAD}  {before}Relu (x) -> y\n}}\n")
+    assert found.code == "missing-equals"
+    assert found.fix is not None
+    assert found.fix.title == "write `y = Relu (x)`"

@@ -13,6 +13,7 @@ from onnxtext.ast.types import MAX_TYPE_DEPTH, type_depth
 from onnxtext.syntax.actions import integers
 from onnxtext.syntax.actions.registry import ACTIONS
 from onnxtext.syntax.actions.semantic_error import SemanticError
+from onnxtext.syntax.grammar.lexer import Token
 
 _SIZE = re.compile(r"-?[0-9]+", re.ASCII)
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
@@ -43,14 +44,15 @@ def coarse_type(token: str) -> ast.TensorType:
     """
     try:
         return _coarse_type(str(token))
-    except SemanticError as error:
-        raise SemanticError(error.message, token=token, help=error.help, code=error.code) from None
+    except SemanticError:
+        _dims(token, token.index("["))  # raises the error with its place
+        raise
 
 
 @lru_cache(maxsize=4096)
 def _coarse_type(text: str) -> ast.TensorType:
-    element, _, dims = text.partition("[")
-    return ast.TensorType(element, dim_numbers("[" + dims))
+    start = text.index("[")
+    return ast.TensorType(text[:start], _dims(text, start))
 
 
 def dim_numbers(token: str) -> tuple[ast.Dim, ...] | None:
@@ -59,21 +61,32 @@ def dim_numbers(token: str) -> tuple[ast.Dim, ...] | None:
     Raises:
         SemanticError: a dimension is invalid.
     """
-    inside = token[1:-1].strip()
-    if not inside:
+    return _dims(token, 0)
+
+
+def _dims(token: str, start: int) -> tuple[ast.Dim, ...] | None:
+    """Return the dimensions in the brackets of a token that begin at an index."""
+    inside = token[start + 1 : -1]
+    if not inside.strip():
         return None
-    return tuple([_dim(part.strip(), token) for part in inside.split(",")])
+    at = token.at + start + 1 if isinstance(token, Token) else None
+    dims = []
+    for part in inside.split(","):
+        text = part.strip()
+        dims.append(_dim(text if at is None else Token(text, at + part.index(text))))
+        at = None if at is None else at + len(part) + 1
+    return tuple(dims)
 
 
-def _dim(text: str, token: str) -> ast.Dim:
+def _dim(text: str) -> ast.Dim:
     if _WORD.fullmatch(text):
-        return text
+        return str(text)
     if _SIZE.fullmatch(text):
         return integers.int64(text)
     if text == "?":
         return None
     what = f"`{text}` is not a dimension" if text else "a dimension is missing"
-    raise SemanticError(what, token=token, help='write a size, a name, "an expression" or ?')
+    raise SemanticError(what, token=text, help='write a size, a name, "an expression" or ?')
 
 
 def scalar_type(element: str) -> ast.TensorType:

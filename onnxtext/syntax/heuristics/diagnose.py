@@ -29,6 +29,7 @@ from onnxtext.syntax.heuristics.graph_errors import (
     IDIOMS,
     incomplete_graph_header,
     missing_opener,
+    wrong_bracket,
 )
 from onnxtext.syntax.heuristics.header_errors import HEADERS
 from onnxtext.syntax.heuristics.look_alikes import letters, lookalikes
@@ -114,6 +115,9 @@ def diagnose_wider(context: ErrorContext, budget: Budget, limit: float) -> Diagn
     for diagnosis in missing_opener(context):
         if context.accepts(diagnosis.edits, diagnosis.least):
             return diagnosis
+    for diagnosis in wrong_bracket(context):
+        if context.is_certain(diagnosis.edits):
+            return diagnosis
     return correct(context, budget, limit=limit) if limit > _DOUBTFUL else None
 
 
@@ -148,6 +152,8 @@ def is_incomplete(context: ErrorContext) -> bool:
     """
     if context.next_statement is None:
         return False
+    if context.until(context.next_statement).after_attributes:
+        return True
     removal = Edit(Span(context.region.start, context.next_statement), "")
     return context.accepts([removal], _PLAUSIBLE_TOKENS)
 
@@ -267,6 +273,8 @@ class _Change:
 def _changes(context: ErrorContext, cut_short: bool) -> Iterator[_Change]:
     """Yield edits that may repair the error: add, remove or replace one token."""
     names = context.expected()
+    if context.after_attributes:
+        names = [name for name in names if name != "COMMA"]
     for name in names:
         if name in _MARKS and (name in _CLOSERS or name == "COMMA" or not cut_short):
             cost = 0.5 if name in _MISSING else 0.8

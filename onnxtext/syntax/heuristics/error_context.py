@@ -161,6 +161,26 @@ class ErrorContext:
                 return token.at
         return None
 
+    @property
+    def after_attributes(self) -> bool:
+        """Whether the unexpected token begins a line that is probably not among the attributes.
+
+        In `y = Op <a = 1` before `z = Op (y)`, the next line could be read as an attribute: `z` is
+        the graph `Op (y)`. The indentation shows that it is not.
+        """
+        if (
+            self.opened is None
+            or "attribute" not in self.rules
+            or not begins_line(self.text, self.at)
+        ):
+            return False
+        opener, start = self.opened.start, self.region.start
+        indent = indentation(self.text, self.at)
+        beside = self.text.find("\n", opener, start) < 0
+        return indent <= indentation(self.text, opener) and (
+            beside or indent < indentation(self.text, start)
+        )
+
     def _only_decorators(self, at: int) -> bool:
         """Whether the tokens of the statement before an offset are only decorators."""
         if self.name(self.done[0]) != "DECORATOR":

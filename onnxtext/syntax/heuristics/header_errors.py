@@ -16,6 +16,7 @@ from onnxtext.syntax.heuristics.error_context import (
     OPENING,
     Diagnosis,
     ErrorContext,
+    begins_line,
     insert,
     replace,
 )
@@ -147,4 +148,18 @@ def trailing_header(context: ErrorContext) -> Iterator[Diagnosis]:
     )
 
 
-HEADERS = (headers, entries, bare_header, trailing_header)
+def unclosed_list(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a list without `]` before another entry: `opset_import: [21,` and `domain: "d"`."""
+    opened, done = context.opened, context.done
+    if context.token != ":" or len(done) != 1 or done[0] not in _KEYS or opened is None:
+        return
+    start = done[0].at
+    if context.text[slice(*opened)] != "[" or not begins_line(context.text, start):
+        return
+    line = context.text[context.text.rfind("\n", 0, start) : start]
+    edits = (insert(start, f"],{line}"),)
+    message = "this bracket is never closed"
+    yield Diagnosis("unclosed-bracket", message, opened, edits, "add `]`", "unsafe", least=1)
+
+
+HEADERS = (unclosed_list, headers, entries, bare_header, trailing_header)

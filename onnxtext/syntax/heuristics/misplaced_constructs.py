@@ -140,6 +140,8 @@ def foreign_words(context: ErrorContext) -> Iterator[Diagnosis]:
             edits = (Edit(span, ""),)
             yield Diagnosis("foreign-word", message, span, edits, "remove it", "unsafe", least=0)
         return
+    if context.next_statement == context.at:  # the word ends an incomplete statement
+        return
     edits = (Edit(Span(word.at, context.at), ""),)
     message = f"`{word}` does not belong here"
     title = f"remove `{word}`"

@@ -131,7 +131,12 @@ def no_outputs(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose a node without outputs, or with outputs at its end: `Relu (x)`, `Relu (x) -> y`."""
     if context.token not in {"(", "<"} or "node" not in context.rules or not context.done:
         return
-    if not all(context.name(t) in NAMES or t in {".", ":"} for t in context.done):
+    names = context.done
+    if names[0] == "[":  # a label
+        names = names[1 + (closing(names) or 0) :]
+    if len(names) > 1 and context.name(names[0]) == "TYPE":
+        names = names[1:]
+    if not names or not all(context.name(t) in NAMES or t in {".", ":"} for t in names):
         return
     rest = context.rest
     end = closing(rest)
@@ -140,7 +145,7 @@ def no_outputs(context: ErrorContext) -> Iterator[Diagnosis]:
             return
         inner = closing(rest[end + 1 :])
         end = None if inner is None else end + 1 + inner
-    start = context.done[0].at
+    start = names[0].at
     found = None if end is None else _OUTPUTS.match(context.text, rest[end].end)
     if end is not None and found is not None:
         call = context.text[start : rest[end].end]

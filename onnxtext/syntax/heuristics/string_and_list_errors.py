@@ -10,6 +10,7 @@ from math import inf
 
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
+from onnxtext.syntax.grammar.tables import BAD_KIND
 from onnxtext.syntax.heuristics.error_context import (
     CLOSING,
     Diagnosis,
@@ -18,6 +19,7 @@ from onnxtext.syntax.heuristics.error_context import (
     indentation,
     innermost,
     insert,
+    line_end,
     replace,
 )
 from onnxtext.syntax.heuristics.node_errors import NAMES, closing
@@ -31,6 +33,9 @@ _MAX_LINES = 40
 _QUOTE = re.compile(r"\\.|\"|#[^\"\n]*$")
 _SMART = re.compile("[“”„‟«»]")
 _END_OF_STRING = re.compile(r" ?[\])},:=>]| ?$|(?= )")
+
+
+_AFTER_STRING = re.compile(r"[ \t\r]*(?:[])},:=>(#]|$)", re.MULTILINE)
 
 
 def unclosed_string(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -48,10 +53,27 @@ def unclosed_string(context: ErrorContext) -> Iterator[Diagnosis]:
         end = len(text) if end < 0 else end
         marks = list(islice(_QUOTE.finditer(text, start, end), _MAX_QUOTES))
         quotes = [found.start() for found in marks if found[0] == '"']
-        if len(quotes) % 2 and len(marks) < _MAX_QUOTES and '"""' not in text[start:end]:
+        odd = len(quotes) % 2 and len(marks) < _MAX_QUOTES and '"""' not in text[start:end]
+        if odd and (last := _several_lines(context, quotes[-1])) is not None:
+            end = line_end(text, last)
+        elif odd:
             yield from _unclosed(context, quotes, end - text.endswith("\r", start, end))
             return
         start = end + 1
+
+
+def _several_lines(context: ErrorContext, quote: int) -> int | None:
+    """Return the end of the string of several lines that begins at a quote; None if there is none.
+
+    A string that is never closed seems to end at the next quote, which opens another string.
+    """
+    string = context.lexer.token(context.text, quote)
+    if string is None or context.name(string) == BAD_KIND:
+        return None
+    text, end = context.text, string.end
+    line = text[text.rfind("\n", 0, end) + 1 : line_end(text, end)]
+    quotes = [found for found in _QUOTE.finditer(line) if found[0] == '"']
+    return end if len(quotes) % 2 and _AFTER_STRING.match(text, end) else None
 
 
 def _unclosed(context: ErrorContext, quotes: list[int], end: int) -> Iterator[Diagnosis]:
@@ -191,7 +213,7 @@ def unclosed_row(context: ErrorContext) -> Iterator[Diagnosis]:
             opened.pop()
             if not opened:
                 return
-    if opened and begins_line(text, context.at):
+    if opened and begins_line(text, context.at) and not context.after_attributes:
         comma = "" if context.token in CLOSING else ","
         yield _unclosed_row(opened[0], insert(context.end, "]" * len(opened) + comma))
 

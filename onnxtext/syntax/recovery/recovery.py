@@ -50,6 +50,7 @@ from onnxtext.syntax.recovery.resynchronization import (
     rewind,
     sync_positions,
 )
+from onnxtext.syntax.recovery.triple_quotes import without_cascade
 
 _MAX_WIDER = 3
 _LONGEST_WIDER = 80
@@ -115,10 +116,7 @@ class Recovery:
         known = {(error.code, error.at): error for error in reversed(kept)}
         semantic = [semantic_error_report(self.source, error) for error in known.values()]
         found = first_of_lines(self.text, self.diagnostics, semantic)
-        if self.text.count('"""') % 2:  # after the first wrong quotes, all text may be a string
-            starts = [item.labels[0].span.start for item in found]
-            wrong = (index for index, at in enumerate(starts) if self.text.startswith('"""', at))
-            found = found[: next(wrong, len(found)) + 1]
+        found = without_cascade(self.source, found)
         if self._stopped:
             found = found[:MAX_SEMANTIC_ERRORS]
             last = found[-1]

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+'''Find the wrong quotes of a string of several lines: `""` in place of `"""`, or none.
+
+After wrong quotes, the lexer reads text as strings and strings as text. The errors there follow
+from the quotes; one diagnostic replaces them.
+'''
+
+from __future__ import annotations
+
+import re
+
+from onnxtext.diagnostics import Diagnostic, Edit, Fix, Label
+from onnxtext.source import Source, Span
+
+_QUOTES = re.compile(
+    r'''^[ \t]*#[^\n]*|(?P<first>^[ \t]*)?(?P<quotes>"""+)(?P<last>[ \t\r]*$)?''', re.MULTILINE
+)
+"""Matches a comment, or three or more quotes and whether they begin and end their line."""
+_OPENING = re.compile(
+    r"""(?:[:=(,\[]|\bbase64)[ \t]*("{1,2}|'{3})(?=[ \t\r]*$)|(?::| =|\bbase64)[ \t]*$""",
+    re.MULTILINE,
+)
+"""Matches the end of a line that should end with the opening quotes of a string."""
+_CLOSING = re.compile(r"""^[ \t]*("{1,2}|'{3})(?=[ \t\r,>)\]}]*$)""", re.MULTILINE)
+"""Matches the start of a line that should begin with the closing quotes of a string."""
+
+
+def without_cascade(source: Source, found: list[Diagnostic]) -> list[Diagnostic]:
+    """Replace the errors that follow from wrong quotes of a string of several lines.
+
+    Args:
+        source: the text.
+        found: the diagnostics of the text, in text order.
+
+    Returns:
+        The diagnostics before the string, and one of its quotes; `found` if all quotes are right or
+        it is unknown which are wrong.
+    """
+    text = source.text
+    if text.count('"""') % 2 == 0 and '""""' not in text:
+        return found
+    wrong = _wrong_quotes(text)
+    if wrong is None:
+        return found
+    start, span, verb = wrong
+    line = text.rfind("\n", 0, start) + 1
+    kept = [item for item in found if item.labels[0].span.start < line]
+    if len(kept) == len(found):
+        return found
+    exact = next((item for item in found if item.labels[0].span.start == span.start), None)
+    if exact is not None and not verb:
+        return [*kept, exact]
+    message, help, fix = "this string is never closed", 'add `"""` on a line of its own', None
+    if verb:
+        message = f'a string of several lines must {verb} with `"""`'
+        help = 'write `"""`'
+        fix = Fix(help, (Edit(span, '"""'),), "unsafe")
+    labels = (Label(span),)
+    exact = Diagnostic("unclosed-string", message, source=source, labels=labels, help=help, fix=fix)
+    return [*kept, exact]
+
+
+def _wrong_quotes(text: str) -> tuple[int, Span, str] | None:
+    """Find the first wrong quotes.
+
+    Returns:
+        The start of the string, the place of the wrong quotes, and whether the string must `begin`
+        or `end` with other quotes, or "" if no closing quotes were found. None if all are right or
+        it is unknown which are wrong.
+    """
+    opened: int | None = None
+    before = 0
+    for found in _QUOTES.finditer(text):
+        if found["quotes"] is None:
+            continue
+        at, end = found.span("quotes")
+        first, last = found["first"] is not None, found["last"] is not None
+        if opened is None:
+            if first and (place := _unopened(text, before, at)) is not None:
+                return place.start, place, "begin"
+            opened = at
+        elif last and not first:  # these quotes begin another string
+            return _unclosed(text, opened, at)
+        elif end - at > 3:
+            return opened, Span(at, end), "end"
+        else:
+            opened = None
+        before = end
+    return None if opened is None else _unclosed(text, opened, len(text))
+
+
+def _unclosed(text: str, opened: int, end: int) -> tuple[int, Span, str]:
+    """Find the closing quotes of a string that begins at an offset and ends before another."""
+    close = _CLOSING.search(text, opened + 3, end)
+    if close is not None:
+        return opened, Span(*close.span(1)), "end"
+    return opened, Span(opened, opened + 3), ""
+
+
+def _unopened(text: str, start: int, end: int) -> Span | None:
+    """Return the place of the opening quotes of a string; None if it is unknown.
+
+    Args:
+        text: the whole text.
+        start: the end of the quotes before the string.
+        end: the start of the closing quotes.
+    """
+    end = text.rfind("\n", 0, end) + 1
+    places = [
+        Span(found.end() - len(found[1] or ""), found.end())
+        for found in _OPENING.finditer(text, start, end)
+    ]
+    return places[-1] if places and text[places[-1].end : end].strip() else None
