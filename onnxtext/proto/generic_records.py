@@ -47,6 +47,9 @@ MAX_RECORD_DEPTH = 100
 """Maximum nesting of records; more deeply nested messages are written as bytes."""
 
 
+Data = bytes | memoryview
+
+
 class RecordError(ValueError):
     """A record does not match its message type."""
 
@@ -329,9 +332,9 @@ def _stored(field: FieldSpec, number: int) -> int:
     return number
 
 
-def lift_numbered(data: bytes, item: WireField) -> FieldValue:
+def lift_numbered(data: Data, item: WireField) -> FieldValue:
     """Decode a wire field to a value whose syntax gives the wire type (see `lower_numbered`)."""
-    payload = data[item.value : item.end]
+    payload = bytes(data[item.value : item.end])
     match item.wire_type:
         case 0:
             return Number(str(read_varint(payload, 0, len(payload))[0]))
@@ -344,3 +347,38 @@ def lift_numbered(data: bytes, item: WireField) -> FieldValue:
     return Record(
         tuple([Field(field.number, lift_numbered(data, field)) for field in read_group(data, item)])
     )
+
+
+def canonical_unknown_fields(message: str, data: Data) -> Data:
+    """Encode the unknown fields of a message canonically; protobuf copies them as they are.
+
+    Varints that are longer than necessary would otherwise never equal the encoding of a record.
+
+    Args:
+        message: the name of the message type.
+        data: its encoding by protobuf.
+
+    Returns:
+        The new encoding; `data` itself if nothing changes.
+    """
+    spec = message_spec(message)
+    view = memoryview(data)
+    parts: list[Data] = []
+    last = 0
+    for item in read_fields(data, 0, len(data)):
+        field = spec.by_number.get(item.number)
+        if field is None or not is_known(field, data, item):
+            new = lower_numbered(item.number, lift_numbered(data, item))
+            if new == data[item.start : item.end]:
+                continue
+        elif field.kind == "message":
+            inside = view[item.value : item.end]
+            encoded = canonical_unknown_fields(field.message, inside)
+            if encoded is inside:
+                continue
+            new = delimited(tag(item.number, LENGTH), bytes(encoded))
+        else:
+            continue
+        parts += [view[last : item.start], new]
+        last = item.end
+    return b"".join([*parts, view[last:]]) if parts else data

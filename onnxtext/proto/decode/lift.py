@@ -22,6 +22,7 @@ from onnxtext.proto.decode.nodes import NO_DEFAULTS
 from onnxtext.proto.decode.single_messages import lift_item, record_fragment, shorten
 from onnxtext.proto.decode.types_and_tensors import NotCanonical
 from onnxtext.proto.encode.lower import LowerError, lower_fragment, lower_model, lower_pieces
+from onnxtext.proto.generic_records import canonical_unknown_fields
 from onnxtext.proto.presence_defaults import settle_presence
 from onnxtext.proto.unreachable_annotations import settle_annotations
 from onnxtext.wire.compare import pieces_equal
@@ -137,6 +138,7 @@ def _lift_proven(
         if fast is not None:
             return canonical, fast
     try:
+        canonical = bytes(canonical_unknown_fields(message, canonical))
         made = _lift(Lifter(careful=True), canonical, message, finish)
         return _lower(made, message), made
     except WireError as error:

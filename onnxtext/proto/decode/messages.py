@@ -33,6 +33,10 @@ from onnxtext.wire.writer import LENGTH, VARINT
 if TYPE_CHECKING:
     from onnxtext._core.decode_models import ModelDecoder
 
+_FAST_LEVELS = 3
+"""Maximum number of enclosing graphs that the careful path first tries to lift without comparing
+items; trying it for graphs at any depth would take time in proportion to the depth."""
+
 _DEEP = 90
 """Graphs and functions nested deeper than this are read in Python, which checks the limit."""
 
@@ -63,6 +67,7 @@ class Lifter(NodeLifter):
             types = self._value_types
             self._decoder: ModelDecoder = core_module("decode_models").ModelDecoder(types)
         self._fast = Lifter(careful=False, native=native) if careful else None
+        self._level = 0  # the number of enclosing graphs that are lifted carefully
 
     # ---- Models -----------------------------------------------------------------------------
 
@@ -149,7 +154,8 @@ class Lifter(NodeLifter):
         check_depth(depth)
         if self._native and depth <= _DEEP:
             return self._decoder.graph(self, data, start, end, depth)
-        if self._fast is not None:  # most graphs have no fields that need residual decorators
+        # Most graphs have no fields that need residual decorators.
+        if self._fast is not None and self._level < _FAST_LEVELS:
             made = self._fast.graph(data, depth, start, end)
             if self._is_complete(made, "GraphProto", bytes(data[start:end])):
                 return made
@@ -159,7 +165,9 @@ class Lifter(NodeLifter):
         texts: dict[int, list[str]] = {2: []}
         others = _fields(data, start, end, texts)
         graph.name = _last(texts[2]) or ""
+        self._level += 1
         self.finish_graph(graph, others, initializers, infos, depth, is_named=bool(texts[2]))
+        self._level -= 1
         if self.careful:
             lowered = b"".join(self._lowering.graph(graph))
             graph.decorators += residual_decorators("GraphProto", lowered, bytes(data[start:end]))

@@ -47,10 +47,12 @@ class NodeLifter(ABC):
 
     @cached_property
     def _lowering(self) -> Lowering:
-        """The encoder of items, whose result is compared with their original bytes."""
-        from onnxtext.proto.encode.lower import lowering_class
+        """The encoder of items, whose result is compared with their original bytes.
 
-        return lowering_class()(PresenceDefaults(NO_DEFAULTS))
+        It is the one in Python, which uses the attributes that it is told to remember; the compiled
+        one would encode a nested graph again for each graph around it.
+        """
+        return Lowering(PresenceDefaults(NO_DEFAULTS))
 
     @abstractmethod
     def graph(self, data: Data, depth: int = 0, start: int = 0, end: int | None = None) -> Graph:
