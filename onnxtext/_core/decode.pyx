@@ -218,12 +218,11 @@ cdef class Decoder:
         cdef Field field
         cdef Py_ssize_t at = start
         cdef Tail tail = Tail()
-        cdef list attributes = [], entries = []
+        cdef list attributes = [], docs = [], entries = []
         cdef bint is_shared = key is not None
         if not is_usual(data, start, end):
             return self._rare_tail(view[start:end], depth, key)
         tail.op_type = ""
-        tail.decorators = tail.metadata = ()
         while at < end:
             read_field(data, at, end, &field)
             at = field.end
@@ -243,12 +242,13 @@ cdef class Decoder:
             elif field.key == NODE_OVERLOAD:
                 tail.overload = text_of(data, field.value, at)
             elif field.key == NODE_DOC_STRING:
-                tail.decorators += (doc_decorator(copied(data, field.value, at)),)
+                docs.append(doc_decorator(copied(data, field.value, at)))
             else:
                 entries.append(entry_of(data, field.value, at))
         tail.attributes = tuple(attributes)
+        tail.decorators = tuple(docs)
         tail.metadata = tuple(entries)
-        if tail.decorators or entries or tail.domain == "":
+        if docs or entries or tail.domain == "":
             tail.is_rare = True
         if is_shared:
             self.tails[key] = tail

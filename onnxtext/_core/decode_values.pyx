@@ -104,8 +104,7 @@ cdef class Values:
         """Decode a value info with a name, a type, and optional doc strings and metadata."""
         cdef Field field
         cdef Py_ssize_t at
-        cdef list entries = []
-        cdef tuple docs = ()
+        cdef list docs = [], entries = []
         if not read_field(data, start, end, &field) or field.key != VALUE_INFO_NAME:
             return None
         name = text_of(data, field.value, field.end)
@@ -121,7 +120,7 @@ cdef class Values:
             if field.key == VALUE_INFO_METADATA_PROPS and is_entry(data, field.value, at):
                 entries.append(entry_of(data, field.value, at))
             elif field.key == VALUE_INFO_DOC_STRING:
-                docs += (doc_decorator(copied(data, field.value, at)),)
+                docs.append(doc_decorator(copied(data, field.value, at)))
             else:
                 return None
         known = self.types.get(key)
@@ -133,11 +132,11 @@ cdef class Values:
         kind, decorators = get(known, OF_VALUE.type), get(known, OF_VALUE.decorators)
         if kind is None:
             return None
-        if decorators:
-            docs = decorators + docs
         if docs:
+            decorators += tuple(docs)
+        if decorators:
             self.is_plain = False
-        made = plain_value_info(name, kind, None, docs)
+        made = plain_value_info(name, kind, None, decorators)
         if entries:
             self.is_plain = False
             replace(made, OF_VALUE.metadata, tuple(entries))
@@ -158,7 +157,7 @@ cdef class Values:
         cdef Py_ssize_t at = start, index, size
         cdef uint64_t location = 0
         cdef bint is_located = False
-        cdef tuple docs = ()
+        cdef list docs = []
         cdef Head head = None
         cdef bytes entries
         self.name = self.held = None
@@ -191,7 +190,7 @@ cdef class Values:
                 external.append(entry_of(data, field.value, at))
                 continue
             if field.key == TENSOR_DOC_STRING:
-                docs += (doc_decorator(copied(data, field.value, at)),)
+                docs.append(doc_decorator(copied(data, field.value, at)))
                 continue
             if field.key == TENSOR_DATA_LOCATION:
                 location = field.number
@@ -238,7 +237,7 @@ cdef class Values:
         elif self.held is None and not head.size and head.bits:  # no data for no elements
             self.held = make_data(TYPED_DATA, OF_TYPED, b"")
         self.tensor_type = head.type
-        self.decorators = docs
+        self.decorators = tuple(docs)
         if metadata:
             self.decorators += (meta_of(tuple(metadata)),)
         if is_located:

@@ -80,6 +80,7 @@ class NodeLifter(ABC):
         node = Node("")
         decorators: list[Decorator] = []
         devices: list[Decorator] = []
+        metadata: list[tuple[str, str]] = []
         is_whole = True
         for field in read_fields(data, 0, len(data)):
             inside = data[field.value : field.end]
@@ -104,7 +105,7 @@ class NodeLifter(ABC):
                 case 8:
                     node.overload = text_of(inside)
                 case 9:
-                    node.metadata += (lift_entry(inside),)
+                    metadata.append(lift_entry(inside))
                 case 10:
                     devices.append(device_decorator(inside))
                 case _:
@@ -112,6 +113,7 @@ class NodeLifter(ABC):
         node.inputs = tuple(inputs)
         node.outputs = tuple(outputs)
         node.attributes = tuple(attributes)
+        node.metadata = tuple(metadata)
         if decorators or devices:
             node.decorators = (*decorators, *devices)
         return node, is_whole
