@@ -8,14 +8,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
-from onnxtext.api_errors import (
+from onnxtext.ast.model import Model
+from onnxtext.conversion_errors import (
     invalid_message_error,
     invalid_model_error,
     lowering_error,
     other_message_error,
     warn_if_suspicious,
 )
-from onnxtext.ast.model import Model
 from onnxtext.diagnostics import Diagnostic
 from onnxtext.io.files import write_atomically
 from onnxtext.io.filetype import BINARY_SUFFIX, decode_text, has_binary_content

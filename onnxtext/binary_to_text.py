@@ -9,10 +9,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from onnxtext.api_errors import invalid_model_error, warn_if_suspicious
 from onnxtext.ast.metadata import inline_all_metadata
 from onnxtext.ast.model import Function, Graph, Model
 from onnxtext.ast.visit import list_graphs
+from onnxtext.conversion_errors import invalid_model_error, warn_if_suspicious
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
 from onnxtext.io.memory import paused_collector, reuse_memory
 from onnxtext.printer.metadata_placement import leave_metadata_out, place_metadata

@@ -14,13 +14,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from onnxtext.api_errors import (
+from onnxtext.ast.model import EncodingPatch, Model
+from onnxtext.conversion_errors import (
     check_declared_size,
     check_encoded_size,
     left_out,
     lowering_error,
 )
-from onnxtext.ast.model import EncodingPatch, Model
 from onnxtext.diagnostics import Diagnostic, OnnxTextError, OnnxTextWarning
 from onnxtext.io.memory import paused_collector, reuse_memory
 from onnxtext.proto.encode.lower import LowerError, lower_guarded, lower_model

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Keep the order of value infos: the common case of `onnxtext.ast.value_info_order`."""
+"""Keep the order of value infos: the common case of `onnxtext.ast.compact_value_infos`."""
 from onnxtext._core.slots cimport NODE, OF_NODE, OF_VALUE, VALUE_INFO, get, record, replace
 
 from onnxtext.ast.list_order import DECORATOR, Entry

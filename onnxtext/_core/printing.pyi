@@ -2,7 +2,7 @@
 from collections.abc import Sequence
 
 from onnxtext.ast.model import Function, Graph, ValueInfo
-from onnxtext.printer.graphs import GraphPrinter
+from onnxtext.printer.graphs_and_nodes import GraphPrinter
 
 class Printer:
     def statement(self, owner: GraphPrinter, graph: Graph) -> list[str]: ...

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Print graphs to one buffer: the compiled `onnxtext.printer.graphs`.
+"""Print graphs to one buffer: the compiled `onnxtext.printer.graphs_and_nodes`.
 
 Rare forms (decorators, records, sparse tensors, long tensors) are printed in Python, in order.
 """
@@ -9,7 +9,7 @@ from onnxtext._core.printing_nodes cimport NodePrinter
 from onnxtext._core.slots cimport OF_GRAPH, graph_part
 from onnxtext._core.text cimport Text
 
-from onnxtext.printer.graphs import head_text, parameters_text
+from onnxtext.printer.graphs_and_nodes import head_text, parameters_text
 from onnxtext.printer.layout import STEP, WIDTH
 from onnxtext.printer.records import decorator_lines, inline_decorators
 

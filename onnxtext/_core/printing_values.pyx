@@ -17,10 +17,10 @@ from onnxtext._core.text cimport Text, is_wide
 from onnxtext.ast.tensors_and_attributes import (
     EXTERNAL_KEYS, Blob, ExternalData, SparseTensor, TypedBlob,
 )
-from onnxtext.printer.graphs import GraphPrinter
+from onnxtext.printer.graphs_and_nodes import GraphPrinter
 from onnxtext.printer.layout import STEP, WIDTH
 from onnxtext.printer.records import inline_decorators
-from onnxtext.printer.statements import DECORATOR_WIDTH
+from onnxtext.printer.statement_layout import DECORATOR_WIDTH
 from onnxtext.printer.types_and_tensors import data_parts, sparse_text, type_text
 
 cdef extern from "Python.h":

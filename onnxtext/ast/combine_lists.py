@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from onnxtext.ast.compact_value_infos import place_infos
 from onnxtext.ast.inline_output_types import place_all_types, place_types
 from onnxtext.ast.list_order import (
     INITIALIZERS,
@@ -21,7 +22,6 @@ from onnxtext.ast.list_order import (
 from onnxtext.ast.metadata import Pairs, decorator_entries
 from onnxtext.ast.model import Function, Graph, ValueInfo
 from onnxtext.ast.records import Decorator, Word
-from onnxtext.ast.value_info_order import place_infos
 
 
 def assemble_graph(

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import zip_longest
 
-from onnxtext.api_errors import lowering_error
 from onnxtext.ast.model import Function, Graph, Model, Training
 from onnxtext.ast.names import qualified_name
+from onnxtext.conversion_errors import lowering_error
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
 from onnxtext.differ.collected_changes import Collector, NameMap, field_changes
 from onnxtext.differ.compare_graphs import GraphComparer

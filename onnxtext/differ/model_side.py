@@ -92,7 +92,7 @@ class Side:
             OnnxTextError: the text has syntax errors or an invalid header, or its model exceeds the
                 size limit of protobuf.
         """
-        from onnxtext.api_errors import check_declared_size
+        from onnxtext.conversion_errors import check_declared_size
         from onnxtext.syntax.parse import parse_model
 
         source = Source(text, label)
@@ -109,7 +109,7 @@ class Side:
         Raises:
             OnnxTextError: the bytes are not a valid model.
         """
-        from onnxtext.api_errors import invalid_model_error
+        from onnxtext.conversion_errors import invalid_model_error
         from onnxtext.proto.decode.lift import lift_model
 
         try:

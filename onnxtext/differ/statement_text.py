@@ -17,7 +17,7 @@ from onnxtext.ast.tensors_and_attributes import (
 )
 from onnxtext.ast.types import TensorType, Type
 from onnxtext.printer.attributes import attribute_text
-from onnxtext.printer.graphs import GraphPrinter
+from onnxtext.printer.graphs_and_nodes import GraphPrinter
 from onnxtext.printer.layout import STEP
 from onnxtext.printer.move_weights import INLINE_ELEMENTS, Mover
 from onnxtext.printer.strings import value_name, word

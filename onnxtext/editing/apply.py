@@ -42,8 +42,8 @@ def apply(
     with paused_collector():
         if isinstance(content, str):
             return _edit_text(content, edit, name)
-        from onnxtext.api_errors import invalid_model_error
         from onnxtext.binary_to_text import lift_placed
+        from onnxtext.conversion_errors import invalid_model_error
         from onnxtext.proto.decode.lift import LiftError
         from onnxtext.proto.encode.lower import lower_model
 

@@ -21,7 +21,7 @@ from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.inference.function_attributes import has_references
 from onnxtext.checker.inference.shape_environment import Shapes
 from onnxtext.checker.isolation.pool import Answers
-from onnxtext.checker.rules import symbolic_dimensions
+from onnxtext.checker.rules import dimension_conflicts
 from onnxtext.editing.infer_from_inputs import Inferred, infer_shapes
 from onnxtext.editing.size_rules import accepts, is_checked
 
@@ -65,7 +65,7 @@ def fix_one(model: Model, now: Inferred, symbol: str, old: int, answers: Answers
     Returns:
         The change. None if no element needs to be changed, or if none can be changed.
     """
-    for finding in symbolic_dimensions.check(now.subject):
+    for finding in dimension_conflicts.check(now.subject):
         if not finding.message.startswith(f"the dimension {quoted(symbol)} "):
             continue
         repair = finding.repair
@@ -210,7 +210,7 @@ def obstacles(
 
 def _restrictions(now: Inferred, symbol: str) -> Iterator[str]:
     """Yield a message for each finding of the checker that restricts a symbolic dimension."""
-    for finding in symbolic_dimensions.check(now.subject):
+    for finding in dimension_conflicts.check(now.subject):
         if quoted(symbol) in finding.message:
             item = finding.places[0].item
             at = f" ({_named(item)})" if isinstance(item, Node) else ""

@@ -46,7 +46,7 @@ def load_model(source: ModelSource) -> onnx.ModelProto:
     from onnx.external_data_helper import load_external_data_for_model
 
     from onnxtext.api import to_binary
-    from onnxtext.api_errors import invalid_model_error
+    from onnxtext.conversion_errors import invalid_model_error
 
     given = read_given(source).as_model()
     data = given.content

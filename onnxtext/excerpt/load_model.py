@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from onnxtext.api_errors import check_declared_size, invalid_model_error
 from onnxtext.ast.model import Fragment, Function, Graph, Model
 from onnxtext.ast.tensors_and_attributes import Blob, ExternalData
 from onnxtext.ast.types import TensorType
 from onnxtext.ast.visit import list_graphs
+from onnxtext.conversion_errors import check_declared_size, invalid_model_error
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
 from onnxtext.differ.tensor_data import DataReader
 from onnxtext.io.filetype import HEAD, decode_text, is_binary

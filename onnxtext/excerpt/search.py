@@ -11,7 +11,7 @@ from onnxtext.ast.model import Function, Graph, Node
 from onnxtext.ast.visit import attribute_graphs
 from onnxtext.excerpt.errors import ShowError
 from onnxtext.excerpt.find_bodies import Body
-from onnxtext.printer.graphs import GraphPrinter
+from onnxtext.printer.graphs_and_nodes import GraphPrinter
 from onnxtext.printer.layout import STEP
 from onnxtext.printer.models import graph_printer
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from onnxtext.format.attach_comments import Item
 from onnxtext.format.tokens_with_comments import Comment, Token
-from onnxtext.printer.statements import Literal
+from onnxtext.printer.statement_layout import Literal
 
 MARK = "# fmt:"
 OFF, ON, SKIP = f"{MARK} off", f"{MARK} on", f"{MARK} skip"

@@ -22,7 +22,7 @@ from onnxtext.format.tokens_with_comments import Token, read_tokens
 from onnxtext.format.tree import Tree, grow, top_level
 from onnxtext.printer.layout import STEP, WIDTH
 from onnxtext.printer.resources import BASE64_WIDTH
-from onnxtext.printer.statements import column
+from onnxtext.printer.statement_layout import column
 from onnxtext.printer.strings import quoted
 
 _BLANKS = re.compile(r"\s+")

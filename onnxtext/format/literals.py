@@ -14,7 +14,7 @@ from onnxtext.format.token_text import numbers_of, only_token, string_text, word
 from onnxtext.format.tokens_with_comments import Token
 from onnxtext.format.tree import Tree
 from onnxtext.printer.layout import STEP, filled
-from onnxtext.printer.statements import Literal, column, tensor_lines
+from onnxtext.printer.statement_layout import Literal, column, tensor_lines
 from onnxtext.printer.types_and_tensors import fill_fields, flat_rows, nested_lines, row_line
 
 _TOKENS = re.compile(r"[\[\]]|[^\[\], \t\n\v\f\r]+")

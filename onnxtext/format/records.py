@@ -20,7 +20,7 @@ from onnxtext.format.tokens_with_comments import Token
 from onnxtext.format.tree import Tree
 from onnxtext.printer.layout import STEP, WIDTH, filled
 from onnxtext.printer.records import LEAST_RESERVE, reserve
-from onnxtext.printer.statements import Decorators
+from onnxtext.printer.statement_layout import Decorators
 from onnxtext.printer.strings import quoted, value_name, word
 
 

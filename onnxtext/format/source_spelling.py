@@ -12,7 +12,7 @@ import re
 
 from onnxtext.ast.model import Node, ValueInfo
 from onnxtext.ast.types import TensorType
-from onnxtext.printer.graphs import GraphPrinter
+from onnxtext.printer.graphs_and_nodes import GraphPrinter
 from onnxtext.printer.layout import STEP, WIDTH
 
 _NUMBERS = re.compile(r"=[ \t\n\v\f\r]*([{\[])([^\[\]{}\"#\\=]*)([}\]])$")

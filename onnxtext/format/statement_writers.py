@@ -27,7 +27,7 @@ from onnxtext.format.trivia_spans import (
     without_comments,
 )
 from onnxtext.printer.layout import STEP, WIDTH
-from onnxtext.printer.statements import NO_LIMIT
+from onnxtext.printer.statement_layout import NO_LIMIT
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_start
 

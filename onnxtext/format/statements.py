@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Write values, attributes, nodes, graphs and functions in the layout of `printer.graphs`."""
+"""Write values, nodes, graphs and functions in the layout of `printer.graphs_and_nodes`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from onnxtext.format.tokens_with_comments import Token
 from onnxtext.format.tree import Tree
 from onnxtext.printer.broken_types import broken_type
 from onnxtext.printer.layout import STEP, filled, flat_items
-from onnxtext.printer.statements import (
+from onnxtext.printer.statement_layout import (
     Decorators,
     ListText,
     Literal,

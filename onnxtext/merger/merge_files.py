@@ -162,8 +162,8 @@ def _read(data: bytes, path: str) -> _Version:
 
 def _lift(data: bytes, path: str) -> _Version:
     """Convert a binary model to text; its blobs go to `resources`."""
-    from onnxtext.api_errors import invalid_model_error
     from onnxtext.binary_to_text import lift_placed
+    from onnxtext.conversion_errors import invalid_model_error
     from onnxtext.printer import print_model
 
     try:

@@ -12,7 +12,7 @@ from onnxtext.ast.model import Model
 from onnxtext.checker.context.checked_model import Options, Subject, plain_domain
 from onnxtext.checker.context.finding import Finding, Place, quoted
 from onnxtext.checker.context.scopes import GIVEN, Scope, used_names
-from onnxtext.checker.rules import single_assignment, uses_and_order
+from onnxtext.checker.rules import single_assignment, undefined_values_and_order
 
 _CALLS = "function-deleted"
 _HELP = "keep the definition that one side has deleted, or remove its uses"
@@ -56,7 +56,7 @@ def find(subject: Subject, sides: Sequence[Model]) -> Iterator[Finding]:
         subject: the model to check, such as the merge.
         sides: the syntax trees of ours and theirs.
     """
-    yield from uses_and_order.check(subject)
+    yield from undefined_values_and_order.check(subject)
     yield from single_assignment.check(subject)
     yield from _references(subject)
     model = subject.model
@@ -80,7 +80,9 @@ def _references(subject: Subject) -> Iterator[Finding]:
     model = subject.model
     assert model is not None
     for scope in subject.scopes:
-        outputs = {value.name for value in scope.outputs}  # `uses_and_order` checks these
+        outputs = {
+            value.name for value in scope.outputs
+        }  # `undefined_values_and_order` checks these
         references: list[tuple[str, Any]] = [(value.name, value) for value in scope.infos]
         for annotation in scope.quantization:
             references.append((annotation.tensor_name, annotation))

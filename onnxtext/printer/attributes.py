@@ -13,7 +13,7 @@ from onnxtext.printer.broken_types import broken_type
 from onnxtext.printer.dialect import ONNXTEXT, Dialect
 from onnxtext.printer.layout import STEP, WIDTH, bracketed, filled, filled_row
 from onnxtext.printer.records import inline_decorators, record_text, value_decorators
-from onnxtext.printer.statements import column, value_text
+from onnxtext.printer.statement_layout import column, value_text
 from onnxtext.tensor.float_literals import float32_text
 from onnxtext.tensor.print_elements import format_floats
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Print graphs with the native core; the result is the same as with `printer.graphs`."""
+"""Print graphs with the native core; the result is the same as with `printer.graphs_and_nodes`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from onnxtext._core.printing import Printer
 from onnxtext.ast.model import Function, Graph, ValueInfo
-from onnxtext.printer.graphs import GraphPrinter
+from onnxtext.printer.graphs_and_nodes import GraphPrinter
 
 
 class CorePrinter(GraphPrinter):

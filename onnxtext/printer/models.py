@@ -12,7 +12,7 @@ from onnxtext.ast.list_order import ORDERS
 from onnxtext.core import core
 from onnxtext.printer.attributes import attribute_text, type_value_text
 from onnxtext.printer.dialect import Dialect
-from onnxtext.printer.graphs import GraphPrinter, opsets_text
+from onnxtext.printer.graphs_and_nodes import GraphPrinter, opsets_text
 from onnxtext.printer.layout import STEP, WIDTH, bracketed, broken
 from onnxtext.printer.records import decorator_lines, record_text
 from onnxtext.printer.resources import base64_parts, resources_parts

@@ -16,10 +16,10 @@ from functools import partial
 from onnxtext import ast
 from onnxtext.ast.list_order import INITIALIZERS, entries, order_of, with_data
 from onnxtext.printer.dialect import Dialect
-from onnxtext.printer.graphs import GraphPrinter
+from onnxtext.printer.graphs_and_nodes import GraphPrinter
 from onnxtext.printer.layout import bracketed, filled, filled_row
 from onnxtext.printer.models import print_model
-from onnxtext.printer.statements import Decorators, tensor_lines
+from onnxtext.printer.statement_layout import Decorators, tensor_lines
 from onnxtext.printer.strings import value_name, word
 from onnxtext.tensor.elements import ELEMENTS
 from onnxtext.tensor.print_elements import format_field

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from onnxtext.ast.list_order import ORDERS
 from onnxtext.ast.records import Decorator, Field, FieldValue, Fixed, Number, Record, Word
 from onnxtext.printer.layout import STEP, WIDTH, bracketed, filled
-from onnxtext.printer.statements import Decorators
+from onnxtext.printer.statement_layout import Decorators
 from onnxtext.printer.strings import quoted, string_value, word
 
 LEAST_RESERVE = 20

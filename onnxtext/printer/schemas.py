@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from onnxtext.ast.schemas import ANY, FormalAttribute, FormalValue, OperatorSchema, SchemaFile
 from onnxtext.ast.types import Type
 from onnxtext.printer.attributes import attribute_text
-from onnxtext.printer.graphs import GraphPrinter, opsets_text
+from onnxtext.printer.graphs_and_nodes import GraphPrinter, opsets_text
 from onnxtext.printer.layout import STEP, WIDTH, broken, filled
 from onnxtext.printer.models import graph_printer
-from onnxtext.printer.statements import ListText, arrange, column
+from onnxtext.printer.statement_layout import ListText, arrange, column
 from onnxtext.printer.strings import SPECIAL_NUMBERS, SPECIAL_WORDS, quoted, string_value, word
 from onnxtext.printer.types_and_tensors import type_text
 

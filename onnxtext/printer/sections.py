@@ -11,10 +11,10 @@ from onnxtext.ast.model import Configuration, Function, Graph, Model, Training
 from onnxtext.ast.paths import Named, Step, list_parts, walk_model
 from onnxtext.ast.visit import list_graphs
 from onnxtext.core import core, core_module
-from onnxtext.printer.graphs import domain_text
+from onnxtext.printer.graphs_and_nodes import domain_text
 from onnxtext.printer.layout import STEP, WIDTH, bracketed
 from onnxtext.printer.records import decorator_lines, field_text
-from onnxtext.printer.statements import column
+from onnxtext.printer.statement_layout import column
 from onnxtext.printer.strings import quoted, string_value, value_name, word
 
 Pairs = Sequence[tuple[str, str]]

@@ -11,7 +11,7 @@ from onnxtext import ast
 from onnxtext.ast.tensors_and_attributes import SplatData
 from onnxtext.printer.layout import STEP, WIDTH, bracketed, filled, filled_row
 from onnxtext.printer.records import type_decorators, value_decorators
-from onnxtext.printer.statements import column, tensor_lines
+from onnxtext.printer.statement_layout import column, tensor_lines
 from onnxtext.printer.strings import quoted, string_value, value_name, word
 from onnxtext.tensor.elements import ELEMENTS, ElementType
 from onnxtext.tensor.print_elements import (

@@ -14,7 +14,7 @@ from functools import partial
 
 from onnxtext.ast.model import Function, Graph, Model, Node
 from onnxtext.ast.visit import attribute_graphs
-from onnxtext.printer.graphs import GraphPrinter
+from onnxtext.printer.graphs_and_nodes import GraphPrinter
 from onnxtext.printer.layout import STEP
 from onnxtext.printer.models import graph_printer, print_type
 from onnxtext.rewriter.token_edits import edit_tokens, has_comments

@@ -7,18 +7,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from onnxtext.api_errors import check_declared_size, invalid_model_error
 from onnxtext.ast.model import Model
 from onnxtext.ast.tensors_and_attributes import SparseTensor, StringData, Tensor, TypedData
 from onnxtext.ast.types import TensorType
 from onnxtext.checker.engine.partial_parse import read_partial
+from onnxtext.conversion_errors import check_declared_size, invalid_model_error
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
 from onnxtext.differ import Side
 from onnxtext.differ.tensor_data import DataReader
 from onnxtext.io.filetype import HEAD, decode_text, is_binary
 from onnxtext.io.memory import paused_collector
 from onnxtext.lsp.index.document import Document
-from onnxtext.lsp.server.analysis import Analysis, analyse
+from onnxtext.lsp.server.check_document import Analysis, analyse
 from onnxtext.printer.models import print_model
 from onnxtext.tensor.blobs import BlobError
 from onnxtext.weights.statistics import describe, describe_entries

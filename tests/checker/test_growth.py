@@ -10,7 +10,7 @@ from unittest import mock
 import pytest
 
 import onnxtext
-from onnxtext.checker.rules import uses_and_order
+from onnxtext.checker.rules import undefined_values_and_order
 from tests.checker.models import text
 from tests.running import count_calls
 
@@ -116,14 +116,14 @@ def test_each_cycle_is_compared_only_with_its_own_nested_uses(
 ) -> None:
     reads = 0
 
-    class Counted(uses_and_order.NestedUse):
+    class Counted(undefined_values_and_order.NestedUse):
         @property
         def holder(self) -> int:
             nonlocal reads
             reads += 1
             return int(self[0])
 
-    monkeypatch.setattr(uses_and_order, "NestedUse", Counted)
+    monkeypatch.setattr(undefined_values_and_order, "NestedUse", Counted)
     branches = (
         "then_branch = t () => (p) { p = Relu (v#) }, else_branch = e () => (q) { q = Relu (x) }"
     )

@@ -12,7 +12,7 @@ from onnx import TensorProto, helper
 import onnxtext
 from onnxtext.checker.context.registry import profiles, rules
 from onnxtext.cli.commands.check import command
-from onnxtext.lsp.server import analysis
+from onnxtext.lsp.server import check_document as analysis
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
 from tests.cli.command import run

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import onnxtext
 from onnxtext.printer import print_model
-from onnxtext.printer.graphs import GraphPrinter
+from onnxtext.printer.graphs_and_nodes import GraphPrinter
 
 FIELDS = {
     "float_data": (1, st.floats(width=32, allow_nan=False)),

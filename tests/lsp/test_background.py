@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import onnxtext
-from onnxtext.lsp.server.analysis import Analysis, analyse
+from onnxtext.lsp.server.check_document import Analysis, analyse
 from onnxtext.lsp.server.check_process import CheckJob, WorkerError
 from onnxtext.lsp.server.check_scheduler import Checker
 from tests.lsp.documents import EXAMPLES, example, large

@@ -20,7 +20,7 @@ from benchmarks.transformer import transformer
 from onnxtext.diagnostics import Diagnostic
 from onnxtext.lsp.features.diagnostics import convert
 from onnxtext.lsp.index.positions import Lines
-from onnxtext.lsp.server.analysis import MOST_FINDINGS, analyse
+from onnxtext.lsp.server.check_document import MOST_FINDINGS, analyse
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_partial
 from tests.lsp.documents import EXAMPLES

@@ -29,7 +29,7 @@ from onnxtext.binary_to_text import lift_placed
 from onnxtext.core import core
 from onnxtext.printer import print_model, sections
 from onnxtext.printer.compiled import CorePrinter
-from onnxtext.printer.graphs import GraphPrinter
+from onnxtext.printer.graphs_and_nodes import GraphPrinter
 from onnxtext.proto.decode.lift import LiftError
 from onnxtext.recursion_limit import room_for_nesting
 from onnxtext.tensor.elements import ELEMENTS

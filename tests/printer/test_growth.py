@@ -40,7 +40,7 @@ def nodes(*parts: bytes) -> bytes:
 
 
 def test_official_text_prints_each_attribute_once() -> None:
-    printer = "onnxtext.printer.graphs.attribute_text"
+    printer = "onnxtext.printer.graphs_and_nodes.attribute_text"
     with mock.patch(printer, wraps=attributes.attribute_text) as printed:
         text, _ = to_official(nested(33))
     assert text.count("If") == 33

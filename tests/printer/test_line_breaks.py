@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import onnxtext
 from onnxtext.format.format_in_full import write_document
 from onnxtext.printer import print_model
-from onnxtext.printer.graphs import GraphPrinter
+from onnxtext.printer.graphs_and_nodes import GraphPrinter
 from onnxtext.printer.layout import STEP, WIDTH, fill, filled, filled_row, wrapped
 from tests.laws.test_models import check_layout
 

@@ -12,7 +12,7 @@ import onnxtext
 from onnxtext.ast.model import Model
 from onnxtext.core import core
 from onnxtext.printer import print_model
-from onnxtext.printer.graphs import GraphPrinter
+from onnxtext.printer.graphs_and_nodes import GraphPrinter
 from onnxtext.proto.encode.types_and_tensors import TENSOR_FIELDS
 from onnxtext.tensor.elements import ELEMENTS, raw_size
 from onnxtext.tensor.varints import pack_entries

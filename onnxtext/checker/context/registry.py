@@ -93,8 +93,8 @@ MODULES = (
     "header_and_metadata",
     "missing_and_duplicate_names",
     "single_assignment",
-    "uses_and_order",
-    "unused",
+    "undefined_values_and_order",
+    "unused_values",
     "initializers",
     "untyped_inputs_outputs",
     "value_infos",
@@ -115,7 +115,7 @@ MODULES = (
     "devices",
     "type_constraints",
     "shapes",
-    "symbolic_dimensions",
+    "dimension_conflicts",
 )
 """The modules of `onnxtext.checker.rules`, in the order in which they run."""
 

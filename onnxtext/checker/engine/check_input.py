@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from onnxtext.api_errors import check_declared_size, left_out, lowering_errors
 from onnxtext.ast.model import Fragment, Model
 from onnxtext.checker.engine.run import check_tree
 from onnxtext.checker.isolation.strip_weights import LARGE
+from onnxtext.conversion_errors import check_declared_size, left_out, lowering_errors
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
 from onnxtext.io.filetype import decode_text, is_binary
 from onnxtext.io.memory import paused_collector

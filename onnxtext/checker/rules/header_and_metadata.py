@@ -41,6 +41,14 @@ def check(subject: Subject) -> Iterator[Finding]:
                 (Place(model),),
                 help="write a graph after the header: `name (inputs) => (outputs) { nodes }`",
             )
+        if model.model_version is not None and model.model_version < 0:
+            message = f"`model_version` {model.model_version} is negative"
+            yield Finding(
+                "model-version-negative",
+                message,
+                (Place(model, ("model_version",)),),
+                help="write 0 or more",
+            )
         if subject.active("model-domain-missing", "producer-missing"):
             yield from _header(model)
         yield from _entries(model, model.metadata, None)
@@ -167,6 +175,7 @@ FAMILY = Family(
             "proto ModelProto",
             "style",
         ),
+        Rule("model-version-negative", "lint", "`model_version` is not negative", "IR Versioning"),
         Rule("doc-html", "lint", "doc strings are Markdown without HTML", "IR Graphs", "style"),
     ),
 )

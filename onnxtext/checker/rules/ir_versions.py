@@ -70,14 +70,6 @@ def check(subject: Subject) -> Iterator[Finding]:
             notes=("newer constructs are not checked",) if version > 0 else (),
             severity="error" if version < 0 else None,
         )
-    if model.model_version is not None and model.model_version < 0:
-        message = f"`model_version` {model.model_version} is negative"
-        yield Finding(
-            "model-version-negative",
-            message,
-            (Place(model, ("model_version",)),),
-            help="write 0 or more",
-        )
     if version and 1 <= version < NEWEST:
         yield from _needs(subject, version)
 
@@ -219,6 +211,5 @@ FAMILY = Family(
             "the model uses no construct that is newer than its `ir_version`",
             "IR, proto Version",
         ),
-        Rule("model-version-negative", "lint", "`model_version` is not negative", "IR Versioning"),
     ),
 )

@@ -10,7 +10,7 @@ The check takes these steps, and stops as soon as the model is known to be valid
 1. Infer a small model with one node of each kind, that is, of each combination of operator,
    attributes and input types (`inference.check_by_kind`). If it is valid, so is the whole model.
 2. Let onnx infer the whole model, which is fast. The model is valid if onnx reports no error, onnx
-   visits all nodes, and the rules of `symbolic_dimensions`, which know more shapes than onnx, cover
+   visits all nodes, and the rules of `dimension_conflicts`, which know more shapes than onnx, cover
    all operators. (onnx skips training graphs, and reports no errors after an unknown operator.) A
    model of more than `_MOST_NODES` nodes may also have other operators, such as `Loop`.
 3. Infer each node separately, which finds all errors and the nodes that cause them.
@@ -72,7 +72,7 @@ def _is_foreign(target: Target) -> bool:
 
 
 def _is_checked_only_by_onnx(target: Target) -> bool:
-    """Whether `symbolic_dimensions` has no rule for the shapes of nodes with this target."""
+    """Whether `dimension_conflicts` has no rule for the shapes of nodes with this target."""
     return type(target) is Signature and target.name not in OPERATORS
 
 

@@ -143,10 +143,10 @@ class _Model:
 
     def _checked(self, data: bytes) -> Subject:
         """Parse and check the model; set `_source` if it is a text."""
-        from onnxtext.api_errors import check_declared_size, invalid_model_error
         from onnxtext.ast.model import Model
         from onnxtext.checker.engine.check_input import encoded_for_checks, parse_any
         from onnxtext.checker.engine.run import find_in
+        from onnxtext.conversion_errors import check_declared_size, invalid_model_error
         from onnxtext.proto.decode.lift import LiftError, lift_model
 
         base = Path() if self._name == STDIN else Path(self._name).parent

@@ -75,7 +75,7 @@ def _summarize(file: str) -> tuple[str, int, Overview]:
 
 
 def _parse(data: bytes, name: str) -> Model:
-    from onnxtext.api_errors import check_declared_size, invalid_model_error
+    from onnxtext.conversion_errors import check_declared_size, invalid_model_error
     from onnxtext.proto.decode.lift import lift_model
     from onnxtext.syntax.parse import parse_model
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from onnxtext.checker.context.signatures import Schemas
     from onnxtext.lsp.features.graph_requests import Views
     from onnxtext.lsp.index.symbols import Statement
-    from onnxtext.lsp.server.analysis import Analysis
+    from onnxtext.lsp.server.check_document import Analysis
 
 MOST_CHARACTERS = 32 << 20
 """Maximum number of characters of a text to parse: keystrokes wait for the parser."""

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from onnxtext.checker.isolation.pool import Answers
-from onnxtext.lsp.server.analysis import Analysis, Report, analyse
+from onnxtext.lsp.server.check_document import Analysis, Report, analyse
 
 HEAD = 8
 

@@ -18,7 +18,7 @@ from functools import partial
 from typing import IO
 
 from onnxtext.diagnostics import Diagnostic
-from onnxtext.lsp.server.analysis import Analysis
+from onnxtext.lsp.server.check_document import Analysis
 from onnxtext.lsp.server.check_process import HEAD, CheckJob, WorkerError, pack
 
 DELAY = 0.2

@@ -26,7 +26,7 @@ from onnxtext import __version__
 from onnxtext.diagnostics import Diagnostic
 from onnxtext.lsp.features.diagnostics import convert
 from onnxtext.lsp.index.document import MOST_CHARACTERS, Document, Version
-from onnxtext.lsp.server.analysis import Analysis
+from onnxtext.lsp.server.check_document import Analysis
 from onnxtext.lsp.server.check_process import CheckJob, WorkerError
 from onnxtext.lsp.server.check_scheduler import DELAY, Checker
 from onnxtext.lsp.server.protocol import Protocol

@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterator
 from onnxtext import ast
 from onnxtext.ast import list_order
 from onnxtext.proto.encode.lower_error import LowerError
-from onnxtext.proto.encode.tensors_and_attributes import ValueLowering
 from onnxtext.proto.encode.types_and_tensors import entry, metadata_fields, text_bytes
+from onnxtext.proto.encode.values_and_attributes import ValueLowering
 from onnxtext.proto.generic_records import RecordError, lower_record
 from onnxtext.wire.writer import Piece, delimited, delimited_pieces, varint
 

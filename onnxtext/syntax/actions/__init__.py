@@ -15,12 +15,12 @@ from onnxtext.syntax.actions import (  # noqa: F401 (the modules register their 
     headers,
     lists,
     models,
+    pending_literals,
     records,
     resources,
     schemas,
     sections,
     strings,
-    tensor_literals,
     tensors,
     types,
 )

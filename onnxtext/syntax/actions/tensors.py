@@ -7,10 +7,7 @@ from math import prod
 
 from onnxtext import ast
 from onnxtext.ast.tensors_and_attributes import EXTERNAL_KEYS, SplatData, is_external_number
-from onnxtext.syntax.actions.registry import ACTIONS
-from onnxtext.syntax.actions.semantic_error import SemanticError, from_literal
-from onnxtext.syntax.actions.strings import to_text
-from onnxtext.syntax.actions.tensor_literals import (
+from onnxtext.syntax.actions.pending_literals import (
     Call,
     FieldCalls,
     Joined,
@@ -21,6 +18,9 @@ from onnxtext.syntax.actions.tensor_literals import (
     TypedText,
     nested_items,
 )
+from onnxtext.syntax.actions.registry import ACTIONS
+from onnxtext.syntax.actions.semantic_error import SemanticError, from_literal
+from onnxtext.syntax.actions.strings import to_text
 from onnxtext.syntax.actions.types import scalar_type
 from onnxtext.tensor.elements import ELEMENTS, ElementType
 from onnxtext.tensor.errors import LiteralError

@@ -13,7 +13,7 @@ from onnxtext.printer.attributes import attribute_text
 from onnxtext.printer.dialect import ONNXTEXT, Dialect
 from onnxtext.printer.layout import STEP, WIDTH, bracketed, broken, flat_items
 from onnxtext.printer.records import decorator_lines, value_decorators
-from onnxtext.printer.statements import (
+from onnxtext.printer.statement_layout import (
     ListText,
     NodeParts,
     arrange,

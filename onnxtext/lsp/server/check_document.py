@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Check a text and infer types in the checking process (`worker`); results can be pickled."""
+"""Check a text and infer types, in the checking process; the results can be pickled."""
 
 from __future__ import annotations
 
