@@ -14,6 +14,7 @@ from math import inf
 from onnxtext.diagnostics import Edit, Label
 from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import Token
+from onnxtext.syntax.heuristics.common_errors import COMMON_ERRORS, INCOMPLETE_STATEMENTS
 from onnxtext.syntax.heuristics.corrections import Budget, find_correction
 from onnxtext.syntax.heuristics.error_context import (
     CLOSING,
@@ -25,24 +26,9 @@ from onnxtext.syntax.heuristics.error_context import (
     replace,
 )
 from onnxtext.syntax.heuristics.expected import SAMPLES, describe, found_words, sentence
-from onnxtext.syntax.heuristics.graph_errors import (
-    IDIOMS,
-    incomplete_graph_header,
-    missing_opener,
-    wrong_bracket,
-)
-from onnxtext.syntax.heuristics.header_errors import HEADERS
-from onnxtext.syntax.heuristics.look_alikes import letters, lookalikes
-from onnxtext.syntax.heuristics.misplaced_constructs import (
-    ORDER,
-    foreign_words,
-    lone_string,
-    tensor_types,
-)
-from onnxtext.syntax.heuristics.node_errors import NODES, unopened
+from onnxtext.syntax.heuristics.graph_errors import missing_opener, wrong_bracket
+from onnxtext.syntax.heuristics.node_errors import unopened
 from onnxtext.syntax.heuristics.speculative_parse import CERTAIN_TOKENS, MAX_TOKENS
-from onnxtext.syntax.heuristics.string_and_list_errors import CUT_SHORT, STRUCTURE
-from onnxtext.syntax.heuristics.token_errors import SPELLING
 
 _CLOSERS = {"RPAR": "LPAR", "RSQB": "LSQB", "RBRACE": "LBRACE", "MORETHAN": "LESSTHAN"}
 _OPENERS = {opener: closer for closer, opener in _CLOSERS.items()}
@@ -66,9 +52,6 @@ _PLAUSIBLE_TOKENS = 3
 """Number of tokens that must parse after a plausible change."""
 _MAX_COST_TO_DESCRIBE = 1.9
 """If a correction costs more, the message describes the common error instead."""
-
-_ALL = (lookalikes, letters, *HEADERS, *IDIOMS, tensor_types, *NODES, *ORDER, *SPELLING, *STRUCTURE)
-_CUT_SHORT = (*CUT_SHORT, lone_string, *HEADERS, incomplete_graph_header, foreign_words)
 
 
 def diagnose(context: ErrorContext, budget: Budget) -> Diagnosis | None:
@@ -160,7 +143,7 @@ def is_incomplete(context: ErrorContext) -> bool:
 
 def _common_error(context: ErrorContext) -> Diagnosis | None:
     """Return the first common error that matches and whose edits parse; None if there is none."""
-    for recognizer in _CUT_SHORT if context.next_statement is not None else _ALL:
+    for recognizer in COMMON_ERRORS if context.next_statement is None else INCOMPLETE_STATEMENTS:
         for diagnosis in recognizer(context):
             if not diagnosis.edits or context.accepts(diagnosis.edits, diagnosis.least):
                 return diagnosis

@@ -160,6 +160,3 @@ def unclosed_list(context: ErrorContext) -> Iterator[Diagnosis]:
     edits = (insert(start, f"],{line}"),)
     message = "this bracket is never closed"
     yield Diagnosis("unclosed-bracket", message, opened, edits, "add `]`", "unsafe", least=1)
-
-
-HEADERS = (unclosed_list, headers, entries, bare_header, trailing_header)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Error heuristics: keywords of other languages, misplaced types, constructs in the wrong order."""
+"""Error heuristics for misplaced types, graphs, strings and prose."""
 
 from __future__ import annotations
 
@@ -12,20 +12,14 @@ from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.error_context import (
     Diagnosis,
     ErrorContext,
-    indentation,
     insert,
     line_end,
     replace,
 )
 from onnxtext.syntax.heuristics.node_errors import NAMES, closing, in_attributes
+from onnxtext.syntax.heuristics.other_languages import TENSOR_TYPE, translated_type
 from onnxtext.syntax.heuristics.token_errors import ALIASES
-from onnxtext.tensor.elements import ELEMENTS
 
-_WORDS = frozenset((
-    "auto", "const", "constexpr", "def", "fn", "func", "function", "graph", "import", "input",
-    "inputs", "let", "module", "node", "output", "outputs", "return", "static", "tensor", "val",
-    "var",
-))  # fmt: skip
 _TYPES = frozenset(("TYPE", "PRIM", "CONTAINER"))
 _ATTRIBUTE_TYPES = frozenset(
     ["int", "float", "string", "ints", "floats", "strings", "tensor", "graph"]
@@ -33,72 +27,10 @@ _ATTRIBUTE_TYPES = frozenset(
 _SECTIONS = frozenset(
     ["metadata", "quantization", "training", "configuration", "order", "encoding", "resources"]
 )
-_OTHER_FORMATS = (
-    (re.compile(r'\s*\{\s*"'), "JSON"),
-    (re.compile(r"\s*(?:builtin\.)?(?:module\b[^\n<(]*|func\.func\b[^\n]*)\{"), "MLIR"),
-    (
-        re.compile(r"\s*[a-z_]+: *(?:-?[0-9]+|\"[^\"\n]*\")\s*\n\s*[a-z_]+ *[:{]"),
-        "protobuf text",
-    ),
-)
 _HEAD = re.compile(r"[ \t]*,?[ \t]*(\w+) *= *\w* *\([^()\n]*\) *=>")
 _PROSE = re.compile(
     r"[ \t]*([A-Za-z][^\s=<>{}()\[\]\"#]*(?:[ \t]+[^\s=<>{}()\[\]\"#]+){2,})[ \t]*$"
 )
-_TENSOR = re.compile(
-    r"[Tt]ensor *(?:\((?P<onnx>[a-z][a-z0-9]*)\)"
-    r"|<(?P<sizes>(?:[0-9?]+x)*)(?P<mlir>[A-Za-z]\w*)(?:, *(?P<list>\[[^]\n]*\]))?>)"
-    r"(?P<dims>\[[^]\n]*\])?"
-)
-"""Matches `tensor<2x3xf32>`, `tensor<float, [2, 3]>`, `tensor(float)` and `tensor(float)[2, 3]`."""
-_DOTTED_TYPE = re.compile(r"(?:np|numpy|torch|tf|jnp|ml_dtypes)\.(\w+)")
-_MLIR = re.compile(
-    r"[ \t]*(?:%[\w.$:%, \t-]+=[^\n]*\)[ \t]*(?:\{[^\n]*\}[ \t]*)?:"
-    r'|(?:func\.)?return[ \t]+%|"?(?:onnx|func)\.[Rr]eturn"?[ \t]*\(?%)'
-)
-_OTHER_COMMENT = re.compile(r"--(?![->])|;+(?=[ \t]*\w)|<!--")
-
-
-def other_format(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a text in another format: JSON, MLIR or protobuf text."""
-    for pattern, name in _OTHER_FORMATS:
-        found = pattern.match(context.text)
-        if found is not None and context.at <= found.end():
-            yield Diagnosis(
-                "other-format",
-                f"this is {name}, not the text form of ONNX",
-                Span(len(context.text) - len(context.text.lstrip()), context.at + 1),
-                help="load it with the tool that wrote it, save a binary model, and convert that: "
-                "`onnxtext from-binary`",
-                skip_to=len(context.text) + 1,
-            )
-
-
-def mlir_node(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose an operation of MLIR, such as `%1 = "onnx.Relu"(%0) : (f32) -> f32`."""
-    found = _MLIR.match(context.text, context.line_start, context.line_limit)
-    if found is not None and "node" in context.rules:
-        at = context.line_start + indentation(context.text, context.line_end)
-        message = "this is an operation of MLIR, not a node"
-        help = "write `OUTPUTS = OPERATOR <ATTRIBUTES> (INPUTS)`, such as `y = Relu (x)`"
-        span, skip_to = Span(at, context.line_end), context.line_end + 1
-        yield Diagnosis("other-format", message, span, help=help, skip_to=skip_to)
-
-
-def other_comments(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose `-- comment`, `; comment` and `<!-- comment -->` on their own lines."""
-    start = context.line_start + indentation(context.text, context.at)
-    found = _OTHER_COMMENT.match(context.text, start)
-    if found is None or context.at > found.end():
-        return
-    span = Span(start, context.line_end)
-    words = context.text[found.end() : context.line_end].strip().removesuffix("-->").strip()
-    message = "a comment must start with `#`"
-    if start < context.region.start:  # `<` of `<!--` may have begun attributes
-        skip_to = context.line_end + 1
-        yield Diagnosis("slash-comment", message, span, help="write `#`", skip_to=skip_to)
-    edits = (Edit(span, f"# {words}"),)
-    yield Diagnosis("slash-comment", message, span, edits, "write `#`", least=0)
 
 
 def lone_string(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -124,28 +56,6 @@ def lone_string(context: ErrorContext) -> Iterator[Diagnosis]:
         least=1,
         instead=True,
     )
-
-
-def foreign_words(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose words of other languages: `const float[3] x`, `graph main (…)`, `return y`."""
-    if context.token is None or not context.done or context.done[-1] not in _WORDS:
-        return
-    word, rest = context.done[-1], context.rest
-    if context.name(context.token) not in NAMES | {"TYPE"}:
-        return
-    if word == "return" and len(context.done) == 1:
-        if all(context.name(token) in NAMES or token == "," for token in rest):
-            span = Span(word.at, rest[-1].end)
-            message = "the outputs of a graph belong after `=>` in its first line"
-            edits = (Edit(span, ""),)
-            yield Diagnosis("foreign-word", message, span, edits, "remove it", "unsafe", least=0)
-        return
-    if context.next_statement == context.at:  # the word ends an incomplete statement
-        return
-    edits = (Edit(Span(word.at, context.at), ""),)
-    message = f"`{word}` does not belong here"
-    title = f"remove `{word}`"
-    yield Diagnosis("foreign-word", message, word.span, edits, title, "unsafe", least=3)
 
 
 def misplaced_types(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -187,9 +97,9 @@ def _type_at(context: ErrorContext, tokens: list[Token]) -> tuple[int, str] | No
     Types of other languages are translated.
     """
     first = tokens[0]
-    found = _TENSOR.match(context.text, first.at)
+    found = TENSOR_TYPE.match(context.text, first.at)
     if found is not None:
-        return found.end(), _translated(found)
+        return found.end(), translated_type(found)
     stop = first.end
     if context.name(first) in _TYPES:
         if tokens[1:2] == ["("]:
@@ -206,39 +116,6 @@ def _type_at(context: ErrorContext, tokens: list[Token]) -> tuple[int, str] | No
     elif tokens[1:] and context.name(tokens[1]) == "NUMBERS":
         stop = tokens[1].end
     return stop, ALIASES[first] + context.text[first.end : stop]
-
-
-def _translated(found: re.Match[str]) -> str:
-    """Return the type for a match of `_TENSOR`."""
-    element = found["mlir"] or found["onnx"]
-    sizes = (found["sizes"] or "").rstrip("x").replace("x", ", ")
-    dims = found["list"] or found["dims"] or (f"[{sizes}]" if sizes else "")
-    return f"{ALIASES.get(element, element)}{dims}"
-
-
-def tensor_types(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose types of other languages: `tensor<2xf32>`, `tensor(float)[2]`, `np.int8`."""
-    dotted = _DOTTED_TYPE.match(context.text, context.done[-1].at) if context.done else None
-    if context.token == "." and dotted is not None:
-        element = ALIASES.get(dotted[1], dotted[1])
-        if element in ELEMENTS:
-            edits = (Edit(Span(*dotted.span()), element),)
-            message = f"`{dotted[0]}` is not a type"
-            title = f"write `{element}`"
-            yield Diagnosis("unknown-type", message, edits[0].span, edits, title, least=1)
-        return
-    if context.token not in {"<", "("} or not context.done:
-        return
-    found = _TENSOR.match(context.text, context.done[-1].at)
-    if found is None:
-        return
-    written = _translated(found)
-    span = Span(*found.span())
-    message = "a tensor type must be written as an element type and dimensions"
-    edits = (Edit(span, written),)
-    yield Diagnosis(
-        "unknown-type", message, span, edits, f"write `{written}`"[:60], "unsafe", least=1
-    )
 
 
 def brackets_of_types(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -317,17 +194,3 @@ def prose(context: ErrorContext) -> Iterator[Diagnosis]:
     yield Diagnosis(
         "syntax-error", message, Span(*found.span(1)), edits, title, "unsafe", least=1, instead=True
     )
-
-
-ORDER = (
-    other_format,
-    mlir_node,
-    other_comments,
-    lone_string,
-    foreign_words,
-    misplaced_types,
-    brackets_of_types,
-    graph_without_head,
-    graph_among_nodes,
-    prose,
-)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Error heuristics for nodes written as in Python, C++, MLIR, JSON or protobuf text."""
+"""Error heuristics for nodes: inputs, outputs, attributes and their brackets."""
 
 from __future__ import annotations
 
@@ -73,29 +73,6 @@ def in_attributes(context: ErrorContext) -> bool:
     if "attribute" in context.rules:
         return all(token not in CLOSER for token in context.done)
     return "node" in context.rules and opening(context, "<") is not None
-
-
-def keyword_arguments(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose attributes among the inputs, as in `Softmax (x, axis = 1)`."""
-    at = in_inputs(context)
-    if context.token != "=" or at is None or context.done[-2] not in {"(", ","}:
-        return
-    rest = [context.done[at], *context.rest]
-    end = closing(rest)
-    if end is None:
-        return
-    first, close, text = context.done[-1], rest[end], context.text
-    written = text[first.at : close.at].rstrip()
-    start = context.done[-2].end if context.done[-2] == "(" else context.done[-2].at
-    after = context.done[at - 1].end
-    blank = "" if text[after : after + 1].isspace() else " "
-    remove = Edit(Span(start, close.at), "")
-    message = "attributes belong in `<…>` after the operator, not among the inputs"
-    span = Span(first.at, first.at + len(written))
-    moved = (insert(after, f" <{written}>{blank}"), remove)
-    yield Diagnosis("misplaced-attributes", message, span, moved, "move them there", least=1)
-    help = f"write them as `{context.done[at - 1]} <…> (…)`"
-    yield Diagnosis("misplaced-attributes", message, span, (remove,), help=help, least=1)
 
 
 def element_number(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -333,18 +310,3 @@ def tensor_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
             help="move the tensor to `<…>` between the outputs of the graph and its `{`",
             least=1,
         )
-
-
-NODES = (
-    keyword_arguments,
-    element_number,
-    bare_string,
-    no_outputs,
-    brackets_of_outputs,
-    brackets_of_inputs,
-    parentheses,
-    nested_expressions,
-    number_as_name,
-    wrong_list_brackets,
-    tensor_among_nodes,
-)

@@ -23,7 +23,7 @@ from onnxtext.syntax.heuristics.error_context import (
     replace,
 )
 from onnxtext.syntax.heuristics.node_errors import NAMES, closing
-from onnxtext.syntax.heuristics.token_errors import conflict, typographic, unquoted
+from onnxtext.syntax.heuristics.token_errors import typographic
 
 _FARTHEST = 4000
 _MAX_TRIES = 40
@@ -222,15 +222,3 @@ def _unclosed_row(at: int, edit: Edit) -> Diagnosis:
     title = "add `]`" if edit.text else "remove it"
     span, message = Span(at, at + 1), "this bracket is never closed"
     return Diagnosis("unclosed-bracket", message, span, (edit,), title, "unsafe", least=1)
-
-
-STRUCTURE = (
-    unclosed_row,
-    unclosed_string,
-    colon_or_equals,
-    misplaced_attributes,
-    string_tensor,
-    unquoted,
-)
-CUT_SHORT = (conflict, unclosed_row, unclosed_string)
-"""The heuristics for statements that seem to be incomplete."""

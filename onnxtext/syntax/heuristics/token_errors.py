@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Error heuristics for single tokens: foreign comments, quotes, numbers and words."""
+"""Error heuristics for single tokens: quotes, numbers, misspelled and unquoted words."""
 
 from __future__ import annotations
 
@@ -16,8 +16,6 @@ NOTHING = ("None", "null", "nil")
 _SMART = "“”„‟«»‘’‚‛"
 _SINGLE_QUOTED = re.compile(r"'((?:[^'\\\n]|\\.)*)'")
 _SMART_QUOTED = re.compile(f'[{_SMART}]([^"{_SMART}\\n]*)[{_SMART}"]')
-_WORDS = {"True": "true", "False": "false"} | dict.fromkeys(NOTHING, '""')
-_NUMBERS_FOR = {"true": "1", "false": "0", "True": "1", "False": "0"}
 ALIASES = {
     "float32": "float",
     "fp32": "float",
@@ -42,40 +40,6 @@ ALIASES = {
     "list": "seq",
     "dict": "map",
 }
-
-
-def slashes(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose `// comment` and `/* comment */`."""
-    at = context.at
-    if context.text.startswith("//", at):
-        span = Span(at, context.line_end)
-        edits = (Edit(Span(at, at + 2), "#"),)
-        message = "a comment must start with `#`"
-        yield Diagnosis("slash-comment", message, span, edits, "write `#`", least=0)
-    elif context.text.startswith("/*", at):
-        end = context.text.find("*/", at, at + 2000)
-        if end >= 0:
-            span = Span(at, end + 2)
-            body = context.text[at + 2 : end].strip(" *")
-            tail = context.text[end + 2 : line_end(context.text, end)]
-            lines = [] if tail.strip() or not body else body.replace("\r", "").split("\n")
-            edits = (Edit(span, "\n".join(f"# {line.strip(' *')}" for line in lines)),)
-            message = "a comment must start with `#`, and ends at the end of the line"
-            yield Diagnosis("slash-comment", message, span, edits, "write `#`", least=0)
-
-
-def semicolon(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose `;` at the end of a statement."""
-    if context.token == ";":
-        span = context.token.span
-        if ("node" not in context.rules or context.done) and "COMMA" in context.expected():
-            message = "expected `,`, found `;`"
-            yield Diagnosis("semicolon", message, span, (Edit(span, ","),), "write `,`", least=3)
-        if context.expected() == ["COLON"]:
-            message = "expected `:`, found `;`"
-            yield Diagnosis("semicolon", message, span, (Edit(span, ":"),), "write `:`", least=1)
-        message = "unexpected `;`: statements need no mark at their end"
-        yield Diagnosis("semicolon", message, span, (Edit(span, ""),), "remove the `;`", least=0)
 
 
 def other_quotes(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -165,22 +129,6 @@ def _hex(context: ErrorContext) -> Iterator[Diagnosis]:
         span = Span(token.at, token.at + len(written))
         decimal = str(int(written, 16))
         yield Diagnosis("number-hex", message, span, (Edit(span, decimal),), f"write {decimal}")
-
-
-def python_words(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose `True`, `False` and `None`, and `true` in place of a number."""
-    for token in context.nearby(2):
-        for words in (_WORDS, _NUMBERS_FOR):
-            word = words.get(token)
-            if word is None:
-                continue
-            rest = [other for other in context.ahead if other.at > token.at and other in words]
-            edits = tuple(replace(other, words[other]) for other in (token, *rest))
-            message = f"`{token}` is not a value"
-            if token in NOTHING:
-                help = "remove the attribute or input that has no value"
-                yield Diagnosis("python-literal", message, token.span, edits, help=help)
-            yield Diagnosis("python-literal", message, token.span, edits, f"write `{word}`")
 
 
 def misspelt(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -293,15 +241,3 @@ def foreign_marks(context: ErrorContext) -> Iterator[Diagnosis]:
         prefixes = tuple(replace(token, "") for token in context.rest if token == context.token)
         for some in (prefixes, prefixes[:1]):
             yield Diagnosis("wrong-mark", message, context.token.span, some, title)
-
-
-SPELLING = (
-    conflict,
-    slashes,
-    semicolon,
-    other_quotes,
-    numbers,
-    python_words,
-    foreign_marks,
-    misspelt,
-)

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The error heuristics in the order in which they are tried: the first that applies wins."""
+
+from __future__ import annotations
+
+from onnxtext.syntax.heuristics.graph_errors import (
+    empty_text,
+    function_keyword,
+    incomplete_graph_header,
+    missing_opener,
+    spaced_arrow,
+    wrong_bracket,
+)
+from onnxtext.syntax.heuristics.header_errors import (
+    bare_header,
+    entries,
+    headers,
+    trailing_header,
+    unclosed_list,
+)
+from onnxtext.syntax.heuristics.look_alikes import letters, lookalikes
+from onnxtext.syntax.heuristics.misplaced_constructs import (
+    brackets_of_types,
+    graph_among_nodes,
+    graph_without_head,
+    lone_string,
+    misplaced_types,
+    prose,
+)
+from onnxtext.syntax.heuristics.node_errors import (
+    bare_string,
+    brackets_of_inputs,
+    brackets_of_outputs,
+    element_number,
+    nested_expressions,
+    no_outputs,
+    number_as_name,
+    parentheses,
+    tensor_among_nodes,
+    wrong_list_brackets,
+)
+from onnxtext.syntax.heuristics.other_languages import (
+    control_flow,
+    fences,
+    foreign_words,
+    imports,
+    keyword_arguments,
+    mlir_node,
+    other_comments,
+    other_format,
+    python_head,
+    python_words,
+    semicolon,
+    slashes,
+    tensor_types,
+)
+from onnxtext.syntax.heuristics.string_and_list_errors import (
+    colon_or_equals,
+    misplaced_attributes,
+    string_tensor,
+    unclosed_row,
+    unclosed_string,
+)
+from onnxtext.syntax.heuristics.token_errors import (
+    conflict,
+    foreign_marks,
+    misspelt,
+    numbers,
+    other_quotes,
+    unquoted,
+)
+
+COMMON_ERRORS = (
+    lookalikes, letters,
+    # Headers
+    unclosed_list, headers, entries, bare_header, trailing_header,
+    # Graphs and whole texts
+    empty_text, fences, imports, control_flow, spaced_arrow, wrong_bracket, incomplete_graph_header,
+    python_head, function_keyword, missing_opener,
+    # Nodes
+    tensor_types, keyword_arguments, element_number, bare_string, no_outputs, brackets_of_outputs,
+    brackets_of_inputs, parentheses, nested_expressions, number_as_name, wrong_list_brackets,
+    tensor_among_nodes,
+    # Constructs in the wrong place
+    other_format, mlir_node, other_comments, lone_string, foreign_words, misplaced_types,
+    brackets_of_types, graph_without_head, graph_among_nodes, prose,
+    # Tokens
+    conflict, slashes, semicolon, other_quotes, numbers, python_words, foreign_marks, misspelt,
+    # Strings and lists
+    unclosed_row, unclosed_string, colon_or_equals, misplaced_attributes, string_tensor, unquoted,
+)  # fmt: skip
+
+INCOMPLETE_STATEMENTS = (
+    conflict, unclosed_row, unclosed_string, lone_string,
+    unclosed_list, headers, entries, bare_header, trailing_header,
+    incomplete_graph_header, foreign_words,
+)  # fmt: skip
+"""The heuristics for statements that seem to be incomplete."""

@@ -1,0 +1,323 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Error heuristics: syntax of Python, C++, MLIR, JSON, Markdown and protobuf text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from onnxtext.diagnostics import Edit
+from onnxtext.source import Span
+from onnxtext.syntax.heuristics.error_context import (
+    Diagnosis,
+    ErrorContext,
+    indentation,
+    insert,
+    line_end,
+    replace,
+)
+from onnxtext.syntax.heuristics.graph_errors import LONGEST_HEADER
+from onnxtext.syntax.heuristics.node_errors import NAMES, closing, in_inputs
+from onnxtext.syntax.heuristics.token_errors import ALIASES, NOTHING
+from onnxtext.tensor.elements import ELEMENTS
+
+_FOREIGN_WORDS = frozenset((
+    "auto", "const", "constexpr", "def", "fn", "func", "function", "graph", "import", "input",
+    "inputs", "let", "module", "node", "output", "outputs", "return", "static", "tensor", "val",
+    "var",
+))  # fmt: skip
+_OTHER_FORMATS = (
+    (re.compile(r'\s*\{\s*"'), "JSON"),
+    (re.compile(r"\s*(?:builtin\.)?(?:module\b[^\n<(]*|func\.func\b[^\n]*)\{"), "MLIR"),
+    (
+        re.compile(r"\s*[a-z_]+: *(?:-?[0-9]+|\"[^\"\n]*\")\s*\n\s*[a-z_]+ *[:{]"),
+        "protobuf text",
+    ),
+)
+TENSOR_TYPE = re.compile(
+    r"[Tt]ensor *(?:\((?P<onnx>[a-z][a-z0-9]*)\)"
+    r"|<(?P<sizes>(?:[0-9?]+x)*)(?P<mlir>[A-Za-z]\w*)(?:, *(?P<list>\[[^]\n]*\]))?>)"
+    r"(?P<dims>\[[^]\n]*\])?"
+)
+"""Matches `tensor<2x3xf32>`, `tensor<float, [2, 3]>`, `tensor(float)` and `tensor(float)[2, 3]`."""
+_DOTTED_TYPE = re.compile(r"(?:np|numpy|torch|tf|jnp|ml_dtypes)\.(\w+)")
+_MLIR = re.compile(
+    r"[ \t]*(?:%[\w.$:%, \t-]+=[^\n]*\)[ \t]*(?:\{[^\n]*\}[ \t]*)?:"
+    r'|(?:func\.)?return[ \t]+%|"?(?:onnx|func)\.[Rr]eturn"?[ \t]*\(?%)'
+)
+_OTHER_COMMENT = re.compile(r"--(?![->])|;+(?=[ \t]*\w)|<!--")
+_CONTROL = re.compile(
+    r"[ \t]*(?:[\w, ]+=[ \t]*)?\}?[ \t]*"
+    r"(if|elif|else|for|while|switch|case|do|try|except|with|class)\b(?![ \t]*[=,.:<])"
+)
+_ELSE = re.compile(r"[ \t]*\}?[ \t]*(?:else|elif|except|catch|finally|while)\b")
+_OPERATOR_FOR = {"for": "Loop", "while": "Loop", "do": "Loop"}
+_IMPORT = re.compile(r"[ \t]*(?:import[ \t]+\w|from[ \t]+[\w.]+[ \t]+import\b|#include\b|using\b)")
+_FENCE = re.compile(r"[ \t]*(?:```|~~~)[^\n]*\n?", re.MULTILINE)
+_DEF = re.compile(r"(def|fn|func|fun|function)[ \t]+(?=[\w\"])")
+_RETURN = re.compile(r"^[ \t]+(return\b[^\n]*)", re.MULTILINE)
+_PYTHON_WORDS = {"True": "true", "False": "false"} | dict.fromkeys(NOTHING, '""')
+_NUMBERS_FOR = {"true": "1", "false": "0", "True": "1", "False": "0"}
+
+
+def other_format(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a text in another format: JSON, MLIR or protobuf text."""
+    for pattern, name in _OTHER_FORMATS:
+        found = pattern.match(context.text)
+        if found is not None and context.at <= found.end():
+            yield Diagnosis(
+                "other-format",
+                f"this is {name}, not the text form of ONNX",
+                Span(len(context.text) - len(context.text.lstrip()), context.at + 1),
+                help="load it with the tool that wrote it, save a binary model, and convert that: "
+                "`onnxtext from-binary`",
+                skip_to=len(context.text) + 1,
+            )
+
+
+def mlir_node(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose an operation of MLIR, such as `%1 = "onnx.Relu"(%0) : (f32) -> f32`."""
+    found = _MLIR.match(context.text, context.line_start, context.line_limit)
+    if found is not None and "node" in context.rules:
+        at = context.line_start + indentation(context.text, context.line_end)
+        message = "this is an operation of MLIR, not a node"
+        help = "write `OUTPUTS = OPERATOR <ATTRIBUTES> (INPUTS)`, such as `y = Relu (x)`"
+        span, skip_to = Span(at, context.line_end), context.line_end + 1
+        yield Diagnosis("other-format", message, span, help=help, skip_to=skip_to)
+
+
+def other_comments(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `-- comment`, `; comment` and `<!-- comment -->` on their own lines."""
+    start = context.line_start + indentation(context.text, context.at)
+    found = _OTHER_COMMENT.match(context.text, start)
+    if found is None or context.at > found.end():
+        return
+    span = Span(start, context.line_end)
+    words = context.text[found.end() : context.line_end].strip().removesuffix("-->").strip()
+    message = "a comment must start with `#`"
+    if start < context.region.start:  # `<` of `<!--` may have begun attributes
+        skip_to = context.line_end + 1
+        yield Diagnosis("slash-comment", message, span, help="write `#`", skip_to=skip_to)
+    edits = (Edit(span, f"# {words}"),)
+    yield Diagnosis("slash-comment", message, span, edits, "write `#`", least=0)
+
+
+def foreign_words(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose words of other languages: `const float[3] x`, `graph main (…)`, `return y`."""
+    if context.token is None or not context.done or context.done[-1] not in _FOREIGN_WORDS:
+        return
+    word, rest = context.done[-1], context.rest
+    if context.name(context.token) not in NAMES | {"TYPE"}:
+        return
+    if word == "return" and len(context.done) == 1:
+        if all(context.name(token) in NAMES or token == "," for token in rest):
+            span = Span(word.at, rest[-1].end)
+            message = "the outputs of a graph belong after `=>` in its first line"
+            edits = (Edit(span, ""),)
+            yield Diagnosis("foreign-word", message, span, edits, "remove it", "unsafe", least=0)
+        return
+    if context.next_statement == context.at:  # the word ends an incomplete statement
+        return
+    edits = (Edit(Span(word.at, context.at), ""),)
+    message = f"`{word}` does not belong here"
+    title = f"remove `{word}`"
+    yield Diagnosis("foreign-word", message, word.span, edits, title, "unsafe", least=3)
+
+
+def translated_type(found: re.Match[str]) -> str:
+    """Return the type for a match of `TENSOR_TYPE`."""
+    element = found["mlir"] or found["onnx"]
+    sizes = (found["sizes"] or "").rstrip("x").replace("x", ", ")
+    dims = found["list"] or found["dims"] or (f"[{sizes}]" if sizes else "")
+    return f"{ALIASES.get(element, element)}{dims}"
+
+
+def tensor_types(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose types of other languages: `tensor<2xf32>`, `tensor(float)[2]`, `np.int8`."""
+    dotted = _DOTTED_TYPE.match(context.text, context.done[-1].at) if context.done else None
+    if context.token == "." and dotted is not None:
+        element = ALIASES.get(dotted[1], dotted[1])
+        if element in ELEMENTS:
+            edits = (Edit(Span(*dotted.span()), element),)
+            message = f"`{dotted[0]}` is not a type"
+            title = f"write `{element}`"
+            yield Diagnosis("unknown-type", message, edits[0].span, edits, title, least=1)
+        return
+    if context.token not in {"<", "("} or not context.done:
+        return
+    found = TENSOR_TYPE.match(context.text, context.done[-1].at)
+    if found is None:
+        return
+    written = translated_type(found)
+    span = Span(*found.span())
+    message = "a tensor type must be written as an element type and dimensions"
+    edits = (Edit(span, written),)
+    yield Diagnosis(
+        "unknown-type", message, span, edits, f"write `{written}`"[:60], "unsafe", least=1
+    )
+
+
+def fences(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose Markdown fences, such as three backticks, around the text."""
+    found = _FENCE.match(context.text, context.line_start)
+    if found is None or context.text[context.line_start : context.at].strip("`~ \t"):
+        return
+    edits = [Edit(Span(*found.span()), "")]
+    last = _FENCE.search(context.text, found.end())
+    if last is not None:
+        edits.append(Edit(Span(*last.span()), ""))
+    span = Span(context.at, len(context.text[: found.end()].rstrip()))
+    message = "unexpected Markdown fence"
+    yield Diagnosis("foreign-word", message, span, tuple(edits), "remove it", "unsafe", least=1)
+    yield Diagnosis("foreign-word", message, span, tuple(edits[:1]), "remove it", "unsafe", least=0)
+
+
+def imports(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `import onnx` and `from onnx import helper`."""
+    found = _IMPORT.match(context.text, context.line_start)
+    if found is None or context.at > context.line_end:
+        return
+    start = context.line_start
+    span = Span(start, context.line_end)
+    message = "imports are not supported: operators come from the `opset_import` of the header"
+    help = "remove the line; for versions of operators write `<ir_version: 10, opset_import: [21]>`"
+    edits = (Edit(span, ""),)
+    yield Diagnosis("foreign-word", message, span, edits, "remove it", "unsafe", help=help, least=1)
+    yield Diagnosis("foreign-word", message, span, help=help, skip_to=context.line_end + 1)
+
+
+def control_flow(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose whole blocks such as `if (x) {…} else {…}` and `for i in range(3):`."""
+    found = _CONTROL.match(context.text, context.line_start, context.line_limit)
+    if found is None:
+        return
+    word = found[1]
+    operator = _OPERATOR_FOR.get(word, "If")
+    message = f"`{word}` is not supported"
+    help = f"use the operator `{operator}`, whose graph attributes hold the bodies"
+    if operator == "If":
+        help += ": `y = If (c) <then_branch = t () => (z) {…}, else_branch = e () => (z) {…}>`"
+    end = _end_of_block(context)
+    span = Span(found.start(1), found.end(1))
+    yield Diagnosis("foreign-word", message, span, help=help, skip_to=end + 1)
+
+
+def _end_of_block(context: ErrorContext) -> int:
+    """Return the end of the block that begins on this line, including its `else` branches."""
+    text, end = context.text, context.line_end
+    indent = indentation(text, end)
+    depth = 0
+    line = text[context.line_start : end]
+    while True:
+        depth += line.count("{") - line.count("}")
+        if end >= len(text):
+            return end
+        stop = text.find("\n", end + 1)
+        stop = len(text) if stop < 0 else stop
+        line = text[end + 1 : stop]
+        deeper = indentation(text, stop) - indent
+        if line.strip() and deeper <= 0 and not _ELSE.match(line) and (deeper or depth <= 0):
+            return end
+        end = stop
+
+
+def python_head(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a graph that begins like a Python function: `def main (x) -> (y):`."""
+    line = context.text[context.line_start : context.line_limit]
+    found = _DEF.match(line.lstrip())
+    if found is None or "node" in context.rules:
+        return
+    start = context.line_start + len(line) - len(line.lstrip())
+    edits = [Edit(Span(start, start + found.end()), "")]
+    arrow = context.text.find("->", start, context.line_end)
+    if arrow >= 0:
+        edits.append(Edit(Span(arrow, arrow + 2), "=>"))
+    bare = line.rstrip()
+    if bare.endswith(":"):
+        colon = context.line_start + len(bare) - 1
+        edits.append(Edit(Span(colon, colon + 1), " {" if arrow >= 0 else " => () {"))
+    if len(edits) == 1:
+        return
+    returned = _RETURN.search(context.text, context.line_end, context.line_end + LONGEST_HEADER)
+    if returned is not None:
+        edits.append(Edit(Span(*returned.span(1)), ""))
+    message = (
+        f"`{found[1]}` does not belong here: a graph must have the form `NAME (…) => (…) {{…}}`"
+    )
+    span = Span(start, start + len(found[1]))
+    help = "write `NAME (float[N] x) => (float[N] y) {` and, after the nodes, `}`"
+    least = 1 if returned is None else 0
+    yield Diagnosis("foreign-word", message, span, tuple(edits), help=help, least=least)
+
+
+def slashes(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `// comment` and `/* comment */`."""
+    at = context.at
+    if context.text.startswith("//", at):
+        span = Span(at, context.line_end)
+        edits = (Edit(Span(at, at + 2), "#"),)
+        message = "a comment must start with `#`"
+        yield Diagnosis("slash-comment", message, span, edits, "write `#`", least=0)
+    elif context.text.startswith("/*", at):
+        end = context.text.find("*/", at, at + 2000)
+        if end >= 0:
+            span = Span(at, end + 2)
+            body = context.text[at + 2 : end].strip(" *")
+            tail = context.text[end + 2 : line_end(context.text, end)]
+            lines = [] if tail.strip() or not body else body.replace("\r", "").split("\n")
+            edits = (Edit(span, "\n".join(f"# {line.strip(' *')}" for line in lines)),)
+            message = "a comment must start with `#`, and ends at the end of the line"
+            yield Diagnosis("slash-comment", message, span, edits, "write `#`", least=0)
+
+
+def semicolon(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `;` at the end of a statement."""
+    if context.token == ";":
+        span = context.token.span
+        if ("node" not in context.rules or context.done) and "COMMA" in context.expected():
+            message = "expected `,`, found `;`"
+            yield Diagnosis("semicolon", message, span, (Edit(span, ","),), "write `,`", least=3)
+        if context.expected() == ["COLON"]:
+            message = "expected `:`, found `;`"
+            yield Diagnosis("semicolon", message, span, (Edit(span, ":"),), "write `:`", least=1)
+        message = "unexpected `;`: statements need no mark at their end"
+        yield Diagnosis("semicolon", message, span, (Edit(span, ""),), "remove the `;`", least=0)
+
+
+def python_words(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `True`, `False` and `None`, and `true` in place of a number."""
+    for token in context.nearby(2):
+        for words in (_PYTHON_WORDS, _NUMBERS_FOR):
+            word = words.get(token)
+            if word is None:
+                continue
+            rest = [other for other in context.ahead if other.at > token.at and other in words]
+            edits = tuple(replace(other, words[other]) for other in (token, *rest))
+            message = f"`{token}` is not a value"
+            if token in NOTHING:
+                help = "remove the attribute or input that has no value"
+                yield Diagnosis("python-literal", message, token.span, edits, help=help)
+            yield Diagnosis("python-literal", message, token.span, edits, f"write `{word}`")
+
+
+def keyword_arguments(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose attributes among the inputs, as in `Softmax (x, axis = 1)`."""
+    at = in_inputs(context)
+    if context.token != "=" or at is None or context.done[-2] not in {"(", ","}:
+        return
+    rest = [context.done[at], *context.rest]
+    end = closing(rest)
+    if end is None:
+        return
+    first, close, text = context.done[-1], rest[end], context.text
+    written = text[first.at : close.at].rstrip()
+    start = context.done[-2].end if context.done[-2] == "(" else context.done[-2].at
+    after = context.done[at - 1].end
+    blank = "" if text[after : after + 1].isspace() else " "
+    remove = Edit(Span(start, close.at), "")
+    message = "attributes belong in `<…>` after the operator, not among the inputs"
+    span = Span(first.at, first.at + len(written))
+    moved = (insert(after, f" <{written}>{blank}"), remove)
+    yield Diagnosis("misplaced-attributes", message, span, moved, "move them there", least=1)
+    help = f"write them as `{context.done[at - 1]} <…> (…)`"
+    yield Diagnosis("misplaced-attributes", message, span, (remove,), help=help, least=1)
