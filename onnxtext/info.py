@@ -242,7 +242,7 @@ def _weight(
 
 
 def _place(model: ast.Model, data: ast.TensorData) -> str:
-    """Return the location of a tensor's data, as in `Weight.place`."""
+    """Return where a tensor's data is, in the form of `Weight.place`."""
     match data:
         case ast.ExternalData(entries):
             return dict(entries).get("location", "external data")

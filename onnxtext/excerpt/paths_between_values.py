@@ -102,7 +102,7 @@ class Flow:
         return [*self._declared, *self.makers, *self.users, *self._labels]
 
     def resolve(self, name: str) -> Sequence[str]:
-        """Return the value with a name, or the outputs of the node with this name; else ()."""
+        """Return a value, or the outputs of a node, by its name; () if the name is unknown."""
         if name in self.makers or name in self.users or name in self._declared:
             return (name,)
         number = self._labels.get(name)

@@ -97,7 +97,7 @@ class Reader:
         return held[name]
 
     def _blobs_in_file(self, path: Path) -> dict[str, memoryview]:
-        """Return the blobs in a safetensors file by digest; {} if the file is missing."""
+        """Map digests to the blobs in a safetensors file; return {} if the file is missing."""
         held = self._files.get(path)
         if held is None:
             from onnxtext.weights.safetensors_file import read_safetensors

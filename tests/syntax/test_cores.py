@@ -286,7 +286,7 @@ def test_both_cores_agree_on_deep_texts(depth: int) -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("size", [4090, 4100, 20_000])
+@pytest.mark.parametrize("size", [4090, 4096, 4100, 20_000])
 def test_both_cores_agree_on_long_tokens(size: int) -> None:
     numbers = ", ".join(["1.5"] * (size // 5))
     assert_same_in_both(f"g () => () <float[{size // 5}] w = [{numbers}], float x> {{}}")

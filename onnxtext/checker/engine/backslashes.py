@@ -62,4 +62,4 @@ def _finding(source: Source, at: int, token: str, lost: list[re.Match[str]]) -> 
 _MOST = 12
 """The maximum number of backslashes that are shown for one string."""
 _LONGEST_FIXED = 10_000
-"""The number of characters from which on a string has no fix."""
+"""Strings of this many characters or more get no fix."""

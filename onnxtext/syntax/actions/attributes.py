@@ -301,7 +301,9 @@ def _reference_list(wanted: ast.AttributeType | None, items: list[Any]) -> tuple
 def _fine_number_list(
     one: ast.AttributeType | None, items: list[Any]
 ) -> tuple[ast.AttributeType, ast.AttributeValue]:
-    """Convert a list of numbers with a token for each item, due to a comment or a rare spelling.
+    """Convert a list of numbers that the lexer split into a token for each item.
+
+    It does so if the list contains a comment or a rare spelling.
 
     Args:
         one: the declared type of an item; None to infer it.

@@ -22,7 +22,7 @@ MOST_ELEMENTS = 64
 _MOST_REAL = 8
 """Maximum number of elements of a tracked float tensor: scales are tracked, weights are not."""
 TRACKED = {"int64": "q", "int32": "i", "float": "f", "double": "d", "bool": "?"}
-"""The element types of tracked tensors, with their codes of the module `struct`."""
+"""Maps the element types of tracked tensors to their format characters in module `struct`."""
 REAL = frozenset(("float", "double"))
 EXACT = 1 << 24
 """32-bit floats represent all integers up to this number exactly."""
