@@ -142,7 +142,7 @@ def decorator_of(order: Order, names: Sequence[str] = (), decorator: str = DECOR
 
 
 def place_order(model: Model) -> None:
-    """Move the main graph's `@value_info` and `@initializers` to a section `order` if one is long."""
+    """Move the main graph's `@value_info` and `@initializers` to a section `order` if long."""
     for decorator in model.graph.decorators:
         if decorator.name in ORDERS:
             names: list[FieldValue] = []
