@@ -253,7 +253,7 @@ def with_data(graph: Graph) -> list[ValueInfo]:
 
 
 def known_with_data(graph: Graph) -> list[ValueInfo]:
-    """Like `with_data`, but return the initializers in text order if `@initializers` is invalid."""
+    """Return the initializers as `with_data` does; in text order if `@initializers` is invalid."""
     try:
         return with_data(graph)
     except ValueInfoError:
