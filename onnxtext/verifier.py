@@ -263,7 +263,7 @@ def first_difference(left: bytes, right: bytes) -> int:
     """Return the offset of the first byte that differs, or the length of the shorter string."""
     low, high = 0, min(len(left), len(right))
     a, b = memoryview(left), memoryview(right)
-    while low < high:  # the first `low` bytes are equal; the first difference is not behind `high`
+    while low < high:  # the first `low` bytes are equal; the first difference is not after `high`
         middle = (low + high + 1) // 2
         if a[low:middle] == b[low:middle]:
             low = middle
