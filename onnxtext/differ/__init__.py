@@ -2,15 +2,15 @@
 """Compare two models structurally, node by node and field by field: `onnxtext diff`.
 
 Example:
-from onnxtext.differ import Side, compare
+from onnxtext.differ import ModelSide, compare
 from onnxtext.differ.render import text
 
-diff = compare(Side.of_file("old.onnx"), Side.of_file("new.onnxtxt"))
+diff = compare(ModelSide.of_file("old.onnx"), ModelSide.of_file("new.onnxtxt"))
 print(text.render(diff))
 """
 
 from onnxtext.differ.compare_models import compare
-from onnxtext.differ.model_side import Side
+from onnxtext.differ.model_side import ModelSide
 from onnxtext.differ.result import (
     CATEGORIES,
     IGNORABLE,
@@ -30,8 +30,8 @@ __all__ = [
     "ItemChange",
     "ItemPosition",
     "ModelDiff",
+    "ModelSide",
     "Rename",
-    "Side",
     "Stored",
     "WeightChange",
     "compare",
