@@ -35,6 +35,19 @@ NODES = {
     ("Resize (x, a)", "float[2, 2] x, float[3] a", 10): "error",
     ("ReverseSequence (x, a)", "float[2, 3] x, int64[2] a", 10): "error",
     ("ReverseSequence (x, a)", "float[2, 1] x, int64[1] a", 10): None,
+    ("Max (x, a)", "float[2] x, float[3] a", 6): "error",
+    ("Mean (x, a)", "float[2, 2] x, float[2] a", 6): "error",
+    ("Sum (x, a)", "float[2, 2] x, float[2] a", 8): None,
+    ("Sum (x, x, x)", "float[2, 2] x", 6): None,
+    ("Tile (x, a)", "float[2] x, int64 a", 13): "error",
+    ("Reshape (x, a)", "float[2] x, int64 a = {2}", 13): "error",
+    ("Unsqueeze <axes = [0, 0]> (x)", "float[2] x", 1): "warning",
+    ("Softmax (x)", "float[2] x", 9): "warning",
+    ("Softmax (x)", "float[0] x", 9): None,
+    ("Softmax <axis = 3> (x)", "float[2] x", 9): "error",
+    ("BatchNormalization (x, a, a, a, a)", "float x, float[1] a", 15): "warning",
+    ("BatchNormalization (x, a, a, a, a)", "float[2] x, float[2] a", 9): "error",
+    ("BatchNormalization (x, a, a, a, a)", "float[2] x, float[1] a", 9): None,
     ("Scatter (x, a, x)", "float[2, 2] x, int64[2] a", 9): "error",
     ("Scatter (x, a, x)", "float[2, 2] x, int64[2, 2] a", 9): None,
     ("SoftmaxCrossEntropyLoss (x, a)", "float[2, 5] x, int64[2, 1] a", 13): "error",
@@ -42,6 +55,26 @@ NODES = {
     ("SoftmaxCrossEntropyLoss (x, a, b)", "float[2, 5] x, int64[2] a, float[1, 5] b", 13): "error",
     ("SoftmaxCrossEntropyLoss (x, a, b)", "float[2, 5, 3] x, int64[2, 3] a, float[5] b", 13): None,
 }
+
+_BLOCKS = {
+    # shape of the scale, attributes: the severity of the finding
+    ("[2, 4]", "block_size = 2, axis = 0"): None,
+    ("[2, 4]", "block_size = 3, axis = -2"): None,
+    ("[4, 4]", "block_size = 2, axis = 0"): "error",
+    ("[2, 1]", "block_size = 2, axis = 0"): "error",
+    ("[2, 4]", "block_size = 2"): "error",
+    ("[2, 4]", "block_size = 2, axis = 2"): "error",
+    ("[1, 2, 4]", "block_size = 2, axis = 0"): "error",
+    ("[4]", "block_size = 2, axis = 0"): "warning",
+    ("", "block_size = 2, axis = 0"): "warning",
+}
+NODES |= {
+    (f"QuantizeLinear <{attributes}> (x, a)", f"float[4, 4] x, float{shape} a", 21): severity
+    for (shape, attributes), severity in _BLOCKS.items()
+} | {
+    ("DequantizeLinear <block_size = 2> (x, a, b)",
+     "uint8[4, 4] x, float[4, 2] a, uint8[4, 1] b", 21): "error",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("node", "inputs", "opset"), NODES)

@@ -123,8 +123,8 @@ class Needs:
         known = self._declared.get(id(owner))
         if known is None:
             known = self._declared[id(owner)] = {
-                item if isinstance(item, str) else item.name: None if isinstance(item, str) else item
-                for item in owner.attributes
+                **dict.fromkeys([item for item in owner.attributes if isinstance(item, str)]),
+                **{item.name: item for item in owner.attributes if isinstance(item, Attribute)},
             }
         return known
 

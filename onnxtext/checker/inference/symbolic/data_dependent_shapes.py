@@ -66,6 +66,8 @@ def _expanded_dim(call: OperatorCall, size: Extent, wanted: Extent) -> Extent:
 def tile(call: OperatorCall) -> SymbolicShape:
     """Infer the output shape of `Tile`: each dimension is multiplied by its number of repeats."""
     shape, repeats = call.shape(0), call.symbolic("repeats", 1)
+    if call.since >= 6 and not call.has_rank(1, 1):
+        return None
     if shape is not None and repeats is not None and call.since >= 6:
         call.equal(len(repeats), len(shape), "the length of {1}", "the rank of {0}")
     if shape is None or repeats is None or len(repeats) != len(shape) or call.since < 6:
