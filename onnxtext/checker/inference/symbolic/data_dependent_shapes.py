@@ -141,7 +141,7 @@ def resize(call: OperatorCall) -> SymbolicShape:
     if shape is None:
         return None
     rank = len(shape)
-    axes = call.listed("axes", tuple(range(rank)))
+    axes = call.listed("axes", ()) or tuple(range(rank))
     plain = call.attribute("keep_aspect_ratio_policy") in (None, b"stretch")
     crops = call.attribute("coordinate_transformation_mode") == b"tf_crop_and_resize"
     may_have_sizes = call.node.op_type == "Resize" and call.since >= 11
@@ -154,7 +154,7 @@ def resize(call: OperatorCall) -> SymbolicShape:
         given = call.symbolic("sizes", 3)
     if given and len(given) != len(axes):
         needed = f"{{0}} has {dimensions(rank)}"
-        if call.attribute("axes") is not None:
+        if call.listed("axes", ()):
             needed = f"`axes` has {entries(len(axes))}"
         given_as = counted(len(given), *("scale", "scales") if scaled else ("size", "sizes"))
         call.reject(f"the node gets {given_as}, but {needed}")

@@ -48,6 +48,12 @@ def along_axis(call: OperatorCall) -> SymbolicShape:
     return shape
 
 
+def along_last_axis(call: OperatorCall) -> SymbolicShape:
+    """Return the input's shape; check the axis, which is the last one by default."""
+    call.axis("axis", -1)
+    return call.shape(0)
+
+
 def cross_entropy(call: OperatorCall) -> Shapes:
     """Check the labels of `SoftmaxCrossEntropyLoss`: one for each score vector in dimension 1."""
     scores, labels = call.shape(0), call.shape(1)

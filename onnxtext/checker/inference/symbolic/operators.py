@@ -232,9 +232,9 @@ def _reverse_sequence(call: OperatorCall) -> SymbolicShape:
 _SAME = """
     Abs Acos Acosh Asin Asinh Atan Atanh Bernoulli BitwiseNot Cast CastLike Ceil Celu Clip Cos Cosh
     CumSum Dropout Elu Erf Exp EyeLike Floor Gelu HardSigmoid HardSwish Identity IsInf IsNaN LRN
-    LeakyRelu Log LpNormalization MeanVarianceNormalization Mish Neg Not RandomNormalLike
-    RandomUniformLike Reciprocal Relu RMSNormalization Round Selu Shrink Sigmoid
-    Sign Sin Sinh Softplus Softsign Sqrt Swish Tan Tanh ThresholdedRelu Trilu
+    LeakyRelu Log MeanVarianceNormalization Mish Neg Not RandomNormalLike RandomUniformLike
+    Reciprocal Relu Round Selu Shrink Sigmoid Sign Sin Sinh Softplus Softsign Sqrt Swish Tan Tanh
+    ThresholdedRelu Trilu
 """
 _BROADCAST = """
     Add And BitwiseAnd BitwiseOr BitwiseXor Div Equal Greater GreaterOrEqual Less LessOrEqual Max
@@ -279,6 +279,7 @@ _SINGLE: dict[str, Callable[[OperatorCall], SymbolicShape]] = {
     "InstanceNormalization": normalization.instance_normalized,
     "LayerNormalization": _layer_normalized,
     "LogSoftmax": normalization.along_axis,
+    "LpNormalization": normalization.along_last_axis,
     "LpPool": convolution_and_pooling.pool,
     "MatMul": _matmul,
     "MatMulInteger": _integer_matmul,
@@ -290,6 +291,7 @@ _SINGLE: dict[str, Callable[[OperatorCall], SymbolicShape]] = {
     "QLinearConv": quantized.qlinear_conv,
     "QLinearMatMul": _quantized_matmul,
     "QuantizeLinear": quantized.quantize_linear,
+    "RMSNormalization": normalization.along_last_axis,
     "Range": data_dependent_shapes.range_,
     "Reshape": reshape_and_slice.reshape,
     "Resize": data_dependent_shapes.resize,
