@@ -17,6 +17,8 @@ NODES = {
     ("Clip (x, a)", "float[2] x, float[1] a", 13): None,
     ("CumSum (x, a)", "float[2, 2] x, int64[1, 1] a", 14): "warning",
     ("CumSum (x, a)", "float[2, 2] x, int64[1] a", 14): None,
+    ("Pad (x, p, a)", "float[2] x, int64[2] p = {1, 1}, float[2] a", 13): "warning",
+    ("Pad (x, p, a)", "float[2] x, int64[2] p = {1, 1}, float[1] a", 13): None,
     ("Range (a, a, a)", "float[2] a", 21): "warning",
     ("Range (a, a, a)", "float[1] a", 21): None,
     ("Trilu (x, a)", "float[2, 2] x, int64[2] a", 14): "warning",
@@ -78,6 +80,15 @@ NODES |= {
     ("DequantizeLinear <block_size = 2> (x, a, b)",
      "uint8[4, 4] x, float[4, 2] a, uint8[4, 1] b", 21): "error",
 }  # fmt: skip
+
+_MASKS = {
+    "4, 6": None, "2, 3, 4, 6": None, "3, 4, 6": None, "1, 1, 4, 6": None, "2, 4, 6": "error",
+    "5, 6": "error", "4, 8": "error", "3, 1, 4, 6": "error", "1, 2, 3, 4, 6": "warning",
+}  # fmt: skip
+NODES |= {
+    ("Attention (x, a, a, m)", f"float[2, 3, 4, 8] x, float[2, 3, 6, 8] a, float[{mask}] m", 23): s
+    for mask, s in _MASKS.items()
+}
 
 
 @pytest.mark.parametrize(("node", "inputs", "opset"), NODES)
