@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from onnxtext.diagnostics.fix_lines import MOST, Change, changes
+from onnxtext.diagnostics.fix_lines import MOST, FixLine, changes
 from onnxtext.diagnostics.model import Diagnostic
 from onnxtext.diagnostics.safe import safe, visible, width
 from onnxtext.source import Source
@@ -188,7 +188,7 @@ def _snippet_rows(
     while True:
         window = _window(snippet.line, waiting[0].start if waiting else 0, room)
         yield f"{number} {window.text}"
-        # A position behind the line, such as behind its `\r`, is in no window: show it at the end.
+        # A position after the line, such as after its `\r`, is in no window: show it at the end.
         shown = [mark for mark in waiting if mark is waiting[0] or window.shows(mark)]
         waiting = [mark for mark in waiting[1:] if not window.shows(mark)]
         for row in _mark_rows(window, shown, severity):
@@ -197,7 +197,7 @@ def _snippet_rows(
             return
 
 
-def _change_rows(changed: list[Change], paint: _Paint, digits: int, columns: int) -> Iterator[str]:
+def _change_rows(changed: list[FixLine], paint: _Paint, digits: int, columns: int) -> Iterator[str]:
     """Yield the changed lines of a fix as a diff; long lines are cut around the difference."""
     room = max(columns - digits - 3, _NARROWEST)
     for change in changed[:MOST]:
@@ -215,7 +215,7 @@ class _Window:
     Attributes:
         text: the text to show.
         first: index of the first visible character.
-        ends: the column of each visible character, and the column behind the last.
+        ends: the column of each visible character, and the column after the last.
     """
 
     text: str

@@ -15,7 +15,13 @@ from itertools import pairwise
 from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
 from onnxtext.format.fmt_off import MARK, OFF, ON
 from onnxtext.format.source_spelling import SourceSpellingPrinter
-from onnxtext.format.statement_writers import LONGEST, NodeWriter, ValueWriter, Writer, Written
+from onnxtext.format.statement_writers import (
+    LONGEST,
+    FormattedStatement,
+    NodeWriter,
+    StatementFormatter,
+    ValueWriter,
+)
 from onnxtext.format.templates import interleaved_list
 from onnxtext.format.trivia_spans import code_before_trivia, format_trivia
 from onnxtext.printer.layout import STEP, WIDTH
@@ -81,7 +87,9 @@ class IncrementalText:
         self._take_out(owner.values, values, depth)
         self._take_out(owner.nodes, nodes, depth)
 
-    def _take_out(self, items: Sequence[Node | ValueInfo], writer: Writer, depth: int) -> None:
+    def _take_out(
+        self, items: Sequence[Node | ValueInfo], writer: StatementFormatter, depth: int
+    ) -> None:
         """Format the statements of a list except the last one; replace them by placeholders."""
         source, plain, marked = self.source, self._plain, self._marked
         remembered = writer.remembered
@@ -148,10 +156,10 @@ class IncrementalText:
                 self._enter(items[-1], depth)
 
     def _is_kept(self, text: str, *, kept: bool) -> bool:
-        """Whether `# fmt: off` is in effect behind a statement.
+        """Whether `# fmt: off` is in effect after a statement.
 
         Args:
-            text: the statement and the trivia behind it.
+            text: the statement and the trivia after it.
             kept: whether `# fmt: off` is in effect at the statement.
         """
         offs = text.count(OFF)
@@ -224,12 +232,12 @@ class StatementRun:
             These statements are not in `texts` yet; they will be copied from the source in one
             slice. -1 if there are none.
         texts: the formatted texts of the statements before `same`, each with the trivia (comments
-            and whitespace) behind it.
+            and whitespace) after it.
         trivia: the source between the last statement of `texts` and the next statement; None if
             it is only whitespace.
     """
 
-    def __init__(self, source: str, writer: Writer) -> None:
+    def __init__(self, source: str, writer: StatementFormatter) -> None:
         self.writer = writer
         self.same = -1
         self._source = source
@@ -249,7 +257,7 @@ class StatementRun:
         elif self.start < 0:
             self.start = at
 
-    def take(self, at: int, written: Written) -> bool:
+    def take(self, at: int, written: FormattedStatement) -> bool:
         """Add a formatted statement, whose source begins at `at`.
 
         Return False if it cannot begin the run: it has comments, and the line above it is blank.
@@ -274,7 +282,7 @@ class StatementRun:
         return True
 
     def end(self, end: int) -> tuple[int, int, str, bool] | None:
-        """Finish the run, without the trivia behind its last statement, and start a new one.
+        """Finish the run, without the trivia after its last statement, and start a new one.
 
         Args:
             end: offset of the next statement.

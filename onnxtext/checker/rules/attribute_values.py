@@ -234,7 +234,7 @@ def _without_effect(node: Node, index: int) -> Iterator[Finding]:
     if isinstance(to, int) and to not in types and attribute.read() in values:
         yield Finding(
             "attribute-value-unknown",
-            f"`{attribute.name}` has an effect only if `Cast` casts to {described}",
+            f"`Cast` uses `{attribute.name}` only if it casts to {described}",
             (Place(node, ("attributes", index, "value")),),
             help="remove the attribute, which onnxruntime rejects here",
             severity="warning",

@@ -13,7 +13,7 @@ from collections.abc import Callable, Hashable, Sequence
 
 from onnxtext.ast.model import Graph, Node
 from onnxtext.ast.tensors_and_attributes import Attribute
-from onnxtext.differ.graph_lists import Body
+from onnxtext.differ.graph_lists import GraphLists
 from onnxtext.differ.statement_encoding import StatementEncoder
 from onnxtext.proto.encode.lower_error import LowerError
 
@@ -105,14 +105,14 @@ class Signatures:
 
     Attributes:
         kinds: the result of `NodeKinds.of` for each unmatched node, by node index.
-        above: the signatures from above, by node index.
-        below: the signatures from below, by node index.
+        above: for each node, by index, the number that describes how its outputs are computed.
+        below: for each node, by index, the number that describes how its outputs are used.
         unused: the indices of the unmatched nodes whose outputs have no uses.
     """
 
     def __init__(
         self,
-        body: Body,
+        body: GraphLists,
         left: Sequence[int],
         marks: Sequence[int],
         kinds: NodeKinds,
@@ -203,7 +203,7 @@ class Signatures:
         return uses
 
 
-def in_order(body: Body, left: Sequence[int]) -> list[int]:
+def in_order(body: GraphLists, left: Sequence[int]) -> list[int]:
     """Return the node indices `left` in topological order; nodes in or after cycles come last."""
     wanted = set(left)
     waits = dict.fromkeys(left, 0)
