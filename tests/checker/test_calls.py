@@ -247,3 +247,15 @@ def test_declared_types_in_functions_are_compared_with_computed_ones(
     onnx.checker.check_model(onnx.load_from_string(onnxtext.to_binary(source)), full_check=True)
     found = onnxtext.check(source, select=["shape-mismatch", "type-mismatch"])
     assert [(item.code, item.severity) for item in found] == [(code, "warning")]
+
+
+def test_outputs_of_functions_that_are_inputs_are_a_warning() -> None:
+    """onnxruntime does not load the model, even if no node calls the function."""
+    source = model("y = l.F (x)", "F (a) => (a) {}", "G (a, b) => (c, b) { c = Relu (a) }")
+    onnx.checker.check_model(onnx.load_from_string(onnxtext.to_binary(source)), full_check=True)
+    found = onnxtext.check(source)
+    assert [(item.code, item.severity) for item in found] == [
+        ("function-output-undefined", "warning")
+    ] * 2
+    assert [marked(source, item) for item in found] == [["a"], ["b"]]
+    assert not codes(model("y = l.F (x)", "F (a) => (b) { b = Identity (a) }"))

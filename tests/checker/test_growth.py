@@ -101,6 +101,20 @@ def wrong_calls(count: int) -> str:
     return calls("v# = f.F (x, x)", "F (a) => (b) { b = Relu (a) }", count)
 
 
+def calls_with_defaults(count: int) -> str:
+    return calls(
+        "v# = f.F (x)",
+        f"F <{names('a', '{} = 1', count)}> (a) => (b) {{ b = my.Op (a) }}",
+        count,
+    )
+
+
+def test_calls_do_not_read_the_defaults_of_their_functions() -> None:
+    few, many = calls_with_defaults(COUNT // 5), calls_with_defaults(COUNT)
+    assert not [item for item in onnxtext.check(few) if item.severity == "error"]
+    assert count_calls(lambda: onnxtext.check(many)) < 6 * count_calls(lambda: onnxtext.check(few))
+
+
 @pytest.mark.parametrize("make", [wrong_parameters, wrong_calls])
 def test_the_header_of_a_function_is_read_once_for_all_findings(make: Callable[[int], str]) -> None:
     found = [item for item in onnxtext.check(make(COUNT)) if item.severity == "error"]

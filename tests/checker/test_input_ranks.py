@@ -17,6 +17,8 @@ NODES = {
     ("Clip (x, a)", "float[2] x, float[1] a", 13): None,
     ("CumSum (x, a)", "float[2, 2] x, int64[1, 1] a", 14): "warning",
     ("CumSum (x, a)", "float[2, 2] x, int64[1] a", 14): None,
+    ("Pad (x, p, a)", "float[2] x, int64[2] p = {1, 1}, float[2] a", 13): "warning",
+    ("Pad (x, p, a)", "float[2] x, int64[2] p = {1, 1}, float[1] a", 13): None,
     ("Range (a, a, a)", "float[2] a", 21): "warning",
     ("Range (a, a, a)", "float[1] a", 21): None,
     ("Trilu (x, a)", "float[2, 2] x, int64[2] a", 14): "warning",
@@ -35,12 +37,57 @@ NODES = {
     ("Resize (x, a)", "float[2, 2] x, float[3] a", 10): "error",
     ("ReverseSequence (x, a)", "float[2, 3] x, int64[2] a", 10): "error",
     ("ReverseSequence (x, a)", "float[2, 1] x, int64[1] a", 10): None,
+    ("LpNormalization <axis = 2> (x)", "float[2, 2] x", 13): "error",
+    ("RMSNormalization <axis = -3> (x, a)", "float[2, 2] x, float[2] a", 23): "error",
+    ("Resize <axes: ints = []> (x, , a)", "float[2, 2] x, float[2] a", 18): None,
+    ("Max (x, a)", "float[2] x, float[3] a", 6): "error",
+    ("Mean (x, a)", "float[2, 2] x, float[2] a", 6): "error",
+    ("Sum (x, a)", "float[2, 2] x, float[2] a", 8): None,
+    ("Sum (x, x, x)", "float[2, 2] x", 6): None,
+    ("Tile (x, a)", "float[2] x, int64 a", 13): "error",
+    ("Reshape (x, a)", "float[2] x, int64 a = {2}", 13): "error",
+    ("Unsqueeze <axes = [0, 0]> (x)", "float[2] x", 1): "warning",
+    ("Softmax (x)", "float[2] x", 9): "warning",
+    ("Softmax (x)", "float[0] x", 9): None,
+    ("Softmax <axis = 3> (x)", "float[2] x", 9): "error",
+    ("BatchNormalization (x, a, a, a, a)", "float x, float[1] a", 15): "warning",
+    ("BatchNormalization (x, a, a, a, a)", "float[2] x, float[2] a", 9): "error",
+    ("BatchNormalization (x, a, a, a, a)", "float[2] x, float[1] a", 9): None,
     ("Scatter (x, a, x)", "float[2, 2] x, int64[2] a", 9): "error",
     ("Scatter (x, a, x)", "float[2, 2] x, int64[2, 2] a", 9): None,
     ("SoftmaxCrossEntropyLoss (x, a)", "float[2, 5] x, int64[2, 1] a", 13): "error",
     ("SoftmaxCrossEntropyLoss (x, a)", "float[2, 5] x, int64[3] a", 13): "error",
     ("SoftmaxCrossEntropyLoss (x, a, b)", "float[2, 5] x, int64[2] a, float[1, 5] b", 13): "error",
     ("SoftmaxCrossEntropyLoss (x, a, b)", "float[2, 5, 3] x, int64[2, 3] a, float[5] b", 13): None,
+}
+
+_BLOCKS = {
+    # shape of the scale, attributes: the severity of the finding
+    ("[2, 4]", "block_size = 2, axis = 0"): None,
+    ("[2, 4]", "block_size = 3, axis = -2"): None,
+    ("[4, 4]", "block_size = 2, axis = 0"): "error",
+    ("[2, 1]", "block_size = 2, axis = 0"): "error",
+    ("[2, 4]", "block_size = 2"): "error",
+    ("[2, 4]", "block_size = 2, axis = 2"): "error",
+    ("[1, 2, 4]", "block_size = 2, axis = 0"): "error",
+    ("[4]", "block_size = 2, axis = 0"): "warning",
+    ("", "block_size = 2, axis = 0"): "warning",
+}
+NODES |= {
+    (f"QuantizeLinear <{attributes}> (x, a)", f"float[4, 4] x, float{shape} a", 21): severity
+    for (shape, attributes), severity in _BLOCKS.items()
+} | {
+    ("DequantizeLinear <block_size = 2> (x, a, b)",
+     "uint8[4, 4] x, float[4, 2] a, uint8[4, 1] b", 21): "error",
+}  # fmt: skip
+
+_MASKS = {
+    "4, 6": None, "2, 3, 4, 6": None, "3, 4, 6": None, "1, 1, 4, 6": None, "2, 4, 6": "error",
+    "5, 6": "error", "4, 8": "error", "3, 1, 4, 6": "error", "1, 2, 3, 4, 6": "warning",
+}  # fmt: skip
+NODES |= {
+    ("Attention (x, a, a, m)", f"float[2, 3, 4, 8] x, float[2, 3, 6, 8] a, float[{mask}] m", 23): s
+    for mask, s in _MASKS.items()
 }
 
 

@@ -7,7 +7,7 @@ few combinations of input types and attributes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from onnxtext.ast.tensors_and_attributes import Attribute
@@ -37,19 +37,19 @@ class CallMemo:
         self,
         function: Scope,
         inputs: Sequence[object],
-        parameters: Mapping[str, Attribute] | None = None,
+        attributes: Sequence[Attribute] = (),
     ) -> tuple[object, ...]:
         """Return the cache key of a call.
 
         Args:
             function: the called function.
             inputs: hashable facts about the inputs of the call, such as their types.
-            parameters: the attributes of the call, by name.
+            attributes: the attributes that the call sets. Defaults follow from the function.
         """
-        if not parameters:
+        if not attributes:
             return (id(function), *inputs)
-        given = [(name, attribute.type, self._value(attribute.value))
-                 for name, attribute in parameters.items()]  # fmt: skip
+        given = [(attribute.name, attribute.type, self._value(attribute.value))
+                 for attribute in attributes]  # fmt: skip
         return (id(function), *inputs, *sorted(given, key=lambda item: item[0]))
 
     def _value(self, value: object) -> object:

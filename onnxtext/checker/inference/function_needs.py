@@ -64,6 +64,7 @@ class FunctionNeeds:
 
     def __init__(self, subject: Subject) -> None:
         self._interfaces: dict[int, FunctionInterface] = {}
+        self._declared: dict[int, dict[str, Attribute | None]] = {}
         self._needed: set[Parameter] = set()
         self.conflicts: dict[Parameter, tuple[TypedUse, TypedUse]] = {}
         self._types: dict[Parameter, TypedUse] = {}
@@ -90,7 +91,7 @@ class FunctionNeeds:
         """Return the inputs and attributes that calls of a function may or must set."""
         known = self._interfaces.get(id(function))
         if known is None:
-            parameters = _parameters(function)
+            parameters = self._parameters(function)
             known = self._interfaces[id(function)] = FunctionInterface(
                 parameters,
                 [
@@ -114,6 +115,18 @@ class FunctionNeeds:
         """
         parameter: Parameter = id(function.function), "attribute", name
         return None if parameter in self.conflicts else self._types.get(parameter)
+
+    def _parameters(self, function: Scope) -> dict[str, Attribute | None]:
+        """Return `FunctionInterface.parameters` of a function."""
+        owner = function.owner
+        assert isinstance(owner, Function)
+        known = self._declared.get(id(owner))
+        if known is None:
+            known = self._declared[id(owner)] = {
+                **dict.fromkeys([item for item in owner.attributes if isinstance(item, str)]),
+                **{item.name: item for item in owner.attributes if isinstance(item, Attribute)},
+            }
+        return known
 
     def _has(self, function: Scope, kind: Literal["input", "attribute"], name: str) -> bool:
         return (id(function.function), kind, name) in self._needed
@@ -157,7 +170,7 @@ class FunctionNeeds:
                 wanted = AttributeType(formal.type)
         elif type(target) is Scope:
             inner: Parameter = id(target.function), "attribute", attribute.name
-            default = _parameters(target).get(attribute.name)
+            default = self._parameters(target).get(attribute.name)
             if default is None or default.value is None:
                 self._callers.setdefault(inner, []).append(outer)
             if wanted is None:
@@ -195,15 +208,6 @@ def _is_only_choice(signature: Signature, node: Node, name: str) -> bool:
     if node.op_type == "Constant":
         return len(node.attributes) == 1
     return (node.op_type, name) == ("Split", "num_outputs") and not any(node.inputs[1:])
-
-
-def _parameters(function: Scope) -> dict[str, Attribute | None]:
-    owner = function.owner
-    assert isinstance(owner, Function)
-    return {
-        item if isinstance(item, str) else item.name: None if isinstance(item, str) else item
-        for item in owner.attributes
-    }
 
 
 def float_for_int(node: Node, attribute: Attribute, wanted: AttributeType) -> Repair | None:

@@ -357,13 +357,14 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
     def _call(
         self, node: Node, function: Scope, inputs: _Inputs, outer: ShapeEnvironment
     ) -> tuple[Types, SmallTensors]:
-        parameters = call_attributes(function.owner, node, outer.parameters)
         values = tuple([outer.value(name) if name else None for name in node.inputs])
-        key = self._calls.key(function, (*inputs, *values, self._quiet), parameters)
+        attributes = bound_node(node, outer.parameters).attributes
+        key = self._calls.key(function, (*inputs, *values, self._quiet), attributes)
         known: tuple[Types, SmallTensors] | None = self._calls.known.get(key)
         if known is None:
             if not self._calls.enter(function):
                 return (), ()
+            parameters = call_attributes(function.owner, node, outer.parameters)
             environment = self._scope(function, tuple(inputs), None, parameters, values)
             self._calls.leave()
             names = [value.name for value in function.outputs]

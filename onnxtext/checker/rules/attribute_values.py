@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rule that compares string attributes with the values that an operator lists.
+"""Rule that compares attributes with the values that an operator lists.
 
 What: an attribute such as `mode` has one of the values that the operator's documentation lists.
 Why: onnx does not check these values, but most runtimes reject a model with another value.
@@ -8,7 +8,7 @@ Fix: write one of the values.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from onnxtext.ast.model import Node
@@ -23,7 +23,8 @@ from onnxtext.suggestions import nearest
 from onnxtext.tensor.elements import ELEMENTS
 
 _NEWEST = 1 << 30
-_SCALE = ELEMENTS["float8e8m0"].number
+_MOST_SHOWN = 5
+"""The maximum number of listed numbers in a note."""
 
 
 class _Listed(NamedTuple):
@@ -32,9 +33,11 @@ class _Listed(NamedTuple):
     Attributes:
         operators: the operators with this attribute.
         attribute: its name.
-        values: the listed values, and values of other versions that onnxruntime accepts as well.
+        values: the listed strings or numbers, and values of other versions that onnxruntime accepts
+            as well.
         loads: further values that onnxruntime accepts when it loads a model; they are only
-            warnings. None if it accepts any value.
+            warnings. None if other values are only warnings: onnxruntime accepts any value, or the
+            specification does not list the values that onnxruntime accepts.
         since: the first version of the operators that this entry describes.
         until: the last version that it describes.
         domain: the domain of the operators.
@@ -42,7 +45,7 @@ class _Listed(NamedTuple):
 
     operators: str
     attribute: str
-    values: str
+    values: str | range
     loads: tuple[str, ...] | None = ()
     since: int = 1
     until: int = _NEWEST
@@ -64,12 +67,22 @@ _TRANSFORMED = """
     TreeEnsembleRegressor
 """
 _MACHINES = "SVMClassifier SVMRegressor"
+_FLAG = range(2)
+_NUMBER = range(_NEWEST)
+_POSITIVE = range(1, _NEWEST)
+_ODD = range(1, _NEWEST, 2)
 
 _TABLE = (
     _Listed(_WINDOWS, "auto_pad", "NOTSET SAME_LOWER SAME_UPPER VALID", ("",)),
     _Listed("BitShift", "direction", "LEFT RIGHT"),
     _Listed("Cast", "round_mode", "down nearest up"),
+    _Listed("Cast CastLike QuantizeLinear", "saturate", _FLAG, None),
     _Listed("CastLike", "round_mode", "down nearest up", None),
+    _Listed("CumProd CumSum", "exclusive", _FLAG, None),
+    _Listed("CumProd CumSum", "reverse", _FLAG, None),
+    _Listed("DeformConv", "group", _POSITIVE, None),
+    _Listed("DeformConv", "offset_group", _POSITIVE, None),
+    _Listed("DequantizeLinear QuantizeLinear", "block_size", _NUMBER),
     _Listed("CausalConvWithState", "activation", "none silu swish"),
     _Listed("DepthToSpace SpaceToDepth", "mode", "CRD DCR"),
     # The default of the first version of GRU is misspelled.
@@ -79,8 +92,14 @@ _TABLE = (
     _Listed("GridSample", "mode", "bicubic bilinear nearest", until=19),
     _Listed("GridSample", "mode", "cubic linear nearest", since=20),
     _Listed("GridSample", "padding_mode", "border reflection zeros"),
+    _Listed("GroupNormalization", "num_groups", _POSITIVE, None),
     _Listed("ImageDecoder", "pixel_format", "BGR Grayscale RGB"),
     _Listed("LinearAttention", "update_rule", "delta gated gated_delta linear"),
+    _Listed("LRN", "size", _ODD, None),
+    _Listed("LpNormalization", "p", range(1, 3)),
+    _Listed("MaxPool", "storage_order", _FLAG),
+    _Listed("Mod", "fmod", _FLAG, None),
+    _Listed("NonMaxSuppression", "center_point_box", _FLAG),
     _Listed(_LOSSES, "reduction", "mean none sum", None),
     _Listed("Pad", "mode", "constant edge reflect wrap"),
     _Listed("Resize", "mode", "cubic linear nearest"),
@@ -91,15 +110,25 @@ _TABLE = (
     _Listed("Resize", "keep_aspect_ratio_policy", "not_larger not_smaller stretch"),
     _Listed("RoiAlign", "mode", "avg max", ("AVG", "Avg", "MAX", "Max")),
     _Listed("RoiAlign", "coordinate_transformation_mode", "half_pixel output_half_pixel", None),
+    _Listed("RotaryEmbedding", "num_heads", _NUMBER, None),
+    _Listed("RotaryEmbedding", "rotary_embedding_dim", _NUMBER, None),
+    _Listed("Scan", "directions", _FLAG),
+    _Listed("Scan", "scan_input_directions", _FLAG),
+    _Listed("Scan", "scan_output_directions", _FLAG),
     _Listed("ScatterElements ScatterND", "reduction", "add max min mul none", None),
     _Listed("StringNormalizer", "case_change_action", "LOWER NONE UPPER"),
     _Listed("TensorScatter", "mode", "circular linear"),
+    _Listed("TfIdfVectorizer", "max_gram_length", _POSITIVE, None),
+    _Listed("TfIdfVectorizer", "max_skip_count", _NUMBER, None),
+    _Listed("TfIdfVectorizer", "min_gram_length", _POSITIVE, None),
     _Listed("TfIdfVectorizer", "mode", "IDF TF TFIDF"),
     _Listed("Momentum", "mode", "nesterov standard", domain="ai.onnx.preview.training"),
     _Listed("CastMap", "cast_to", "TO_FLOAT TO_INT64 TO_STRING", domain=LEARNING),
     _Listed("CastMap", "map_form", "DENSE SPARSE", domain=LEARNING),
     _Listed("Normalizer", "norm", "L1 L2 MAX", domain=LEARNING),
     _Listed(_MACHINES, "kernel_type", "LINEAR POLY RBF SIGMOID", domain=LEARNING),
+    _Listed("TreeEnsemble", "aggregate_function", range(4), domain=LEARNING),
+    _Listed("TreeEnsemble", "post_transform", range(5), domain=LEARNING),
     _Listed("TreeEnsembleRegressor", "aggregate_function", "AVERAGE MAX MIN SUM", domain=LEARNING),
     _Listed(_TRANSFORMED, "post_transform", "LOGISTIC NONE PROBIT SOFTMAX SOFTMAX_ZERO",
             domain=LEARNING),
@@ -107,6 +136,18 @@ _TABLE = (
 
 
 _TITLES = frozenset(_ACTIVATIONS.title().split())
+
+_TARGETS: Mapping[str, tuple[tuple[object, ...], frozenset[int], str]] = {
+    "round_mode": (
+        (b"down", b"nearest"), frozenset((ELEMENTS["float8e8m0"].number,)), "`float8e8m0`"
+    ),
+    "saturate": (
+        (0,), frozenset(e.number for e in ELEMENTS.values() if e.name.startswith("float8")),
+        "a `float8` type",
+    ),
+}  # fmt: skip
+"""Attributes of `Cast` for some element types: the values that onnxruntime rejects for other types,
+these element types, and their description."""
 
 
 def _listed_for(signature: Signature) -> dict[str, _Listed]:
@@ -121,7 +162,7 @@ def _listed_for(signature: Signature) -> dict[str, _Listed]:
 
 
 def check(subject: Subject) -> Iterator[Finding]:
-    """Find string attributes with values that their operators do not list."""
+    """Find attributes with values that their operators do not list."""
     resolved = targets(subject)
     listed: dict[int, dict[str, _Listed]] = {}
     for scope in subject.scopes:
@@ -137,44 +178,73 @@ def check(subject: Subject) -> Iterator[Finding]:
 
 def _unlisted(node: Node, listed: dict[str, _Listed]) -> Iterator[Finding]:
     for index, attribute in enumerate(node.attributes):
+        yield from _without_effect(node, index)
         entry = listed.get(attribute.name)
         if entry is None:
             continue
         value = attribute.read()
-        values = value if isinstance(value, tuple) else (value,)
-        known = entry.values.split()
-        for item in dict.fromkeys([value for value in values if isinstance(value, bytes)]):
-            text = item.decode("utf-8", "backslashreplace")
-            if text in known or (_ignores_case(node, attribute.name) and text.title() in _TITLES):
-                if attribute.name == "round_mode":
-                    yield from _without_rounding(node, index, text)
-                continue
-            near = nearest(text, known)
-            yield Finding(
-                "attribute-value-unknown",
-                f"the attribute `{attribute.name}` of `{node.op_type}` has the unknown value "
-                + (quoted(text) if text else '`""`'),
-                (Place(node, ("attributes", index, "value")),),
-                help=f"did you mean `{near}`?" if near else "write one of the values in the note",
-                notes=(f"its values: {', '.join(f'`{name}`' for name in sorted(known))}",),
-                severity="warning" if _loads(node, entry, text) else None,
-                repair=Repair("respell", node, (f'"{text}"', f'"{near}"'))
-                if near and item is value
-                else None,
-            )
+        items = dict.fromkeys(value if isinstance(value, tuple) else (value,))
+        place = Place(node, ("attributes", index, "value"))
+        if isinstance(entry.values, range):
+            known = [f"`{number}`" for number in entry.values[:_MOST_SHOWN]]
+            known += ["…"] * (len(entry.values) > _MOST_SHOWN)
+            for item in items:
+                if isinstance(item, int) and item not in entry.values:
+                    yield _unknown(entry, place, str(item), known)
+        else:
+            known = [f"`{name}`" for name in sorted(entry.values.split())]
+            for item in items:
+                if isinstance(item, bytes):
+                    text = item.decode("utf-8", "backslashreplace")
+                    if not _is_listed(node, entry, text):
+                        found = _unknown(entry, place, text, known)
+                        yield found if item is value else found._replace(repair=None)
 
 
-def _without_rounding(node: Node, index: int, mode: str) -> Iterator[Finding]:
-    """Find a `round_mode` of a `Cast` to another type than `float8e8m0`, which is not rounded."""
+def _unknown(entry: _Listed, place: Place, text: str, known: list[str]) -> Finding:
+    """Report an attribute with a value that its operator does not list.
+
+    Args:
+        entry: the listed values.
+        place: the place of the value.
+        text: the value.
+        known: the listed values as the note shows them.
+    """
+    node = place.item
+    near = nearest(text, entry.values.split()) if isinstance(entry.values, str) else None
+    return Finding(
+        "attribute-value-unknown",
+        f"the attribute `{entry.attribute}` of `{node.op_type}` has the unknown value "
+        + (quoted(text) if text else '`""`'),
+        (place,),
+        help=f"did you mean `{near}`?" if near else "write one of the values in the note",
+        notes=(f"its values: {', '.join(known)}",),
+        severity="warning" if _loads(node, entry, text) else None,
+        repair=Repair("respell", node, (f'"{text}"', f'"{near}"')) if near else None,
+    )
+
+
+def _without_effect(node: Node, index: int) -> Iterator[Finding]:
+    """Find an attribute of `Cast` that has no effect because it casts to another type."""
+    attribute = node.attributes[index]
+    if node.op_type != "Cast" or attribute.name not in _TARGETS:
+        return
+    values, types, described = _TARGETS[attribute.name]
     to = attribute_value(node.attributes, "to")
-    if node.op_type == "Cast" and isinstance(to, int) and to != _SCALE and mode != "up":
+    if isinstance(to, int) and to not in types and attribute.read() in values:
         yield Finding(
             "attribute-value-unknown",
-            f"`round_mode` is `{mode}`, but `Cast` uses it only if it casts to `float8e8m0`",
+            f"`Cast` uses `{attribute.name}` only if it casts to {described}",
             (Place(node, ("attributes", index, "value")),),
             help="remove the attribute, which onnxruntime rejects here",
             severity="warning",
         )
+
+
+def _is_listed(node: Node, entry: _Listed, text: str) -> bool:
+    assert isinstance(entry.values, str)
+    ignores_case = _ignores_case(node, entry.attribute)
+    return text in entry.values.split() or (ignores_case and text.title() in _TITLES)
 
 
 def _ignores_case(node: Node, name: str) -> bool:
@@ -196,7 +266,7 @@ FAMILY = Family(
         Rule(
             "attribute-value-unknown",
             "error",
-            "string attributes have values that the operator lists",
+            "attributes have values that the operator lists",
             "schema",
         ),
     ),

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from onnxtext.ast.model import Node
+from onnxtext.ast.model import Node, ValueInfo
 from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.cycles import find_cycles
 from onnxtext.checker.context.finding import Finding, Place, Repair, chain_of, quoted
@@ -298,7 +298,11 @@ def _cycles(scope: Scope, needed: list[set[str]]) -> list[list[int]]:
 
 def _outputs(subject: Subject, scope: Scope) -> Iterator[Finding]:
     for value in scope.outputs:
-        if not value.name or value.name in scope.position:
+        if not value.name:
+            continue
+        if value.name in scope.position:
+            if not scope.is_graph and any(value.name == given.name for given in scope.inputs):
+                yield _passed_through(scope, value)
             continue
         outer = scope.find_outer(value.name) if scope.parent is not None else None
         near = None if outer else subject.nearest(value.name, scope.position)
@@ -315,6 +319,17 @@ def _outputs(subject: Subject, scope: Scope) -> Iterator[Finding]:
             notes=notes,
             help=help,
         )
+
+
+def _passed_through(scope: Scope, value: ValueInfo) -> Finding:
+    """Report an output of a function that is also an input of the function."""
+    return Finding(
+        "function-output-undefined",
+        f"the output {quoted(value.name)} of {scope.describe()} is one of its inputs",
+        (Place(value, ("name",)),),
+        help="output a copy, which a node `Identity` computes; onnxruntime rejects the function",
+        severity="warning",
+    )
 
 
 FAMILY = Family(

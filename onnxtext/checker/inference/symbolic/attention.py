@@ -77,6 +77,7 @@ def standard_attention(call: OperatorCall) -> Shapes:
     if isinstance(query[1], int) and isinstance(groups, int) and groups and query[1] % groups:
         wrong = f"the number of heads of {{0}} is {query[1]}"
         call.reject(f"{wrong}, which is not a multiple of that of {{1}}, {groups}")
+    _require_mask(call, (batch, query[1], query[2], total))
     output: SymbolicShape = None
     if call.rank(0) == 3:
         output = batch, query[2], times(query[1], value_size)
@@ -84,6 +85,23 @@ def standard_attention(call: OperatorCall) -> Shapes:
         output = batch, query[1], query[2], value_size
     caches = [(batch, groups, total, extent) for extent in (size, value_size)]
     return output, *caches, (batch, query[1], query[2], total)
+
+
+def _require_mask(call: OperatorCall, scores: Extents) -> None:
+    """Require that the mask of `Attention` can be broadcast to the shape of the scores.
+
+    The last dimension may be smaller: since version 24, missing tokens are masked.
+    """
+    mask = call.shape(3)
+    if mask is None or not call.has_rank(3, 1, 2, 3, 4, certain=False):
+        return
+    for back in range(1, len(mask) + 1):
+        size, wanted = mask[-back], scores[-back]
+        if not isinstance(size, int) or not isinstance(wanted, int) or size in (1, wanted):
+            continue
+        if back > 1 or size > wanted:
+            names = "batch size", "number of query heads", "number of queries", "number of keys"
+            call.reject(f"dimension -{back} of {{3}} is {size}, but the {names[-back]} is {wanted}")
 
 
 def _by_head(call: OperatorCall, index: int, heads: str) -> Extents:

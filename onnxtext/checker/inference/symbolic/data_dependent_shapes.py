@@ -72,6 +72,8 @@ def _expanded_dim(call: OperatorCall, size: Extent, wanted: Extent) -> Extent:
 def tile(call: OperatorCall) -> SymbolicShape:
     """Infer the output shape of `Tile`: each dimension is multiplied by its number of repeats."""
     shape, repeats = call.shape(0), call.symbolic("repeats", 1)
+    if call.since >= 6 and not call.has_rank(1, 1):
+        return None
     if shape is not None and repeats is not None and call.since >= 6:
         call.equal(len(repeats), len(shape), "the length of {1}", "the rank of {0}")
     if shape is None or repeats is None or len(repeats) != len(shape) or call.since < 6:
@@ -145,7 +147,7 @@ def resize(call: OperatorCall) -> SymbolicShape:
     if shape is None:
         return None
     rank = len(shape)
-    axes = call.listed("axes", tuple(range(rank)))
+    axes = call.listed("axes", ()) or tuple(range(rank))
     plain = call.attribute("keep_aspect_ratio_policy") in (None, b"stretch")
     crops = call.attribute("coordinate_transformation_mode") == b"tf_crop_and_resize"
     may_have_sizes = call.node.op_type == "Resize" and call.since >= 11
@@ -158,7 +160,7 @@ def resize(call: OperatorCall) -> SymbolicShape:
         given = call.symbolic("sizes", 3)
     if given and len(given) != len(axes):
         needed = f"{{0}} has {dimensions(rank)}"
-        if call.attribute("axes") is not None:
+        if call.listed("axes", ()):
             needed = f"`axes` has {entries(len(axes))}"
         given_as = counted(len(given), *("scale", "scales") if scaled else ("size", "sizes"))
         call.reject(f"the node gets {given_as}, but {needed}")

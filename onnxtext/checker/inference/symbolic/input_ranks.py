@@ -15,6 +15,7 @@ _NUMBERS: Mapping[str, tuple[int, ...]] = {
     "Clip": (1, 2),
     "CumProd": (1,),
     "CumSum": (1,),
+    "Pad": (2,),
     "Range": (0, 1, 2),
     "TopK": (1,),
     "Trilu": (1,),

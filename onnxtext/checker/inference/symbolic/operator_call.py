@@ -190,6 +190,14 @@ class OperatorCall:
         self.reject(wrong, certain=certain)
         return False
 
+    def same_shape(self, one: int, other: int) -> None:
+        """Require the inputs at two indices to have the same shape."""
+        shape, wanted = self.shape(other), self.shape(one)
+        if shape is None or wanted is None or not self.has_rank(other, len(wanted)):
+            return
+        for axis, sizes in enumerate(zip(wanted, shape, strict=True)):
+            self.equal(*sizes, *[f"dimension {axis} of {{{index}}}" for index in (one, other)])
+
     def axis(self, name: str, default: int, *, beyond: int = 0) -> int | None:
         """Return an axis of the first input, with negative values normalized.
 

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from onnxtext.checker.inference.symbolic import (
     convolution_and_pooling,
     data_dependent_shapes,
+    normalization,
     quantized,
     reshape_and_slice,
 )
@@ -97,6 +98,15 @@ def _broadcast_dim(call: OperatorCall, extents: list[Extent]) -> Extent:
 def _elementwise(call: OperatorCall) -> SymbolicShape:
     shapes = [shape for shape in call.shapes if shape is not None]
     return broadcast(call, shapes) if call.since >= 7 and len(shapes) == len(call.shapes) else None
+
+
+def _variadic(call: OperatorCall) -> SymbolicShape:
+    """Infer the output shape of `Max` and the like; before version 8 all inputs have this shape."""
+    if call.since >= 8:
+        return _elementwise(call)
+    for index in range(1, len(call.shapes)):
+        call.same_shape(0, index)
+    return call.shape(0)
 
 
 def _prelu(call: OperatorCall) -> SymbolicShape:
@@ -198,23 +208,6 @@ def _arg_reduce(call: OperatorCall) -> SymbolicShape:
     return _reduced(call, shape, (call.integer("axis", 0),), call.keeps_dims())
 
 
-def _normalized(call: OperatorCall) -> SymbolicShape:
-    """Infer the shape of a normalization; scale and bias must have one entry for each channel."""
-    shape = call.shape(0)
-    if shape is not None and len(shape) > 1 and call.integer("spatial", 1):
-        for index in range(1, len(call.shapes)):
-            other = call.shape(index)
-            if other is not None and call.has_rank(index, 1):
-                names = f"the size of {{{index}}}", "dimension 1 of {0}"
-                call.equal(shape[1], other[0], names[1], names[0])
-    return shape
-
-
-def _instance_normalized(call: OperatorCall) -> SymbolicShape:
-    convolution_and_pooling.require_image(call)
-    return _normalized(call)
-
-
 def _layer_normalized(call: OperatorCall) -> SymbolicShape:
     """Infer the output shape of `LayerNormalization`: scale and bias are broadcast to the input."""
     shape = call.shape(0)
@@ -222,24 +215,6 @@ def _layer_normalized(call: OperatorCall) -> SymbolicShape:
         for index in (1, 2):
             _require_broadcast_to(call, index, shape)
     return shape
-
-
-def _along_axis(call: OperatorCall) -> SymbolicShape:
-    """Return the input's shape, for operators such as `Softmax`; check the axis."""
-    call.axis("axis", -1 if call.since >= 13 else 1)
-    return call.shape(0)
-
-
-def _cross_entropy(call: OperatorCall) -> Shapes:
-    """Check the labels of `SoftmaxCrossEntropyLoss`: one for each score vector in dimension 1."""
-    scores, labels = call.shape(0), call.shape(1)
-    call.has_rank(2, 1)
-    if scores and labels is not None and call.has_rank(1, len(scores) - 1):
-        rest = [axis for axis in range(len(scores)) if axis != 1]
-        for index, axis in enumerate(rest[: len(labels)]):
-            names = f"dimension {axis} of {{0}}", f"dimension {index} of {{1}}"
-            call.equal(scores[axis], labels[index], *names)
-    return ()
 
 
 def _reverse_sequence(call: OperatorCall) -> SymbolicShape:
@@ -257,9 +232,9 @@ def _reverse_sequence(call: OperatorCall) -> SymbolicShape:
 _SAME = """
     Abs Acos Acosh Asin Asinh Atan Atanh Bernoulli BitwiseNot Cast CastLike Ceil Celu Clip Cos Cosh
     CumSum Dropout Elu Erf Exp EyeLike Floor Gelu HardSigmoid HardSwish Identity IsInf IsNaN LRN
-    LeakyRelu Log LpNormalization MeanVarianceNormalization Mish Neg Not RandomNormalLike
-    RandomUniformLike Reciprocal Relu RMSNormalization Round Selu Shrink Sigmoid
-    Sign Sin Sinh Softplus Softsign Sqrt Swish Tan Tanh ThresholdedRelu Trilu
+    LeakyRelu Log MeanVarianceNormalization Mish Neg Not RandomNormalLike RandomUniformLike
+    Reciprocal Relu Round Selu Shrink Sigmoid Sign Sin Sinh Softplus Softsign Sqrt Swish Tan Tanh
+    ThresholdedRelu Trilu
 """
 _BROADCAST = """
     Add And BitwiseAnd BitwiseOr BitwiseXor Div Equal Greater GreaterOrEqual Less LessOrEqual Max
@@ -277,11 +252,12 @@ _WITH_CONSTANTS = """
 _SINGLE: dict[str, Callable[[OperatorCall], SymbolicShape]] = {
     **dict.fromkeys(_SAME.split(), lambda call: call.shape(0)),
     **dict.fromkeys(_BROADCAST.split(), _elementwise),
+    **dict.fromkeys(("Max", "Mean", "Min", "Sum"), _variadic),
     **dict.fromkeys(_REDUCTIONS.split(), _reduce),
     "ArgMax": _arg_reduce,
     "ArgMin": _arg_reduce,
     "AveragePool": convolution_and_pooling.pool,
-    "BatchNormalization": _normalized,
+    "BatchNormalization": normalization.normalized,
     "Concat": reshape_and_slice.concat,
     "Constant": data_dependent_shapes.constant,
     "ConstantOfShape": data_dependent_shapes.constant_of_shape,
@@ -299,10 +275,11 @@ _SINGLE: dict[str, Callable[[OperatorCall], SymbolicShape]] = {
     "GlobalAveragePool": convolution_and_pooling.global_pool,
     "GlobalLpPool": convolution_and_pooling.global_pool,
     "GlobalMaxPool": convolution_and_pooling.global_pool,
-    "Hardmax": _along_axis,
-    "InstanceNormalization": _instance_normalized,
+    "Hardmax": normalization.along_axis,
+    "InstanceNormalization": normalization.instance_normalized,
     "LayerNormalization": _layer_normalized,
-    "LogSoftmax": _along_axis,
+    "LogSoftmax": normalization.along_axis,
+    "LpNormalization": normalization.along_last_axis,
     "LpPool": convolution_and_pooling.pool,
     "MatMul": _matmul,
     "MatMulInteger": _integer_matmul,
@@ -314,6 +291,7 @@ _SINGLE: dict[str, Callable[[OperatorCall], SymbolicShape]] = {
     "QLinearConv": quantized.qlinear_conv,
     "QLinearMatMul": _quantized_matmul,
     "QuantizeLinear": quantized.quantize_linear,
+    "RMSNormalization": normalization.along_last_axis,
     "Range": data_dependent_shapes.range_,
     "Reshape": reshape_and_slice.reshape,
     "Resize": data_dependent_shapes.resize,
@@ -324,7 +302,7 @@ _SINGLE: dict[str, Callable[[OperatorCall], SymbolicShape]] = {
     "Shape": reshape_and_slice.shape_of,
     "SymbolicSize": lambda call: (),
     "Slice": reshape_and_slice.slice_,
-    "Softmax": _along_axis,
+    "Softmax": normalization.along_axis,
     "SpaceToDepth": convolution_and_pooling.space_to_depth,
     "Squeeze": reshape_and_slice.squeeze,
     "Tile": data_dependent_shapes.tile,
@@ -349,7 +327,7 @@ OPERATORS: dict[str, Callable[[OperatorCall], Shapes]] = {
     **dict.fromkeys(("GRU", "LSTM", "RNN"), recurrent),
     "Attention": standard_attention,
     "DynamicQuantizeLinear": lambda call: (call.shape(0), (), ()),
-    "SoftmaxCrossEntropyLoss": _cross_entropy,
+    "SoftmaxCrossEntropyLoss": normalization.cross_entropy,
     "Split": reshape_and_slice.split,
     "TopK": data_dependent_shapes.top_k,
     **LEARNING,

@@ -14,10 +14,13 @@ def quantize_linear(call: OperatorCall) -> SymbolicShape:
     """Infer the output shape of `QuantizeLinear` or `DequantizeLinear`: the shape of the data.
 
     There must be one scale, or one for each index of the axis. If `block_size` is set, each block
-    has its own scale, and the shapes of the scales are not checked.
+    along the axis has its own scales.
     """
     shape, scale, zero = call.shape(0), call.shape(1), call.shape(2)
-    if scale is None or call.integer("block_size", 0) or not call.has_rank(1, 0, 1):
+    if call.integer("block_size", 0):
+        _require_blocks(call, call.integer("block_size", 0))
+        return shape
+    if scale is None or not call.has_rank(1, 0, 1):
         return shape
     if zero is not None and call.has_rank(2, 0, 1):
         one, other = [given[0] if given else 1 for given in (scale, zero)]
@@ -31,6 +34,31 @@ def quantize_linear(call: OperatorCall) -> SymbolicShape:
             axis %= len(shape)
             _require_each(call, 1, shape[axis], f"dimension {axis} of {{0}}")
     return shape
+
+
+def _require_blocks(call: OperatorCall, block: int) -> None:
+    """Check the shapes of scales and zero points if each block along an axis has its own ones."""
+    shape, scale = call.shape(0), call.shape(1)
+    if shape is None or scale is None or block < 0:
+        return
+    if scale in ((), _ONE):
+        call.reject(f"{{1}} is one scale, but `block_size` is {block}", certain=False)
+        return
+    # By their rank, these are scales for each index of the axis, which have no blocks.
+    certain = len(scale) > 1
+    if not call.has_rank(1, len(shape), certain=certain):
+        return
+    axis = call.axis("axis", 1)
+    if axis is None:
+        return
+    for index, (size, given) in enumerate(zip(shape, scale, strict=True)):
+        name = f"dimension {index} of {{0}}"
+        if index != axis:
+            call.equal(size, given, name, f"dimension {index} of {{1}}")
+        elif isinstance(size, int):
+            name = f"the number of blocks of {block} along {name}"
+            call.equal(-(-size // block), given, name, f"dimension {index} of {{1}}")
+    call.same_shape(1, 2)
 
 
 def qlinear_conv(call: OperatorCall) -> SymbolicShape:

@@ -93,7 +93,11 @@ def unsqueeze(call: OperatorCall) -> SymbolicShape:
         return None
     rank = len(shape) + len(axes)
     added = call.axes(axes, rank)
-    if added is None or len(set(added)) != len(axes):
+    if added is None:
+        return None
+    if len(set(added)) != len(axes):
+        # Version 1 does not mention duplicates; onnxruntime rejects them.
+        call.reject("an axis occurs twice in the axes", certain=call.since > 1)
         return None
     rest = iter(shape)
     return tuple([1 if axis in added else next(rest) for axis in range(rank)])
@@ -128,8 +132,7 @@ def reshape(call: OperatorCall) -> SymbolicShape:
     """Infer the output shape of `Reshape`: the number of elements stays the same."""
     shape = call.shape(0)
     wanted = call.symbolic("shape", 1)
-    if wanted is None:
-        call.has_rank(1, 1)
+    if not call.has_rank(1, 1) or wanted is None:
         return None
     below = any(isinstance(size, int) and size < -1 for size in wanted)
     if below or wanted.count(-1) > 1:
