@@ -132,6 +132,17 @@ def test_a_copy_does_not_match_the_changed_original(
     assert not diff(old, new).renames
 
 
+@pytest.mark.parametrize("operator", ["Add", "Mul"])
+def test_a_name_that_has_another_value_is_shown_with_a_remark(operator: str) -> None:
+    text = "g (float x) => (float y) {{ a = {0} (x) b = {1} (x) c = Sum (a, b) y = {2} (a, c) }}"
+    old = Side.of_text(text.format("Abs", "Neg", "Add"))
+    made = compare(old, Side.of_text(text.format("Neg", "Abs", operator)))
+    notes = [[f.note for f in item.fields if f.path == "input[0]"] for item in made.items]
+    assert [["the old `a` is now `b`"]] * 2 == notes[1:]
+    assert str(made).count("#  the old `a` is now `b`\n") == 2
+    assert "-  input[0]: a\n+  input[0]: a\n" in str(made)
+
+
 def test_a_renamed_output_is_one_difference() -> None:
     nodes = chain(5)
     made = diff(model(nodes), model([*nodes[:4], replace(nodes[4], outputs=("z",))]))

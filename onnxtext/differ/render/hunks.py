@@ -178,7 +178,7 @@ def _head(item: ItemChange) -> str:
 
 
 def _in_headline(item: ItemChange, change: FieldChange) -> bool:
-    if not item.old_text or item.old_text == item.new_text:
+    if not item.old_text or item.old_text == item.new_text or change.note is not None:
         return False
     return item.kind not in ("graph", "function") and change.path.startswith(_HEADLINE)
 
@@ -193,6 +193,8 @@ def _field(change: FieldChange, indent: str) -> Iterator[Line]:
             yield from _with_marks(mark, f"{head}{text}", indent)
     if change.weights is not None:
         yield Line("#", indent + _weight_text(change.weights))
+    if change.note is not None:
+        yield Line("#", indent + change.note)
 
 
 def _with_marks(mark: str, text: str, indent: str = "") -> Iterator[Line]:
