@@ -12,7 +12,7 @@ from onnxtext.ast.tensors_and_attributes import SparseTensor
 from onnxtext.ast.visit import attribute_graphs
 from onnxtext.differ.collected_changes import Collector, NameMap, field_changes
 from onnxtext.differ.compare_messages import compare_messages
-from onnxtext.differ.compare_nodes import NodeComparer, reuse_note, title
+from onnxtext.differ.compare_nodes import NodeComparer, title
 from onnxtext.differ.compare_values import ValueComparer
 from onnxtext.differ.graph_lists import Body
 from onnxtext.differ.matching.match_graphs import GraphMatch, match_graphs
@@ -138,7 +138,7 @@ class GraphComparer:
         if kind == "output" and new_name != new.name:
             # The new output is a different value, not the old value renamed.
             positions = self._positions(match, kind, old, new)
-            note = reuse_note(old.name, match.names) if old.name == new.name else None
+            note = match.names.reuse_note(old.name) if old.name == new.name else None
             change = FieldChange("name", "model", quoted(old.name), quoted(new.name), note=note)
             texts = value_headline(old), value_headline(new)
             self.out.changed(kind, new.name, *positions, [change], texts=texts)

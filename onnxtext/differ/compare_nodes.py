@@ -168,14 +168,9 @@ def _values(
         if one is not None and names.get(one) == other:
             continue
         before, after = (None if name is None else value_name(name) for name in (one, other))
-        note = None if one is None or one != other else reuse_note(one, names)
+        note = None if one is None or one != other else names.reuse_note(one)
         changes.append(FieldChange(f"{field}[{index}]", "model", before, after, note=note))
     return changes
-
-
-def reuse_note(name: str, names: NameMap) -> str:
-    """Return a remark about a name that denotes another value in the new model."""
-    return f"the old `{value_name(name)}` is now `{value_name(names.get(name))}`"
 
 
 EncodedNode = tuple[Node, StatementEncoder]

@@ -195,6 +195,8 @@ def _field(change: FieldChange, indent: str) -> Iterator[Line]:
         yield Line("#", indent + _weight_text(change.weights))
     if change.note is not None:
         yield Line("#", indent + change.note)
+    if change.category == "order" and change.old == change.new:
+        yield Line("#", indent + "its position relative to other items has changed")
 
 
 def _with_marks(mark: str, text: str, indent: str = "") -> Iterator[Line]:
