@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import onnxtext
 from onnxtext.ast import Node
-from onnxtext.differ import ModelDiff, Side, compare
+from onnxtext.differ import ModelDiff, ModelSide, compare
 from tests.corpus import onnx_directory, shared_model, shared_models, wheel_models
 from tests.differ.graphs import axis, chain, diff, mesh, model, rename_inside, renamed
 
@@ -135,8 +135,8 @@ def test_a_copy_does_not_match_the_changed_original(
 @pytest.mark.parametrize("operator", ["Add", "Mul"])
 def test_a_name_that_has_another_value_is_shown_with_a_remark(operator: str) -> None:
     text = "g (float x) => (float y) {{ a = {0} (x) b = {1} (x) c = Sum (a, b) y = {2} (a, c) }}"
-    old = Side.of_text(text.format("Abs", "Neg", "Add"))
-    made = compare(old, Side.of_text(text.format("Neg", "Abs", operator)))
+    old = ModelSide.of_text(text.format("Abs", "Neg", "Add"))
+    made = compare(old, ModelSide.of_text(text.format("Neg", "Abs", operator)))
     notes = [[f.note for f in item.fields if f.path == "input[0]"] for item in made.items]
     assert notes[1:] == [["the old `a` is now `b`"]] * 2
     assert str(made).count("#  the old `a` is now `b`\n") == 2
@@ -146,11 +146,11 @@ def test_a_name_that_has_another_value_is_shown_with_a_remark(operator: str) -> 
 def test_a_value_that_takes_the_name_of_another_one_is_a_difference() -> None:
     old = "g (float a, float b) => (float y) { c = Neg (a) y = Add (b, c) }"
     new = "g (float a) => (float y) { b = Neg (a) y = Add (b, b) }"
-    made = compare(Side.of_text(old), Side.of_text(new))
+    made = compare(ModelSide.of_text(old), ModelSide.of_text(new))
     assert [f.path for item in made.items for f in item.fields] == ["input[0]"]
     assert "#  the new `b` is the old `c`\n" in str(made)
     body = "{{ y = If (x) <t = t () => (z) {{ {0} = A () z = B (v, {0}) }}> }}"
-    nested = [Side.of_text(f"g (bool x, float v) => (y) {body.format(name)}") for name in "wv"]
+    nested = [ModelSide.of_text(f"g (bool x, float v) => (y) {body.format(name)}") for name in "wv"]
     assert compare(*nested).verdict == "differ"
 
 
@@ -178,11 +178,11 @@ def test_texts_printed_without_metadata_are_equal() -> None:
         '  @meta("k": "v", "l": "w")\n  y = Neg (x)\n}\n'
     )
     short = onnxtext.from_binary(onnxtext.to_binary(text), metadata="none")
-    made = compare(Side.of_text(text), Side.of_text(short, label="short"))
+    made = compare(ModelSide.of_text(text), ModelSide.of_text(short, label="short"))
     assert made.verdict == "same"
     assert made.notes == ("short was printed without its metadata",)
     other = short.replace("Neg", "Abs")
-    assert compare(Side.of_text(text), Side.of_text(other)).verdict == "differ"
+    assert compare(ModelSide.of_text(text), ModelSide.of_text(other)).verdict == "differ"
 
 
 @settings(deadline=None, max_examples=60)
@@ -221,7 +221,7 @@ def test_renamed_shared_models_are_matched(file: str) -> None:
 def _check_renamed(data: bytes) -> None:
     proto = onnx.ModelProto.FromString(data)
     if rename_inside(proto):
-        made = compare(Side.of_binary(data), Side.of_binary(proto.SerializeToString()))
+        made = compare(ModelSide.of_binary(data), ModelSide.of_binary(proto.SerializeToString()))
         assert made.verdict == "names-differ"
         assert made.items == ()
         assert made.without(["names"]).verdict in ("same", "stored-differently")
@@ -234,7 +234,7 @@ g (float[N] x) => (float[N] y) { y = f (x) }
 <domain: "%s", opset_import: ["": 21]>
 f (a) => (b) { b = %s (a) }
 """
-    old, new = [Side.of_text(text % pair) for pair in (("", "Relu"), ("ai.onnx", "Neg"))]
+    old, new = [ModelSide.of_text(text % pair) for pair in (("", "Relu"), ("ai.onnx", "Neg"))]
     made = compare(old, new)
     found = [(item.kind, item.actions, [each.path for each in item.fields]) for item in made.items]
     assert [pair[:2] for pair in found] == [("function", ("changed",)), ("node", ("changed",))]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
-from onnxtext.differ import ModelDiff, Side, WeightChange, compare
+from onnxtext.differ import ModelDiff, ModelSide, WeightChange, compare
 from onnxtext.differ.render import text
 from tests.differ.graphs import diff_of
 
@@ -170,8 +170,8 @@ def test_unrelated_weights_are_not_called_derived() -> None:
 
 
 def test_a_scale_that_does_not_fit_its_type_is_not_used() -> None:
-    def side(weight: str) -> Side:
-        return Side.of_text(f"""\
+    def side(weight: str) -> ModelSide:
+        return ModelSide.of_text(f"""\
 g () => () <{weight}, float s = blob"ba7816bf8f01cfea"> {{
   o = DequantizeLinear (w, s)
 }}
@@ -184,5 +184,5 @@ resources {{ "ba7816bf8f01cfea": base64 "YWJj" }}
 
 def test_unmatched_strings_are_compared_without_their_content() -> None:
     text = 'g () => () <string[2] {0} = {{"{0}", "b"}}, float[20] {0}2 = [{1}, ...]> {{}}'
-    old, new = [Side.of_text(text.format(*pair)) for pair in (("v", 1), ("w", 2))]
+    old, new = [ModelSide.of_text(text.format(*pair)) for pair in (("v", 1), ("w", 2))]
     assert len(compare(old, new).items) == 4
