@@ -17,6 +17,7 @@ from onnxtext.differ.result import (
     Rename,
     Stored,
 )
+from onnxtext.printer.strings import value_name
 
 if TYPE_CHECKING:
     from onnxtext.differ.matching.match_graphs import GraphMatch
@@ -141,27 +142,41 @@ class NameMap:
 
     def __init__(self, outer: NameMap | None = None) -> None:
         self._own: dict[str, str] = {}
-        self._outer: tuple[dict[str, str], ...] = ()
+        self._old: dict[str, str] = {}  # the old names of renamed values, by their new names
+        self._scopes: tuple[tuple[dict[str, str], dict[str, str]], ...] = ((self._own, self._old),)
         self.any = False
         if outer is not None:
-            self._outer = (outer._own, *outer._outer)
+            self._scopes += outer._scopes
             self.any = outer.any
 
     def add(self, old: str, new: str) -> None:
         """Map `old` to `new`, unless `old` has a mapping in this graph or a name is empty."""
         if old and new and old not in self._own:
             self._own[old] = new
-            self.any = self.any or old != new
+            if old != new:
+                self._old.setdefault(new, old)
+                self.any = True
 
     def get(self, name: str) -> str:
-        """Return the new name of a value; `name` itself if it has no mapping."""
-        found = self._own.get(name)
-        if found is not None:
-            return found
-        for names in self._outer:
+        """Return the new name of a value; `name` itself if it has no mapping.
+
+        If another value has the name now, return a text that is not the name of a new value.
+        """
+        for names, old_names in self._scopes:
             if name in names:
                 return names[name]
+            if name in old_names:
+                return f"{name} (of the old model)"
         return name
+
+    def reuse_note(self, name: str) -> str:
+        """Return a remark about a name that denotes another value in the new model."""
+        for names, old_names in self._scopes:
+            if name in names:
+                return f"the old `{value_name(name)}` is now `{value_name(names[name])}`"
+            if name in old_names:
+                return f"the new `{value_name(name)}` is the old `{value_name(old_names[name])}`"
+        raise AssertionError(name)
 
     def keeps(self, names: Iterable[str]) -> bool:
         """Whether the new name of each value equals its old name."""

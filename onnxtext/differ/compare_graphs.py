@@ -138,7 +138,8 @@ class GraphComparer:
         if kind == "output" and new_name != new.name:
             # The new output is a different value, not the old value renamed.
             positions = self._positions(match, kind, old, new)
-            change = FieldChange("name", "model", quoted(new_name), quoted(new.name))
+            note = match.names.reuse_note(old.name) if old.name == new.name else None
+            change = FieldChange("name", "model", quoted(old.name), quoted(new.name), note=note)
             texts = value_headline(old), value_headline(new)
             self.out.changed(kind, new.name, *positions, [change], texts=texts)
         elif old.name == new.name:

@@ -168,7 +168,8 @@ def _values(
         if one is not None and names.get(one) == other:
             continue
         before, after = (None if name is None else value_name(name) for name in (one, other))
-        changes.append(FieldChange(f"{field}[{index}]", "model", before, after))
+        note = None if one is None or one != other else names.reuse_note(one)
+        changes.append(FieldChange(f"{field}[{index}]", "model", before, after, note=note))
     return changes
 
 

@@ -28,6 +28,8 @@ _DATA_FIELDS = (
     "uint64_data",
 )  # fmt: skip
 
+_REFERENCES = ("external_data", "data_location")
+
 _SMALL = 1 << 16
 
 
@@ -112,7 +114,7 @@ class ValueComparer:
             TensorRef(old.type, old.data, old.name, self.old.reader),  # type: ignore[arg-type]
             TensorRef(new.type, new.data, new.name, self.new.reader),  # type: ignore[arg-type]
         )
-        return changes + self._data(*tensors, changes)
+        return self._with_data(*tensors, changes)
 
     def tensor(self, old: ast.Tensor, new: ast.Tensor, path: str) -> list[FieldChange]:
         """Return the changes between two tensors of attributes; their paths begin with `path`."""
@@ -126,8 +128,7 @@ class ValueComparer:
             TensorRef(old.type, old.data, old.name or path, self.old.reader),
             TensorRef(new.type, new.data, new.name or path, self.new.reader),
         )
-        changes += self._data(*tensors, changes)
-        return [_below(change, path) for change in changes]
+        return [_below(change, path) for change in self._with_data(*tensors, changes)]
 
     def sparse(
         self, old: ast.SparseTensor, new: ast.SparseTensor, path: str = ""
@@ -144,6 +145,19 @@ class ValueComparer:
         dot = f"{path}." if path else ""
         changes += self.tensor(old.values, new.values, f"{dot}values")
         return changes + self.tensor(old.indices, new.indices, f"{dot}indices")
+
+    def _with_data(
+        self, old: TensorRef, new: TensorRef, others: list[FieldChange]
+    ) -> list[FieldChange]:
+        """Compare the elements of two tensors; return `others` and their changes.
+
+        A change of elements shows the references to external data, so those in `others` are left
+        out.
+        """
+        changes = self._data(old, new, others)
+        if any(change.category == "weights" for change in changes):
+            others = [change for change in others if not change.path.startswith(_REFERENCES)]
+        return others + changes
 
     def _data(
         self, old: TensorRef, new: TensorRef, others: Sequence[FieldChange]

@@ -82,6 +82,7 @@ class FieldChange:
         old: the old value in the syntax of the text; None if the old model lacks the field.
         new: the new value in the syntax of the text; None if the new model lacks the field.
         weights: how the elements of a tensor differ; None for other fields.
+        note: a remark, if `old` and `new` are one name that has another value in the new model.
     """
 
     path: str
@@ -89,6 +90,7 @@ class FieldChange:
     old: str | None
     new: str | None
     weights: WeightChange | None = None
+    note: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,7 +93,7 @@ def insert(
 
     Raises:
         OnnxTextError: the text has errors, there is no such node or value, or the nodes cannot be
-            inserted without a conflict of names.
+            inserted without a conflict of names, or a value would be used before it is computed.
     """
     made = parse_fragment(Source(text, "<nodes>"), "nodes").item
     if not isinstance(made, list) or not made:
@@ -111,6 +111,7 @@ def insert(
             raise refused(f"the last new node has no output that could replace `{instead_of}`")
         _reroute(scope, instead_of, made[-1].outputs[0])
     scope.nodes[at:at] = made
+    _check_order(scope, at, at + len(made))
 
 
 def _place(
@@ -151,6 +152,26 @@ def _visible(model: Model) -> Iterator[tuple[Graph | Function, set[str]]]:
         visible = names.get(id(scope), set()).union(defined(scope))
         yield scope, visible
         names.update([(id(inner), visible) for inner in nested_graphs(scope.nodes)])
+
+
+def _check_order(scope: Graph | Function, start: int, end: int) -> None:
+    """Raise if a new node, or an old node before it, uses a value that is computed later.
+
+    Args:
+        scope: the graph or function with the new nodes.
+        start: index of the first new node.
+        end: index behind the last new node.
+    """
+    makers = {name: at for at, node in enumerate(scope.nodes) for name in node.outputs if name}
+    for at, node in enumerate(scope.nodes[:end]):
+        for name in uses(node):
+            maker = makers.get(name, -1)
+            if maker >= at and (at >= start or start <= maker < end):
+                raise refused(
+                    f"`{name}` would be used before it is computed",
+                    "insert the new nodes behind the nodes whose outputs they use, and before the "
+                    "nodes that use theirs",
+                )
 
 
 def _index(scope: Graph | Function, node: Node) -> int:

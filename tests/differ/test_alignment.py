@@ -132,6 +132,28 @@ def test_a_copy_does_not_match_the_changed_original(
     assert not diff(old, new).renames
 
 
+@pytest.mark.parametrize("operator", ["Add", "Mul"])
+def test_a_name_that_has_another_value_is_shown_with_a_remark(operator: str) -> None:
+    text = "g (float x) => (float y) {{ a = {0} (x) b = {1} (x) c = Sum (a, b) y = {2} (a, c) }}"
+    old = ModelSide.of_text(text.format("Abs", "Neg", "Add"))
+    made = compare(old, ModelSide.of_text(text.format("Neg", "Abs", operator)))
+    notes = [[f.note for f in item.fields if f.path == "input[0]"] for item in made.items]
+    assert notes[1:] == [["the old `a` is now `b`"]] * 2
+    assert str(made).count("#  the old `a` is now `b`\n") == 2
+    assert "-  input[0]: a\n+  input[0]: a\n" in str(made)
+
+
+def test_a_value_that_takes_the_name_of_another_one_is_a_difference() -> None:
+    old = "g (float a, float b) => (float y) { c = Neg (a) y = Add (b, c) }"
+    new = "g (float a) => (float y) { b = Neg (a) y = Add (b, b) }"
+    made = compare(ModelSide.of_text(old), ModelSide.of_text(new))
+    assert [f.path for item in made.items for f in item.fields] == ["input[0]"]
+    assert "#  the new `b` is the old `c`\n" in str(made)
+    body = "{{ y = If (x) <t = t () => (z) {{ {0} = A () z = B (v, {0}) }}> }}"
+    nested = [ModelSide.of_text(f"g (bool x, float v) => (y) {body.format(name)}") for name in "wv"]
+    assert compare(*nested).verdict == "differ"
+
+
 def test_a_renamed_output_is_one_difference() -> None:
     nodes = chain(5)
     made = diff(model(nodes), model([*nodes[:4], replace(nodes[4], outputs=("z",))]))

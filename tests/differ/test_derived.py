@@ -180,3 +180,9 @@ resources {{ "ba7816bf8f01cfea": base64 "YWJj" }}
 
     made = compare(side("float[2] w = [1.5, 2]"), side("int8[2] w = [7, 2]"))
     assert only(made).note == "differences between float and int8 are not computed"
+
+
+def test_unmatched_strings_are_compared_without_their_content() -> None:
+    text = 'g () => () <string[2] {0} = {{"{0}", "b"}}, float[20] {0}2 = [{1}, ...]> {{}}'
+    old, new = [ModelSide.of_text(text.format(*pair)) for pair in (("v", 1), ("w", 2))]
+    assert len(compare(old, new).items) == 4

@@ -111,3 +111,13 @@ def test_notes_and_encoding_differences_are_shown(example: ModelDiff) -> None:
     shown = text.render(replace(example, notes=("short has no weights",), stored=stored))
     assert "@@ not compared @@\n#short has no weights\n" in shown
     assert "opset_import.domain: not stored → stored empty (1 ×)\n" in shown
+
+
+def test_an_item_that_moved_to_the_same_position_has_a_remark() -> None:
+    """Two attributes change places; one of them and the one between them count as moved."""
+    old, new = [
+        ModelSide.of_text(f"g () => () {{ y = A <{names}> () }}")
+        for names in ("a = 1, b = 1, c = 1, d = 1", "a = 1, d = 1, c = 1, b = 1")
+    ]
+    same = '-  attribute["c"]: at position 2\n+  attribute["c"]: at position 2\n'
+    assert f"{same}#  its position relative to other items has changed\n" in str(compare(old, new))

@@ -237,6 +237,15 @@ def test_external_data_is_compared(tmp_path: Path) -> None:
     assert compare(ModelSide.of_file(old), ModelSide.of_file(embedded)).verdict == "differ"
 
 
+@pytest.mark.parametrize("other", ['external("b.bin", 0, 8)', "[1, 2]"])
+def test_another_reference_to_unknown_data_is_one_change(other: str) -> None:
+    text = "g () => () <float[2] w = {0}> {{ y = A <t = float[2] {0}> () }}"
+    old, new = [ModelSide.of_text(text.format(data)) for data in ('external("a.bin", 0, 8)', other)]
+    made = compare(old, new)
+    assert [len(item.fields) for item in made.items] == [1, 1]
+    assert made.stored == ()
+
+
 def test_paths_outside_of_the_directory_are_rejected(tmp_path: Path) -> None:
     (tmp_path / "secret.bin").write_bytes(bytes(16))
     inside = tmp_path / "inside"

@@ -274,6 +274,10 @@ def test_insert_places_nodes_and_redirects_uses() -> None:
         ({"text": "z = Sin (a"}, ""),
         ({"text": "z = Sin (y)", "instead_of": "y"}, "cannot replace `y`: it is an output of `g`"),
         ({"text": "z = Sin (y)", "instead_of": "none"}, "there is no"),
+        ({"text": "z = Sin (a)", "instead_of": "a", "after": "b"}, "`z` would be used before"),
+        ({"text": "z = Sin (b)", "instead_of": "b", "after": "d"}, "`z` would be used before"),
+        ({"text": "z = Sin (b)", "before": "two"}, "`b` would be used before"),
+        ({"text": "z = Sin (k) k = Cos (a)"}, "`k` would be used before"),
     ],
 )
 def test_impossible_insertions_are_errors(options: dict[str, str], said: str) -> None:

@@ -204,6 +204,20 @@ def test_a_new_call_of_a_renamed_function_is_a_conflict() -> None:
     assert both(model("F", "F", "F"), ours, model("R", "R", "R")) is None
 
 
+@pytest.mark.parametrize("renamed", ['domain: "l"> G', 'domain: "m"> F', 'overload: "o"> F'])
+@pytest.mark.parametrize("edited", ["b = Abs (a)", "# why\n b = Neg (a)", "c = Abs (a) b = C (c)"])
+def test_a_renamed_function_keeps_the_edits_of_its_body(renamed: str, edited: str) -> None:
+    def model(name: str, body: str) -> str:
+        function = f'<opset_import: ["": 20], {name} (a) => (b) {{ {body} }}'
+        return f"g (float[1] x) => (float[1] y) {{ y = Neg (x) }}\n{function}"
+
+    base, body = 'domain: "l"> F', "b = Neg (a)"
+    found = both(model(base, body), model(renamed, body), model(base, edited))
+    assert_equivalent(found, model(renamed, edited))
+    assert found is not None
+    assert ("# why" in found) == ("# why" in edited)
+
+
 @pytest.mark.parametrize("name", ["output", "node", "graph", "attribute", "section", "record"])
 def test_values_can_be_named_like_constructs(name: str) -> None:
     def graph(value: str, operator: str, data: str) -> str:

@@ -125,7 +125,9 @@ def _shape(value: ValueInfo) -> tuple[int, ...]:
 
 def _size(value: ValueInfo) -> int:
     element = ELEMENTS.get(value.type.element) if isinstance(value.type, TensorType) else None
-    return 0 if element is None else raw_size(element, element_count(value.type))  # type: ignore[arg-type]
+    if element is None or not element.bits:  # strings are not compared by content
+        return 0
+    return raw_size(element, element_count(value.type))  # type: ignore[arg-type]
 
 
 def _array(value: ValueInfo, side: ModelSide) -> Array | None:

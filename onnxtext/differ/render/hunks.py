@@ -180,7 +180,7 @@ def _head(item: ItemChange) -> str:
 
 
 def _in_headline(item: ItemChange, change: FieldChange) -> bool:
-    if not item.old_text or item.old_text == item.new_text:
+    if not item.old_text or item.old_text == item.new_text or change.note is not None:
         return False
     return item.kind not in ("graph", "function") and change.path.startswith(_HEADLINE)
 
@@ -195,6 +195,10 @@ def _field(change: FieldChange, indent: str) -> Iterator[DiffLine]:
             yield from _with_marks(mark, f"{head}{text}", indent)
     if change.weights is not None:
         yield DiffLine("#", indent + _weight_text(change.weights))
+    if change.note is not None:
+        yield DiffLine("#", indent + change.note)
+    if change.category == "order" and change.old == change.new:
+        yield DiffLine("#", indent + "its position relative to other items has changed")
 
 
 def _with_marks(mark: str, text: str, indent: str = "") -> Iterator[DiffLine]:

@@ -199,7 +199,7 @@ MODEL = MessageKind(
         8: _OPSETS,  # opset_import
         14: _ENTRIES,  # metadata_props
         20: RepeatedField(_TRAINING, by_position),  # training_info
-        25: RepeatedField(FUNCTION, _function, (_without(1, 13),)),  # functions
+        25: RepeatedField(FUNCTION, _function, (_without(1, 10, 13),)),  # functions
         26: RepeatedField(MessageKind(), _named(1)),  # configuration
     },
     {7: GRAPH},  # graph

@@ -7,7 +7,7 @@ from collections.abc import Hashable
 
 from onnxtext.ast.model import Node, ValueInfo
 from onnxtext.format.token_text import decoded, only_token
-from onnxtext.format.tokens_with_comments import CommentedToken
+from onnxtext.format.tokens_with_comments import CommentedToken, read_tokens
 from onnxtext.format.tree import Tree
 from onnxtext.merger.texts.text_parts import TextPart
 
@@ -69,10 +69,11 @@ def label_of(part: TextPart) -> Hashable:
 
 
 def call_of(part: TextPart) -> Hashable:
-    """Return the content of a node, initializer or metadata block without its name.
+    """Return the content of a node, initializer, metadata block or function without its name.
 
-    This is the operator, inputs and attributes of a node, the type and data of an initializer, or
-    the entries of a metadata block. Return None for other items.
+    This is the operator, inputs and attributes of a node, the type and data of an initializer, the
+    entries of a metadata block, or all of a function except its domain, name and overload. Return
+    None for other items.
     """
     if (node := _plain_node(part)) is not None:
         commas = [","] * (2 * len(node.inputs) - 1)
@@ -94,7 +95,7 @@ def call_of(part: TextPart) -> Hashable:
     if tree.origin == "metadata_item":
         inside = tree.child("metadata_items")
         return None if inside is None else tuple([token.text for token in inside.tokens()]) or None
-    return None
+    return _definition(part, tree) if tree.origin == "function" else None
 
 
 def kind_of(part: TextPart) -> Hashable:
@@ -139,13 +140,29 @@ def outputs_of(part: TextPart) -> tuple[str, ...] | None:
 def _function(tree: Tree) -> tuple[str, str, str]:
     """Return the domain, name and overload of a function."""
     words = {"domain": "", "overload": ""}
-    header = tree.child("header")
-    entries = None if header is None else header.child("header_entries")
-    for entry in [] if entries is None else entries.trees():
+    for entry in _header_entries(tree):
         key, value = entry.trees()
         tokens = list(value.tokens())
         words[only_token(key).text] = decoded(tokens[0]) if len(tokens) == 1 else ""
     return words["domain"], str(_name(tree, "name")), words["overload"]
+
+
+def _definition(part: TextPart, tree: Tree) -> Hashable:
+    """Return the tokens of a function without its domain, name and overload."""
+    named = [entry for entry in _header_entries(tree) if _first_token(entry) in _FUNCTION_NAMES]
+    left_out = {token.at for found in (*named, tree.required("name")) for token in found.tokens()}
+    tokens = read_tokens(part.body)  # the tree has statements that are not tokenized
+    kept = [token.text for token in tokens if token.at + part.start not in left_out]
+    return _without_last_commas(kept)
+
+
+_FUNCTION_NAMES = ("domain", "overload")
+
+
+def _header_entries(tree: Tree) -> list[Tree]:
+    header = tree.child("header")
+    entries = None if header is None else header.child("header_entries")
+    return [] if entries is None else entries.trees()
 
 
 def _header_item(tree: Tree) -> Hashable:

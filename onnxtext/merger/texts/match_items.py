@@ -60,7 +60,10 @@ def text_match_rules(items: Sequence[Item]) -> MatchRules:
         return lambda item: key(item.part)
 
     rules = MatchRules(of(lambda part: part.body), of(key_of))
-    if not items or items[0].part.origin not in ("node", "value_info", "metadata_item"):
+    origin = items[0].part.origin if items else ""
+    if origin in ("header", "head", "graph"):  # the top-level items, such as functions
+        return replace(rules, rename_keys=(of(call_of),))
+    if origin not in ("node", "value_info", "metadata_item"):
         return rules
     rename_keys = (of(first_output_of), of(label_of), of(call_of))
     return replace(rules, rename_keys=rename_keys, replacement_key=of(kind_of))
