@@ -267,7 +267,7 @@ def _not_a_float(text: str) -> LiteralError:
         fix = f"remove the plus sign: {text[1:]}"
     elif re.fullmatch(r"-[ \t\n\v\f\r].*", text):
         fix = "write the sign directly before the digits"
-    elif re.fullmatch(r"-?[0-9]+\.?[0-9]*[eE][+-]?", text):
+    elif re.fullmatch(r"-?[0-9]+(?:\.[0-9]*)?[eE][+-]?", text):
         fix = "write digits after the e"
     elif re.fullmatch(r"-?0[xX][0-9a-fA-F]+", text):
         fix = f"write {text}p0 for the value"

@@ -168,6 +168,13 @@ async def test_invalid_requests_are_answered(client: LanguageClient, tmp_path: P
     session.text = "g () => () {}\n# all of it\n"
     folds = await client.text_document_folding_range_async(t.FoldingRangeParams(session.document))
     assert not folds
+    for uri in ("file://[", "file:///%00.onnxtxt", "onnx://[", "x", "http://[::1"):
+        client.text_document_did_open(
+            t.DidOpenTextDocumentParams(t.TextDocumentItem(uri, "onnxtxt", 1, "g () => () {}"))
+        )
+        opened = t.TextDocumentIdentifier(uri)
+        assert await client.text_document_document_symbol_async(t.DocumentSymbolParams(opened))
+        client.text_document_did_close(t.DidCloseTextDocumentParams(opened))
     client.text_document_did_close(t.DidCloseTextDocumentParams(unknown))
     client.text_document_did_close(t.DidCloseTextDocumentParams(session.document))
     assert await client.text_document_hover_async(t.HoverParams(session.document, far)) is None

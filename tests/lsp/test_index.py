@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import random
+import time
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,8 @@ from onnxtext.lsp.index.cursor import symbol_at, target_at
 from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.index.index import Index
 from onnxtext.lsp.index.operators import enumerated
-from onnxtext.lsp.index.section_names import name_of, section_names
+from onnxtext.lsp.index.plain_statements import match_plain
+from onnxtext.lsp.index.section_names import name_of, section_names, section_starts
 from onnxtext.lsp.index.statement_spans import SpanMapCache
 from onnxtext.source import Source
 from tests.lsp.documents import EXAMPLES, example, large
@@ -33,6 +35,18 @@ NAMES = sorted(path.stem for path in EXAMPLES.glob("*.onnxtxt"))
 def index_of(text: str, cache: SpanMapCache | None = None) -> Index:
     source = Source(text)
     return Index(source, read_partial(source)[0], cache or SpanMapCache())
+
+
+def test_a_brace_in_a_comment_begins_no_section() -> None:
+    assert list(section_starts("metadata # {", "metadata")) == []
+    assert list(section_starts("metadata # {\n# }\n{}", "metadata")) == [(0, 18)]
+
+
+def test_patterns_take_linear_time() -> None:
+    begin = time.process_time()
+    assert list(section_starts("metadata" + " #" * 50_000, "metadata")) == []
+    assert match_plain("node", "y = Add (" + " " * 100_000 + "# x\nx)") is None
+    assert time.process_time() - begin < 1
 
 
 @pytest.mark.parametrize("name", NAMES)

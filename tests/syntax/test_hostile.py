@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+import onnxtext
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_partial
 
@@ -42,3 +43,27 @@ def test_random_characters_are_rejected_in_time() -> None:
         _, diagnostics = parse_partial(Source(text, "t"), "model")
         assert time.process_time() - begin < MOST_SECONDS
         assert diagnostics
+
+
+LENGTH = 100_000
+NODE = "g () => () { x = A <a%s> () }"
+TENSOR = "g () => () <float16[9] h = %s"
+LONG = {
+    "a list of hexadecimal numbers without its bracket": TENSOR % ("[" + "0x7e01, " * 5_000),
+    "nested hexadecimal numbers": TENSOR % ("[[" + "0xe, -0x1f, " * 5_000),
+    "a hexadecimal number": "<ir_version: 0x" + "f" * LENGTH,
+    "a hexadecimal number with a large X": NODE % (" = 0X" + "f" * LENGTH),
+    "a complex element": TENSOR % ("[" + "9" * LENGTH + "j]> {}"),
+    "a number with a plus sign": NODE % (" = +" + "9" * LENGTH + "x"),
+    "the length of a repeated list": NODE % (": ints[" + "9" * LENGTH + "] = [0, ...]"),
+    "protobuf text with empty lines": "a: 1" + "\n" * LENGTH + "?",
+    "arrows": "a =>" * (LENGTH // 4),
+}
+"""Texts that are slow, or raise ValueError, if a pattern or number is not limited."""
+
+
+@pytest.mark.parametrize("kind", LONG)
+def test_long_tokens_are_rejected_in_time(kind: str) -> None:
+    begin = time.process_time()
+    assert onnxtext.check(LONG[kind])
+    assert time.process_time() - begin < MOST_SECONDS

@@ -194,11 +194,13 @@ def _may_be_function(text: str, failure: OnnxTextError) -> bool:
     """Whether parsing a text as a model failed before the body, so that it may be a function."""
     labels = failure.diagnostics[0].labels
     body = _BODY.match(text)
-    return "=>" in text and not (body and labels and labels[0].span.start >= body.end())
+    if body is None or "=>" not in body.group():
+        return "=>" in text
+    return not (labels and labels[0].span.start >= body.end())
 
 
-_BODY = re.compile(r'[^"#{]*=>[^"#{]*\{')
-"""Matches the text up to the body of a graph or function."""
+_BODY = re.compile(r'[^"#{]*\{')
+"""Matches the text up to the first brace; with `=>` in it, this is a body."""
 
 
 def _begins_with_node(text: str) -> bool:

@@ -25,12 +25,11 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pygls.uris import to_fs_path
-
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
 from onnxtext.io.files import write_atomically
 from onnxtext.lsp.features.diagnostics import convert as convert_diagnostics
 from onnxtext.lsp.index.positions import LineIndex
+from onnxtext.lsp.index.uri_paths import path_of
 from onnxtext.lsp.server.protocol import RequestError
 from onnxtext.source import Source
 
@@ -49,10 +48,10 @@ def register(server: Server) -> None:
 
 def _path(uri: str) -> Path:
     """Return the path of a `file:` URI; raise a RequestError for other URIs."""
-    path = to_fs_path(uri) if uri.startswith("file:") else None
+    path = path_of(uri)
     if path is None:
         raise RequestError(f"{uri} is not a local file")
-    return Path(path)
+    return path
 
 
 def read_file(path: Path) -> bytes:

@@ -6,10 +6,9 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from pygls.uris import to_fs_path
-
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.lsp.features.binary_model_requests import read_file, text_of_binary
+from onnxtext.lsp.index.uri_paths import path_of
 from onnxtext.lsp.server.protocol import RequestError
 
 GIT = "git:"
@@ -40,9 +39,9 @@ def other_text(uri: str, against: str) -> tuple[str, str, Path | None]:
 def _path(uri: str) -> Path:
     for scheme in ("file:", "onnx:"):
         if uri.startswith(scheme):
-            path = to_fs_path("file:" + uri.removeprefix(scheme))
+            path = path_of("file:" + uri.removeprefix(scheme))
             if path is not None:
-                return Path(path)
+                return path
     raise RequestError(f"{uri} is not a local file")
 
 

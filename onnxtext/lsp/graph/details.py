@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 from onnxtext.ast.model import Graph, Model, Node
@@ -22,6 +21,7 @@ from onnxtext.lsp.graph.stubs import cut, formal_name
 from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.index.operators import documentation, value_text
 from onnxtext.lsp.index.tensor_statistics import statistics
+from onnxtext.lsp.index.uri_paths import path_of
 
 _MOST_ROWS = 64
 _MOST_BYTES = 64 << 20
@@ -198,15 +198,13 @@ def _with_weights(document: Document) -> Model | None:
     model = document.version.index.model
     if model is None or model.resources or not document.uri.startswith("onnx:"):
         return model
-    from pygls.uris import to_fs_path
-
-    path = to_fs_path("file:" + document.uri[5:])
+    path = path_of("file:" + document.uri[5:])
     if path is None:
         return model
     try:
-        if Path(path).stat().st_size > _MOST_BYTES:
+        if path.stat().st_size > _MOST_BYTES:
             return model
-        held = lift_placed(Path(path).read_bytes(), weights="section").resources
+        held = lift_placed(path.read_bytes(), weights="section").resources
     except (OSError, ValueError):  # the text is shown anyway
         return model
     return replace(model, resources=held)

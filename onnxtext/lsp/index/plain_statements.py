@@ -37,7 +37,7 @@ _NODE = re.compile(
     rf"((?:{_TYPE} )?{_NAME}(?:,{_BREAK}(?:{_TYPE} )?{_NAME})*){_BREAK}= "
     rf"({_WORD}(?:\.{_WORD})*) "
     rf"(?:({_ATTRIBUTES}) )?"
-    rf"\({_BLANK}((?:{_NAME}(?:,{_BLANK}{_NAME})*,?)?){_BLANK}\)"
+    rf"\({_BLANK}((?=\))|{_NAME}(?:,{_BLANK}{_NAME})*,?){_BLANK}\)"
     rf"(?: ({_ATTRIBUTES}))?"
     r"(?=\s*(?:\}|\Z))"
 )

@@ -21,14 +21,16 @@ from onnxtext.syntax.actions.strings import byte_string, escaped, plain, triple
 from onnxtext.syntax.grammar.lexer import Lexer, Token, load_lexer
 
 _SECTIONS = ("metadata", "quantization", "training")
+_BLANKS = rf"(?:\s|{COMMENT}\n)*"
+"""Matches blanks and comments in one way only, so that a failure takes linear time."""
 _SECTION = re.compile(
     rf"{STRING}|{COMMENT}|(?:^|\}})[^\S\n]*(metadata|quantization|training|order)"
-    rf"(?:\s|{COMMENT})*\{{",
+    rf"{_BLANKS}\{{",
     re.DOTALL | re.MULTILINE,
 )
 """Matches a string, a comment, or the keyword and brace of a section at the start of a line or
 after a brace."""
-_BRACE = re.compile(rf"(?:\s|{COMMENT})*\{{")
+_BRACE = re.compile(rf"{_BLANKS}\{{")
 _MOST_TOKENS = 200_000
 """Maximum number of tokens of a section, and of a list of pairs, to read."""
 
@@ -225,7 +227,12 @@ def path_steps(tokens: Sequence[Token]) -> list[tuple[PathStep, Token]]:
         elif token.startswith("[") and steps and not is_label:
             number = token.strip("[] \t")
             step, name = steps[-1]
-            steps[-1] = step._replace(number=int(number) if number.isdigit() else None), name
+            steps[-1] = (
+                step._replace(
+                    number=int(number) if number.isdigit() and len(number) < 10 else None
+                ),
+                name,
+            )
         else:
             steps.append((PathStep(name_of(token), None, is_label), token))
             is_label = False

@@ -14,18 +14,17 @@ import socket
 import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from lsprotocol import types as t
 from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
-from pygls.uris import to_fs_path
 
 from onnxtext import __version__
 from onnxtext.diagnostics import Diagnostic
 from onnxtext.lsp.features.diagnostics import convert
 from onnxtext.lsp.index.document import MOST_CHARACTERS, Document, DocumentVersion
+from onnxtext.lsp.index.uri_paths import path_of
 from onnxtext.lsp.server.check_document import Analysis
 from onnxtext.lsp.server.check_process import CheckJob, WorkerError
 from onnxtext.lsp.server.check_scheduler import DELAY, Checker
@@ -233,9 +232,8 @@ class Server(LanguageServer):
     def opened(self, params: t.DidOpenTextDocumentParams) -> None:
         """Store an opened document, parse it, and check it."""
         item = params.text_document
-        path = to_fs_path(item.uri) if item.uri.startswith("file:") else None
         document = Document.open(
-            item.uri, None if path is None else Path(path), item.text, item.version, self.encoding
+            item.uri, path_of(item.uri), item.text, item.version, self.encoding
         )
         self.documents[item.uri] = document
         self._read(item.uri)

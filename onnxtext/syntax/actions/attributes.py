@@ -156,7 +156,7 @@ def repeated_attribute(
             code="attribute-type-mismatch",
         )
     length = count[1:-1].strip(" \t\n\v\f\r")
-    if not length.isdigit() or not len(items) <= int(length) < 1 << 31:
+    if not length.isdigit() or len(length) > 20 or not len(items) <= int(length) < 1 << 31:
         raise SemanticError(
             "the length of the list must be at least the number of its items",
             token=count,

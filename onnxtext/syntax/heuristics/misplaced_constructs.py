@@ -27,7 +27,7 @@ _ATTRIBUTE_TYPES = frozenset(
 _SECTIONS = frozenset(
     ["metadata", "quantization", "training", "configuration", "order", "encoding", "resources"]
 )
-_HEAD = re.compile(r"[ \t]*,?[ \t]*(\w+) *= *\w* *\([^()\n]*\) *=>")
+_HEAD = re.compile(r"[ \t]*(?:,[ \t]*)?(\w+) *= *\w* *\([^()\n]*\) *=>")
 _PROSE = re.compile(
     r"[ \t]*([A-Za-z][^\s=<>{}()\[\]\"#]*(?:[ \t]+[^\s=<>{}()\[\]\"#]+){2,})[ \t]*$"
 )

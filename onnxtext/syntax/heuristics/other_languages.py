@@ -30,7 +30,7 @@ _OTHER_FORMATS = (
     (re.compile(r'\s*\{\s*"'), "JSON"),
     (re.compile(r"\s*(?:builtin\.)?(?:module\b[^\n<(]*|func\.func\b[^\n]*)\{"), "MLIR"),
     (
-        re.compile(r"\s*[a-z_]+: *(?:-?[0-9]+|\"[^\"\n]*\")\s*\n\s*[a-z_]+ *[:{]"),
+        re.compile(r"\s*[a-z_]+: *(?:-?[0-9]+|\"[^\"\n]*\")[^\S\n]*\n\s*[a-z_]+ *[:{]"),
         "protobuf text",
     ),
 )
@@ -50,7 +50,7 @@ _CONTROL = re.compile(
     r"[ \t]*(?:[\w, ]+=[ \t]*)?\}?[ \t]*"
     r"(if|elif|else|for|while|switch|case|do|try|except|with|class)\b(?![ \t]*[=,.:<])"
 )
-_ELSE = re.compile(r"[ \t]*\}?[ \t]*(?:else|elif|except|catch|finally|while)\b")
+_ELSE = re.compile(r"[ \t]*(?:\}[ \t]*)?(?:else|elif|except|catch|finally|while)\b")
 _OPERATOR_FOR = {"for": "Loop", "while": "Loop", "do": "Loop"}
 _IMPORT = re.compile(r"[ \t]*(?:import[ \t]+\w|from[ \t]+[\w.]+[ \t]+import\b|#include\b|using\b)")
 _FENCE = re.compile(r"[ \t]*(?:```|~~~)[^\n]*\n?", re.MULTILINE)

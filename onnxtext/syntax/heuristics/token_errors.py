@@ -71,9 +71,11 @@ def typographic(quote: str) -> str:
 
 
 _NUMBER = re.compile(
-    r"\+?(?:[0-9][0-9_]*)?\.?[0-9][0-9_]*\.?(?:[eE][-+]?[0-9]+)?[fFlLuU]*(?![A-Za-z0-9_.])"
+    r"\+?(?:(?:[0-9][0-9_]*)?\.)?[0-9][0-9_]*\.?(?:[eE][-+]?[0-9]+)?[fFlLuU]*(?![A-Za-z0-9_.])"
 )
 _UPPER_HEX = re.compile(r"-?0X[0-9A-Fa-f]+\b")
+_LONGEST_HEX = len("-0x") + 16
+"""Maximum length of a hexadecimal number to convert: 64 bits."""
 
 
 def numbers(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -127,6 +129,9 @@ def _hex(context: ErrorContext) -> Iterator[Diagnosis]:
         else:
             continue
         span = Span(token.at, token.at + len(written))
+        if len(written) > _LONGEST_HEX:
+            yield Diagnosis("number-hex", message, span, help="write the number in decimal")
+            continue
         decimal = str(int(written, 16))
         yield Diagnosis("number-hex", message, span, (Edit(span, decimal),), f"write {decimal}")
 
