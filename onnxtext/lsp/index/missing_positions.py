@@ -87,7 +87,7 @@ def _limit_of(index: Index, scope: Scope) -> int:
             return statement.limit if located is None else located.span.end
     at = scope.original.at
     starts = [other.original.at for other in index.scopes if other.holder is None]
-    starts += [name.at for name in index.sections[:1]]
+    starts += [section.at for section in index.section_spans[:1]]
     return min([start for start in starts if start > at], default=len(index.source.text))
 
 
@@ -116,10 +116,7 @@ def limit_statements(index: Index) -> None:
     """Set `Statement.limit`, the last possible end, of each statement."""
     starts = index.starts
     others = {scope.original.at for scope in index.scopes if scope.original.at >= 0}
-    others |= {section.at for section in index.sections[:1]}
-    resources = index.source.text.find("\nresources ")
-    if resources >= 0:
-        others.add(resources + 1)
+    others |= {section.at for section in index.section_spans[:1]}
     ordered = sorted([*starts, *others])
     ordered.append(len(index.source.text))
     following = 0
