@@ -30,7 +30,7 @@ _HEAD = (
 
 def _pieces(string: str, before_head: str) -> re.Pattern[str]:
     return re.compile(
-        rf"{string}|{COMMENT}|{before_head}(?:{_HEAD})|[{{}}\"]", re.DOTALL | re.MULTILINE
+        rf"{string}|{COMMENT}|{before_head}(?:{_HEAD})|(?P<mark>[{{}}\"])", re.DOTALL | re.MULTILINE
     )
 
 
@@ -45,8 +45,8 @@ class SectionSpan(NamedTuple):
     Attributes:
         keyword: its keyword, such as `metadata`.
         at: the offset of the keyword.
-        inside: the offset behind its opening brace, or behind `none`.
-        end: the offset behind its closing brace; behind its last brace if the text has an error.
+        inside: the offset after its opening brace, or after `none`.
+        end: the offset after its closing brace; after its last brace if the text has an error.
     """
 
     keyword: str
@@ -58,7 +58,7 @@ class SectionSpan(NamedTuple):
 def section_spans(text: str) -> list[SectionSpan]:
     """Return the sections of a text, in their order.
 
-    In a text whose braces do not match, a section begins at the start of a line or behind a brace.
+    In a text whose braces do not match, a section begins at the start of a line or after a brace.
     """
     # Searching words is much faster than the regular expression; most texts have no section.
     if not any(_has_head(text, word) for word in SECTIONS):
@@ -82,20 +82,30 @@ def _read(text: str, pieces: re.Pattern[str], *, is_balanced: bool) -> list[Sect
     If `is_balanced`, sections begin outside of braces; None for a text whose braces do not match.
     """
     found: list[SectionSpan] = []
-    depth = 0
+    depth, closed = 0, -1  # `closed` is the offset after the last closing brace
     for piece in pieces.finditer(text):
-        last = text[piece.end() - 1]
         name = piece.lastgroup
-        if name is None:
-            is_brace = piece.end() - piece.start() == 1
-            if is_balanced and is_brace and (last == '"' or (last == "}" and not depth)):
+        if name is None:  # a string or comment
+            continue
+        if name == "mark":
+            mark = piece[name]
+            if mark == "}":
+                closed = piece.end()
+            if is_balanced and (mark == '"' or (mark == "}" and not depth)):
                 return None
-            if is_brace and last == "}" and found:
-                found[-1] = found[-1]._replace(end=piece.end())
-        elif not depth or not is_balanced:
-            if piece.group()[0] == "}" and found:
-                found[-1] = found[-1]._replace(end=piece.start() + 1)
+            depth += 1 if mark == "{" else -1
+            continue
+        if piece.group()[0] == "}":
+            closed = piece.start() + 1
+        if not depth or not is_balanced:
+            _end(found, closed)
             found.append(SectionSpan(piece[name], piece.start(name), piece.end(), piece.end()))
-        if name is not None or piece.end() - piece.start() == 1:
-            depth += (last == "{") - (last == "}")
+        depth += text[piece.end() - 1] == "{"
+    _end(found, closed)
     return None if is_balanced and depth else found
+
+
+def _end(found: list[SectionSpan], closed: int) -> None:
+    """Set the end of the last section to the offset after its last closing brace."""
+    if found and closed > found[-1].inside:
+        found[-1] = found[-1]._replace(end=closed)

@@ -48,7 +48,7 @@ class Context:
             of its decorator, or of the list in the decorator.
         given: the names of the attributes, keys or arguments that the same list already has.
         section: the completion context in a section; None outside of sections.
-        is_free: whether an item may begin at the offset: not behind a complete item.
+        is_free: whether an item may begin at the offset: not after a complete item.
     """
 
     kind: Kind
