@@ -102,6 +102,11 @@ def test_symbols_nest_in_graphs_whose_last_statement_has_an_error(nodes: str) ->
     assert_nested(outline(opened(text)), (0, 0), (text.count("\n") + 1, 0))
 
 
+def test_symbols_nest_if_a_broken_statement_looks_like_a_section() -> None:
+    text = "y = Op <tp = float[N], t =\nmetadata {float[2] {1, 2}, n = float[1] name {1}> (x)"
+    assert_nested(outline(opened(text)), (0, 0), (2, 0))
+
+
 def test_symbols_nest_in_texts_with_random_errors() -> None:
     generator = seeded()
     for _ in range(draws(100)):
