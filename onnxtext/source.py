@@ -14,6 +14,9 @@ from typing import Literal, NamedTuple
 STRING = r'"""[^"\\]*(?:(?:\\.|"(?!""))[^"\\]*)*"""|"[^"\\]*(?:\\.[^"\\]*)*"'
 """Matches a string literal; needs `re.DOTALL`. Try it before `COMMENT`: strings may contain `#`."""
 
+LINE_STRING = r'"""[^"\\]*(?:(?:\\.|"(?!""))[^"\\]*)*"""|"(?:[^"\\\n]|\\.)*"?'
+"""Matches a string literal in a text with errors: a `"` without a partner ends with its line."""
+
 COMMENT = r"#[^\n]*"
 
 STRING_OR_COMMENT = re.compile(f"({STRING}|{COMMENT})", re.DOTALL)

@@ -9,7 +9,6 @@ from typing import Any
 from onnxtext.ast.tensors_and_attributes import ExternalData, SparseTensor, Tensor
 from onnxtext.excerpt.html import MOST_OPEN
 from onnxtext.lsp.index.folds import find_folds
-from onnxtext.lsp.index.section_context import SECTION
 from onnxtext.lsp.index.symbols import Symbol
 from onnxtext.viewer.colored_lines import ColoredText
 from onnxtext.viewer.load_model import LoadedModel
@@ -54,21 +53,23 @@ def folds(loaded: LoadedModel, text: ColoredText) -> list[list[int]]:
     Lines are indices of `text.lines`. `folded` is 1 if the range is initially folded, else 0.
     """
     version = loaded.document.version
+    heads = (version.lines.line_of(span.at) for span in version.index.section_spans)
+    sections = {text.line(line) for line in heads}
     best: dict[int, int] = {}
     for start, end, _ in find_folds(version, [-1] * len(version.index.starts)):
         first, last = text.line(start), text.line(end)
         if last > first:
             best[first] = max(last, best.get(first, 0))
     return [
-        [first, last, int(_is_folded(text, first, last))] for first, last in sorted(best.items())
+        [first, last, int(_is_folded(text, first, last, is_section=first in sections))]
+        for first, last in sorted(best.items())
     ]
 
 
-def _is_folded(text: ColoredText, first: int, last: int) -> bool:
-    line = text.lines[first]
-    if SECTION.match(line) is not None:
+def _is_folded(text: ColoredText, first: int, last: int, *, is_section: bool) -> bool:
+    if is_section:
         return last - first > _LONG
-    return line.endswith("<") and last - first > MOST_OPEN
+    return text.lines[first].endswith("<") and last - first > MOST_OPEN
 
 
 def notes(loaded: LoadedModel, text: ColoredText) -> dict[int, str]:

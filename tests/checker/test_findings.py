@@ -397,7 +397,13 @@ def test_only_negative_unknown_ir_versions_are_errors(version: int, severity: st
 
 
 @pytest.mark.parametrize(
-    "layout", ["}\nquantization {", "} quantization {", "}\n  quantization\n{"]
+    "layout",
+    [
+        "}\nquantization {",
+        "} quantization {",
+        "}\n  quantization\n{",
+        '}\nmetadata { value x { k: """\nz\nquantization { z: [] }\n""" } } quantization # z\n{',
+    ],
 )
 def test_findings_in_a_section_are_placed_whatever_its_layout(layout: str) -> None:
     model = text("y = Relu (x)", rest='quantization { z: ["SCALE_TENSOR": "y"] }')
@@ -405,4 +411,14 @@ def test_findings_in_a_section_are_placed_whatever_its_layout(layout: str) -> No
     (finding,) = onnxtext.check(model)
     assert layout in model
     assert finding.span is not None
-    assert model[slice(*finding.span)] == "z"
+    start = model.rindex('z: ["SCALE_TENSOR')
+    assert finding.span == (start, start + 1)
+
+
+def test_a_finding_in_a_configuration_is_placed_in_its_section() -> None:
+    rest = 'configuration a {num_devices: 1, device: ["b"]} configuration a {num_devices: 1}'
+    model = text("y = Relu (x)", rest=rest, ir_version=11, opsets="24")
+    (finding,) = onnxtext.check(model)
+    assert finding.code == "device-config-name"
+    start = model.rindex("a {num_devices")
+    assert finding.span == (start, start + 1)

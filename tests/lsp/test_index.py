@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import random
+import re
 import time
 from pathlib import Path
 
@@ -24,9 +25,10 @@ from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.index.index import Index
 from onnxtext.lsp.index.operators import enumerated
 from onnxtext.lsp.index.plain_statements import match_plain
-from onnxtext.lsp.index.section_names import name_of, section_names, section_starts
+from onnxtext.lsp.index.section_names import name_of, section_names
 from onnxtext.lsp.index.statement_spans import SpanMapCache
 from onnxtext.source import Source
+from onnxtext.syntax.section_spans import section_spans
 from tests.lsp.documents import EXAMPLES, example, large
 
 NAMES = sorted(path.stem for path in EXAMPLES.glob("*.onnxtxt"))
@@ -38,13 +40,19 @@ def index_of(text: str, cache: SpanMapCache | None = None) -> Index:
 
 
 def test_a_brace_in_a_comment_begins_no_section() -> None:
-    assert list(section_starts("metadata # {", "metadata")) == []
-    assert list(section_starts("metadata # {\n# }\n{}", "metadata")) == [(0, 18)]
+    assert section_spans("metadata # {") == []
+    assert section_spans("metadata # {\n# }\n{}") == [("metadata", 0, 18, 19)]
+
+
+@pytest.mark.parametrize("unit", [" #", "#\n", "metadata # ", "metadata\n", "configuration a"])
+def test_sections_are_found_in_linear_time(unit: str) -> None:
+    begin = time.process_time()
+    assert section_spans("metadata" + unit * 50_000) == []
+    assert time.process_time() - begin < 1
 
 
 def test_patterns_take_linear_time() -> None:
     begin = time.process_time()
-    assert list(section_starts("metadata" + " #" * 50_000, "metadata")) == []
     assert match_plain("node", "y = Add (" + " " * 100_000 + "# x\nx)") is None
     assert time.process_time() - begin < 1
 
@@ -161,6 +169,66 @@ def test_a_graph_without_nodes_ends_at_its_bracket() -> None:
     assert index.scope_end(index.scopes[0]) == text.index(" #")
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "g () => () {} ⟦metadata {}⟧",
+        "g () => () {}⟦metadata\n# {\n{ node\ntraining { k: \"}\" } }⟧ # }",
+        "g () => () {}\r⟦order { }⟧⟦encoding{}⟧ ⟦resources none⟧ ⟦metadata {}⟧",
+        'g () => () {}⟦configuration "a {" {num_devices: 2, device: ["}"]}⟧ ⟦metadata {}⟧',
+        '@doc("""\nmetadata {\n""") g () => () {} # metadata {\n',
+        'g () => () {}\n  ⟦metadata { graph { k: """\norder { }\n""" } }⟧',
+        "metadata () => () { training = order (x) <a = training () => () {}> }",
+        "g () => () {\n  y = A (x\n  ⟦metadata {⟧\n    node",
+        'g () => () {\n  y = A <s = "abc> ()\n}\n⟦metadata {\n  graph { k: "order {" }\n}⟧\n',
+    ],
+)  # fmt: skip
+def test_sections_are_found_in_any_layout(text: str) -> None:
+    plain = text.replace("⟦", "").replace("⟧", "")
+    spans = section_spans(plain)
+    assert [plain[span.at : span.end] for span in spans] == re.findall("⟦(.*?)⟧", text, re.DOTALL)
+    assert all(plain[span.at : span.inside].startswith(span.keyword) for span in spans)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "g () ⟦⟧=> ⟦⟧() {}",
+        "<onnxtext: 1, opset_import: [21⟦⟧] ⟦⟧, ir_version: 10 ⟦⟧>⟦⟧ g () => () {}",
+        "g () => () { y = A <a ⟦⟧= 1 ⟦⟧, b = [1 ⟦⟧, 2], c: int ⟦⟧= 1> ⟦⟧(x ⟦⟧, y) }",
+        'g () => () { y = A (x) } metadata { node y { k: """\n⟦⟧k\n⟦⟧""" } }',
+        '@doc("""\n g () => () { y = ⟦⟧\n""") g () => () {}',
+    ],
+)  # fmt: skip
+def test_nothing_is_completed_where_no_item_begins(text: str) -> None:
+    index = index_of(text.replace("⟦⟧", ""))
+    places = [found.start() - 2 * number for number, found in enumerate(re.finditer("⟦⟧", text))]
+    contexts = [context_at(index, at) for at in places]
+    assert [each for each in contexts if each.kind != "nothing" and each.is_free] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("g () => () <⟦⟧> { }", "declaration"), ("g () => () { y = A (x) ⟦⟧", "body"),
+        ("g () => () { y = A (x) <a = 1> ⟦⟧}", "body"), ("g () => () { [l] ⟦⟧", "body"),
+        ("g () => () { y = A (x, ⟦⟧", "inputs"),
+        ("g () => () { y = A <a = [1, ⟦⟧", "attribute-value"),
+        ("g () => () { y = A <a = 1, ⟦⟧", "attribute"), ("<onnxtext: 1, ⟦⟧", "header"),
+        ('@doc("""\na\n""") g () => () { y = ⟦⟧', "operator"), ("y = A (x) ⟦⟧", "body"),
+        ("g () => () {} metadata { ⟦⟧", "section"), ("g () => () {}\n  metadata { ⟦⟧", "section"),
+    ],
+)  # fmt: skip
+def test_an_item_is_completed_where_it_begins(text: str, kind: str) -> None:
+    found = context_at(index_of(text.replace("⟦⟧", "")), text.index("⟦⟧"))
+    assert (found.kind, found.is_free) == (kind, True)
+
+
+def test_a_prefix_is_on_one_line() -> None:
+    index = index_of('g () => () {\r y = A (x, "a\rb')
+    assert "\r" not in context_at(index, len(index.source.text)).prefix
+
+
 def test_names_in_sections_refer_to_symbols() -> None:
     text = """\
 metadata {
@@ -174,7 +242,7 @@ metadata {
 }
 quantization { x: ["SCALE_TENSOR": "s"]  [a].then_branch.c: [] }
 """
-    found = section_names(text)
+    found = section_names(text, section_spans(text))
     for item in found:
         assert name_of(text[slice(*item.span)]) == item.name
     assert [item.name for item in found if item.is_label] == ["a"]

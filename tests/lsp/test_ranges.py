@@ -9,8 +9,11 @@ from typing import Any
 import pytest
 from lsprotocol import types as t
 
+from onnxtext.checker.engine.fix_edits import apply_edits
+from onnxtext.checker.engine.partial_parse import read_partial
+from onnxtext.lsp.features.formatting import statement_edits
 from onnxtext.lsp.features.hover import hover
-from onnxtext.source import Span
+from onnxtext.source import Source, Span
 from tests.lsp.test_reuse import URI, opened, outline, texts
 from tests.seeds import draws, seeded
 
@@ -41,6 +44,26 @@ def test_the_range_of_a_hover_contains_the_cursor(operator: str) -> None:
         if found is not None:
             assert found.range is not None
             assert found.range.start <= at <= found.range.end
+
+
+@pytest.mark.parametrize("string", ['"""\nmetadata { graph {\n"""', '"""\n@meta("a": "b")\n"""'])
+def test_there_is_no_hover_in_a_string_of_several_lines(string: str) -> None:
+    text = f"<onnxtext: 1>\n@doc({string})\ng (float x) => (float y) {{\n  y = A (x)\n}}\n"
+    document = opened(text)
+    lines = document.version.lines
+    for offset in range(text.index(string) + 1, text.index(string) + len(string)):
+        at = lines.range(Span(offset, offset)).start
+        assert hover(document, t.HoverParams(t.TextDocumentIdentifier(URI), at)) is None
+
+
+def test_a_section_contains_the_symbols_of_its_graphs() -> None:
+    training = "training { initialization: w () => (float t) { t = A () } }"
+    text = f"g () => () {{ }} {training} order {{ }}"
+    roots = outline(opened(text))
+    assert [symbol["name"] for symbol in roots] == ["g", "training", "order"]
+    assert [symbol["name"] for symbol in roots[1]["children"]] == ["w"]
+    start, end = roots[1]["range"]["start"], roots[1]["range"]["end"]
+    assert text[start["character"] : end["character"]] == training
 
 
 def place(position: Any) -> tuple[int, int]:
@@ -79,6 +102,11 @@ def test_symbols_nest_in_graphs_whose_last_statement_has_an_error(nodes: str) ->
     assert_nested(outline(opened(text)), (0, 0), (text.count("\n") + 1, 0))
 
 
+def test_symbols_nest_if_a_broken_statement_looks_like_a_section() -> None:
+    text = "y = Op <tp = float[N], t =\nmetadata {float[2] {1, 2}, n = float[1] name {1}> (x)"
+    assert_nested(outline(opened(text)), (0, 0), (2, 0))
+
+
 def test_symbols_nest_in_texts_with_random_errors() -> None:
     generator = seeded()
     for _ in range(draws(100)):
@@ -88,3 +116,20 @@ def test_symbols_nest_in_texts_with_random_errors() -> None:
             parts[at : at + generator.randint(0, 3)] = generator.sample(INSERTED, 1)
         text = "".join(parts)
         assert_nested(outline(opened(text)), (0, 0), (text.count("\n") + 1, 0))
+
+
+def test_formatting_a_range_keeps_the_outputs_that_a_recovery_takes() -> None:
+    text = """\
+{before} g (float[3] x) => (float[1, 3] y) {declared} {{
+      {nodes} axes = Constant <value = int64[1] {{0}}> ()
+      float[1, 3] u= Unsqueeze (x, axes)
+      d, m = Dropout (u)
+      y = Relu (d)
+    }}
+    quantization {{
+m: ["SCALE_TENSOR": "u"] }}
+"""
+    version = opened(text).version
+    edits = statement_edits(version, Span(0, len(text)))
+    root, errors = read_partial(Source(apply_edits(text, edits)))
+    assert (root, len(errors)) == (version.root, len(version.syntax))

@@ -190,6 +190,18 @@ def test_tokens_of_a_range_equal_those_of_the_text_after_a_guessed_comma() -> No
     assert found == semantic_tokens.encode(document.version, wanted)
 
 
+def test_tokens_of_every_range_are_those_of_the_text() -> None:
+    document = opened(
+        "y = Op <\n  gs = [a () => () {}, b (x) => () { z = A (x) }],\n  k = 1,\n> (x)"
+    )
+    size = len(document.version.text)
+    every = sorted(set(semantic_tokens.tokens(document.version, Span(0, size))))
+    for start in range(size):
+        for end in (start + 1, start + 20, size):
+            found = sorted(set(semantic_tokens.tokens(document.version, Span(start, end))))
+            assert found == [token for token in every if start <= token[0] < end]
+
+
 def test_tokens_do_not_overlap_behind_an_unclosed_list() -> None:
     document = opened("""\
 g (float x) => (float y) { y = Relu (x) }

@@ -10,7 +10,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from itertools import islice, takewhile
+from typing import Any
 
 from onnxtext.ast.model import (
     Annotation,
@@ -26,6 +28,7 @@ from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Place
 from onnxtext.source import Source, Span
 from onnxtext.syntax.grammar.lexer import Token, load_lexer
+from onnxtext.syntax.section_spans import SectionSpan, section_spans
 from onnxtext.syntax.span_map import NODE_PARTS, SpanMap, map_spans
 
 _ELEMENT = re.compile(r"[-+]?\w+")
@@ -51,7 +54,6 @@ class TextPlaces:
         self._subject = subject
         self._located: dict[tuple[int, str], SpanMap | None] = {}
         self._entries: dict[int, dict[str, tuple[list[Token], list[list[Token]]]]] = {}
-        self._sections: dict[str, list[int]] = {}
         self._whole_headers: dict[int, Span | None] = {}
         self._names: dict[int, Span] = {}
         self._parameters: dict[int, list[Span]] = {}
@@ -250,6 +252,10 @@ class TextPlaces:
         tokens = islice(self._tokens(start), _MOST_TOKENS)
         return list(takewhile(lambda token: token.at < end, tokens))
 
+    @cached_property
+    def _sections(self) -> list[SectionSpan]:
+        return section_spans(self._source.text)
+
     def _section(self, item: object, part: tuple[str | int, ...]) -> Span:
         """Return the span of a place in a section.
 
@@ -258,36 +264,35 @@ class TextPlaces:
         keywords = {"Annotation": "quantization", "Configuration": "configuration"}
         keyword = keywords.get(type(item).__name__, "training")
         text = self._source.text
-        starts = self._sections.get(keyword)
-        if starts is None:
-            found = re.finditer(rf"(?:^|\}})[ \t]*({keyword})\b", text, re.MULTILINE)
-            starts = self._sections[keyword] = [match.start(1) for match in found]
-        if not starts:
+        sections = [span for span in self._sections if span.keyword == keyword]
+        if not sections:
             main = self._subject.main
             return self._token_span(max(main.owner.at, 0) if main is not None else 0)
-        at = starts[-1]
-        name = ""
+        model, name = self._subject.model, ""
+        entries: list[Any] = [*model.training, *model.configurations] if model is not None else []
+        same = [entry for entry in entries if type(entry) is type(item)]
+        index = next((i for i, one in enumerate(same) if one is item), 0)
+        section = sections[min(index, len(sections) - 1)]
         match item:
             case Annotation():
-                name = item.tensor_name
+                section, name = sections[-1], item.tensor_name
             case Configuration():
-                at, name = starts[0], item.name
+                name = item.name
             case Training():
-                model = self._subject.model
-                entries = model.training if model is not None else []
-                index = next((i for i, one in enumerate(entries) if one is item), 0)
-                at = starts[min(index, len(starts) - 1)]
+                at = section.at
                 for step in part:
                     if isinstance(step, str):
                         at = max(text.find(step, at), at)
                 return self._token_span(at)
+        start = section.at if keyword == "configuration" else section.inside
         self.budget -= 1
         if self.budget > 0 and name:
             for spelled in (json.dumps(name, ensure_ascii=False), name):
-                where = re.compile(rf"(?<![\w\"]){re.escape(spelled)}(?![\w\"])").search(text, at)
+                pattern = re.compile(rf"(?<![\w\"]){re.escape(spelled)}(?![\w\"])")
+                where = pattern.search(text, start, section.end)
                 if where is not None:
                     return Span(where.start(), where.end())
-        return self._token_span(at)
+        return self._token_span(section.at)
 
 
 def _first_part(statement: SpanMap, *paths: Sequence[str | int]) -> Span:

@@ -15,7 +15,7 @@ from onnxtext.checker.context.scopes import Opsets, Scope
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.lsp.features.section_completion import argument_items, section_items
 from onnxtext.lsp.features.signature_help import newest_opsets, target_of
-from onnxtext.lsp.features.snippets import escaped, name_alone
+from onnxtext.lsp.features.snippets import escaped, following_text, name_alone
 from onnxtext.lsp.index.available_operators import schemas_of
 from onnxtext.lsp.index.completion_context import Context, context_at
 from onnxtext.lsp.index.document import Document
@@ -30,11 +30,11 @@ from onnxtext.lsp.index.operators import (
     signature_text,
 )
 from onnxtext.lsp.index.positions import LineIndex
-from onnxtext.lsp.index.section_context import SECTIONS
 from onnxtext.lsp.index.symbols import parameter_names
 from onnxtext.lsp.server.message_validation import data_field
 from onnxtext.printer.strings import quoted, value_name, word
 from onnxtext.syntax.actions.headers import FUNCTION_KEYS, MODEL_KEYS
+from onnxtext.syntax.section_spans import SECTIONS
 from onnxtext.tensor.elements import ELEMENTS
 
 if TYPE_CHECKING:
@@ -121,10 +121,12 @@ class _Maker:
         self.offset = offset
         self.snippets = snippets
         self.range = self.lines.range(context.span)
-        self.following = document.version.text[offset : offset + 200].partition("\n")[0].lstrip()
+        self.following = following_text(document.version.text, offset)
 
     def items(self) -> Iterator[t.CompletionItem]:
         """Yield all completions, the likeliest first."""
+        if not self.context.is_free:
+            return
         match self.context.kind:
             case "operator":
                 yield from self._operators()

@@ -111,8 +111,10 @@ def statement_edits(version: DocumentVersion, span: Span) -> list[Edit]:
     """Return the edits that format the one-line nodes in a range of lines.
 
     This is for texts with syntax errors: nodes with errors are skipped. Indentation and comments do
-    not change.
+    not change. Return [] if the edits would change the partial syntax tree: the recovery from an
+    error may take a part of the next statement.
     """
+    from onnxtext.checker.engine.fix_edits import apply_edits
     from onnxtext.format.format_in_full import write_document
 
     text = version.source.text
@@ -131,7 +133,10 @@ def statement_edits(version: DocumentVersion, span: Span) -> list[Edit]:
         _, made, *rest = write_document(f"g () => () {{ {bare} }}").split("\n")
         if len(rest) == 2 and made.strip() != bare:
             edits.append(Edit(place, made.strip()))
-    return edits
+    if not edits:
+        return edits
+    root, errors = read_partial(Source(apply_edits(text, edits), version.source.name))
+    return edits if root == version.root and len(errors) == len(version.syntax) else []
 
 
 def _whole_lines(text: str, span: Span) -> Span:

@@ -106,7 +106,7 @@ class _SectionItems:
             if key not in given:
                 spelled = f"{word(key)}: above"
                 yield self.item(spelled, _PROPERTY, detail="as in the block above", order="1")
-        for number, (key, values) in enumerate(_by_frequency(metadata_entries(self.text))):
+        for number, (key, values) in enumerate(_by_frequency(metadata_entries(self.index))):
             if key not in given:
                 yield self.item(
                     key,
@@ -131,7 +131,7 @@ class _SectionItems:
         key = self.section.key
         if key in self.section.above:
             yield self.item("above", _KEYWORD, detail=_short(self.section.above[key]), order="0")
-        found = metadata_entries(self.text).get(key, Counter())
+        found = metadata_entries(self.index).get(key, Counter())
         for number, (value, count) in enumerate(found.most_common(_MOST_VALUES)):
             if value and len(value) <= _LONGEST_VALUE:
                 detail = f"{count} in this text"
@@ -248,7 +248,7 @@ def argument_items(
         item: a function that makes a completion item, such as `completion._Maker._item`.
     """
     if context.attribute == "meta":
-        for number, (key, _) in enumerate(_by_frequency(metadata_entries(document.version.text))):
+        for number, (key, _) in enumerate(_by_frequency(metadata_entries(document.version.index))):
             snippet = f'{escaped(quoted(key))}: "$1"'
             yield item(key, _PROPERTY, text=quoted(key), snippet=snippet, order=f"{number:05}")
         return

@@ -22,7 +22,7 @@ def name_alone(written: str, following: str) -> str | None:
 
     Args:
         written: the text or snippet of the completion.
-        following: the text between the cursor and the end of its line.
+        following: the result of `following_text`.
     """
     name = _NAME.match(written)
     added = "" if name is None else written[name.end() :].strip()[:1]
@@ -30,3 +30,13 @@ def name_alone(written: str, following: str) -> str | None:
         return None
     known = added == "$" or any({added, following[0]} <= marks for marks in _ALTERNATIVES)
     return name.group() if known else None
+
+
+def following_text(text: str, offset: int) -> str:
+    """Return the rest of the line after an offset; if it is blank, a next line that continues it.
+
+    The result has no leading blanks and at most 200 characters.
+    """
+    rest = text[offset : offset + 200]
+    line = rest.partition("\n")[0].lstrip()
+    return line or (rest.lstrip() if rest.lstrip()[:1] in ("(", "<", "=") else "")

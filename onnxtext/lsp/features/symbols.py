@@ -17,7 +17,6 @@ from onnxtext.checker.context.scopes import Scope
 from onnxtext.lsp.index.document import Document, DocumentVersion
 from onnxtext.lsp.index.missing_positions import broken_statement_end
 from onnxtext.lsp.index.plain_statements import match_plain
-from onnxtext.lsp.index.section_context import SECTION
 from onnxtext.lsp.index.statement_spans import hull
 from onnxtext.lsp.index.symbols import Occurrence, Statement
 from onnxtext.source import Span
@@ -45,9 +44,7 @@ async def outline(document: Document, params: t.DocumentSymbolParams) -> orjson.
     column, _ = document.columns.take("symbols", made.index)
     await document.columns.fill("symbols", made.index, column, made.row)
     made.place(column)
-    roots = [made.scope(scope)[0] for scope in made.index.scopes if scope.parent is None]
-    roots += made.sections()
-    return orjson.Fragment(f"[{','.join(roots)}]".encode())
+    return orjson.Fragment(f"[{','.join(made.roots())}]".encode())
 
 
 class _Outline:
@@ -107,21 +104,24 @@ class _Outline:
                 placed = _later_lines(placed, line)
             by_scope.setdefault(id(statement.scope), []).append((statement, placed))
 
-    def sections(self) -> list[str]:
-        """Return the symbols of the sections at the end of the text, as JSON."""
-        found = []
-        before = [scope for scope in self.index.scopes if scope.kind in ("main", "function")]
-        at = max([0, *(self.index.scope_end(scope) for scope in before)])
-        while (head := SECTION.search(self.text, at)) is not None:
-            at = self.lines.line_end(self.lines.line_of(head.start()))
-            line = self.text[head.start() : at]
-            closing = self.text.find("\n}", at)
-            if line.count("{") > line.count("}") and closing >= 0:
-                at = closing + 2
-            whole, name = Span(head.start(), at), Span(*head.span())
+    def roots(self) -> list[str]:
+        """Return the symbols of the outermost graphs, functions and sections, as JSON.
+
+        A section contains its graphs.
+        """
+        made = [self.scope(scope) for scope in self.index.scopes if scope.parent is None]
+        sections = []
+        for section in self.index.section_spans:
+            whole = Span(section.at, section.end)
+            name = Span(section.at, section.at + len(section.keyword))
+            inner = [graph for graph in made if section.at <= graph[1].start < section.end]
+            made = [graph for graph in made if graph not in inner]
+            for _, span in inner:
+                whole = hull(whole, span)
+            ranges, children = (self._range(whole), self._range(name)), [row for row, _ in inner]
             kind = t.SymbolKind.Namespace
-            found.append(_symbol(head[0], kind, "section", self._range(whole), self._range(name)))
-        return found
+            sections.append(_symbol(section.keyword, kind, "section", *ranges, children))
+        return [row for row, _ in made] + sections
 
     def scope(self, scope: Scope, depth: int = 0) -> tuple[str, Span]:
         """Return the symbol of a graph or function and its statements as JSON, and its span."""

@@ -26,7 +26,7 @@ Kind = Literal[
 
 _OPENING = ("(", "[", "{", "<")
 _CLOSING = {")": "(", "]": "[", "}": "{", ">": "<"}
-_WORD = re.compile(r'(?:b?"(?:[^"\\\n]|\\.)*|[A-Za-z_][A-Za-z0-9_]*)\Z')
+_WORD = re.compile(r'(?:b?"(?:[^"\\\n\r]|\\.)*|[A-Za-z_][A-Za-z0-9_]*)\Z')
 _COMMENT = re.compile(r'^[^"#]*(?:"(?:[^"\\\n]|\\.)*"[^"#]*)*#')
 _ESCAPE = re.compile(r"\\.")
 _MOST_CHARACTERS = 200_000
@@ -48,6 +48,7 @@ class Context:
             of its decorator, or of the list in the decorator.
         given: the names of the attributes, keys or arguments that the same list already has.
         section: the completion context in a section; None outside of sections.
+        is_free: whether an item may begin at the offset: not after a complete item.
     """
 
     kind: Kind
@@ -60,12 +61,16 @@ class Context:
     attribute: str = ""
     given: list[str] = field(default_factory=list)
     section: SectionContext | None = None
+    is_free: bool = True
 
 
 def context_at(index: Index, offset: int) -> Context:
     """Return the completion context at an offset. The kind `nothing` means no completions."""
     text = index.source.text
-    line = text.rfind("\n", 0, offset) + 1
+    block = index.text_blocks.before(offset)
+    if offset < block.end:
+        return Context("nothing", "", Span(offset, offset))
+    line = max(text.rfind("\n", 0, offset) + 1, block.end)
     before = _ESCAPE.sub("__", text[line:offset])
     if _COMMENT.match(before):
         return Context("nothing", "", Span(offset, offset))
@@ -79,7 +84,7 @@ def context_at(index: Index, offset: int) -> Context:
         return Context("nothing", "", Span(offset, offset))
     prefix = "" if word is None else text[line + word.start() : offset]
     start = offset - len(prefix)
-    section = section_context(text, start)
+    section = section_context(index, start)
     if section is not None:
         return Context("section", prefix, Span(start, offset), section=section)
     begin = _reading_start(index, start)
@@ -160,6 +165,7 @@ class _Reader:
             elif outer != "<" and self._operator_before(bracket):
                 self.context.kind = "inputs"
                 self.context.number = self._commas(bracket)
+                self.context.is_free = self.tokens[-1] in ("(", ",")
             else:
                 self.context.kind = "declaration"
                 self._type_or_name(bracket)
@@ -184,12 +190,14 @@ class _Reader:
         if outer >= 0 and self.tokens[outer] == "<" and before in ("=", ":"):
             self._angles(outer, upto=bracket)
             self.context.number = self._commas(bracket)
+            self.context.is_free = self.tokens[-1] in ("[", ",")
         elif outer >= 0 and self.tokens[outer].startswith("@") and before == ":":
             self._arguments(bracket, name_of(self.tokens[bracket - 2]))
 
     def _angles(self, bracket: int, upto: int | None = None) -> None:
         """Set the context in `<…>`: attributes of a node, a header, or values of a graph."""
         context = self.context
+        context.is_free = self.tokens[-1] in ("<", ",", "=", ":")
         items = self._items(bracket, upto)
         last = items[-1]
         if self._operator_before(bracket) or self._call_before(bracket):
@@ -202,7 +210,7 @@ class _Reader:
             else:
                 context.kind = "attribute"
         elif self._arrow_before(bracket):
-            context.kind = "declaration"
+            context.kind, context.is_free = "declaration", True
             self._type_or_name(bracket)
         else:
             context.given = [str(item[0]) for item in items if item]
@@ -295,9 +303,22 @@ class _Reader:
             self._take_outputs(index)
             self.context.kind = "operator"
         elif bracket >= 0 or not self._closed_body():
-            self.context.kind = "body" if not words else "nothing"
+            self.context.kind = "body" if self._ends_statement(bracket) else "nothing"
         else:
             self.context.kind = "top"
+
+    def _ends_statement(self, bracket: int) -> bool:
+        """Whether a statement or one of its outputs may begin after the tokens."""
+        last = len(self.tokens) - 1
+        if last < 0 or self.tokens[last] not in (")", ">"):
+            return last < 0 or self.tokens[last] in ("{", "}", "]", ",")
+        opening = self.closed.get(last, -1)
+        if self.tokens[last] == ">" and self._operator_before(opening):
+            return False  # the inputs follow
+        if bracket >= 0 or (opening >= 0 and self.tokens[opening].startswith("@")):
+            return True
+        # Outside of braces, a header or the head of a graph may end here.
+        return self._operator_before(opening) or self._call_before(opening)
 
     def _closed_body(self) -> bool:
         """Whether the tokens end at the top level, after the body of a graph or function."""

@@ -28,7 +28,7 @@ from onnxtext.checker.engine.finding_positions import TextPlaces
 from onnxtext.lsp.index.available_operators import schemas_of
 from onnxtext.lsp.index.missing_positions import find_end, find_heads, limit_statements
 from onnxtext.lsp.index.plain_statements import match_plain
-from onnxtext.lsp.index.resolve_section_names import node_labels, section_scope, value_strings
+from onnxtext.lsp.index.resolve_section_names import section_occurrences, value_strings
 from onnxtext.lsp.index.section_names import SectionName, section_names
 from onnxtext.lsp.index.statement_spans import LocatedSpans, SpanMapCache
 from onnxtext.lsp.index.symbols import (
@@ -40,7 +40,9 @@ from onnxtext.lsp.index.symbols import (
     Symbol,
     parameter_names,
 )
+from onnxtext.lsp.index.text_blocks import TextBlocks
 from onnxtext.source import Source, Span
+from onnxtext.syntax.section_spans import SectionSpan, section_spans
 
 
 class Index:
@@ -112,8 +114,8 @@ class Index:
                 self._add_value(number, statement.item.name, found)
         for span, (scope, name) in self.value_strings.items():
             self._add_value(self.number(scope), name, Occurrence("use", None, known=span))
-        for section in self.sections:
-            self._section(section)
+        for key, name, found in section_occurrences(self, self._symbols):
+            self._add(key, name, found)
         return self._symbols
 
     @cached_property
@@ -217,36 +219,20 @@ class Index:
         if occurrence.role == "definition":
             symbol.defined = True
 
-    def _section(self, name: SectionName) -> None:
-        """Add a use of a name in a section."""
-        scope = section_scope(self, name)
-        if scope is None:
-            return
-        known = Occurrence("use", None, known=name.span)
-        if name.function is not None:
-            self._add(("function", 0, name.function), name.name, known)
-        elif name.is_label:
-            self._label(scope, name.name, known)
-        elif name.name in scope.position or ("value", self.number(scope), name.name) in (
-            self._symbols
-        ):
-            self._add_value(self.number(scope), name.name, known)
-
-    def _label(self, scope: Scope, name: str, use: Occurrence) -> None:
-        """Add a use of a node's label; before the first use, also the definition of the label."""
-        key: Key = ("label", self.number(scope), name)
-        if key not in self._symbols:
-            at = node_labels(self, scope).get(name)
-            if at is None:
-                return
-            labeled = self.statement_of(scope.nodes[at])
-            self._add(key, name, Occurrence("definition", labeled, (("label", "name"),)))
-        self._add(key, name, use)
-
     @cached_property
     def sections(self) -> list[SectionName]:
         """The names in the sections at the end of the text."""
-        return section_names(self.source.text) if self.model is not None else []
+        return section_names(self.source.text, self.section_spans) if self.model is not None else []
+
+    @cached_property
+    def text_blocks(self) -> TextBlocks:
+        """The strings of several lines."""
+        return TextBlocks(self.source.text)
+
+    @cached_property
+    def section_spans(self) -> list[SectionSpan]:
+        """The positions of the sections at the end of the text."""
+        return section_spans(self.source.text)
 
     def original(self, item: Any) -> Any:
         """Return the item of the syntax tree for an item of a scope: its original or itself."""
@@ -341,9 +327,18 @@ class Index:
         return None
 
     def statements_in(self, start: int, end: int) -> list[Statement]:
-        """Return the last statement before `start`, and all that begin in [start, end)."""
+        """Return the statements that begin in [start, end), after those that may contain `start`.
+
+        These are the last statement before `start`, and the statements whose graphs contain it.
+        """
         first = max(bisect_left(self.starts, start) - 1, 0)
-        return self.statements[first : bisect_left(self.starts, end)]
+        found = self.statements[first : bisect_left(self.starts, end)]
+        while found and found[0].scope.holder is not None:
+            holder = self.statement_of(found[0].scope.holder)
+            if holder is None or holder.at >= found[0].at:
+                break
+            found.insert(0, holder)
+        return found
 
     def inputs(self, scope: Scope) -> frozenset[str]:
         """Return the names of the inputs of a graph or function."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from onnxtext.lsp.index.index import Index
 from onnxtext.lsp.index.section_context import (
-    SECTIONS,
     SectionContext,
     metadata_entries,
     section_context,
@@ -97,7 +96,10 @@ _ABOVE = "The value of the same key in the block directly above."
 def explanation_at(index: Index, offset: int) -> tuple[str, Span] | None:
     """Return the documentation of the word at an offset, and its span; None for other words."""
     text = index.source.text
-    start = text.rfind("\n", 0, offset) + 1
+    block = index.text_blocks.before(offset)
+    if offset < block.end:
+        return None
+    start = max(text.rfind("\n", 0, offset) + 1, block.end)
     end = text.find("\n", offset)
     line = load_lexer().tokens(text, start, len(text) if end < 0 else end)
     token = next((each for each in line if each.at <= offset <= each.end), None)
@@ -112,11 +114,11 @@ def _explain(index: Index, token: Token) -> str | None:
     text = index.source.text
     if token.startswith("@") and token.endswith("("):
         return WORDS.get(token[1:-1].strip())
-    if token in SECTIONS and (token.at == 0 or text[token.at - 1] == "\n"):
+    if any(span.at == token.at for span in index.section_spans):
         return _SECTIONS[token]
-    section = section_context(text, token.at)
+    section = section_context(index, token.at)
     if section is not None:
-        return _in_section(text, section, token)
+        return _in_section(index, section, token)
     arguments = ARGUMENTS.get(_decorator_before(text, token.at), {})
     if token in arguments:
         return arguments[token]
@@ -125,15 +127,16 @@ def _explain(index: Index, token: Token) -> str | None:
     return None
 
 
-def _in_section(text: str, section: SectionContext, token: Token) -> str | None:
+def _in_section(index: Index, section: SectionContext, token: Token) -> str | None:
     name = name_of(token)
+    text = index.source.text
     is_key = text[token.end :].lstrip(" \t").startswith(":")
     if section.kind == "block" and not is_key:
         return _BLOCKS.get(str(token))
     if section.section != "metadata":
         return _KEYS.get(name) if is_key else None
     if section.kind in ("block", "key") and is_key:
-        found = metadata_entries(text).get(name)
+        found = metadata_entries(index).get(name)
         count = 0 if found is None else found.total()
         return f"A key of `metadata_props`; {count} in this text."
     if section.kind == "value" and token == "above":

@@ -20,7 +20,7 @@ from onnxtext.syntax.grammar.lexer import load_lexer
 
 if TYPE_CHECKING:
     from onnxtext.lsp.index.index import Index
-    from onnxtext.lsp.index.symbols import Key
+    from onnxtext.lsp.index.symbols import Key, Statement
 
 _LONGEST_HEAD = 10_000
 """Maximum number of characters to read of a function's head."""
@@ -40,8 +40,8 @@ def find_end(index: Index, scope: Scope) -> int:
     groups: tuple[Sequence[Node | ValueInfo], ...]
     groups = (scope.inputs, scope.outputs, scope.infos, scope.initializers, scope.nodes)
     for item in (group[-1] for group in groups if group):
-        located = index.located_item(item)
-        end = item.at if located is None else located.span.end
+        statement = index.statement_of(item)
+        end = item.at if statement is None else _statement_end(index, statement)
         if end > at:
             at, in_body = end, isinstance(item, Node)
     limit = max(_limit_of(index, scope), at)
@@ -55,6 +55,13 @@ def find_end(index: Index, scope: Scope) -> int:
         if depth <= 0 and token == "}":
             return at
     return limit
+
+
+def _statement_end(index: Index, statement: Statement) -> int:
+    located = index.located(statement)
+    if located is not None:
+        return located.span.end
+    return statement.at + broken_statement_end(index.chunk(statement))
 
 
 def broken_statement_end(chunk: str) -> int:
@@ -87,7 +94,7 @@ def _limit_of(index: Index, scope: Scope) -> int:
             return statement.limit if located is None else located.span.end
     at = scope.original.at
     starts = [other.original.at for other in index.scopes if other.holder is None]
-    starts += [name.at for name in index.sections[:1]]
+    starts += [section.at for section in index.section_spans[:1]]
     return min([start for start in starts if start > at], default=len(index.source.text))
 
 
@@ -116,10 +123,7 @@ def limit_statements(index: Index) -> None:
     """Set `Statement.limit`, the last possible end, of each statement."""
     starts = index.starts
     others = {scope.original.at for scope in index.scopes if scope.original.at >= 0}
-    others |= {section.at for section in index.sections[:1]}
-    resources = index.source.text.find("\nresources ")
-    if resources >= 0:
-        others.add(resources + 1)
+    others |= {section.at for section in index.section_spans[:1]}
     ordered = sorted([*starts, *others])
     ordered.append(len(index.source.text))
     following = 0

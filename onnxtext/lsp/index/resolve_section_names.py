@@ -6,12 +6,13 @@ The decorators are `@value_info`, `@initializers`, `@device` and `@set`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from onnxtext.ast.list_order import ORDERS
 from onnxtext.checker.context.scopes import Scope
-from onnxtext.lsp.index.section_names import SectionName, name_of, section_starts
+from onnxtext.lsp.index.section_names import SectionName, name_of
+from onnxtext.lsp.index.symbols import Key, Occurrence, Symbol
 from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import load_lexer
 
@@ -63,6 +64,37 @@ def node_labels(index: Index, scope: Scope) -> dict[str, int]:
     return known
 
 
+def section_occurrences(
+    index: Index, known: Mapping[Key, Symbol]
+) -> Iterator[tuple[Key, str, Occurrence]]:
+    """Yield (key of the symbol, name, occurrence) of each name in a section.
+
+    Before the first use of a node's label, also yield the definition of the label.
+
+    Args:
+        index: the index of the document.
+        known: the symbols so far, which the caller extends.
+    """
+    for name in index.sections:
+        scope = section_scope(index, name)
+        if scope is None:
+            continue
+        use = Occurrence("use", None, known=name.span)
+        if name.function is not None:
+            yield ("function", 0, name.function), name.name, use
+            continue
+        key: Key = ("label" if name.is_label else "value", index.number(scope), name.name)
+        if name.is_label:
+            at = node_labels(index, scope).get(name.name)
+            if key not in known and at is not None:
+                labeled = index.statement_of(scope.nodes[at])
+                yield key, name.name, Occurrence("definition", labeled, (("label", "name"),))
+            if at is not None:
+                yield key, name.name, use
+        elif name.name in scope.position or key in known:
+            yield key, name.name, use
+
+
 def value_strings(index: Index) -> dict[Span, tuple[Scope, str]]:
     """Find the strings in decorators that name values; return (graph, name) of each, by span.
 
@@ -88,9 +120,9 @@ def listed_values(index: Index, scope: Scope) -> Iterator[tuple[str, Span]]:
     text = index.source.text
     yield from _listed(text, _decorators_start(index, scope), index.name_span(graph).start)
     if index.model is not None and index.model.has_order and graph is index.model.graph:
-        for _, start in section_starts(text, "order"):
-            if start > graph.at:
-                yield from _listed(text, start, len(text))
+        for section in index.section_spans:
+            if section.keyword == "order" and section.at > graph.at:
+                yield from _listed(text, section.inside, section.end)
                 break
 
 

@@ -6,31 +6,21 @@ The syntax tree has no positions of these names, so they are found from the toke
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
 from onnxtext.ast.paths import PathStep
 from onnxtext.checker.context.checked_model import FunctionKey, plain_domain
-from onnxtext.source import COMMENT, STRING, Span
+from onnxtext.source import Span
 from onnxtext.syntax.actions.sections import BLOCKS
 from onnxtext.syntax.actions.semantic_error import SemanticError
 from onnxtext.syntax.actions.strings import byte_string, escaped, plain, triple
 from onnxtext.syntax.grammar.lexer import Lexer, Token, load_lexer
+from onnxtext.syntax.section_spans import SectionSpan
 
 _SECTIONS = ("metadata", "quantization", "training")
-_BLANKS = rf"(?:\s|{COMMENT}\n)*"
-"""Matches blanks and comments in one way only, so that a failure takes linear time."""
-_SECTION = re.compile(
-    rf"{STRING}|{COMMENT}|(?:^|\}})[^\S\n]*(metadata|quantization|training|order)"
-    rf"{_BLANKS}\{{",
-    re.DOTALL | re.MULTILINE,
-)
-"""Matches a string, a comment, or the keyword and brace of a section at the start of a line or
-after a brace."""
-_BRACE = re.compile(rf"{_BLANKS}\{{")
 _MOST_TOKENS = 200_000
 """Maximum number of tokens of a section, and of a list of pairs, to read."""
 
@@ -66,31 +56,15 @@ class SectionName:
     is_parameter: bool = False
 
 
-def section_starts(text: str, *words: str) -> Iterator[tuple[int, int]]:
-    """Yield (offset of the keyword, offset after the brace) of sections with some keywords."""
-    # Searching words is much faster than the regular expression; most texts have none.
-    if any(_has_word_and_brace(text, word) for word in words):
-        for found in _SECTION.finditer(text):
-            if found[1] in words:
-                yield found.start(1), found.end()
-
-
-def _has_word_and_brace(text: str, word: str) -> bool:
-    at = text.find(word)
-    while at >= 0:
-        if _BRACE.match(text, at + len(word)) is not None:
-            return True
-        at = text.find(word, at + 1)
-    return False
-
-
-def section_names(text: str) -> list[SectionName]:
-    """Return the names in all sections of a text that refer to values, nodes and functions."""
+def section_names(text: str, sections: Iterable[SectionSpan]) -> list[SectionName]:
+    """Return the names in the sections of a text that refer to values, nodes and functions."""
     found: list[SectionName] = []
     trainings = 0
-    for at, _ in section_starts(text, *_SECTIONS):
-        reader = _Reader(text, at)
-        if text.startswith("training", at):
+    for section in sections:
+        if section.keyword not in _SECTIONS:
+            continue
+        reader = _Reader(text, section.at)
+        if section.keyword == "training":
             reader.read_training(trainings)
             trainings += 1
         else:

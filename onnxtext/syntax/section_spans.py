@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Find the sections at the end of a text (SPEC 13): the syntax tree does not store their positions.
+
+The text may have syntax errors.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from onnxtext.source import COMMENT, LINE_STRING, STRING
+
+SECTIONS = (
+    "metadata",
+    "quantization",
+    "training",
+    "configuration",
+    "order",
+    "encoding",
+    "resources",
+)
+
+_GAP = rf"(?:\s|{COMMENT}\n)*"
+"""Matches blanks and comments in one way only, so that a failure takes linear time."""
+_HEAD = (
+    rf"(?P<word>metadata|quantization|training|order|encoding|resources)\b{_GAP}(?:\{{|none\b)"
+    rf"|(?P<named>configuration)\b{_GAP}(?:b?(?:{STRING})|\w+){_GAP}\{{"
+)
+
+
+def _pieces(string: str, before_head: str) -> re.Pattern[str]:
+    return re.compile(
+        rf"{string}|{COMMENT}|{before_head}(?:{_HEAD})|(?P<mark>[{{}}\"])", re.DOTALL | re.MULTILINE
+    )
+
+
+_BALANCED = _pieces(STRING, r"\b")
+_BROKEN = _pieces(LINE_STRING, r"(?:^|\}|\bnone\b)[^\S\n]*")
+_MAY_BE_HEAD = re.compile(rf"(?:{'|'.join(SECTIONS)})(?:\s*[{{#]|\s+none\b)|configuration\s*[\w\"]")
+
+
+class SectionSpan(NamedTuple):
+    """The position of a section.
+
+    Attributes:
+        keyword: its keyword, such as `metadata`.
+        at: the offset of the keyword.
+        inside: the offset after its opening brace, or after `none`.
+        end: the offset after its closing brace; after its last brace if the text has an error.
+    """
+
+    keyword: str
+    at: int
+    inside: int
+    end: int
+
+
+def section_spans(text: str) -> list[SectionSpan]:
+    """Return the sections of a text, in their order.
+
+    In a text whose braces do not match, a section begins at the start of a line or after a brace.
+    """
+    # Searching words is much faster than the regular expression; most texts have no section.
+    if not any(word in text for word in SECTIONS) or not _MAY_BE_HEAD.search(text):
+        return []
+    found = _read(text, _BALANCED, is_balanced=True)
+    return _read(text, _BROKEN, is_balanced=False) or [] if found is None else found
+
+
+def _read(text: str, pieces: re.Pattern[str], *, is_balanced: bool) -> list[SectionSpan] | None:
+    """Return the sections of a text.
+
+    If `is_balanced`, sections begin outside of braces; None for a text whose braces do not match.
+    """
+    found: list[SectionSpan] = []
+    depth, closed = 0, -1  # `closed` is the offset after the last closing brace
+    for piece in pieces.finditer(text):
+        name = piece.lastgroup
+        if name is None:  # a string or comment
+            continue
+        if name == "mark":
+            mark = piece[name]
+            if mark == "}":
+                closed = piece.end()
+            if is_balanced and (mark == '"' or (mark == "}" and not depth)):
+                return None
+            depth += 1 if mark == "{" else -1
+            continue
+        if piece.group()[0] == "}":
+            closed = piece.start() + 1
+        if not depth or not is_balanced:
+            _end(found, closed)
+            found.append(SectionSpan(piece[name], piece.start(name), piece.end(), piece.end()))
+        depth += text[piece.end() - 1] == "{"
+    _end(found, closed)
+    return None if is_balanced and depth else found
+
+
+def _end(found: list[SectionSpan], closed: int) -> None:
+    """Set the end of the last section to the offset after its last closing brace."""
+    if found and closed > found[-1].inside:
+        found[-1] = found[-1]._replace(end=closed)
