@@ -58,9 +58,7 @@ class _Task:
 
 
 class Stories:
-    """Finds where the sizes of the values of a checked model come from.
-
-    A story is the explanation of one size: a chain of `Step`s back to declarations.
+    """Explains sizes of the values of a checked model; an explanation consists of `Step`s.
 
     Args:
         subject: the model.

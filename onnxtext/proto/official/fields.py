@@ -51,7 +51,7 @@ def integer(payloads: Sequence[Data], default: int = 0) -> int:
 
 
 class FieldReducer:
-    """Reduces strings and names to the official syntax; records the fields that it cannot express.
+    """Reduce strings and names, and record the fields that cannot be written.
 
     Attributes:
         losses: the losses so far.

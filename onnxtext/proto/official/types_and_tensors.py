@@ -40,7 +40,7 @@ NOT_EXTERNAL = "external_data is written only for a data_location of EXTERNAL: i
 
 
 class ValueReducer(FieldReducer):
-    """Reduces types and tensors to what the official syntax can express."""
+    """Reduce types and tensors."""
 
     def __init__(self) -> None:
         super().__init__()
