@@ -315,6 +315,118 @@ CASES = {
         2,
         "syntax-error",
     ),
+    "inputs of a graph in braces": (
+        H + "g {float[2] x, float[2] w} => (float[2] y) {\n  y = Add (x, w)\n}\n",
+        2,
+        "wrong-mark",
+    ),
+    "outputs of a graph in braces": (
+        H + "g (float[2] x) => {float[2] y, float[2] z} {\n" + NODE,
+        2,
+        "wrong-mark",
+    ),
+    "nodes in square brackets": (
+        H + "g (float[2] x) => (float[2] y)\n[\n  y = Relu (x)\n]\n",
+        3,
+        "wrong-mark",
+    ),
+    "inputs of a node in square brackets, one a line": (
+        HEAD + '  y = Concat <axis = 0> [\n    "a/b",\n    "c/d",\n    x\n  ]\n}\n',
+        3,
+        "wrong-mark",
+    ),
+    "attributes after the inputs in braces": (
+        HEAD + "  y = Op (x) {\n    a = 1,\n    b = 2,\n  }\n}\n",
+        3,
+        "wrong-mark",
+    ),
+    "a brace for the end of attributes": (
+        HEAD + "  y = Op <\n    a = 1,\n    b = 2\n  } (x)\n}\n",
+        6,
+        "wrong-mark",
+    ),
+    "a bracket too many after dimensions": (
+        HEAD + "  c = Constant <value = float[2]] {1, 2}> ()\n" + NODE,
+        3,
+        "syntax-error",
+    ),
+    "dimensions before their type": (
+        H + G.replace("float[2] x", "[2, 3]float x"),
+        2,
+        "misplaced-type",
+    ),
+    "an unknown element type": (H + G.replace("float[2] x", "vector[N] x"), 2, "unknown-type"),
+    "full-width marks in the head of a function": (
+        H + G + FUNCTION + "F （a） => （b） ｛\n  b = Relu (a)\n}\n",
+        7,
+        "lookalike-character",
+    ),
+    "a conflict whose sides have different brackets": (
+        H + "<<<<<<< HEAD\ng (float[2] x) => (float[2] y)\n=======\n"
+        "g (float[2] x) => (float[2] y) {\n>>>>>>> other\n" + NODE,
+        2,
+        "merge-conflict",
+    ),
+    "a quote after a bracket": (H + G.replace("x) =>", "x)' =>"), 2, "single-quotes"),
+    "a single quote before a string": (H.replace('["', "['") + G, 1, "single-quotes"),
+    "quotes with backslashes": (
+        HEAD + '  y = Op <a = \\"b\\", c = \\"d\\"> (x)\n}\n',
+        3,
+        "wrong-mark",
+    ),
+    "prefixes before numbers": (HEAD + "  %1 = Relu (%0)\n  y = Relu (x)\n}\n", 3, "wrong-mark"),
+    "a key of a blob without its first quote": (
+        H + G + 'resources {\n  ba7816bf8f01cfea": base64 """\n    YWJj\n    """\n'
+        '  "16b7de529da4f96b": base64 """\n    AWEA\n    """\n}\n',
+        6,
+        "unclosed-string",
+    ),
+    "a string of several lines after a mark": (
+        HEAD + '  y = Op <a = "b" @ """ a\n"""> (x)\n}\n',
+        3,
+        "syntax-error",
+    ),
+    "an attribute that ends after its `=`": (
+        HEAD + "  y = Op <\n    axis =\n  > (x)\n}\n",
+        4,
+        "incomplete-statement",
+    ),
+    "an attribute that ends before its type": (
+        HEAD + "  c = Constant <value:\n" + NODE,
+        3,
+        "incomplete-statement",
+    ),
+    "a node that ends before a list of inputs": (
+        HEAD + "  h = Relu (x)\n  y =\n    h,\n    x,\n  )\n}\n",
+        4,
+        "incomplete-statement",
+    ),
+    "the head of a graph that ends in its inputs": (
+        H + "g (float[2] x\n{\n" + NODE,
+        2,
+        "incomplete-statement",
+    ),
+    "a comma after the last node": (H + G.replace("(x)\n}", "(x),\n}"), 3, "semicolon"),
+    "a brace too many after the last node": (H + G.replace("(x)\n}", "(x)}\n}"), 3, "syntax-error"),
+    "a branch without its last bracket": (
+        H + "g (bool c, float[2] x) => (float[2] y) {\n  y = If (c) <\n"
+        "    then_branch = t () => (p) { p = Relu (x) ,\n"
+        "    else_branch = e () => (q) { q = Neg (x) },\n  >\n}\n",
+        4,
+        "unclosed-bracket",
+    ),
+    "branches without their node": (
+        H + "g (bool c, float[2] x) => (float[2] y) {\n"
+        "    then_branch = t () => (p) { p = Relu (x) },\n"
+        "    else_branch = e () => (q) { q = Neg (x) },\n  >\n  y = Relu (x)\n}\n",
+        3,
+        "unclosed-bracket",
+    ),
+    "a misspelt section": (
+        SECTION.replace("metadata", "metadatas", 1).replace("{}", ""),
+        5,
+        "misspelt-keyword",
+    ),
     "nothing": ("", 1, "syntax-error"),
     "a comment only": ("# nothing\n", 2, "syntax-error"),
 }
@@ -493,6 +605,15 @@ def test_a_bracket_before_a_value_is_the_only_error() -> None:
     text = HEAD + "  y = Cast <to = ] 1> (x)\n}\n"
     found = [item for item in onnxtext.check(text) if item.severity == "error"]
     assert [(item.code, line_of(text, item)) for item in found] == [("syntax-error", 3)]
+
+
+def test_a_valid_token_is_not_expected_and_found() -> None:
+    text = HEAD + (
+        "  y = If (x)} <\n    then_branch = t () => (z) { z = Neg (x) },\n"
+        "    else_branch = e () => (w) { w = Relu (x) }\n  >\n}\n"
+    )
+    (found,) = parse_partial(Source(text), "model")[1]
+    assert (line_of(text, found), found.message) == (3, "`}` does not belong here")
 
 
 def test_a_number_with_a_mistake_in_a_list_of_rows_is_no_unclosed_bracket() -> None:

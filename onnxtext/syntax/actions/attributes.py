@@ -12,6 +12,7 @@ import re
 from typing import Any, NoReturn
 
 from onnxtext import ast
+from onnxtext.suggestions import nearest
 from onnxtext.syntax.actions import integers
 from onnxtext.syntax.actions.registry import ACTIONS, action
 from onnxtext.syntax.actions.semantic_error import SemanticError, from_literal
@@ -20,6 +21,13 @@ from onnxtext.tensor.float_literals import float32_bits
 from onnxtext.tensor.parse_literals import parse_floats, parse_ints
 
 _TYPES = {kind.name.lower(): kind for kind in ast.AttributeType}
+_OTHER_TYPES = {
+    **dict.fromkeys(("int8", "int16", "int32", "int64", "i64", "i32", "long", "bool"), "int"),
+    **dict.fromkeys(("double", "float16", "float32", "f32", "float64"), "float"),
+    "str": "string",
+    "Tensor": "tensor",
+}
+"""Names of types that are no attribute types, and the attribute types they probably mean."""
 _A = ast.AttributeType
 LIST_OF = {
     _A.FLOAT: _A.FLOATS,
@@ -73,11 +81,14 @@ def attribute_type(token: str) -> ast.AttributeType:
     """
     kind = _TYPES.get(token)
     if kind is None:
-        raise SemanticError(
+        error = SemanticError(
             f"`{token}` is not an attribute type",
             token=token,
             help=f"write one of {', '.join(_TYPES)}",
         )
+        error.missing = "an attribute type such as `int`"
+        error.instead = _OTHER_TYPES.get(token) or nearest(token, _TYPES)
+        raise error
     return kind
 
 

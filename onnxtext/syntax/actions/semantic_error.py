@@ -30,6 +30,8 @@ class SemanticError(ValueError):
         step: the 0-based index of the invalid step if the error is in the path of a section's
             entry; otherwise None.
         instead: the text that should replace the marked text; None if unknown.
+        missing: a description of the item that is missing if the marked text begins a line and so
+            probably belongs to the next statement; empty if unknown.
     """
 
     def __init__(
@@ -53,6 +55,7 @@ class SemanticError(ValueError):
         self.others: tuple[SemanticError, ...] = ()
         self.step: int | None = None
         self.instead: str | None = None
+        self.missing = ""
 
 
 def from_literal(error: LiteralError, token: str | None) -> SemanticError:

@@ -9,7 +9,9 @@ from onnxtext.syntax.heuristics.graph_errors import (
     incomplete_graph_header,
     missing_opener,
     spaced_arrow,
+    surplus_brace,
     wrong_bracket,
+    wrong_brackets,
 )
 from onnxtext.syntax.heuristics.header_errors import (
     bare_header,
@@ -32,6 +34,7 @@ from onnxtext.syntax.heuristics.node_errors import (
     brackets_of_inputs,
     brackets_of_outputs,
     element_number,
+    missing_operator,
     nested_expressions,
     no_outputs,
     number_as_name,
@@ -67,6 +70,7 @@ from onnxtext.syntax.heuristics.token_errors import (
     misspelt,
     numbers,
     other_quotes,
+    unknown_types,
     unquoted,
 )
 
@@ -74,25 +78,31 @@ COMMON_ERRORS = (
     lookalikes, letters,
     # Headers
     unclosed_list, headers, entries, bare_header, trailing_header,
-    # Graphs and whole texts
-    empty_text, fences, imports, control_flow, spaced_arrow, wrong_bracket, incomplete_graph_header,
-    python_head, function_keyword, missing_opener,
+    # Whole texts
+    empty_text, fences, imports, control_flow,
     # Nodes
     tensor_types, keyword_arguments, element_number, bare_string, no_outputs, brackets_of_outputs,
-    brackets_of_inputs, parentheses, nested_expressions, number_as_name, wrong_list_brackets,
-    tensor_among_nodes,
+    brackets_of_inputs, missing_operator, parentheses, nested_expressions, number_as_name,
+    wrong_list_brackets, tensor_among_nodes,
+    # Brackets
+    brackets_of_types, string_tensor, wrong_brackets,
+    # Graphs
+    spaced_arrow, incomplete_graph_header, python_head, function_keyword, missing_opener,
+    surplus_brace,
     # Constructs in the wrong place
     other_format, mlir_node, other_comments, lone_string, foreign_words, misplaced_types,
-    brackets_of_types, graph_without_head, graph_among_nodes, prose,
+    graph_without_head, graph_among_nodes, prose,
     # Tokens
     conflict, slashes, semicolon, other_quotes, numbers, python_words, foreign_marks, misspelt,
+    unknown_types,
     # Strings and lists
-    unclosed_row, unclosed_string, colon_or_equals, misplaced_attributes, string_tensor, unquoted,
+    unclosed_row, unclosed_string, colon_or_equals, misplaced_attributes, unquoted,
+    wrong_bracket,
 )  # fmt: skip
 
 INCOMPLETE_STATEMENTS = (
-    conflict, unclosed_row, unclosed_string, lone_string,
+    conflict, semicolon, unclosed_row, unclosed_string, lone_string,
     unclosed_list, headers, entries, bare_header, trailing_header,
-    incomplete_graph_header, foreign_words,
+    wrong_brackets, incomplete_graph_header, foreign_words, wrong_bracket,
 )  # fmt: skip
 """The heuristics for statements that seem to be incomplete."""

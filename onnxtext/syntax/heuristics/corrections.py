@@ -45,6 +45,7 @@ _PHRASES = {
     "() => () {": 2.2,
     "> () => () {": 2.6,
     ") => () {": 2.2,
+    ") => ()": 2.0,
     "=> () {": 2.0,
     ") {": 1.6,
     "> {": 1.6,
@@ -289,6 +290,8 @@ class _Search:
         self, cost: float, start: int, end: int, inserted: str, *, swapped: bool
     ) -> Correction:
         tokens = self.tokens
+        if end > start and inserted.endswith(f" {tokens[end - 1]}"):  # the token stays
+            inserted, end = inserted.removesuffix(f" {tokens[end - 1]}"), end - 1
         removed = tuple(tokens[start:end])
         at = tokens[start].at if start < len(tokens) else len(self.context.text)
         stop = removed[-1].end if removed else at

@@ -17,6 +17,7 @@ from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.common_errors import COMMON_ERRORS, INCOMPLETE_STATEMENTS
 from onnxtext.syntax.heuristics.corrections import Budget, find_correction
 from onnxtext.syntax.heuristics.error_context import (
+    CLOSER,
     CLOSING,
     OPENING,
     Diagnosis,
@@ -26,7 +27,8 @@ from onnxtext.syntax.heuristics.error_context import (
     replace,
 )
 from onnxtext.syntax.heuristics.expected import SAMPLES, describe, found_words, sentence
-from onnxtext.syntax.heuristics.graph_errors import missing_opener, wrong_bracket
+from onnxtext.syntax.heuristics.graph_errors import missing_opener, wrong_bracket, wrong_brackets
+from onnxtext.syntax.heuristics.misplaced_constructs import graph_among_nodes
 from onnxtext.syntax.heuristics.node_errors import unopened
 from onnxtext.syntax.heuristics.speculative_parse import CERTAIN_TOKENS, MAX_TOKENS
 
@@ -98,9 +100,10 @@ def diagnose_wider(context: ErrorContext, budget: Budget, limit: float) -> Diagn
     for diagnosis in missing_opener(context):
         if context.accepts(diagnosis.edits, diagnosis.least):
             return diagnosis
-    for diagnosis in wrong_bracket(context):
-        if context.is_certain(diagnosis.edits):
-            return diagnosis
+    for recognizer in (graph_among_nodes, wrong_brackets, wrong_bracket):
+        for diagnosis in recognizer(context):
+            if diagnosis.edits and context.is_certain(diagnosis.edits):
+                return diagnosis
     return correct(context, budget, limit=limit) if limit > _DOUBTFUL else None
 
 
@@ -206,6 +209,8 @@ def correct(
     token = place.token
     span = token.span if token is not None else Span(place.at, place.at)
     message = f"expected {sentence(words)}, found {found_words(token)}"
+    if found_words(token) in words:  # the grammar allows it, but not what follows
+        message = f"{found_words(token)} does not belong here"
     title = ""
     if found.swapped:
         title = f"swap {' and '.join(map(found_words, found.removed))}"
@@ -259,6 +264,8 @@ def _changes(context: ErrorContext, cut_short: bool) -> Iterator[_Change]:
     if context.after_attributes:
         names = [name for name in names if name != "COMMA"]
     for name in names:
+        if context.token is not None and CLOSER.get(SAMPLES.get(name, "")) == context.token:
+            continue  # the brackets would be empty
         if name in _MARKS and (name in _CLOSERS or name == "COMMA" or not cut_short):
             cost = 0.5 if name in _MISSING else 0.8
             yield _Change(cost, _addition(context, name), name, None, f"add `{SAMPLES[name]}`")
@@ -294,7 +301,8 @@ def _addition(context: ErrorContext, name: str) -> Edit:
     text = f" {mark}" if name in spaced else mark
     if after and not after.isspace() and name in {*spaced, "COMMA"}:
         text += " "
-    if name in _OPENERS and name != "LBRACE" and "\n" not in context.text[context.end : context.at]:
+    same_line = "\n" not in context.text[context.end : context.at]
+    if not context.done or (name in _OPENERS and name != "LBRACE" and same_line):
         return insert(context.at, mark)
     return insert(context.end, text)
 

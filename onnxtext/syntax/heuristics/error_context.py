@@ -26,6 +26,8 @@ OPENING = frozenset(CLOSER)
 CLOSING = frozenset(CLOSER.values())
 _BLOCKS = frozenset(">}")
 """The last tokens of headers, of lists of initializers, and of the nodes of a graph."""
+_INNER = frozenset(("{", "(", "=>"))
+"""Tokens that cannot begin a statement."""
 _LONGEST_LINE = 2000
 _INSPECTED = 1000
 """Maximum number of characters of a line that heuristics inspect: a text may have many errors."""
@@ -157,9 +159,19 @@ class ErrorContext:
             begins = between >= 0 and token.at - between - 1 <= limit
             if token in CLOSING and token is not self.token:
                 continue  # closes a bracket of this statement
-            if begins and not (last == ")" and self._only_decorators(token.at)):
+            if begins and not self._goes_on(last, token):
                 return token.at
         return None
+
+    def _goes_on(self, last: Token, token: Token) -> bool:
+        """Whether a token that begins a line probably continues the statement of `last`."""
+        if token in _INNER or (last == ")" and token == "<"):
+            return True
+        if last not in {")", ">"} or self.name(self.done[0]) not in {"DECORATOR", "LESSTHAN"}:
+            return False
+        # Decorators and headers are usually on a line of their own.
+        before = self.until(token.at).before
+        return before.takes("DECORATOR") or before.takes("WORD")
 
     @property
     def after_attributes(self) -> bool:
@@ -170,6 +182,7 @@ class ErrorContext:
         """
         if (
             self.opened is None
+            or self.token == ">"
             or "attribute" not in self.rules
             or not begins_line(self.text, self.at)
         ):
@@ -180,12 +193,6 @@ class ErrorContext:
         return indent <= indentation(self.text, opener) and (
             beside or indent < indentation(self.text, start)
         )
-
-    def _only_decorators(self, at: int) -> bool:
-        """Whether the tokens of the statement before an offset are only decorators."""
-        if self.name(self.done[0]) != "DECORATOR":
-            return False
-        return self.until(at).before.takes("DECORATOR")
 
     def until(self, at: int) -> ErrorContext:
         """Return this context as if the earlier token at offset `at` were the unexpected one."""
@@ -249,7 +256,7 @@ class ErrorContext:
         """Yield the unexpected token, if there is one, and up to `count` tokens before it."""
         if self.token is not None:
             yield self.token
-        yield from reversed(self.done[-count:])
+        yield from reversed(self.done[-count:] if count else [])
 
     def name(self, token: str | None) -> str:
         """Return the terminal of a token: `$END` for None, `BAD` if no terminal matches."""

@@ -27,12 +27,22 @@ _PUNCTUATION = {
     "_ARROW": "=>",
     "SPLAT": "...",
 }
+_NODE = {"LSQB", "COMMA", "EQUAL", "DECORATOR", "WORD", "STRING", "TYPE"}
+_VALUE = {"AT", "INT", "WORD", "STRING", "TYPE", "DECORATOR"}
+_HEADER_VALUE = {"INT", "NUMBERS", "LSQB", "STRING"}
+_DATA = {"NUMBERS", "NESTED", "BRACES", "LSQB", "LBRACE", "BLOB", "FILE"}
 _GROUPS = (
-    (_NAMES | _STRINGS, "a name"),
-    (_TYPES, "a type, such as `float[N, 3]`"),
-    (_NUMBERS, "a number"),
-    (_STRINGS, "a string"),
+    ({*_NODE, *_NAMES, *_STRINGS, *_TYPES}, _NODE, "a node"),
+    ({*_VALUE, *_NAMES, *_STRINGS, *_NUMBERS, *_TYPES, *_DATA}, _VALUE, "a value"),
+    ({*_HEADER_VALUE, *_STRINGS}, _HEADER_VALUE, "a value"),
+    (_DATA, {"NESTED", "BRACES", "BLOB"}, "tensor data such as `[1, 2]`"),
+    (_NAMES | _STRINGS, {"WORD", "STRING"}, "a name"),
+    (_TYPES, _TYPES, "a type, such as `float[N, 3]`"),
+    (_NUMBERS, _NUMBERS, "a number"),
+    (_STRINGS, _STRINGS, "a string"),
 )
+"""Groups of terminals, those of them that must be expected to describe the group, and its words."""
+_ATTRIBUTE_TYPE = {"WORD", "PRIM", "CONTAINER"}
 _SINGLE = {
     "WORD": "a word",
     "INT": "a whole number",
@@ -74,12 +84,16 @@ def describe(terminals: Iterable[str], scores: Mapping[str, float] | None = None
             to be missing.
     """
     left = set(terminals)
+    if left == _ATTRIBUTE_TYPE:
+        return ["an attribute type such as `int`"]
     likely = scores or {}
     words: list[tuple[float, str]] = []
-    for group, word in _GROUPS:
-        if group <= left or (word == "a name" and {"WORD", "STRING"} <= left):
+    for group, needed, word in _GROUPS:
+        if needed <= left:
             words.append((max(likely.get(name, 0) for name in group), word))
             left -= group
+    if len(left) + len(words) > 1:
+        left.discard("DECORATOR")  # hardly ever what is missing
     for name in sorted(left, key=lambda name: (name not in _PUNCTUATION, name)):
         word = f"`{_PUNCTUATION[name]}`" if name in _PUNCTUATION else _SINGLE.get(name, "")
         if word and word not in (other for _, other in words):

@@ -7,17 +7,20 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from onnxtext.diagnostics import Edit
+from onnxtext.diagnostics import Edit, Label
 from onnxtext.source import Span
 from onnxtext.syntax.heuristics.error_context import (
+    CLOSER,
     CLOSING,
     OPENING,
     Diagnosis,
     ErrorContext,
+    begins_line,
+    innermost,
     insert,
     replace,
 )
-from onnxtext.syntax.heuristics.node_errors import unopened
+from onnxtext.syntax.heuristics.node_errors import closing, unopened
 
 LONGEST_HEADER = 4000
 """Maximum number of characters of a header or block to inspect: a text may have many errors."""
@@ -57,19 +60,47 @@ def wrong_bracket(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose a bracket of the wrong kind if many tokens parse once it is replaced."""
     if context.token is None:
         return
-    for token in context.nearby(_MAX_TOKENS_BACK):
+    cut_short = context.next_statement is not None
+    for token in context.nearby(0 if cut_short else _MAX_TOKENS_BACK):
         if token not in OPENING | CLOSING:
             continue
         alike = OPENING if token in OPENING else CLOSING
         others = (OPENING | CLOSING) - {token}
         for other in sorted(others, key=lambda mark: (mark not in alike, mark)):
             outcome = context.attempt(replace(token, other))
-            if outcome is None or not outcome.complete or outcome.count < _LONG:
+            least = 4 if cut_short else _LONG
+            if outcome is None or not outcome.complete or outcome.count < least:
                 continue
             message = f"expected `{other}`, found `{token}`"
             edits = (replace(token, other),)
             title = f"write `{other}` instead"
             yield Diagnosis("wrong-mark", message, token.span, edits, title, "unsafe", least=1)
+            return
+
+
+def wrong_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a list or block in brackets of the wrong kind, such as `g [float x] => (y) {…}`."""
+    if context.next_statement is not None and "node" in context.rules:
+        return  # the bracket may belong to the label of the next node
+    index = innermost(context.done)
+    for opener in (context.token, None if index is None else context.done[index]):
+        if opener is None or opener not in OPENING:
+            continue
+        tokens = context.lexer.tokens(context.text, opener.at, opener.at + LONGEST_HEADER)
+        end = closing(tokens) if tokens[:1] == [opener] else None
+        if end is None or tokens[end].at < context.at:
+            continue
+        for left in sorted(OPENING - {opener}):
+            right = CLOSER[left]
+            edits = (replace(opener, left), replace(tokens[end], right))
+            if (left == "(" and "=" in tokens[:end]) or not context.accepts(edits):
+                continue
+            message = f"expected `{left}…{right}`, found `{opener}…{CLOSER[opener]}`"
+            others = (Label(tokens[end].span, "the closing bracket"),)
+            title = f"write `{left}…{right}`"
+            yield Diagnosis(
+                "wrong-mark", message, opener.span, edits, title, "unsafe", others=others, least=1
+            )
             return
 
 
@@ -90,6 +121,20 @@ def incomplete_graph_header(context: ErrorContext) -> Iterator[Diagnosis]:
         edits = (insert(context.at, "() " if before == "=>" else "=> () "),)
         help = "write `=> (float[N] y)` after its inputs, with names and types as needed"
         yield Diagnosis("syntax-error", message, token.span, edits, help=help, least=1)
+
+
+def surplus_brace(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a `}` after the last node of a graph whose closing `}` is on the next line."""
+    text, end = context.text, context.end
+    line = text[text.rfind("\n", 0, end) + 1 : end]
+    if context.token != "}" or context.done or context.opened is not None:
+        return
+    if not line.endswith("}") or line.count("}") <= line.count("{") or line.strip() == "}":
+        return
+    if begins_line(text, context.at):
+        message, edits = "unexpected `}`: it closes the graph", (replace(context.token, ""),)
+        span = Span(end - 1, end)
+        yield Diagnosis("syntax-error", message, span, edits, help="remove it", least=0)
 
 
 def function_keyword(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -128,6 +173,11 @@ def missing_opener(context: ErrorContext) -> Iterator[Diagnosis]:
             continue
         span = Span(at, rest[size].end)
         if context.text.find("\n", *span) >= 0:
+            return
+        others = [
+            replace(rest[size], mark) for mark in ("", *OPENING, *CLOSING)
+        ]  # as in `float[2]] x`
+        if not context.is_certain([edit]) and any(context.is_certain([it]) for it in others):
             return
         message = "the `[` of this list is missing"
         yield Diagnosis("missing-bracket", message, span, (edit,), "add `[`", least=size + 1)

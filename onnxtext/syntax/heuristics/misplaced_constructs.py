@@ -8,10 +8,12 @@ from collections.abc import Iterator
 
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
+from onnxtext.suggestions import nearest
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.error_context import (
     Diagnosis,
     ErrorContext,
+    indentation,
     insert,
     line_end,
     replace,
@@ -28,6 +30,9 @@ _SECTIONS = frozenset(
     ["metadata", "quantization", "training", "configuration", "order", "encoding", "resources"]
 )
 _HEAD = re.compile(r"[ \t]*(?:,[ \t]*)?(\w+) *= *\w* *\([^()\n]*\) *=>")
+_END_OF_ATTRIBUTES = re.compile(r"^([ \t]*)>[^\n]*$", re.MULTILINE)
+_MISSING_BRACE = 3
+"""The doubt about a graph among nodes: an inserted `}` before it is likelier."""
 _PROSE = re.compile(
     r"[ \t]*([A-Za-z][^\s=<>{}()\[\]\"#]*(?:[ \t]+[^\s=<>{}()\[\]\"#]+){2,})[ \t]*$"
 )
@@ -61,6 +66,7 @@ def lone_string(context: ErrorContext) -> Iterator[Diagnosis]:
 def misplaced_types(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose types in a wrong position: `x: float[N]`, `float x[3]`, `<int axis = 1>`."""
     rest = context.rest
+    yield from _dimensions_first(context)
     if context.token is None or not context.done:
         return
     name = context.done[-1]
@@ -89,6 +95,21 @@ def misplaced_types(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     title = f"write `{written}`"[:60]
     yield Diagnosis("misplaced-type", message, span, (Edit(span, written),), title, least=least)
+
+
+def _dimensions_first(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose dimensions before their element type: `[N, 3]float x`."""
+    rest = context.rest
+    end = closing(rest) if context.token == "[" else 0
+    if end is None or (context.token != "[" and context.name(context.token) != "NUMBERS"):
+        return
+    type = rest[end + 1] if end + 1 < len(rest) else None
+    if type is not None and (context.name(type) == "PRIM" or type in ALIASES):
+        span = Span(context.at, type.end)
+        written = f"{ALIASES.get(type, type)}{context.text[context.at : rest[end].end]}"
+        message = "dimensions belong after the element type"
+        edits = (Edit(span, written),)
+        yield Diagnosis("misplaced-type", message, span, edits, f"write `{written}`"[:60], least=1)
 
 
 def _type_at(context: ErrorContext, tokens: list[Token]) -> tuple[int, str] | None:
@@ -152,7 +173,7 @@ def graph_without_head(context: ErrorContext) -> Iterator[Diagnosis]:
             help="move it after the graph and the functions",
             skip_to=(line if line >= 0 else len(context.text)) + 1,
         )
-    elif context.before.takes("LPAR"):
+    elif context.before.takes("LPAR") and nearest(name, _SECTIONS) is None:
         yield Diagnosis(
             "graph-without-inputs",
             "the graph lacks its inputs and outputs",
@@ -165,18 +186,29 @@ def graph_without_head(context: ErrorContext) -> Iterator[Diagnosis]:
 
 def graph_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose `else_branch = e () => …` after a graph whose closing `}` is missing."""
-    if context.token != "=>" or "node" not in context.rules:
+    found = _HEAD.match(context.text, context.line_start)
+    if context.token != "=>" or found is None or found.end() < context.at:
         return
     before = context.text[: context.line_start].rstrip()
-    found = _HEAD.match(context.text, context.line_start)
-    if found is not None and found.end() >= context.at:
-        comma = len(before) - 1 if before.endswith(",") else found.start(1)
+    comma = len(before) - 1 if before.endswith(",") else found.start(1)
+    span = Span(comma, found.end(1))
+    message = f"`{found[1]}` is a graph among the nodes of another graph"
+    if context.region.start < context.line_start:
+        edits = (insert(comma, "}" if before.endswith(",") else "}, "),)
+        yield Diagnosis(
+            "unclosed-bracket", message, span, edits, "add the missing `}` before it", "unsafe"
+        )
+    elif "node" in context.rules:
+        end = _END_OF_ATTRIBUTES.search(context.text, context.line_end)
+        ends = end is not None and len(end[1]) <= indentation(context.text, context.line_end)
         yield Diagnosis(
             "unclosed-bracket",
-            f"`{found[1]}` is a graph among the nodes of another graph",
-            Span(comma, found.end(1)),
-            help="add the missing `}` before this graph",
+            message,
+            span,
+            help="add the missing `}` before it, or write it in the `<…>` of a node",
             instead=True,
+            skip_to=end.end() + 1 if end is not None and ends else None,
+            doubt=_MISSING_BRACE,
         )
 
 

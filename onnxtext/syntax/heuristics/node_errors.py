@@ -157,10 +157,22 @@ def brackets_of_inputs(context: ErrorContext) -> Iterator[Diagnosis]:
             edits = (replace(rest[0], "("), replace(rest[end], ")"))
             span = Span(rest[0].at, rest[end].end)
             yield Diagnosis("wrong-mark", message, span, edits, "write `(…)`", least=1)
-    elif all(context.name(token) in NAMES or token == "," for token in rest):
+    elif context.token != "," and all(context.name(t) in NAMES or t == "," for t in rest):
         span = Span(rest[0].at, rest[-1].end)
         edits = (insert(span.start, "("), insert(span.end, ")"))
         yield Diagnosis("missing-bracket", message, span, edits, "write `(…)`", least=0)
+
+
+def missing_operator(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a node that is cut off before a list of inputs, one a line: `y =`, then `a,`."""
+    done = context.done
+    if context.token != "," or done[-2:-1] != ["="] or "node" not in context.rules:
+        return
+    if context.text.find("\n", done[-2].end, done[-1].at) >= 0:
+        message = "incomplete statement: expected an operator and `(` after `=`"
+        edits = (insert(done[-1].at, "A ("),)
+        help = "write them before the inputs, such as `Concat (`"
+        yield Diagnosis("incomplete-statement", message, done[-2].span, edits, help=help, least=1)
 
 
 def brackets_of_outputs(context: ErrorContext) -> Iterator[Diagnosis]:

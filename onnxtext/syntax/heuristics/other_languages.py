@@ -118,10 +118,11 @@ def foreign_words(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     if context.next_statement == context.at:  # the word ends an incomplete statement
         return
-    edits = (Edit(Span(word.at, context.at), ""),)
+    removed = [Edit(Span(word.at, context.at), "")]
+    removed += [replace(token, "") for token in rest if token == ";"]
     message = f"`{word}` does not belong here"
     title = f"remove `{word}`"
-    yield Diagnosis("foreign-word", message, word.span, edits, title, "unsafe", least=3)
+    yield Diagnosis("foreign-word", message, word.span, tuple(removed), title, "unsafe", least=3)
 
 
 def translated_type(found: re.Match[str]) -> str:
@@ -282,6 +283,10 @@ def semicolon(context: ErrorContext) -> Iterator[Diagnosis]:
             yield Diagnosis("semicolon", message, span, (Edit(span, ":"),), "write `:`", least=1)
         message = "unexpected `;`: statements need no mark at their end"
         yield Diagnosis("semicolon", message, span, (Edit(span, ""),), "remove the `;`", least=0)
+    elif context.token == "}" and context.done == [","] and "node" in context.rules:
+        span = context.done[0].span
+        message = "unexpected `,`: statements need no mark at their end"
+        yield Diagnosis("semicolon", message, span, (Edit(span, ""),), "remove the `,`", least=0)
 
 
 def python_words(context: ErrorContext) -> Iterator[Diagnosis]:

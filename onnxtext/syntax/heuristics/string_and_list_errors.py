@@ -35,6 +35,8 @@ _SMART = re.compile("[“”„‟«»]")
 _END_OF_STRING = re.compile(r" ?[\])},:=>]| ?$|(?= )")
 
 
+_WORD = re.compile(r"[^\s\"(){}\[\]<>,=:#]+$")
+_PREFIXES = {"b", "blob", "file"}
 _AFTER_STRING = re.compile(r"[ \t\r]*(?:[])},:=>(#]|$)", re.MULTILINE)
 
 
@@ -53,11 +55,20 @@ def unclosed_string(context: ErrorContext) -> Iterator[Diagnosis]:
         end = len(text) if end < 0 else end
         marks = list(islice(_QUOTE.finditer(text, start, end), _MAX_QUOTES))
         quotes = [found.start() for found in marks if found[0] == '"']
-        odd = len(quotes) % 2 and len(marks) < _MAX_QUOTES and '"""' not in text[start:end]
+        triple = text.find('"""', start, end)
+        if triple >= 0:
+            begins = not text[triple + 3 : end].strip()  # begins a string of several lines
+            quotes = [quote for quote in quotes if quote < triple and begins]
+        odd = len(quotes) % 2 and len(marks) < _MAX_QUOTES
+        if odd and triple >= 0:
+            close = text.find('"""', end)
+            skip_to = line_end(text, close) + 1 if close >= 0 else end + 1
+            yield from _unclosed(context, quotes, triple, skip_to)
+            return
         if odd and (last := _several_lines(context, quotes[-1])) is not None:
             end = line_end(text, last)
         elif odd:
-            yield from _unclosed(context, quotes, end - text.endswith("\r", start, end))
+            yield from _unclosed(context, quotes, end - text.endswith("\r", start, end), end + 1)
             return
         start = end + 1
 
@@ -76,10 +87,17 @@ def _several_lines(context: ErrorContext, quote: int) -> int | None:
     return end if len(quotes) % 2 and _AFTER_STRING.match(text, end) else None
 
 
-def _unclosed(context: ErrorContext, quotes: list[int], end: int) -> Iterator[Diagnosis]:
+def _unclosed(
+    context: ErrorContext, quotes: list[int], end: int, skip_to: int
+) -> Iterator[Diagnosis]:
     message = "this string is never closed"
     tries = 0
     for quote in quotes[::2]:
+        word = _WORD.search(context.text, context.text.rfind("\n", 0, quote) + 1, quote)
+        if word is not None and word[0] not in _PREFIXES:
+            span, edits = Span(word.start(), quote + 1), (insert(word.start(), '"'),)
+            opening = "the opening quote of this string is missing"
+            yield Diagnosis("unclosed-string", opening, span, edits, 'add a `"`', "unsafe")
         line = context.text[quote:end]
         smart = _SMART.search(line)
         if smart is not None and '"' not in line[1 : smart.start()]:
@@ -99,10 +117,10 @@ def _unclosed(context: ErrorContext, quotes: list[int], end: int) -> Iterator[Di
     if smart is not None:
         span = Span(*smart.span())
         yield Diagnosis(
-            "smart-quotes", typographic(smart[0]), span, help='write `"`', skip_to=end + 1
+            "smart-quotes", typographic(smart[0]), span, help='write `"`', skip_to=skip_to
         )
     span = Span(quotes[-1], end)
-    yield Diagnosis("unclosed-string", message, span, help='add a `"`', skip_to=end + 1)
+    yield Diagnosis("unclosed-string", message, span, help='add a `"`', skip_to=skip_to)
 
 
 def colon_or_equals(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -213,7 +231,8 @@ def unclosed_row(context: ErrorContext) -> Iterator[Diagnosis]:
             opened.pop()
             if not opened:
                 return
-    if opened and begins_line(text, context.at) and not context.after_attributes:
+    begins = begins_line(text, context.at) and text[context.end - 1] != "["
+    if opened and begins and not context.after_attributes:
         comma = "" if context.token in CLOSING else ","
         yield _unclosed_row(opened[0], insert(context.end, "]" * len(opened) + comma))
 

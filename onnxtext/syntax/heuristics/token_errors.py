@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from onnxtext.diagnostics import Applicability, Edit
 from onnxtext.source import Span
 from onnxtext.suggestions import nearest
+from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.grammar.table_cache import load_tables
 from onnxtext.syntax.heuristics.error_context import Diagnosis, ErrorContext, line_end, replace
 
@@ -16,6 +17,7 @@ NOTHING = ("None", "null", "nil")
 _SMART = "“”„‟«»‘’‚‛"
 _SINGLE_QUOTED = re.compile(r"'((?:[^'\\\n]|\\.)*)'")
 _SMART_QUOTED = re.compile(f'[{_SMART}]([^"{_SMART}\\n]*)[{_SMART}"]')
+_ESCAPED_QUOTE = re.compile(r'\\"')
 ALIASES = {
     "float32": "float",
     "fp32": "float",
@@ -48,12 +50,22 @@ def other_quotes(context: ErrorContext) -> Iterator[Diagnosis]:
         found = _SINGLE_QUOTED.match(context.text, context.at)
         message = "a string must be in double quotes"
         if found is None:
+            opens = context.text.count('"', context.at, context.line_limit) % 2
+            text, title = ('"', 'write `"`') if opens else ("", "remove it")
+            edits = (replace(context.token, text),)
+            yield Diagnosis("single-quotes", message, context.token.span, edits, title, "unsafe")
             yield Diagnosis("single-quotes", message, context.token.span)
             return
         content = found[1].replace('"', '\\"').replace("\\'", "'")
         span = Span(*found.span())
         edits, title = (Edit(span, f'"{content}"'),), f'write "{content}"'[:60]
         yield Diagnosis("single-quotes", message, span, edits, title, least=1)
+    elif context.token == "\\" and context.text[context.at + 1 : context.at + 2] == '"':
+        places = _ESCAPED_QUOTE.finditer(context.text, context.at, context.line_end)
+        marks = [Edit(Span(found.start(), found.end() - 1), "") for found in places]
+        message = "the quotes of a string cannot have a backslash"
+        span = Span(context.at, context.at + 2)
+        yield Diagnosis("wrong-mark", message, span, tuple(marks), 'write `"`', "unsafe", least=1)
     elif context.token is not None and context.token in _SMART:
         found = _SMART_QUOTED.match(context.text, context.at)
         message = typographic(context.token)
@@ -154,6 +166,18 @@ def misspelt(context: ErrorContext) -> Iterator[Diagnosis]:
             yield Diagnosis(code, message, token.span, edits, title, applicability, least=3)
 
 
+def unknown_types(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose an unknown word in place of an element type, as in `vector[N] x`."""
+    token, word = context.token, context.done[-1] if context.done else None
+    if word is None or context.name(word) != "WORD" or word.end != context.at:
+        return
+    if token == "[" or context.name(token) == "NUMBERS":
+        message = f"`{word}` is not a type"
+        help = "write an element type, such as `float`, `int64` or `bool`"
+        edits = (replace(word, "float"),)
+        yield Diagnosis("unknown-type", message, word.span, edits, help=help, least=6)
+
+
 def _keywords() -> list[str]:
     """Return the keywords of the grammar, such as `float`, `seq` and `metadata`."""
     special = (t for t in load_tables().terminals if t.priority == 1 and t.name != "FLOAT_WORD")
@@ -196,33 +220,35 @@ def conflict(context: ErrorContext) -> Iterator[Diagnosis]:
     for token in context.nearby(8):
         line = text.rfind("\n", 0, token.at) + 1
         if text.startswith(CONFLICT_MARKERS, line):
-            yield _conflict(context, line)
+            yield from _conflict(context, line)
             return
 
 
-def _conflict(context: ErrorContext, line: int) -> Diagnosis:
+def _conflict(context: ErrorContext, line: int) -> Iterator[Diagnosis]:
     text = context.text
     end = line_end(text, line)
-    message = "an unresolved merge conflict"
-    edits: list[Edit] = []
-    if text.startswith("<<<<<<<", line):
-        middle = text.find("\n=======", line)
-        last = text.find("\n>>>>>>>", line)
-        if 0 <= middle < last:
-            base = text.find("\n|||||||", line, middle)
-            start = base if base >= 0 else middle
-            start -= text[start - 1] == "\r"
-            edits = [
-                Edit(Span(line, end), ""),
-                Edit(Span(start, line_end(text, last + 1)), ""),
-            ]
-    return Diagnosis(
-        "merge-conflict",
-        message,
-        Span(line, end),
-        tuple(edits) or (Edit(Span(line, end), ""),),
-        help="choose one side, and remove the lines that begin with <<<<<<<, ======= and >>>>>>>",
-    )
+    places = [Edit(Span(line, end), "")]
+    span, message = places[0].span, "an unresolved merge conflict"
+    help = "choose one side, and remove the lines that begin with <<<<<<<, ======= and >>>>>>>"
+    middle = text.find("\n=======", line)
+    last = text.find("\n>>>>>>>", line)
+    if text.startswith("<<<<<<<", line) and 0 <= middle < last:
+        base = text.find("\n|||||||", line, middle)
+        start = base if base >= 0 else middle
+        start -= text[start - 1] == "\r"
+        last = line_end(text, last + 1)
+        first = (places[0], Edit(Span(start, last), ""))
+        second = (
+            Edit(Span(line, line_end(text, middle + 1)), ""),
+            Edit(Span(text.rfind("\n", 0, last), last), ""),
+        )
+        for edits in (first, second):
+            yield Diagnosis("merge-conflict", message, span, edits, help=help)
+        end = last
+    else:
+        yield Diagnosis("merge-conflict", message, span, tuple(places), help=help)
+    skip_to = text.find("\n", end) + 1 or len(text) + 1
+    yield Diagnosis("merge-conflict", message, span, help=help, skip_to=skip_to)
 
 
 def foreign_marks(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -243,6 +269,14 @@ def foreign_marks(context: ErrorContext) -> Iterator[Diagnosis]:
     if context.token is not None and context.token in {"%", "$"}:
         message = f"a name cannot have the prefix `{context.token}`"
         title = f"remove the `{context.token}`"
-        prefixes = tuple(replace(token, "") for token in context.rest if token == context.token)
+        prefixes = tuple(_without_prefix(context, t) for t in context.rest if t == context.token)
         for some in (prefixes, prefixes[:1]):
             yield Diagnosis("wrong-mark", message, context.token.span, some, title)
+
+
+def _without_prefix(context: ErrorContext, prefix: Token) -> Edit:
+    """Return the edit that removes `%` from `%x`; it quotes a number, such as `%0`."""
+    name = context.lexer.token(context.text, prefix.end)
+    if name is None or name.at > prefix.end or context.name(name) != "INT":
+        return replace(prefix, "")
+    return Edit(Span(prefix.at, name.end), f'"{name}"')

@@ -8,6 +8,7 @@ from onnxtext.source import Source, Span
 from onnxtext.suggestions import nearest
 from onnxtext.syntax.actions.semantic_error import SemanticError
 from onnxtext.syntax.grammar.lexer import load_lexer
+from onnxtext.syntax.heuristics.diagnose import incomplete_statement
 from onnxtext.syntax.heuristics.error_context import Diagnosis
 
 _LONGEST_PATH = 8000
@@ -52,6 +53,10 @@ def semantic_error_report(source: Source, error: SemanticError) -> Diagnostic:
     """Return the diagnostic of a semantic error."""
     at = error.at if error.at is not None else len(source.text)
     span = Span(at, min(at + error.length, len(source.text)))
+    before = source.text[:at].rstrip() if error.missing else ""
+    if "\n" in source.text[len(before) : at] and error.missing:
+        last = Span(len(before) - 1, len(before))
+        return diagnosis_report(source, incomplete_statement(error.missing, before[-1], last))
     help, fix, instead = error.help, None, error.instead
     if error.step is not None:
         span = step_place(source.text, span, error.step)

@@ -27,6 +27,7 @@ from onnxtext.syntax.heuristics.diagnose import (
 )
 from onnxtext.syntax.heuristics.error_context import (
     CLOSING,
+    OPENING,
     Diagnosis,
     ErrorContext,
     begins_line,
@@ -52,6 +53,7 @@ from onnxtext.syntax.recovery.resynchronization import (
 )
 from onnxtext.syntax.recovery.triple_quotes import without_cascade
 
+BRACKETS = OPENING | CLOSING
 _MAX_WIDER = 3
 _LONGEST_WIDER = 80
 """Maximum number of enclosing constructs to inspect for an error, and of tokens in each."""
@@ -155,6 +157,9 @@ class Recovery:
         if self._tries > MAX_TRIES:  # no edit helped
             self._reported = max(self._reported, at)
         diagnosis = diagnose(context, self._budget) if at > self._reported else None
+        if diagnosis is not None and diagnosis.instead:
+            place = range(*diagnosis.span)
+            self._errors[:] = [error for error in self._errors if error.at not in place]
         certain = diagnosis is not None and diagnosis.code == "wrong-mark" and not diagnosis.doubt
         cascade = not certain and self._closes_wrong_list(context)
         cascade = cascade or self._cascades.is_cascade(context)
@@ -237,15 +242,13 @@ class Recovery:
         return resume
 
     def _report(self, diagnosis: Diagnosis) -> None:
-        if diagnosis.instead:
-            place = range(*diagnosis.span)
-            self._errors[:] = [error for error in self._errors if error.at not in place]
         self.diagnostics.append(diagnosis_report(self.source, diagnosis))
 
     def _error_context(self, token: Token | None, at: int) -> tuple[ErrorContext, int]:
         """Return the context of an error, and the stack position at which its statement begins."""
         machine = self.parser.machine
-        self._complete(at)
+        if token not in BRACKETS or begins_line(self.text, at):
+            self._complete(at)
         line = self.text.rfind("\n", 0, at) + 1
         first = begins_line(self.text, at)
         marked = self.text.startswith(CONFLICT_MARKERS, line)
