@@ -130,7 +130,6 @@ def lift_placed(
         if weights != "inline":
             moved = move_weights(model, graphs, inline_limit=inline_limit)
             if digests is not None:
-                digests.clear()
                 digests.update(moved)
 
     def finish(model: Model, graphs: list[Graph | Function] | None, largest: int) -> None:
@@ -141,6 +140,8 @@ def lift_placed(
                 place_metadata(model, graphs, short_too=metadata == "section")
             else:
                 inline_all_metadata(graphs)
+        if digests:
+            digests.clear()  # they are of an earlier attempt to lift the model
         if embed_from is None and not 0 <= largest <= inline_limit:
             move(model, graphs)
 

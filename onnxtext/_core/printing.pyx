@@ -146,6 +146,7 @@ cdef class Printer(NodePrinter):
         mark = out.begin_trial()
         out.character(c"[")
         for item in opsets:
+            self._wait()
             if not is_first:
                 out.add(b", ", 2)
             is_first = False
