@@ -101,7 +101,7 @@ def merge(
 def rewrite(text: str, model: Model, *, name: str = "<string>") -> str:
     """Write an edited syntax tree back to its text; comments and the rest of the text stay.
 
-    Only statements that differ are printed. If a statement was removed, the comment behind it on
+    Only statements that differ are printed. If a statement was removed, the comment after it on
     its line is removed, too; comments above it stay.
 
     Args:

@@ -80,7 +80,7 @@ class Verdict:
 
 
 def verify(data: bytes, *, name: str = "<bytes>") -> Verdict:
-    """Verify the laws on the content of a file.
+    """Verify the laws on the content of a file; return a `Verdict`.
 
     Args:
         data: the content: a text in UTF-8 if the name ends with `.onnxtxt` or `.onnxtext`,
@@ -97,7 +97,7 @@ def verify(data: bytes, *, name: str = "<bytes>") -> Verdict:
 
 
 def verify_binary(data: bytes, *, name: str = "<bytes>") -> Verdict:
-    """Verify the laws on a binary model.
+    """Verify the laws on a binary model; return a `Verdict`.
 
     Raises:
         OnnxTextError: the bytes are not a valid `ModelProto`.
@@ -125,7 +125,7 @@ def verify_binary(data: bytes, *, name: str = "<bytes>") -> Verdict:
 
 
 def verify_text(text: str, *, base_dir: PurePath | None = None, name: str = "<string>") -> Verdict:
-    """Verify the laws on a text.
+    """Verify the laws on a text; return a `Verdict`.
 
     Args:
         text: the text.
@@ -263,7 +263,7 @@ def first_difference(left: bytes, right: bytes) -> int:
     """Return the offset of the first byte that differs, or the length of the shorter string."""
     low, high = 0, min(len(left), len(right))
     a, b = memoryview(left), memoryview(right)
-    while low < high:  # the first `low` bytes are equal; the first difference is not behind `high`
+    while low < high:  # the first `low` bytes are equal; the first difference is not after `high`
         middle = (low + high + 1) // 2
         if a[low:middle] == b[low:middle]:
             low = middle

@@ -142,7 +142,7 @@ def decorator_of(order: Order, names: Sequence[str] = (), decorator: str = DECOR
 
 
 def place_order(model: Model) -> None:
-    """Move the main graph's `ORDERS` decorators to the section `order` if one exceeds `LONGEST`."""
+    """Move the main graph's `@value_info` and `@initializers` to a section `order` if long."""
     for decorator in model.graph.decorators:
         if decorator.name in ORDERS:
             names: list[FieldValue] = []
@@ -253,7 +253,7 @@ def with_data(graph: Graph) -> list[ValueInfo]:
 
 
 def known_with_data(graph: Graph) -> list[ValueInfo]:
-    """Like `with_data`, but return the initializers in text order if `@initializers` is invalid."""
+    """Return the initializers as `with_data` does; in text order if `@initializers` is invalid."""
     try:
         return with_data(graph)
     except ValueInfoError:

@@ -193,7 +193,7 @@ class Function:
 
 @dataclass(frozen=True, slots=True)
 class EncodingHabit:
-    """A regular difference of a file's encoding from the canonical encoding.
+    """A difference from the canonical encoding that a file has in all messages of a type.
 
     Examples: `packed(attribute.ints)`, `order(node, 1, 2, 3, 4, 7, 5)`.
 
@@ -316,7 +316,8 @@ class Model:
         decorators: the decorators before the header.
         training: the contents of the `training` sections, in order.
         configurations: the contents of the `configuration` sections, in order.
-        encoding_habits: regular differences of the file's encoding from the canonical encoding.
+        encoding_habits: differences from the canonical encoding that the file has in all messages
+            of a type, such as another order of fields.
         encoding: all other differences, as a patch; None if there are no others.
         resources: the bytes of the blobs in the text, by digest, in order.
         metadata_left_out: whether the text has `metadata none`: it was printed without the metadata

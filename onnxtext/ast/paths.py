@@ -77,7 +77,7 @@ def described_parts(
     Args:
         owner: the graph or function.
         prefix: the path of the owner.
-        tied: whether this path is unique.
+        tied: whether a section can refer to the owner by this path, because the path is unique.
     """
     found = _described_values(owner, prefix, tied)
     seen: set[str] = set()
@@ -133,7 +133,7 @@ def _described_nodes(nodes: list[Node], prefix: tuple[Step, ...], tied: bool) ->
     Args:
         nodes: the nodes of a graph or function.
         prefix: the path of the graph or function.
-        tied: whether this path is unique.
+        tied: whether a section can refer to it by this path, because the path is unique.
     """
     if core() == "native":
         found: list[Named] = core_module("paths").described_nodes(nodes, prefix, tied)

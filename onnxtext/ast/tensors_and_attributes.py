@@ -336,7 +336,7 @@ _DEFAULTS: dict[AttributeType | None, AttributeValue] = {
 
 
 def attribute_value(attributes: Iterable[Attribute], name: str) -> AttributeValue | None:
-    """Return `read()` of the first attribute with this name; None if there is no such attribute."""
+    """Return the value (`Attribute.read`) of the first attribute with this name, or None."""
     return next((item.read() for item in attributes if item.name == name), None)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Convert the data of typed fields and lists to the bytes of blobs and back (SPEC 6.6)."""
+"""Convert typed data (such as `float_data`) and attribute lists to blobs and back (SPEC 6.6)."""
 
 from __future__ import annotations
 
@@ -28,21 +28,24 @@ ENTRY_WIDTHS = {
     "int64_data": 8,
     "uint64_data": 8,
 }
-"""The size in bytes of one entry of a typed field."""
+"""The size in bytes of one entry of a typed field (a data field other than `raw_data`)."""
 
 _LISTS = {AttributeType.FLOATS: "float_data", AttributeType.INTS: "int64_data"}
 """For each type of attribute list, the `TensorProto` field with the same encoding."""
 
 
 def entry_count(type: TensorType, data: TypedData | StringData) -> int:
-    """Return the number of entries in typed data."""
+    """Return the number of entries in the typed field that holds the data, such as `float_data`."""
     if isinstance(data, StringData):
         return len(data.values)
     return len(data.entries) // ENTRY_WIDTHS[ELEMENTS[type.element].field]
 
 
 def wanted_entries(type: TensorType) -> int:
-    """Return the number of entries in the typed field of a valid tensor; -1 for an invalid type."""
+    """Return the number of entries that a valid tensor of this type has in its typed field.
+
+    Return -1 for an invalid type.
+    """
     element = ELEMENTS.get(type.element)
     dims = type.integer_dims
     if element is None or any(dim < 0 for dim in dims):

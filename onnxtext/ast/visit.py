@@ -28,7 +28,7 @@ def attribute_lists(nodes: Iterable[Node]) -> Sequence[tuple[Attribute, ...]]:
 
 
 def rich_lists(nodes: Iterable[Node]) -> Sequence[tuple[Attribute, ...]]:
-    """Like `attribute_lists`, but leave out lists whose values are only numbers and strings."""
+    """Return distinct attribute lists of nodes, except those with only numbers and strings."""
     if core() == "native":
         found: list[tuple[Attribute, ...]] = core_module("walk").rich_lists(nodes)
         return found
@@ -36,7 +36,7 @@ def rich_lists(nodes: Iterable[Node]) -> Sequence[tuple[Attribute, ...]]:
 
 
 def odd_lists(nodes: Iterable[Node]) -> Sequence[tuple[Attribute, ...]]:
-    """Like `attribute_lists`, but leave out lists of only simple attributes.
+    """Return distinct attribute lists of nodes, except those with only simple attributes.
 
     A simple attribute has a name, a type, and a value that is a number or a list of numbers.
     """

@@ -188,7 +188,7 @@ def _snippet_rows(
     while True:
         window = _window(snippet.line, waiting[0].start if waiting else 0, room)
         yield f"{number} {window.text}"
-        # A position behind the line, such as behind its `\r`, is in no window: show it at the end.
+        # A position after the line, such as after its `\r`, is in no window: show it at the end.
         shown = [mark for mark in waiting if mark is waiting[0] or window.shows(mark)]
         waiting = [mark for mark in waiting[1:] if not window.shows(mark)]
         for row in _mark_rows(window, shown, severity):
@@ -215,7 +215,7 @@ class _Window:
     Attributes:
         text: the text to show.
         first: index of the first visible character.
-        ends: the column of each visible character, and the column behind the last.
+        ends: the column of each visible character, and the column after the last.
     """
 
     text: str

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Attach each comment to an item of a list (docs/design.md, Layout).
 
-Comments end up in four positions: before the first token of an item, behind its last token, behind
+Comments end up in four positions: before the first token of an item, after its last token, after
 an opening bracket, or before a closing bracket. A comment inside of a statement moves to the line
 above the statement; if a list with comments precedes it in the statement, the comment moves to the
 end of that list. Comments never change their order.
@@ -41,7 +41,7 @@ class Item:
 
     Attributes:
         tree: the syntax tree of the item.
-        comma: the comma behind the item; None without a comma.
+        comma: the comma after the item; None without a comma.
     """
 
     tree: Tree
@@ -111,11 +111,11 @@ def _opens(part: Tree | Token) -> bool:
 
 
 def attach_items(items: list[Item], closing: Token) -> None:
-    """Move the comments in and behind list items to the four positions (see the module).
+    """Move the comments in and after list items to the four positions (see the module).
 
     Args:
         items: the items.
-        closing: the token behind the last item.
+        closing: the token after the last item.
     """
     for number, item in enumerate(items):
         _Statement(item).visit(item.tree)

@@ -2,7 +2,7 @@
 """Format texts that differ from their printed form only in layout, commas and comments.
 
 The printed form is the text that the printer makes from the syntax tree. Its lines replace the
-lines of the text; comments and blank lines stay behind the same code. The result equals that of
+lines of the text; comments and blank lines stay after the same code. The result equals that of
 `format_in_full`, in a hundredth of the time. A text with a comment within a printed line is left to
 `format_in_full`.
 """
@@ -112,7 +112,7 @@ def _placed(lines: list[str], bare: list[str], marks: list[str], tokens: list[st
                 return None
             lines[line] += mark
         elif ends[line] == at:
-            lines[bisect_right(ends, at) - 1] += mark  # behind printed blank lines
+            lines[bisect_right(ends, at) - 1] += mark  # after printed blank lines
         elif mark != "\n":
             return None
         last = at
@@ -135,7 +135,7 @@ class _Merger:
 
     @cached_property
     def continued(self) -> frozenset[int]:
-        """The indices of lines behind which a statement certainly continues."""
+        """The indices of lines after which a statement certainly continues."""
         return _continued(self.printed[: self.count])
 
     def merge(self, text: str) -> str | None:
@@ -183,7 +183,7 @@ class _Merger:
         return True
 
     def _own_line(self, line: str) -> bool:
-        """Write a comment that has its own line; return False if a statement continues behind it.
+        """Write a comment that has its own line; return False if a statement continues after it.
 
         The comment gets the indentation of the next printed line.
         """
@@ -218,7 +218,7 @@ class _Merger:
         return True
 
     def _flush(self, line: str) -> None:
-        """Write a pending blank line unless it is behind an opening or before a closing bracket."""
+        """Write a pending blank line unless it is after an opening or before a closing bracket."""
         if not self.blank:
             return
         self.blank = False
@@ -232,7 +232,7 @@ class _Merger:
 
 
 def _continued(printed: Sequence[str]) -> frozenset[int]:
-    """Return the indices of lines behind which a statement certainly continues.
+    """Return the indices of lines after which a statement certainly continues.
 
     Formatting moves comments away from these lines: inside of a node, except in its attributes;
     inside of a type; and between the items of a filled list.

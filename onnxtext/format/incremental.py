@@ -148,10 +148,10 @@ class IncrementalText:
                 self._enter(items[-1], depth)
 
     def _is_kept(self, text: str, *, kept: bool) -> bool:
-        """Whether `# fmt: off` is in effect behind a statement.
+        """Whether `# fmt: off` is in effect after a statement.
 
         Args:
-            text: the statement and the trivia behind it.
+            text: the statement and the trivia after it.
             kept: whether `# fmt: off` is in effect at the statement.
         """
         offs = text.count(OFF)
@@ -224,7 +224,7 @@ class StatementRun:
             These statements are not in `texts` yet; they will be copied from the source in one
             slice. -1 if there are none.
         texts: the formatted texts of the statements before `same`, each with the trivia (comments
-            and whitespace) behind it.
+            and whitespace) after it.
         trivia: the source between the last statement of `texts` and the next statement; None if
             it is only whitespace.
     """
@@ -274,7 +274,7 @@ class StatementRun:
         return True
 
     def end(self, end: int) -> tuple[int, int, str, bool] | None:
-        """Finish the run, without the trivia behind its last statement, and start a new one.
+        """Finish the run, without the trivia after its last statement, and start a new one.
 
         Args:
             end: offset of the next statement.

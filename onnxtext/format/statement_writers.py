@@ -60,7 +60,7 @@ class Writer(ABC):
 
     Attributes:
         indent: the indentation of the statements.
-        comma: the separator behind each statement.
+        comma: the separator after each statement.
         remembered: a cache for statements in which each string is a name. The key is the source
             up to the next statement, without the contents of strings. The value is a pair. Its
             first item is the list of the formatted texts between the strings, or None if the source
@@ -75,7 +75,7 @@ class Writer(ABC):
     """What encloses the statements of a graph without inputs and outputs."""
 
     sibling = ""
-    """A statement with `{}` for its name, put before and behind a statement formatted alone."""
+    """A statement with `{}` for its name, put before and after a statement formatted alone."""
 
     def __init__(self, printer: SourceSpellingPrinter, indent: str) -> None:
         self.indent = indent

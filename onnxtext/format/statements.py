@@ -97,7 +97,7 @@ class StatementWriter(LiteralWriter):
         Args:
             tree: the list.
             indent: the indentation of the statement.
-            taken: the number of columns before and behind the list.
+            taken: the number of columns before and after the list.
         """
         found = listing_of(tree)
         texts = [self.value(item.tree, indent + STEP) for item in found.items]
@@ -144,7 +144,7 @@ class StatementWriter(LiteralWriter):
         self, tree: Tree, head: str, lists: list[ListText], indent: str, start: int,
         decorators: Decorators | None = None,
     ) -> str:  # fmt: skip
-        """Write a graph or function from its name, the lists behind its name, and its body."""
+        """Write a graph or function from its name, the lists after its name, and its body."""
         body = tree.required("body")
         found = listing_of(body)
         is_empty = not found.items and not body.commented
@@ -300,7 +300,7 @@ class StatementWriter(LiteralWriter):
 
 
 def _inputs_and_outputs(tree: Tree) -> tuple[Tree | None, Tree | None]:
-    """Return the inputs and the outputs: the lists before and behind `=>`."""
+    """Return the inputs and the outputs: the lists before and after `=>`."""
     lists = [part for part in tree.trees() if part.origin in ("inputs", "parameter_list")]
     lists = [part.trees()[0] if part.origin == "parameter_list" else part for part in lists]
     return (lists[0] if len(lists) > 1 else None), lists[-1]

@@ -34,7 +34,7 @@ class Token:
         at: the 0-based offset of the token in the source.
         lead: the comments before the token that have their own lines.
         blank: whether a blank line directly precedes the token.
-        trail: the comment behind the token on the same line; None if there is none.
+        trail: the comment after the token on the same line; None if there is none.
     """
 
     text: str

@@ -18,10 +18,10 @@ COMMENTS = re.compile(r"[ \t\v\f\r]*(?:#[^\n]*)?(?:\n[ \t\v\f\r]*(?:#[^\n]*)?)*"
 
 
 def code_before_trivia(source: str) -> str | None:
-    """Return the code of a statement without the comments and whitespace (trivia) behind it.
+    """Return the code of a statement without the comments and whitespace (trivia) after it.
 
     Args:
-        source: a statement and the trivia behind it; must not contain backslashes or multi-line
+        source: a statement and the trivia after it; must not contain backslashes or multi-line
             strings.
 
     Returns:
@@ -38,7 +38,7 @@ def format_trivia(trivia: str, indent: str) -> str:
     """Format the trivia between two statements.
 
     Args:
-        trivia: comments and whitespace behind the first statement and its comma.
+        trivia: comments and whitespace after the first statement and its comma.
         indent: the indentation of the statements.
     """
     if "#" not in trivia:
@@ -62,10 +62,10 @@ def without_comments(source: str) -> tuple[str, list[str], str] | None:
     """Split a node into its code and the comments inside of it, which move to lines above it.
 
     Args:
-        source: a node and the trivia behind it; must not contain backslashes or multi-line strings.
+        source: a node and the trivia after it; must not contain backslashes or multi-line strings.
 
     Returns:
-        The code without comments, the comments, and the trivia behind the statement; None if a
+        The code without comments, the comments, and the trivia after the statement; None if a
         comment may be in a list and stay there.
     """
     parts = STRING_OR_COMMENT.split(source)
@@ -143,7 +143,7 @@ _CLOSING = (">", "]", "}", ")")
 def _bare(token: str) -> str:
     """Remove insignificant whitespace inside of a token, such as a type or list of numbers.
 
-    Also remove a comma behind the last number.
+    Also remove a comma after the last number.
     """
     bare = "".join(token.split())
     return bare[:-2] + bare[-1] if bare[-2:-1] == "," and bare[-1] in _CLOSING else bare

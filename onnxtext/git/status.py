@@ -23,7 +23,7 @@ from onnxtext.git.repository import Scope, attribute, in_repository, read_config
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A requirement of a mode.
+    """A requirement of a mode: a git setting, or the attributes of its files.
 
     Attributes:
         ok: whether the requirement is met.
@@ -38,7 +38,7 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class ModeStatus:
-    """The status of a mode.
+    """The status of a mode of keeping models in git, such as `filter` (see `git.modes`).
 
     Attributes:
         mode: the mode.
@@ -75,7 +75,7 @@ _PROBES: dict[Mode, str] = {
 
 
 def status(scope: Scope | None) -> list[ModeStatus]:
-    """Check the requirements of each mode.
+    """Check the settings, commands and attributes of each mode; return a `ModeStatus` for each.
 
     Args:
         scope: the configuration to check; None for the combination of all configurations.

@@ -186,7 +186,7 @@ def objects(top: Path) -> Iterator[Callable[[str], bytes]]:
         if len(head) != 3:
             raise failed(f"git cat-file: the object {name} is missing")
         data = source.read(int(head[2]))
-        source.read(1)  # the line end behind the data
+        source.read(1)  # the line end after the data
         return data
 
     try:

@@ -119,7 +119,7 @@ def _domains(model: Model) -> set[str]:
 def sorted_nodes(scope: Scope, new: set[int]) -> list[int] | None:
     """Return the indices of a graph's nodes in topological order, with few moves.
 
-    New nodes (indices `new`) move before their users. Other nodes move behind the nodes whose
+    New nodes (indices `new`) move before their users. Other nodes move after the nodes whose
     outputs they use. Return None if there is a cycle.
     """
     used = []

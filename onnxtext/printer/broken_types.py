@@ -13,8 +13,11 @@ _HEAD = re.compile(r"@?\w+[\[(]")
 def broken_type(type: str, indent: str, width: int = WIDTH) -> str:
     """Return a type with each dimension or argument on its own line, without a trailing comma.
 
-    Each decorator before the type has its own line.
+    Each decorator before the type has its own line. A type with comments, which already has several
+    lines, is returned as it is.
     """
+    if "\n" in type:
+        return type
     parts = _split(type, " ")
     if len(parts) > 1:
         return f"\n{indent}".join([_fitting_type(part, indent, width) for part in parts])

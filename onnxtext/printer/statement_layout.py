@@ -106,7 +106,7 @@ def _broken_node(
     returns the attributes after the inputs; None if `call` has them.
     """
     line = _joined(head, call)
-    end = 0 if attributes is None else 2  # the `<` behind the inputs
+    end = 0 if attributes is None else 2  # the `<` after the inputs
     if parts.outputs and len(indent) + len(line) + (2 if parts.inputs else 3 + end) > width:
         line = f"{_output_lines(parts, indent, width)}\n{indent}{STEP}{call}"
         indent += STEP

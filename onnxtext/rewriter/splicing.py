@@ -161,7 +161,7 @@ class _Splice:
             self._edits.append((start, end, made))
 
     def _remove(self, at: int) -> None:
-        """Remove a node with the comment behind it."""
+        """Remove a node with the comment after it."""
         text = self.source.text
         start, end = self._span(at, "node")
         line = text.rfind("\n", 0, start) + 1
@@ -173,7 +173,7 @@ class _Splice:
             self._replace(start, end, "")
 
     def _insert(self, nodes: Sequence[Node], last: int, following: int) -> None:
-        """Insert new nodes behind the node at offset `last`; if it is -1, before `following`."""
+        """Insert new nodes after the node at offset `last`; if it is -1, before `following`."""
         if not nodes:
             return
         text = self.source.text

@@ -88,7 +88,7 @@ _MAGIC: tuple[tuple[int, bytes, str, str | None], ...] = (
 
 
 def _is_safetensors(data: bytes) -> bool:
-    """Whether the first eight bytes are the length of the JSON header behind them."""
+    """Whether the first eight bytes are the length of the JSON header after them."""
     return data[8:10] == b'{"' and 2 <= int.from_bytes(data[:8], "little") <= 100_000_000
 
 

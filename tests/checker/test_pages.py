@@ -74,10 +74,12 @@ def test_every_rule_has_a_page() -> None:
     assert set(rules()) <= own
     for slug, rule in rules().items():
         text = page(slug)
-        assert text.startswith(f"# {slug}\n")
+        assert text.startswith(f"# {slug}\nRule: ")
         assert "\nWhy: " in text
         assert " Source: " in text
         assert rule.title
+    for other in own - set(rules()):  # their pages state the error instead
+        assert "\nRule: " not in page(other), other
 
 
 @pytest.mark.data

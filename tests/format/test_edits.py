@@ -75,6 +75,14 @@ def test_fmt_keeps_comments_in_skipped_statements(text: str) -> None:
     assert_format_laws(text)
 
 
+@pytest.mark.parametrize("comment", ['"', "}>)", "a, b = [1"])
+@pytest.mark.parametrize("start", ["g (", "g () => () { y = Op () <a = "])
+def test_comments_in_types_are_kept(comment: str, start: str) -> None:
+    """A type with a comment is not broken into lines, where the comment could pass for syntax."""
+    type = f'seq(@denotation( # {comment}\n"of the inner") float[{", ".join("N" * 40)}])'
+    assert_format_laws(f"{start}{type}{' x) => () {}' if start == 'g (' else '> }'}")
+
+
 @pytest.mark.parametrize("type", ["undefined", "float", "float[2]", "undefined[2]", "undefined w"])
 @pytest.mark.parametrize("end", [">", " >", ",>", "\n>"])
 @pytest.mark.parametrize("kind", ["node", "function"])

@@ -79,7 +79,7 @@ def _check(source: Any, name: str | None, options: dict[str, Any]) -> list[Diagn
 
 
 def check_file(data: bytes, *, name: str, **options: Any) -> list[Diagnostic]:
-    """Check the content of a file, which is a text or a binary model (see `filetype.is_binary`).
+    """Check the content of a file: a text or a binary model (see `filetype.is_binary`).
 
     Args:
         data: the content of the file.

@@ -48,10 +48,10 @@ class Explanation:
 
 
 def explain_value(stories: Stories, view: View, name: str) -> Explanation:
-    """Explain the type of a value.
+    """Explain the type of a value: its declarations, and the origin of each size.
 
     Args:
-        stories: explains the sizes in the type.
+        stories: finds the origin of a size; it keeps its caches between calls.
         view: the inferred facts about the graph or function body that defines the value.
         name: the name of the value.
     """

@@ -58,7 +58,9 @@ class _Task:
 
 
 class Stories:
-    """Explains sizes of the values of a checked model; an explanation consists of `Step`s.
+    """Finds where the sizes of the values of a checked model come from.
+
+    A story is the explanation of one size: a chain of `Step`s back to declarations.
 
     Args:
         subject: the model.

@@ -314,7 +314,7 @@ def _is_small(type: Type) -> bool:
 
 
 def key_maker() -> KeyMaker:
-    """Return `kind_key`, or its equivalent in the compiled core."""
+    """Return the function `kind_key` of the core in use: Python or compiled."""
     if core() == "native":
         return cast("KeyMaker", core_module("walk").kind_key)
     return kind_key

@@ -170,7 +170,7 @@ def _without_rounding(node: Node, index: int, mode: str) -> Iterator[Finding]:
     if node.op_type == "Cast" and isinstance(to, int) and to != _SCALE and mode != "up":
         yield Finding(
             "attribute-value-unknown",
-            f"`round_mode` is `{mode}`, but `Cast` rounds so only if it casts to `float8e8m0`",
+            f"`round_mode` is `{mode}`, but `Cast` uses it only if it casts to `float8e8m0`",
             (Place(node, ("attributes", index, "value")),),
             help="remove the attribute, which onnxruntime rejects here",
             severity="warning",

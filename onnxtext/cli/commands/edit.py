@@ -141,7 +141,12 @@ def set_shape(shapes: tuple[str, ...]) -> Edit:
     metavar="VALUE DIM",
     help="Give the same name to dimension DIM of another input.",
 )
-@click.option("--fix", is_flag=True, help="Change constant shapes that allow only the old size.")
+@click.option(
+    "--fix",
+    is_flag=True,
+    help="Also change elements of constant shapes, such as those of Reshape, that require the old "
+    "size.",
+)
 def make_symbolic(
     value: str, dim: int, name: str, also: tuple[tuple[str, int], ...], fix: bool
 ) -> Edit:

@@ -105,8 +105,8 @@ class Signatures:
 
     Attributes:
         kinds: the result of `NodeKinds.of` for each unmatched node, by node index.
-        above: the signatures from above, by node index.
-        below: the signatures from below, by node index.
+        above: for each node, by index, the number that describes how its outputs are computed.
+        below: for each node, by index, the number that describes how its outputs are used.
         unused: the indices of the unmatched nodes whose outputs have no uses.
     """
 

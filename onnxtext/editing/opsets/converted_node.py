@@ -128,12 +128,12 @@ class Work:
         return value
 
     def integer(self, name: str, default: int | None = None) -> int | None:
-        """Return `value(name)` if it is an integer; otherwise `default`."""
+        """Return an attribute's value or default if it is an integer; otherwise `default`."""
         value = self.value(name)
         return value if isinstance(value, int) else default
 
     def integers(self, name: str) -> tuple[int, ...] | None:
-        """Return `value(name)`, which must be a list of integers or None.
+        """Return the value or default of an attribute with integers; None if it has neither.
 
         Raises:
             Rejected: as for `value`; also if the value is not a list of integers.
@@ -146,19 +146,19 @@ class Work:
         raise Rejected(f"its attribute `{name}` is not a list of integers")
 
     def string(self, name: str) -> str | None:
-        """Return `value(name)` if it is a string; otherwise None."""
+        """Return an attribute's value or default if it is a string; otherwise None."""
         value = self.value(name)
         return value.decode("utf-8", "replace") if isinstance(value, bytes) else None
 
     def floats(self, name: str) -> tuple[float, ...] | None:
-        """Return `value(name)` if it is a list of floats; otherwise None."""
+        """Return an attribute's value or default if it is a list of floats; otherwise None."""
         value = self.value(name)
         if isinstance(value, Floats):
             return struct.unpack(f"<{len(value)}f", value.data)
         return None
 
     def real(self, name: str) -> float | None:
-        """Return `value(name)` if it is a float; otherwise None."""
+        """Return an attribute's value or default if it is a float; otherwise None."""
         value = self.value(name)
         return float(value) if isinstance(value, Float32) else None
 

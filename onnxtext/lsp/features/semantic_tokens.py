@@ -122,7 +122,8 @@ class Writer:
         """Discard the cached tokens of statements whose names have changed their meaning.
 
         Args:
-            column: the cached tokens of each statement; discarded ones are replaced by None.
+            column: the cached tokens of each statement (a column of `Columns`); discarded ones are
+                replaced by None.
             before: the `context` of the version with the cached tokens; None without cached tokens.
         """
         if before is None:

@@ -75,7 +75,7 @@ def context_at(index: Index, offset: int) -> Context:
         word = re.search(r"[A-Za-z_][A-Za-z0-9_]*\Z", before)
         if word is None or before[: word.start()].count('"') % 2:
             word = None
-    if word is None and before.endswith('"'):  # behind a string
+    if word is None and before.endswith('"'):  # after a string
         return Context("nothing", "", Span(offset, offset))
     prefix = "" if word is None else text[line + word.start() : offset]
     start = offset - len(prefix)

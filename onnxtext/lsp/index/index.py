@@ -118,7 +118,7 @@ class Index:
 
     @cached_property
     def value_strings(self) -> dict[Span, tuple[Scope, str]]:
-        """The strings in decorators that name values: (graph, name) of the value, by span."""
+        """The strings in decorators that name values: maps their spans to (graph, name)."""
         return value_strings(self)
 
     def _values(self, scope: Scope) -> None:
@@ -300,7 +300,7 @@ class Index:
         return None if located is None else located.span
 
     def located_item(self, item: Node | ValueInfo | None) -> Located | None:
-        """Return `located` of the statement of a scope's node or value.
+        """Return the spans of the statement of a scope's node or value, and of its parts.
 
         Return None if it has no statement in the text, or if the statement has an error.
         """

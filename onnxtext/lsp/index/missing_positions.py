@@ -31,10 +31,10 @@ _MOST_TOKENS = 10_000
 def find_end(index: Index, scope: Scope) -> int:
     """Return the offset after the closing brace of a graph or function.
 
-    Search from the end of the last statement on. If no closing brace is found, return the last
-    possible end: for a nested graph, the end of the node that contains it; otherwise the start of
-    the next graph, function or section, or the end of the text. The result is never before the end
-    of the last statement.
+    The search begins at the end of the last statement. If no closing brace is found, return the
+    last possible end: for a nested graph, the end of the node that contains it; otherwise the start
+    of the next graph, function or section, or the end of the text. The result is never before the
+    end of the last statement.
     """
     at, in_body = max(scope.original.at, 0), False
     groups: tuple[Sequence[Node | ValueInfo], ...]

@@ -35,8 +35,8 @@ class Block:
     Attributes:
         kind: the kind of the block, such as `node`, or the name of the section.
         path: the tokens between the kind and the opening brace.
-        entries: the values of its entries before the offset, by key.
-        last: the last closed inner block before the offset; None if an entry follows that block.
+        entries: the values of those of its entries that end before the requested offset, by key.
+        last: the last inner block that ends before this offset; None if an entry follows it.
         above: the block directly above in the same outer block, whose values the keyword `above`
             in this block repeats; None if there is none.
     """

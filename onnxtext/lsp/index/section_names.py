@@ -27,7 +27,7 @@ _SECTION = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 """Matches a string, a comment, or the keyword and brace of a section at the start of a line or
-behind a brace."""
+after a brace."""
 _BRACE = re.compile(rf"(?:\s|{COMMENT})*\{{")
 _MOST_TOKENS = 200_000
 """Maximum number of tokens of a section, and of a list of pairs, to read."""
@@ -65,7 +65,7 @@ class SectionName:
 
 
 def section_starts(text: str, *words: str) -> Iterator[tuple[int, int]]:
-    """Yield (offset of the keyword, offset behind the brace) of sections with some keywords."""
+    """Yield (offset of the keyword, offset after the brace) of sections with some keywords."""
     # Searching words is much faster than the regular expression; most texts have none.
     if any(_has_word_and_brace(text, word) for word in words):
         for found in _SECTION.finditer(text):

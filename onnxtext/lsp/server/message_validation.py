@@ -106,6 +106,6 @@ Field = TypeVar("Field", str, int)
 
 
 def data_field(data: Any, name: str, default: Field) -> Field:
-    """Return `data_entry`, or `default` if the entry is missing or has another type."""
+    """Return an entry of `data` as `data_entry` does; `default` if missing or of another type."""
     value = data_entry(data, name)
     return value if isinstance(value, type(default)) else default

@@ -49,7 +49,7 @@ class Known:
 def lower_all(
     models: Sequence[ast.Model | None], resources: Mapping[str, bytes | memoryview]
 ) -> tuple[list[bytes], Known]:
-    """Lower versions of a model to canonical bytes with marks instead of data.
+    """Lower versions of a model to canonical bytes, with marks (`Known`) instead of tensor data.
 
     Args:
         models: the versions; None for a missing version.
@@ -72,7 +72,7 @@ def lower_all(
 
 
 def lower_one(model: ast.Model, known: Known) -> bytes:
-    """Lower a merged model to canonical bytes with marks instead of data.
+    """Lower a merged model to canonical bytes, with marks (see `Known`) instead of tensor data.
 
     Args:
         model: the merged model.

@@ -126,7 +126,7 @@ def can_be_marked(versions: tuple[Item | None, Item | None, Item | None]) -> boo
 def roles_of(part: Part) -> dict[str, tuple[str, Part]]:
     """Map the role of each part of a construct to (whitespace before the part, the part).
 
-    The role is the grammar rule or token of the part. Roles behind `=>` end with ` =>`; repeated
+    The role is the grammar rule or token of the part. Roles after `=>` end with ` =>`; repeated
     roles end with `'`.
     """
     found: dict[str, tuple[str, Part]] = {}

@@ -80,7 +80,7 @@ class _MergedItems:
         self._before: dict[int, list[Triple]] = defaultdict(list)
 
     def insert(self, items: Sequence[Triple], moved: set[int]) -> bool:
-        """Insert the missing items of a side, each behind its predecessor.
+        """Insert the missing items of a side, each after its predecessor.
 
         If the other side has moved items, missing items at the end of the side are inserted at the
         end, and a missing item whose predecessor has moved is inserted before its successor, unless

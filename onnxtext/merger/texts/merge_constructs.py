@@ -300,7 +300,7 @@ class Merger:
 
 
 def _behind_decorators(versions: Sequence[dict[str, tuple[str, Part]]]) -> str:
-    """Return the whitespace behind the decorators of a construct."""
+    """Return the whitespace after the decorators of a construct."""
     for version in versions[1:]:
         roles = list(version)
         if "decorators" in roles[:-1]:

@@ -69,7 +69,7 @@ class Listed:
     Attributes:
         head: the parts of the construct before the opening bracket.
         opening: the opening bracket.
-        behind: comment and whitespace behind the opening bracket on its line.
+        behind: comment and whitespace after the opening bracket on its line.
         chunks: the items, in order.
         suffix: comments and whitespace before the closing bracket.
         closing: the closing bracket.
@@ -93,7 +93,7 @@ class ChunkSpan:
 
     Attributes:
         start: offset of its first token.
-        end: offset behind its last token.
+        end: offset after its last token.
         chunk: the chunk.
         listed: the list that has the chunk.
     """
@@ -239,7 +239,7 @@ def _lines(item: Item | None, comma: str, cut: int, indent: str) -> str:
 
     Args:
         item: the version.
-        comma: the separator behind the version, or "".
+        comma: the separator after the version, or "".
         cut: number of characters of the lead that are written before the conflict.
         indent: the indentation for a version that does not begin a line.
     """

@@ -19,7 +19,7 @@ from onnxtext.syntax.parse import parse_model
 Version = tuple[str, Model]
 """A text and its syntax tree."""
 _END = None
-"""The key of comments behind the last statement."""
+"""The key of comments after the last statement."""
 
 
 def add_comments(text: str, base: str, ours: Version, theirs: Version) -> str:

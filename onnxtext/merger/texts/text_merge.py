@@ -204,7 +204,7 @@ class _Merge:
     Attributes:
         texts: the base, ours and theirs.
         trees: their syntax trees.
-        versions: their canonical bytes, with marks instead of data.
+        versions: their canonical bytes, with marks (see `Known`) instead of tensor data.
         known: the data that the marks replace.
         markers: format of conflict markers.
         notes: receives warnings for the user.

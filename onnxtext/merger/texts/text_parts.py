@@ -41,7 +41,7 @@ class Part:
     Attributes:
         source: the whole text of that version.
         start: offset of its first token.
-        end: offset behind its last token.
+        end: offset after its last token.
     """
 
     source: str
@@ -116,7 +116,7 @@ class Item:
         part: the item itself.
         lead: line ends, whitespace and comments on their own lines before the item, from the end of
             the previous line.
-        tail: whitespace and a comment behind the item and its comma on the same line.
+        tail: whitespace and a comment after the item and its comma on the same line.
         comma: whether a comma follows the item.
     """
 
@@ -126,7 +126,7 @@ class Item:
     comma: bool = False
 
     def comments(self) -> Counter[str]:
-        """Return how often each comment occurs before, in and behind the item."""
+        """Return how often each comment occurs before, in and after the item."""
         return comments_in(self.lead, self.part.body, self.tail)
 
 
@@ -137,7 +137,7 @@ class Items:
     Attributes:
         head: the parts of the construct before the opening bracket.
         opening: the opening bracket; "" for a list without brackets.
-        behind: trivia behind the opening bracket on its line.
+        behind: trivia after the opening bracket on its line.
         items: the items, in order.
         suffix: trivia before the closing bracket, from the end of the last item's line.
         closing: the closing bracket.
@@ -215,7 +215,7 @@ def fill(
         source: the whole text.
         trees: the (tree, comma) of each item; the comma is None if there is none.
         start: offset of the list's content.
-        end: offset behind the list's content.
+        end: offset after the list's content.
     """
     parts = [(Part.of(source, tree), comma) for tree, comma in trees]
     known = [(part, comma) for part, comma in parts if part is not None]

@@ -2,7 +2,7 @@
 """Find semantic conflicts in a merge of texts.
 
 A statement with an error that neither side has becomes a conflict. A node that uses a value before
-its definition is moved behind the definition.
+its definition is moved after the definition.
 """
 
 from __future__ import annotations

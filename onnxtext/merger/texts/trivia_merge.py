@@ -25,7 +25,7 @@ def merge_blanks(base: str | None, ours: str | None, theirs: str | None) -> str:
 
 
 def merge_tails(base: str | None, ours: str | None, theirs: str | None) -> tuple[str, list[str]]:
-    """Merge the whitespace and comment behind an item on its line.
+    """Merge the whitespace and comment after an item on its line.
 
     Returns:
         (the merged text, the comments of theirs that do not fit on the line)
@@ -49,7 +49,7 @@ def with_comments(blanks: str, comments: list[str]) -> str:
     """Return whitespace (and comments) with more comments inserted.
 
     Each new comment gets its own line. If `blanks` has no line end, the first new comment is
-    written behind the preceding token, unless `blanks` has a comment there.
+    written after the preceding token, unless `blanks` has a comment there.
     """
     if not comments:
         return blanks

@@ -31,7 +31,7 @@ def parse_or_none(text: str) -> Model | None:
 
 
 def lower_text(text: str, known: Known, versions: Sequence[Model]) -> bytes | None:
-    """Return the canonical bytes of a merged text, with marks instead of data.
+    """Return the canonical bytes of a merged text, with marks (see `Known`) instead of tensor data.
 
     Return None if the text is invalid, or lacks a blob that a version has.
 
@@ -45,7 +45,7 @@ def lower_text(text: str, known: Known, versions: Sequence[Model]) -> bytes | No
 
 
 def lower_tree(model: Model, text: str, known: Known, versions: Sequence[Model]) -> bytes | None:
-    """Return the canonical bytes of a merged model, with marks instead of data.
+    """Return the canonical bytes of a merged model, with marks (`Known`) instead of tensor data.
 
     Return None if the model cannot be lowered, or lacks a blob that a version has.
 

@@ -40,11 +40,11 @@ EXTRA_VALUE = "an attribute can have only a value of its own type: other values 
 
 
 class AttributeReducer(ValueReducer, ABC):
-    """Reduce attributes."""
+    """Reduces attributes to what the official syntax can express."""
 
     @abstractmethod
     def graph(self, data: Data, place: ItemPath, *, quotable: bool = True) -> bytes:
-        """Reduce a `GraphProto`; return its bytes.
+        """Reduce a `GraphProto` to the official syntax; return its bytes.
 
         Args:
             data: its bytes.
@@ -53,7 +53,7 @@ class AttributeReducer(ValueReducer, ABC):
         """
 
     def attribute(self, data: Data, place: ItemPath, *, in_function: bool) -> bytes | None:
-        """Reduce an `AttributeProto`; return None if it cannot be written.
+        """Reduce an `AttributeProto` to the official syntax; return None if it cannot be written.
 
         Args:
             data: its bytes.

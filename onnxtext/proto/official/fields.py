@@ -51,7 +51,7 @@ def integer(payloads: Sequence[Data], default: int = 0) -> int:
 
 
 class FieldReducer:
-    """Reduce strings and names, and record the fields that cannot be written.
+    """Reduces strings and names to the official syntax; records the fields that it cannot express.
 
     Attributes:
         losses: the losses so far.

@@ -65,7 +65,7 @@ class Losses:
         found: the losses that are not harmless, in the order of the model.
         presence: maps a field, such as `NodeProto.domain`, to the number of its empty values
             that become stored or absent.
-        raw: the number of tensors whose `raw_data` moves to a typed field.
+        raw: the number of tensors whose `raw_data` moves to a typed field, such as `float_data`.
         events: the number of calls of `lost`, `presence_changed` and `typed`.
     """
 

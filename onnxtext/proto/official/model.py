@@ -31,7 +31,7 @@ def lift_reduced(data: bytes) -> tuple[Model, list[Loss]]:
 
 
 class Reducer(AttributeReducer):
-    """Reduce models, graphs, functions and nodes."""
+    """Reduces models, graphs, functions and nodes to what the official syntax can express."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -40,7 +40,7 @@ class Reducer(AttributeReducer):
     # ---- Models, graphs, functions ----------------------------------------------------------
 
     def model(self, data: Data) -> bytes:
-        """Reduce a `ModelProto`; return its bytes."""
+        """Reduce a `ModelProto` to the official syntax; return its bytes."""
         found = self.fields("ModelProto", data, MODEL, _MODEL)
         parts = [
             number(key, found[name][-1])
@@ -76,7 +76,7 @@ class Reducer(AttributeReducer):
         return made
 
     def graph(self, data: Data, place: ItemPath, *, quotable: bool = True) -> bytes:
-        """Reduce a `GraphProto`; return its bytes.
+        """Reduce a `GraphProto` to the official syntax; return its bytes.
 
         Args:
             data: its bytes.
@@ -103,7 +103,7 @@ class Reducer(AttributeReducer):
         return b"".join(parts)
 
     def function(self, data: Data, place: ItemPath) -> bytes:
-        """Reduce a `FunctionProto`; return its bytes."""
+        """Reduce a `FunctionProto` to the official syntax; return its bytes."""
         found = self.fields("FunctionProto", data, place, _FUNCTION)
         parts = [field(1, self.stored_text("FunctionProto", "name", found, place))]
         for name, key in (("domain", 10), ("overload", 13), ("doc_string", 8)):
@@ -131,7 +131,7 @@ class Reducer(AttributeReducer):
         ]
 
     def value_info(self, data: Data, place: ItemPath) -> bytes:
-        """Reduce a `ValueInfoProto`; return its bytes."""
+        """Reduce a `ValueInfoProto` to the official syntax; return its bytes."""
         found = self.fields("ValueInfoProto", data, place, frozenset(("name", "type")))
         made = field(1, self.stored_text("ValueInfoProto", "name", found, place))
         for data_of_type in found.get("type", ()):
@@ -143,7 +143,7 @@ class Reducer(AttributeReducer):
     # ---- Nodes ------------------------------------------------------------------------------
 
     def node(self, data: Data, place: ItemPath) -> bytes:
-        """Reduce a `NodeProto`; return its bytes."""
+        """Reduce a `NodeProto` to the official syntax; return its bytes."""
         data = bytes(data)
         message = "NodeProto"
         found = self.fields(message, data, place, _NODE)

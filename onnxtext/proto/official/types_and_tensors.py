@@ -40,7 +40,7 @@ NOT_EXTERNAL = "external_data is written only for a data_location of EXTERNAL: i
 
 
 class ValueReducer(FieldReducer):
-    """Reduce types and tensors."""
+    """Reduces types and tensors to what the official syntax can express."""
 
     def __init__(self) -> None:
         super().__init__()

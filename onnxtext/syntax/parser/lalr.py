@@ -284,7 +284,7 @@ class Machine:
             where.append(at)
             row = rows[target]
             if len(states) > MAX_STACK:
-                raise SemanticError("nested too deeply", at=at, code="too-deep")
+                raise SemanticError("the text is nested too deeply here", at=at, code="too-deep")
 
     def finish(self, at: int) -> Any:
         """Return the value of the start rule, at the end of the text.

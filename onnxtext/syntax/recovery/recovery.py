@@ -317,7 +317,7 @@ class Recovery:
         return any(start <= (error.at or 0) < end for error in self._errors)
 
     def _is_outside_list(self, position: int, at: int, first: bool) -> bool:
-        """Whether a token behind an opening `<` or `(` is probably outside of the list.
+        """Whether a token after an opening `<` or `(` is probably outside of the list.
 
         It then begins a line, which is indented no deeper than the line of the bracket.
         """
