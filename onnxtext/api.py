@@ -16,6 +16,7 @@ from onnxtext.conversion_errors import (
     other_message_error,
     warn_if_suspicious,
 )
+from onnxtext.core import cached_module
 from onnxtext.diagnostics import Diagnostic
 from onnxtext.io.files import write_atomically
 from onnxtext.io.filetype import BINARY_SUFFIX, decode_text, has_binary_content
@@ -117,11 +118,10 @@ def from_binary(
     Raises:
         OnnxTextError: the bytes are not a valid `ModelProto`.
     """
-    from onnxtext.binary_to_text import print_binary
-
-    return print_binary(
+    text: str = cached_module("binary_to_text").print_binary(
         data, None, weights=weights, inline_limit=inline_limit, metadata=metadata, name=name
     )[0]
+    return text
 
 
 def to_official(data: bytes, *, name: str = "<bytes>") -> tuple[str, list[Loss]]:
@@ -168,9 +168,9 @@ def to_binary(
     Raises:
         OnnxTextError: the text has errors, or cannot be encoded.
     """
-    from onnxtext.text_to_binary import encode_text, joined
-
-    return joined(encode_text(text, base_dir=base_dir, name=name))
+    module = cached_module("text_to_binary")
+    data: bytes = module.joined(module.encode_text(text, base_dir=base_dir, name=name))
+    return data
 
 
 @overload

@@ -125,13 +125,11 @@ def lift_placed(
         LiftError: the bytes are not a valid `ModelProto`.
     """
 
-    def move(model: Model, graphs: list[Graph | Function] | None, largest: int = -1) -> None:
-        """Move large data to the resources; `largest` is the length of the longest list, or -1."""
+    def move(model: Model, graphs: list[Graph | Function] | None) -> None:
+        """Move large data to the resources."""
         if weights != "inline":
-            is_small = 0 <= largest <= inline_limit
-            moved = {} if is_small else move_weights(model, graphs, inline_limit=inline_limit)
+            moved = move_weights(model, graphs, inline_limit=inline_limit)
             if digests is not None:
-                digests.clear()
                 digests.update(moved)
 
     def finish(model: Model, graphs: list[Graph | Function] | None, largest: int) -> None:
@@ -142,8 +140,10 @@ def lift_placed(
                 place_metadata(model, graphs, short_too=metadata == "section")
             else:
                 inline_all_metadata(graphs)
-        if embed_from is None:
-            move(model, graphs, largest)
+        if digests:
+            digests.clear()  # they are of an earlier attempt to lift the model
+        if embed_from is None and not 0 <= largest <= inline_limit:
+            move(model, graphs)
 
     model = lift_model(data, finish)
     if embed_from is not None:

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from onnxtext.core import core, core_module
 from onnxtext.diagnostics import Diagnostic, Label, OnnxTextError, OnnxTextWarning
 from onnxtext.source import Source, Span
 from onnxtext.wire.writer import MOST_BYTES
@@ -162,6 +163,8 @@ def invalid_model_error(data: bytes, error: ValueError, name: str) -> ValueError
 
 def warn_if_suspicious(data: bytes, name: str) -> None:
     """Issue an `OnnxTextWarning` if a model looks like a message of another type, like a graph."""
+    if core() == "native" and core_module("decode_models").is_plain(data):
+        return
     from onnxtext.proto.decode.invalid_models import warn_suspicious
 
     message = warn_suspicious(data, name)

@@ -47,8 +47,14 @@ def core() -> Core:
 
 
 @cache
+def cached_module(name: str) -> Any:
+    """Return a module of onnxtext; the cache makes this faster than an import statement."""
+    return import_module(f"onnxtext.{name}")
+
+
+@cache
 def core_module(name: str) -> Any:
-    """Return a module of the compiled core; the cache makes this faster than an import statement.
+    """Return a module of the compiled core, faster than an import statement.
 
     Raises:
         ImportError: the compiled core is not installed.

@@ -277,15 +277,18 @@ cdef object numbers_of(Stack stack, Entry* entry, kind):
 
 
 cdef object make_graph_value(Stack stack, Rule* rule, Py_ssize_t base, Py_ssize_t at):
-    """Build a graph in an attribute; return None if an output has data, which is an error."""
-    cdef list outputs = stack.child(rule, base, 2)
+    """Build a graph without decorators; return None for others, and if an output has data."""
+    cdef int first = rule.count - 5  # 1 for the main graph: its first child are the decorators
+    cdef list outputs = stack.child(rule, base, first + 2)
+    if first and rule.take[0] >= 0:
+        return None
     for output in outputs:
         if type(output) is not VALUE_INFO or get(output, OF_VALUE.data) is not None:
             return None
-    inputs, values = stack.child(rule, base, 1), stack.child(rule, base, 3)
+    inputs, values = stack.child(rule, base, first + 1), stack.child(rule, base, first + 3)
     return make_graph(
-        stack.child(rule, base, 0), inputs or [], outputs, values or [],
-        stack.child(rule, base, 4), at
+        stack.child(rule, base, first), inputs or [], outputs, values or [],
+        stack.child(rule, base, first + 4), at
     )
 
 

@@ -17,7 +17,8 @@ cdef class Decoder:
     """Decodes the graphs and functions of one model."""
     cdef Values values
     cdef dict tails
-    cdef object lifter
+    cdef object lifter  # the `Lifter` for rare forms; None if it was not needed yet
+    cdef object python(self)
     cdef object _graph(self, Bytes data, view, Py_ssize_t at, Py_ssize_t end, int depth)
     cdef object _graph_attribute(
         self, Bytes data, view, Py_ssize_t start, Py_ssize_t end, int depth

@@ -39,6 +39,14 @@ cdef class Decoder:
         self.values = Values(types)
         self.tails = {}
 
+    cdef object python(self):
+        """Return the `Lifter` for rare forms; create it if no caller has set it."""
+        if self.lifter is None:
+            from onnxtext.proto.decode.messages import Lifter
+
+            self.lifter = Lifter(careful=False, decoder=self)
+        return self.lifter
+
     def annotation(self, data):
         """Decode a quantization annotation of a name and complete entries; None for other forms."""
         cdef const unsigned char[::1] whole = data
@@ -115,7 +123,7 @@ cdef class Decoder:
                     sparse.append(made)
                 else:
                     self.values.is_plain = False
-                    sparse += self.lifter.sparse_initializer(view[field.value:at])
+                    sparse += self.python().sparse_initializer(view[field.value:at])
             elif field.key in (GRAPH_VALUE_INFO, GRAPH_INPUT, GRAPH_OUTPUT):
                 values = inputs if field.key == GRAPH_INPUT else outputs
                 values = infos if field.key == GRAPH_VALUE_INFO else values
@@ -128,7 +136,7 @@ cdef class Decoder:
         graph = make_graph("" if name is None else name, inputs, outputs, initializers, nodes, -1)
         if others or infos or name is None or share_names(initializers, inputs):
             self.values.is_plain = self.values.is_plain and name is not None and not others
-            self.lifter.finish_graph(
+            self.python().finish_graph(
                 graph, others, initializers, infos, depth, is_named=name is not None
             )
         return graph
@@ -169,7 +177,7 @@ cdef class Decoder:
 
     cdef object _rare(self, str method, data):
         """Decode an initializer or value info with a method of the lifter."""
-        made = getattr(self.lifter, method)(data)
+        made = getattr(self.python(), method)(data)
         if made.decorators or made.metadata or made.data is not None:
             self.values.is_plain = False
         return made
@@ -234,7 +242,7 @@ cdef class Decoder:
                     made = self._graph_attribute(data, view, field.value, at, depth + 1)
                     if made is None:
                         tail.is_rare = True
-                        made = self.lifter.attribute(view[field.value:at], depth + 1)
+                        made = self.python().attribute(view[field.value:at], depth + 1)
                     is_shared = is_shared and made.type is not GRAPH and made.type is not GRAPHS
                 attributes.append(made)
             elif field.key == NODE_DOMAIN:
@@ -257,7 +265,7 @@ cdef class Decoder:
     cdef Tail _rare_tail(self, data, int depth, key):
         cdef Tail tail = Tail()
         tail.is_rare = True
-        node = self.lifter.node(data, depth)
+        node = self.python().node(data, depth)
         tail.op_type, tail.domain, tail.overload = node.op_type, node.domain, node.overload
         tail.attributes, tail.decorators = node.attributes, node.decorators
         tail.metadata = node.metadata

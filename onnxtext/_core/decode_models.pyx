@@ -21,7 +21,7 @@ from onnxtext.proto.decode.nodes import NO_DEFAULTS
 cdef class ModelDecoder(Decoder):
     """Decodes the messages of one model."""
 
-    def model(self, lifter, data):
+    def model(self, data):
         """Decode a `ModelProto` with common fields only; None for other forms.
 
         Raises:
@@ -33,7 +33,6 @@ cdef class ModelDecoder(Decoder):
         if not end or not is_plain_model(&whole[0], end):
             return None
         self.values.is_strict = True
-        self.lifter = lifter
         try:
             return self._model(&whole[0], memoryview(data), end)
         finally:
@@ -125,7 +124,7 @@ cdef class ModelDecoder(Decoder):
                 made = self.values.attribute(data, view, field.value, at)
                 if made is None:
                     self.values.is_plain = False
-                    made = self.lifter.attribute(view[field.value:at], depth + 1)
+                    made = self.python().attribute(view[field.value:at], depth + 1)
                 attributes.append(made)
             elif field.key == FUNCTION_OPSET_IMPORT:
                 opsets.append(self._opset(data, view, field.value, at))
@@ -166,7 +165,7 @@ cdef class ModelDecoder(Decoder):
         if read_field(data, at, end, &field) and field.key == OPERATOR_SET_ID_VERSION:
             if field.end == end:
                 return OpsetImport(domain, <int64_t>field.number)
-        return self.lifter.opset(view[start:end])
+        return self.python().opset(view[start:end])
 
 
 def is_plain(data):

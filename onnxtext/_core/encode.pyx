@@ -38,7 +38,9 @@ cdef class Encoder(ValueEncoder):
         graph = model.graph
         if model.decorators or model.training or model.configurations:
             return None
-        if self.lowering.defaults.others or self._decorations(graph) is None:
+        if self.lowering.defaults.others:
+            return None
+        if graph.decorators and self._decorations(graph) is None:
             return None
         self.is_model = True
         # In the order of `messages.Lowering.model`, so that the same error comes first.

@@ -5,29 +5,39 @@ from onnxtext._core.slots cimport (
 )
 
 from onnxtext.ast.model import OpsetImport
-from onnxtext.syntax.actions.headers import FUNCTION_KEYS, PRESENCE_KEYS, Header
+from onnxtext.syntax.actions.headers import (
+    FUNCTION_KEYS, LANGUAGE_VERSION, MODEL_KEYS, PRESENCE_KEYS, Header,
+)
 from onnxtext.syntax.actions.headers import header as python_header
 from onnxtext.syntax.actions.models import function as python_function
 
 cdef Py_ssize_t OF_AT = slot_of(Header, "at"), OF_VALUES = slot_of(Header, "values")
 cdef type HEADER = Header, OPSET_IMPORT = OpsetImport
 cdef set STRING_KEYS = {"domain", "overload", "doc_string"}
+cdef set NUMBER_KEYS = {"ir_version", "model_version", "onnxtext"}
+cdef set TEXT_KEYS = STRING_KEYS | {"producer_name", "producer_version"}
+cdef int NEWEST = LANGUAGE_VERSION
 
 if not STRING_KEYS | PRESENCE_KEYS | {"opset_import"} == FUNCTION_KEYS:
     raise ImportError("a function's header has other keys")
+if not NUMBER_KEYS | TEXT_KEYS <= MODEL_KEYS | FUNCTION_KEYS:
+    raise ImportError("a header has other keys")
 
 
 def header(list entries):
     """Return the same as `onnxtext.syntax.actions.headers.header`.
 
-    Headers with other keys than those of functions, or with a repeated key, are read in Python.
+    Headers with rare or repeated keys are read in Python.
     """
     cdef dict places = {}, values = {}
     for at, key, value in entries:
         if key in places:
             return python_header(entries)
-        if key in STRING_KEYS:
+        if key in TEXT_KEYS:
             if type(value) is not str:
+                return python_header(entries)
+        elif key in NUMBER_KEYS:
+            if type(value) is not int or key == "onnxtext" and not 1 <= value <= NEWEST:
                 return python_header(entries)
         elif key == "opset_import" and type(value) is list:
             for item in value:

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 from collections.abc import Sequence
 
-from onnxtext.ast.model import Function, Graph, ValueInfo
+from onnxtext.ast.model import Function, Graph, Model, ValueInfo
 from onnxtext.printer.graphs_and_nodes import GraphPrinter
 
 class Printer:
+    def model(self, model: Model) -> list[str]: ...
     def statement(self, owner: GraphPrinter, graph: Graph) -> list[str]: ...
     def rest(
         self, owner: GraphPrinter, graph: Graph | Function, indent: str, start: int

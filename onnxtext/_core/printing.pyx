@@ -4,13 +4,15 @@
 Rare forms (decorators, records, sparse tensors, long tensors) are printed in Python, in order.
 """
 cimport cython
+from libc.string cimport strlen
 
 from onnxtext._core.printing_nodes cimport NodePrinter
 from onnxtext._core.slots cimport OF_GRAPH, graph_part
 from onnxtext._core.text cimport Text
 
-from onnxtext.printer.graphs_and_nodes import head_text, parameters_text
+from onnxtext.printer.graphs_and_nodes import head_text, opsets_text, parameters_text
 from onnxtext.printer.layout import STEP, WIDTH
+from onnxtext.printer.models import header_text, main_graph
 from onnxtext.printer.records import decorator_lines, inline_decorators
 
 cdef enum:
@@ -19,6 +21,7 @@ cdef enum:
     VALUE = 1
     FUNCTIONS = 2
     STATEMENT = 3
+    MODEL = 4
 
 cdef int LINE = WIDTH, INDENT = len(STEP)
 
@@ -27,6 +30,10 @@ cdef int LINE = WIDTH, INDENT = len(STEP)
 cdef class Printer(NodePrinter):
     """Prints the graphs and functions of one model."""
     cdef readonly int depth  # the nesting depth of graphs in attributes
+
+    def model(self, model):
+        """Return the text of a model before its sections, as parts to be joined."""
+        return self._print(None, model, 0, MODEL, 0)
 
     def statement(self, owner, graph):
         """Return the text of the main graph, as parts to be joined."""
@@ -68,18 +75,100 @@ cdef class Printer(NodePrinter):
                 self._value(thing, indent)
             elif what == STATEMENT:
                 self._statement(thing)
+            elif what == MODEL:
+                self._model(thing)
             else:
-                for function in thing:
-                    self.out.character(c"\n")
-                    if is_plain(function):
-                        self._function(function)
-                    else:
-                        self.out.part(owner.function_statement(function))
-                    self.out.character(c"\n")
-                    self.out.settle()
+                self._functions(thing)
             return self.out.take()
         finally:
             self.out, self.owner = outer, caller
+
+    cdef object python(self):
+        """Return the `GraphPrinter` for rare forms; create it if no caller has set it."""
+        if self.owner is None:
+            from onnxtext.printer.compiled import CorePrinter
+
+            self.owner = CorePrinter(self)
+        return self.owner
+
+    # ---- Models ---------------------------------------------------------------------------------
+
+    cdef int _model(self, model) except -1:
+        cdef Text out = self.out
+        presence = model.presence
+        if (
+            presence.version is None or presence.explicit or model.decorators
+            or model.encoding_habits or model.metadata
+        ):
+            out.text(header_text(model))
+        else:
+            out.add(b"<", 1)
+            self._entry(b"onnxtext", presence.version)
+            self._entry(b"ir_version", model.ir_version)
+            if model.opset_imports:
+                self._opsets(model.opset_imports)
+            self._entry(b"producer_name", model.producer_name)
+            self._entry(b"producer_version", model.producer_version)
+            self._entry(b"domain", model.domain)
+            self._entry(b"model_version", model.model_version)
+            if model.doc_string is not None:
+                self._key(b"doc_string")
+                out.string(model.doc_string, INDENT)
+                out.character(c",")
+            out.add(b"\n>\n", 3)
+        self._statement(main_graph(model) if model.has_order else model.graph)
+        out.character(c"\n")
+        return self._functions(model.functions)
+
+    cdef int _key(self, const char* key) except -1:
+        """Print the key of an entry of a header."""
+        self.out.line(INDENT)
+        self.out.add(key, strlen(key))
+        return self.out.add(b": ", 2)
+
+    cdef int _entry(self, const char* key, value) except -1:
+        """Print an entry of a header, unless its value is None."""
+        if value is None:
+            return 0
+        self._key(key)
+        if isinstance(value, int):
+            self.out.integer(value)
+        else:
+            self.out._quoted(<str?>value)
+        return self.out.character(c",")
+
+    cdef int _opsets(self, list opsets) except -1:
+        """Print the entry `opset_import` of a header."""
+        cdef Text out = self.out
+        cdef Py_ssize_t mark
+        cdef bint is_first = True
+        self._key(b"opset_import")
+        mark = out.begin_trial()
+        out.character(c"[")
+        for item in opsets:
+            self._wait()
+            if not is_first:
+                out.add(b", ", 2)
+            is_first = False
+            if item.domain is not None:
+                out._quoted(<str?>item.domain)
+                out.add(b": ", 2)
+            out.integer(item.version)
+        out.character(c"]")
+        if not out.end_trial(mark, out.width(mark) <= LINE - 20):
+            out.text(opsets_text(opsets, STEP))
+        return out.character(c",")
+
+    cdef int _functions(self, functions) except -1:
+        for function in functions:
+            self.out.character(c"\n")
+            if is_plain(function):
+                self._function(function)
+            else:
+                self.out.part(self.python().function_statement(function))
+            self.out.character(c"\n")
+            self.out.settle()
+        return 0
 
     # ---- Graphs ---------------------------------------------------------------------------------
 
@@ -112,7 +201,7 @@ cdef class Printer(NodePrinter):
         mark = out.begin_trial()
         out.name(graph.name)
         if not out.end_trial(mark, not column and self._main_interface(graph, mark)):
-            out.text(self.owner.main_head(graph, column))
+            out.text(self.python().main_head(graph, column))
         return self._rest(graph, 0)
 
     cdef bint _main_interface(self, graph, Py_ssize_t mark) except -1:
@@ -140,7 +229,7 @@ cdef class Printer(NodePrinter):
         cdef Text out = self.out
         cdef Py_ssize_t mark, before
         if self.depth == MOST_GRAPHS:
-            return out.part(self.owner.graph_value(graph, " " * indent, out.column()))
+            return out.part(self.python().graph_value(graph, " " * indent, out.column()))
         mark = out.begin_trial()
         before = out.column()
         decorators = graph_part(graph, OF_GRAPH.decorators, "decorators")
@@ -148,7 +237,7 @@ cdef class Printer(NodePrinter):
             out.text(inline_decorators(decorators, " " * indent))
         out.name(graph_part(graph, OF_GRAPH.name, "name"))
         if not out.end_trial(mark, self._interface(graph, mark, indent)):
-            out.text(self.owner.graph_head(graph, " " * indent, before))
+            out.text(self.python().graph_head(graph, " " * indent, before))
         self.depth += 1
         try:
             return self._rest(graph, indent)
@@ -171,11 +260,11 @@ cdef class Printer(NodePrinter):
             out.character(c" ")
             text = self.texts.get(parameters)
             if text is None:
-                lists = parameters_text(parameters, self.owner.graph_value)
+                lists = parameters_text(parameters, self.python().graph_value)
                 text = self.texts[parameters] = lists.broken if lists.flat is None else lists.flat
             out.text(text)
         if not out.end_trial(mark, self._interface(function, mark, 0)):
-            out.text(self.owner.function_head(function))
+            out.text(self.python().function_head(function))
         return self._rest(function, 0)
 
     cdef bint _interface(self, graph, Py_ssize_t mark, int indent) except -1:

@@ -69,7 +69,7 @@ cdef class NodePrinter(ValuePrinter):
         outputs = get(node, OF_NODE.outputs)
         types = get(node, OF_NODE.output_types)
         if not op_type or not outputs:
-            return out.part(self.owner.node_text(node, " " * indent))
+            return out.part(self.python().node_text(node, " " * indent))
         if types and len(types) != len(outputs):
             raise ValueError("outputs and their types differ in number")
         inputs = get(node, OF_NODE.inputs)
@@ -128,7 +128,7 @@ cdef class NodePrinter(ValuePrinter):
                 if flat.behind or indent + count > LINE:
                     if not self._wrap(&flat, types or (), indent):
                         out.size = start
-                        return out.text(node_text(self.owner, node, " " * indent))
+                        return out.text(node_text(self.python(), node, " " * indent))
         finally:
             out.trying -= 1
         if flat.behind:
@@ -281,7 +281,7 @@ cdef class NodePrinter(ValuePrinter):
         name = get(attribute, OF_ATTRIBUTE.name)
         cls = value.__class__
         if get(attribute, OF_ATTRIBUTE.decorators) or not self._is_plain(cls, value):
-            return out.part(attribute_text(attribute, " " * indent, self.owner.graph_value))
+            return out.part(attribute_text(attribute, " " * indent, self.python().graph_value))
         out.word(name)
         if cls is Graph:
             out.add(b" = ", 3)
@@ -291,7 +291,7 @@ cdef class NodePrinter(ValuePrinter):
             out, mark, indent, LINE
         ):
             out.size = mark - out.before
-            return out.part(attribute_text(attribute, " " * indent, self.owner.graph_value))
+            return out.part(attribute_text(attribute, " " * indent, self.python().graph_value))
         return 0
 
     cdef bint _attribute_value(

@@ -8,11 +8,12 @@ cdef class ValuePrinter:
     """Prints values; caches types by id and keeps them alive."""
     cdef Text out
     cdef Numbers numbers
-    cdef object owner  # the `GraphPrinter` for rare forms
+    cdef object owner  # the `GraphPrinter` for rare forms; None if it was not needed yet
     cdef dict types, type_texts
     cdef list alive
     cdef int patience
 
+    cdef object python(self)
     cdef int _wait(self) except -1
     cdef int _value(self, value, int indent) except -1
     cdef bint _short_decorators(self, decorators, int indent) except -1

@@ -40,6 +40,10 @@ cdef class ValuePrinter:
         self.types, self.type_texts, self.alive = {}, {}, []
         self.patience = UNINTERRUPTED
 
+    cdef object python(self):
+        """Return the `GraphPrinter` for rare forms."""
+        raise NotImplementedError
+
     cdef int _wait(self) except -1:
         self.patience -= 1
         if not self.patience:
@@ -81,7 +85,7 @@ cdef class ValuePrinter:
             if not is_wide(out, line, indent, LINE):
                 return 0
         out.size = mark - out.before
-        for part in value_parts(self.owner, value, " " * indent):
+        for part in value_parts(self.python(), value, " " * indent):
             out.part(part)
         return 0
 

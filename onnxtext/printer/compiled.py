@@ -13,9 +13,9 @@ from onnxtext.printer.graphs_and_nodes import GraphPrinter
 class CorePrinter(GraphPrinter):
     """A graph printer in the native core; Python code prints only rare forms."""
 
-    def __init__(self) -> None:
+    def __init__(self, core: Printer | None = None) -> None:
         super().__init__()
-        self._core = Printer()
+        self._core = core or Printer()
 
     def graph_statement(self, graph: Graph) -> list[str]:
         """Return the text of the main graph, as parts to be joined."""

@@ -3,20 +3,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import replace
-from functools import cache, lru_cache
+from functools import cache
+from itertools import chain
 
 from onnxtext import ast
 from onnxtext.ast.list_order import ORDERS
-from onnxtext.core import core
+from onnxtext.core import core, core_module
 from onnxtext.printer.attributes import attribute_text, type_value_text
-from onnxtext.printer.dialect import Dialect
+from onnxtext.printer.dialect import ONNXTEXT, Dialect
 from onnxtext.printer.graphs_and_nodes import GraphPrinter, opsets_text
 from onnxtext.printer.layout import STEP, WIDTH, bracketed, broken
 from onnxtext.printer.records import decorator_lines, record_text
 from onnxtext.printer.resources import base64_parts, resources_parts
-from onnxtext.printer.sections import section_parts
+from onnxtext.printer.sections import may_have_sections, section_parts
 from onnxtext.printer.strings import string_value
 from onnxtext.printer.types_and_tensors import tensor_text, type_text
 
@@ -43,10 +44,30 @@ def print_model(model: ast.Model, printer: GraphPrinter | None = None) -> str:
     return "".join(model_parts(model, printer))
 
 
-def model_parts(model: ast.Model, printer: GraphPrinter | None = None) -> Iterator[str]:
-    """Yield parts of the text of a model, to be joined; encode one blob at a time."""
-    printer = printer or graph_printer()
-    dialect = printer.dialect
+def model_parts(model: ast.Model, printer: GraphPrinter | None = None) -> Iterable[str]:
+    """Return parts of the text of a model, to be joined; encode one blob at a time.
+
+    Args:
+        model: the model.
+        printer: prints the graphs and functions; None for a new `graph_printer()`.
+    """
+    if printer is None and core() == "native":
+        parts: list[str] = core_module("printing").Printer().model(model)
+    else:
+        printer = printer or graph_printer()
+        parts = [header_text(model, printer.dialect)]
+        parts += printer.graph_statement(main_graph(model) if model.has_order else model.graph)
+        parts += ["\n", *printer.function_parts(model.functions)]
+    if may_have_sections(model):
+        for section in section_parts(model, (printer or graph_printer()).graph_value):
+            parts += ["\n", *section, "\n"]
+    if model.encoding is not None:
+        parts.append(f"\n{_encoding(model.encoding)}\n")
+    return chain(parts, resources_parts(model))
+
+
+def header_text(model: ast.Model, dialect: Dialect = ONNXTEXT) -> str:
+    """Return the decorators and the header of a model, with a final newline; "" without them."""
     entries = _presence(model.presence)
     if model.encoding_habits:
         habits = [
@@ -57,8 +78,7 @@ def model_parts(model: ast.Model, printer: GraphPrinter | None = None) -> Iterat
     if model.ir_version is not None:
         entries.append(f"ir_version: {model.ir_version}")
     if model.opset_imports:
-        opsets = tuple([(item.domain, item.version) for item in model.opset_imports])
-        entries.append(_opsets(opsets, dialect))
+        entries.append(f"opset_import: {opsets_text(model.opset_imports, STEP, dialect)}")
     if model.producer_name is not None:
         entries.append(f"producer_name: {dialect.quoted(model.producer_name)}")
     if model.producer_version is not None:
@@ -77,21 +97,14 @@ def model_parts(model: ast.Model, printer: GraphPrinter | None = None) -> Iterat
         ]
         metadata = bracketed(items, "[]", STEP, WIDTH - 20, dialect.comma)
         entries.append(f"metadata_props: {metadata}")
-    parts = [decorator_lines(model.decorators, "")] if model.decorators else []
-    if entries:
-        parts.append(broken(entries, "<>", "", dialect.comma) + "\n")
-    graph = model.graph
-    if model.has_order:  # it is printed in the `order` section
-        others = tuple([item for item in graph.decorators if item.name not in ORDERS])
-        graph = replace(graph, decorators=others)
-    parts += [*printer.graph_statement(graph), "\n"]
-    parts += printer.function_parts(model.functions)
-    for section in section_parts(model, printer.graph_value):
-        parts += ["\n", *section, "\n"]
-    if model.encoding is not None:
-        parts.append(f"\n{_encoding(model.encoding)}\n")
-    yield from parts
-    yield from resources_parts(model)
+    header = broken(entries, "<>", "", dialect.comma) + "\n" if entries else ""
+    return decorator_lines(model.decorators, "") + header
+
+
+def main_graph(model: ast.Model) -> ast.Graph:
+    """Return the main graph without the decorators that the section `order` has instead."""
+    others = tuple([item for item in model.graph.decorators if item.name not in ORDERS])
+    return replace(model.graph, decorators=others)
 
 
 def print_fragment(fragment: ast.Fragment) -> str:
@@ -139,13 +152,6 @@ def _presence(presence: ast.Presence) -> list[str]:
     if presence.explicit:
         entries.append(f"explicit: {bracketed(presence.explicit, '[]', STEP, WIDTH - 20)}")
     return entries
-
-
-@lru_cache(maxsize=64)
-def _opsets(opsets: tuple[tuple[str | None, int], ...], dialect: Dialect) -> str:
-    """Return the entry `opset_import` of (domain, version) pairs; cached: many models share it."""
-    items = [ast.OpsetImport(domain, version) for domain, version in opsets]
-    return f"opset_import: {opsets_text(items, STEP, dialect)}"
 
 
 def _encoding(encoding: ast.EncodingPatch) -> str:

@@ -20,6 +20,11 @@ from onnxtext.printer.strings import quoted, string_value, value_name, word
 Pairs = Sequence[tuple[str, str]]
 
 
+def may_have_sections(model: Model) -> bool:
+    """Whether `section_parts` may yield a section: a fast test."""
+    return core() == "python" or core_module("walk").has_sections(model)
+
+
 def section_parts(
     model: Model, graph_text: Callable[[Graph, str, int], str]
 ) -> Iterator[Sequence[str]]:
@@ -32,8 +37,6 @@ def section_parts(
         graph_text: returns the text of a graph, given the indentation of its statement and its
             start column.
     """
-    if core() == "native" and not core_module("walk").has_sections(model):
-        return
     graphs = list_graphs(model)
     metadata = ["metadata none"] if model.metadata_left_out else _metadata(model, graphs)
     if metadata:

@@ -341,6 +341,26 @@ def test_control_c_interrupts_a_long_conversion() -> None:
     interrupt(lambda: onnxtext.from_binary(data), after=0.1)
 
 
+def test_headers_print_the_same() -> None:
+    chance = seeded()
+    texts = (None, "a\nb", "\t", "c\n ", *NAMES)
+    numbers = (None, 0, -1, 1 << 63)
+    for _ in range(200):
+        opsets = [
+            OpsetImport(chance.choice(texts), chance.randint(-1, 99))
+            for _ in range(chance.choice((0, 1, 2, 9)))
+        ]
+        presence = Presence(chance.choice((None, 1, 1, 1)), chance.choice(((), (), ("node.name",))))
+        graph = Graph("g", decorators=(Decorator("initializers", ()),))
+        model = Model(graph, [], presence, chance.choice(numbers), opsets)
+        model.producer_name, model.producer_version = chance.choices(texts, k=2)
+        model.domain, model.doc_string = chance.choices(texts, k=2)
+        model.model_version = chance.choice(numbers)
+        model.metadata = chance.choice(([], [], [("k", "v")]))
+        model.has_order = chance.random() < 0.2
+        assert_same_text(model)
+
+
 @pytest.mark.parametrize("decorator", ["set", "unset", "doc"])
 @pytest.mark.parametrize("indent", range(0, 60, 4))
 def test_decorators_in_an_empty_buffer_print_the_same(decorator: str, indent: int) -> None:

@@ -16,7 +16,7 @@ from onnxtext.ast.list_order import place_order
 from onnxtext.ast.metadata import inline_all_metadata, inline_metadata
 from onnxtext.ast.model import EncodingPatch, Fragment, Function, Graph, Model, Node, ValueInfo
 from onnxtext.ast.visit import list_graphs
-from onnxtext.core import core
+from onnxtext.core import core, core_module
 from onnxtext.proto.decode.messages import Lifter
 from onnxtext.proto.decode.nodes import NO_DEFAULTS
 from onnxtext.proto.decode.single_messages import lift_item, record_fragment, shorten
@@ -47,7 +47,10 @@ class LiftError(ValueError):
 Finish = Callable[[Model, list[Graph | Function] | None, int], None]
 """A function that rearranges a freshly lifted model without changing its meaning.
 
-Its arguments are the model, all its graphs (None if they were not listed), and `Lifter.largest`.
+Its arguments are the model, all its graphs (None if they were not listed), and the number of
+elements of its largest tensor or attribute list; -1 if unknown. The number is only known if the
+native core decoded the model, and the model has no decorators, metadata, annotations, empty
+domains, empty tensor names or long strings.
 """
 
 
@@ -149,12 +152,14 @@ def _fast_path(data: bytes, message: str, finish: Finish | None) -> Model | Frag
     """Lift without comparing items; return None if the result does not lower to the same bytes."""
     try:
         made = _lift_fast(data, message, finish)
-        if len(data) > _LARGE and isinstance(made, Model):
+        if not isinstance(made, Model):
+            is_same = lower_fragment(made, message) == bytes(data)
+        elif len(data) > _LARGE:
             # Do not join the pieces: their weights share memory with `data`.
             is_same = pieces_equal(lower_pieces(made, verified=True), data)
         else:
             # A memory map never compares equal to bytes.
-            is_same = _lower(made, message) == bytes(data)
+            is_same = b"".join(lower_pieces(made, verified=True)) == bytes(data)
     except (WireError, LowerError, NotCanonical):
         return None
     return made if is_same else None
@@ -171,11 +176,16 @@ def canonical_encoding(data: bytes) -> bytes:
 
 def _lift_fast(data: bytes, message: str, finish: Finish | None) -> Model | Fragment:
     """Lift with the enabled core; after an error, repeat in Python, which defines the errors."""
+    if core() == "python":
+        return _lift(Lifter(careful=False), data, message, finish)
     try:
+        if message == "ModelProto":
+            decoder = core_module("decode_models").ModelDecoder({})
+            model: Model | None = decoder.model(data)
+            if model is not None:
+                return _settle(model, decoder.largest(), finish)
         return _lift(Lifter(careful=False), data, message, finish)
     except WireError:
-        if core() == "python":
-            raise
         return _lift(Lifter(careful=False, native=False), data, message, finish)
 
 
@@ -185,18 +195,29 @@ def _lift(lifter: Lifter, data: bytes, message: str, finish: Finish | None) -> M
     match message:
         case "ModelProto":
             made = lifter.model(data)
-            if made.graph.decorators:
-                place_order(made)
-            if lifter.largest >= 0:
-                if finish is not None:
-                    finish(made, None, lifter.largest)
-                return made
         case "GraphProto":
             made = Fragment(lifter.graph(data), NO_DEFAULTS)
         case "FunctionProto":
             made = Fragment(lifter.function(memoryview(data)), NO_DEFAULTS)
         case _:
             made = lift_item(lifter, data, message)
+    return _settle(made, -1, finish)
+
+
+def _settle(made: Model | Fragment, largest: int, finish: Finish | None) -> Model | Fragment:
+    """Choose the presence defaults of a lifted message, and place its metadata.
+
+    Args:
+        made: the message; changed in place.
+        largest: the number that `finish` takes.
+        finish: the function that rearranges a model.
+    """
+    if isinstance(made, Model) and made.graph.decorators:
+        place_order(made)
+    if largest >= 0 and isinstance(made, Model):
+        if finish is not None:
+            finish(made, None, largest)
+        return made
     graphs = list_graphs(made)
     settle_presence(made, graphs)
     settle_annotations(made, graphs)

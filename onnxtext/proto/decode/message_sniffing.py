@@ -7,7 +7,6 @@ fields. So a bare graph is often a valid model and round-trips, but the user sho
 
 from __future__ import annotations
 
-from onnxtext.core import core, core_module
 from onnxtext.proto.decode.fields import all_fields
 from onnxtext.proto.descriptors import FieldSpec, MessageSpec, message_spec
 from onnxtext.wire.reader import MAX_DEPTH, WireError, WireField, read_fields
@@ -35,8 +34,6 @@ def is_suspicious(data: bytes) -> bool:
 
     The result is False for a model with a graph, an `ir_version` and only known top-level fields.
     """
-    if core() == "native" and core_module("decode_models").is_plain(data):
-        return False
     keys = {(item.number, item.wire_type) for item in all_fields(data)}
     if not keys or {(1, VARINT), (7, LENGTH)} <= keys <= _MODEL_FIELDS:
         return False

@@ -42,30 +42,25 @@ _DEEP = 90
 
 
 class Lifter(NodeLifter):
-    """Lifts the messages of one model; caches types, attributes and operator sets.
+    """Lifts the messages of one model; caches types, attributes and operator sets."""
 
-    Attributes:
-        largest: the number of elements of the largest tensor or attribute list; -1 if unknown. It
-            is only known if the native core decoded the model, and the model has no decorators,
-            metadata, annotations, empty domains, empty tensor names or long strings. Then the model
-            needs no further pass (`settle_presence`, `settle_annotations`).
-    """
-
-    def __init__(self, *, careful: bool, native: bool = True) -> None:
+    def __init__(
+        self, *, careful: bool, native: bool = True, decoder: ModelDecoder | None = None
+    ) -> None:
         """Create the caches.
 
         Args:
             careful: whether to compare every item with its bytes and add residual decorators.
             native: whether the compiled core may be used.
+            decoder: decodes with the compiled core; None for a new one.
         """
         super().__init__(careful=careful)
-        self.largest = -1
         self._native = native and not careful and core() == "native"
         self._value_types: dict[bytes, ast.ValueInfo] = {}
         self._opsets: dict[bytes, ast.OpsetImport] = {}
         if self._native:
-            types = self._value_types
-            self._decoder: ModelDecoder = core_module("decode_models").ModelDecoder(types)
+            new = core_module("decode_models").ModelDecoder
+            self._decoder: ModelDecoder = decoder or new(self._value_types)
         self._fast = Lifter(careful=False, native=native) if careful else None
         self._level = 0  # the number of enclosing graphs that are lifted carefully
 
@@ -77,11 +72,6 @@ class Lifter(NodeLifter):
         Raises:
             WireError: the bytes are not a message.
         """
-        if self._native:
-            plain = self._decoder.model(self, data)
-            if plain is not None:
-                self.largest = self._decoder.largest()
-                return plain
         model = ast.Model(ast.Graph(""), presence=NO_DEFAULTS)
         view = memoryview(data)
         for field in all_fields(data) if self._native else read_fields(data, 0, len(data)):

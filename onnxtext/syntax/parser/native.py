@@ -46,6 +46,7 @@ OPERATIONS = {
     "element": "STAYS",
     "fine_type": "REMEMBER",
     "bare_opset_item": "OPSET",
+    "graph": "GRAPH",
     "graph_value": "GRAPH",
     "header_entry": "ENTRY",
     "header_int": "INTEGER",
