@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class DisplayText:
+class Shown:
     """The text of a model, or of a part of one, for display.
 
     `str` returns the text. Interactive sessions show it in color, notebooks as foldable HTML.
@@ -59,7 +59,7 @@ def show(
     find: str | re.Pattern[str] | None = None,
     context: int = 2,
     base_dir: str | os.PathLike[str] | None = None,
-) -> DisplayText:
+) -> Shown:
     """Return a model, or a part of it, as a text for reading.
 
     The text has no metadata, and statistics in place of large weights. Notebooks show it as HTML,
@@ -90,7 +90,7 @@ def show(
     base = given.base if base_dir is None else Path(base_dir)
     binary = isinstance(given.content, bytes)
     reading = read_model(given.data, given.name, base, binary=binary)
-    return DisplayText("".join(part_text(reading, choice)), reading)
+    return Shown("".join(part_text(reading, choice)), reading)
 
 
 def _names(given: str | Sequence[str]) -> tuple[str, ...]:
