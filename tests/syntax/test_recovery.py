@@ -293,7 +293,7 @@ def test_many_errors_in_one_statement_are_found_in_time() -> None:
     text = HEAD + "  @doc(\n" * 200 + "}\n"
     started = time.process_time()
     read_partial(Source(text))
-    assert time.process_time() - started < 3
+    assert time.process_time() - started < 6
 
 
 def test_lone_surrogates_are_errors() -> None:
