@@ -7,12 +7,12 @@ import itertools
 import os
 import shutil
 import subprocess
-import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import onnxtext
 from onnxtext.git.filter_comment import NOTE
+from tests.cli import command
 
 TEXT = """\
 <
@@ -83,12 +83,19 @@ class Repository:
             capture_output=True,
             check=False,
             timeout=120,
-            env=environment(self.home, **self.more),
+            env=self.environment(),
         )
         result = Result(done.returncode, done.stdout, done.stderr.decode("utf-8", "replace"))
+        return self._result(words, result, check)
+
+    def _result(self, words: tuple[str | Path, ...], result: Result, check: bool) -> Result:
         if check:
             assert result.status == 0, (words, result.text, result.err)
         return result
+
+    def environment(self) -> dict[str, str]:
+        """Return the environment of its commands."""
+        return environment(self.home, **self.more)
 
     def git(self, *words: str | Path, given: bytes = b"", check: bool = True) -> Result:
         """Run git."""
@@ -96,7 +103,8 @@ class Repository:
 
     def onnxtext(self, *words: str | Path, given: bytes = b"", check: bool = True) -> Result:
         """Run onnxtext."""
-        return self.run(sys.executable, "-m", "onnxtext", *words, given=given, check=check)
+        done = command.run(*words, cwd=self.path, stdin=given, env=self.environment())
+        return self._result(words, Result(done.status, done.out, done.err), check)
 
     def write(self, name: str, content: bytes | str) -> Path:
         """Write a file of the working tree.

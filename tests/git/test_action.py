@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.cli.command import write_tool
 from tests.corpus import REPOSITORY
 from tests.git.repository import TEXT, Repository, Result, binary, edited
 
@@ -45,11 +46,10 @@ class Run:
         }
         # Bash finds the tested onnxtext under its usual name.
         tools = repository.home / "tools"
-        tools.mkdir(exist_ok=True)
-        for name, words in (("onnxtext", "-m onnxtext"), ("python", "")):
-            tool = tools / name
-            tool.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} {words} "$@"\n')
-            tool.chmod(0o755)
+        write_tool(tools, repository.environment())
+        python = tools / "python"
+        python.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} "$@"\n')
+        python.chmod(0o755)
         gh = tools / "gh"
         gh.write_text(FAKE_GH.format(python=sys.executable, home=str(repository.home)))
         gh.chmod(0o755)
