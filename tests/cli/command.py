@@ -101,14 +101,27 @@ def write_tool(directory: Path, env: dict[str, str]) -> None:
 
     Like `run`, it forks a process where it can.
     """
-    words = onnxtext_command()
-    if CAN_FORK:
-        client = str(Path(__file__).with_name("command_client.py"))
-        words = [sys.executable, "-I", "-S", client, _server_for(env).address]
     directory.mkdir(exist_ok=True)
-    tool = directory / "onnxtext"
-    tool.write_text(f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n')
-    tool.chmod(0o755)
+    _write_program(directory / "onnxtext", f'exec {_client(env)} "$@"')
+
+
+def write_python(path: Path, env: dict[str, str]) -> None:
+    """Write a program that runs Python, but `-I -m onnxtext` like `write_tool`."""
+    command = f'[ "$1 $2 $3" != "-I -m onnxtext" ] || {{ shift 3; exec {_client(env)} "$@"; }}'
+    _write_program(path, f'{command}\nexec {shlex.quote(sys.executable)} "$@"')
+
+
+def _client(env: dict[str, str]) -> str:
+    """Return the command line that runs `onnxtext` for a shell with this environment."""
+    if not CAN_FORK:
+        return shlex.join(onnxtext_command())
+    client = str(Path(__file__).with_name("command_client.py"))
+    return shlex.join([sys.executable, "-I", "-S", client, _server_for(env).address])
+
+
+def _write_program(path: Path, script: str) -> None:
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
 
 
 CAN_FORK = sys.platform == "linux"

@@ -136,7 +136,7 @@ def test_the_action_is_well_formed() -> None:
 
 @pytest.mark.parametrize("mode", ["textconv", "filter"])
 def test_a_valid_repository_passes(repository: Repository, mode: str) -> None:
-    repository.onnxtext("git", "install", "--mode", mode, "--attributes", ".gitattributes")
+    repository.install("--mode", mode, "--attributes", ".gitattributes")
     repository.write("texts/it's odd.onnxtxt", TEXT)
     repository.commit("models", m=binary())
     clone = repository.clone("clone")
@@ -189,7 +189,7 @@ def test_options_of_check_are_applied(repository: Repository) -> None:
 
 @pytest.mark.parametrize("mode", ["textconv", "filter"])
 def test_a_pull_request_is_shown_as_markdown(repository: Repository, mode: str) -> None:
-    repository.onnxtext("git", "install", "--mode", mode, "--attributes", ".gitattributes")
+    repository.install("--mode", mode, "--attributes", ".gitattributes")
     repository.commit("base", m=binary(), same=binary())
     base = repository.git("rev-parse", "HEAD").text.strip()
     repository.commit("head", m=edited(("Tanh (a)", "Softsign (a)")), new=binary())
