@@ -19,7 +19,7 @@ from onnx import helper
 
 import onnxtext
 from benchmarks.transformer import transformer
-from onnxtext.differ import Side, compare
+from onnxtext.differ import ModelSide, compare
 from onnxtext.io.memory import paused_collector
 
 ROUNDS = 5
@@ -73,9 +73,9 @@ def measure(count: int) -> None:
     """Print the figures for models of `count` nodes."""
     binaries = edited_models(count)
     texts = [onnxtext.from_binary(data) for data in binaries]
-    readers: dict[str, Callable[[], list[Side]]] = {
-        "binary": lambda: [Side.of_binary(data) for data in binaries],
-        "text": lambda: [Side.of_text(text) for text in texts],
+    readers: dict[str, Callable[[], list[ModelSide]]] = {
+        "binary": lambda: [ModelSide.of_binary(data) for data in binaries],
+        "text": lambda: [ModelSide.of_text(text) for text in texts],
     }
     for name, read in readers.items():
         reading = comparing = float("inf")

@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import onnx
 
-from onnxtext.checker.isolation.pool import Inference
+from onnxtext.checker.isolation.pool import InferenceClient
 from onnxtext.checker.isolation.worker_client import Failure
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.editing import apply
@@ -87,7 +87,7 @@ def by_us(model: bytes, target: int) -> bytes | str:
 
 def by_onnx(model: bytes, target: int) -> bytes | str:
     """Return the model as onnx's version converter converts it, or the reason why it fails."""
-    answer = Inference().convert(model, target)
+    answer = InferenceClient().convert(model, target)
     if isinstance(answer, Failure):
         return f"crashed: {answer.kind}"
     return answer if isinstance(answer, str) else bytes(answer[0])

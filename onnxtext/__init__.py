@@ -28,16 +28,16 @@ if TYPE_CHECKING:
         to_binary,
     )
     from onnxtext.api_diff_merge import diff, merge, rewrite, verify
-    from onnxtext.api_show import Shown, show
+    from onnxtext.api_show import DisplayText, show
     from onnxtext.diagnostics import Diagnostic, OnnxTextError, OnnxTextWarning
     from onnxtext.onnx_serializer import register
     from onnxtext.viewer import view
 
 __all__ = [
     "Diagnostic",
+    "DisplayText",
     "OnnxTextError",
     "OnnxTextWarning",
-    "Shown",
     "__version__",
     "ast",
     "check",
@@ -66,7 +66,7 @@ _MODULES = {
     "merge": "api_diff_merge",
     "rewrite": "api_diff_merge",
     "verify": "api_diff_merge",
-    "Shown": "api_show",
+    "DisplayText": "api_show",
     "register": "onnx_serializer",
     "show": "api_show",
     "view": "viewer",

@@ -11,7 +11,7 @@ from onnxtext.model_arguments import read_given
 
 if TYPE_CHECKING:
     from onnxtext.ast.model import Model
-    from onnxtext.differ import ModelDiff, Side
+    from onnxtext.differ import ModelDiff, ModelSide
     from onnxtext.differ.result import Category
     from onnxtext.merger import MergeResult
     from onnxtext.model_arguments import ModelSource
@@ -51,13 +51,13 @@ def diff(old: ModelSource, new: ModelSource, *, ignore: Collection[Category] = (
         return compare(*sides).without(frozenset(ignore))
 
 
-def _side(source: ModelSource) -> Side:
-    from onnxtext.differ import Side
+def _side(source: ModelSource) -> ModelSide:
+    from onnxtext.differ import ModelSide
 
     given = read_given(source).as_model()
     if isinstance(given.content, str):
-        return Side.of_text(given.content, label=given.name, base=given.base)
-    return Side.of_binary(given.content, label=given.name, base=given.base)
+        return ModelSide.of_text(given.content, label=given.name, base=given.base)
+    return ModelSide.of_binary(given.content, label=given.name, base=given.base)
 
 
 def merge(

@@ -14,19 +14,19 @@ from typing import TYPE_CHECKING
 from onnxtext.model_arguments import read_given
 
 if TYPE_CHECKING:
-    from onnxtext.excerpt.load_model import Reading
+    from onnxtext.excerpt.load_model import ReadableModel
     from onnxtext.model_arguments import ModelSource
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Shown:
+class DisplayText:
     """The text of a model, or of a part of one, for display.
 
     `str` returns the text. Interactive sessions show it in color, notebooks as foldable HTML.
     """
 
     _text: str
-    _reading: Reading
+    _reading: ReadableModel
 
     def __str__(self) -> str:
         """Return the text, with the statistics of weights as comments."""
@@ -59,7 +59,7 @@ def show(
     find: str | re.Pattern[str] | None = None,
     context: int = 2,
     base_dir: str | os.PathLike[str] | None = None,
-) -> Shown:
+) -> DisplayText:
     """Return a model, or a part of it, as a text for reading.
 
     The text has no metadata, and statistics in place of large weights. Notebooks show it as HTML,
@@ -82,15 +82,15 @@ def show(
         TypeError: the model has another type.
     """
     from onnxtext.excerpt.load_model import read_model
-    from onnxtext.excerpt.print_part import Choice, part_text
+    from onnxtext.excerpt.print_part import PartOptions, part_text
 
     pattern = re.compile(find) if isinstance(find, str) else find
-    choice = Choice(graph, _names(start), _names(end), pattern, context)
+    choice = PartOptions(graph, _names(start), _names(end), pattern, context)
     given = read_given(model).as_model()
     base = given.base if base_dir is None else Path(base_dir)
     binary = isinstance(given.content, bytes)
     reading = read_model(given.data, given.name, base, binary=binary)
-    return Shown("".join(part_text(reading, choice)), reading)
+    return DisplayText("".join(part_text(reading, choice)), reading)
 
 
 def _names(given: str | Sequence[str]) -> tuple[str, ...]:

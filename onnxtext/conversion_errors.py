@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from onnxtext.ast.model import Fragment, Model
     from onnxtext.proto.decode.lift import LiftError
     from onnxtext.proto.encode.lower import LowerError
-    from onnxtext.tensor.blobs import Elsewhere
+    from onnxtext.tensor.blobs import BlobSource
 
 
 def left_out(model: Model, source: Source) -> list[Diagnostic]:
@@ -94,7 +94,7 @@ def lowering_error(error: LowerError, source: Source) -> OnnxTextError:
 
 
 def lowering_errors(
-    root: Model | Fragment, first: LowerError, source: Source, elsewhere: Elsewhere | None = None
+    root: Model | Fragment, first: LowerError, source: Source, elsewhere: BlobSource | None = None
 ) -> list[Diagnostic]:
     """Find all statements that cannot be lowered to protobuf, and all missing blobs.
 

@@ -20,7 +20,7 @@ LARGEST = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class InterfaceValue:
     """An input or output of the main graph.
 
     Attributes:
@@ -57,7 +57,7 @@ class Weight:
 
 
 @dataclass(frozen=True, slots=True)
-class Amount:
+class TensorTotals:
     """Totals of a group of tensors: their number, their elements and their size in bytes."""
 
     tensors: int
@@ -66,7 +66,7 @@ class Amount:
 
 
 @dataclass(frozen=True, slots=True)
-class Called:
+class FunctionSummary:
     """A function of the model.
 
     Attributes:
@@ -79,7 +79,7 @@ class Called:
 
 
 @dataclass(frozen=True, slots=True)
-class Overview:
+class ModelSummary:
     """The summary of a model.
 
     Attributes:
@@ -108,22 +108,22 @@ class Overview:
     ir_version: int | None
     opsets: dict[str, int]
     graph: str
-    inputs: tuple[Value, ...]
-    outputs: tuple[Value, ...]
+    inputs: tuple[InterfaceValue, ...]
+    outputs: tuple[InterfaceValue, ...]
     dimensions: dict[str, tuple[str, ...]]
     nodes: int
     operators: dict[str, int]
     subgraphs: int
-    functions: tuple[Called, ...]
-    parameters: Amount
-    types: dict[str, Amount]
-    places: dict[str, Amount]
+    functions: tuple[FunctionSummary, ...]
+    parameters: TensorTotals
+    types: dict[str, TensorTotals]
+    places: dict[str, TensorTotals]
     largest: tuple[Weight, ...]
     metadata: int
     training: bool
 
 
-def summarize(model: ast.Model) -> Overview:
+def summarize(model: ast.Model) -> ModelSummary:
     """Summarize a model without reading any file.
 
     Args:
@@ -143,7 +143,7 @@ def summarize(model: ast.Model) -> Overview:
         for training in model.training
         for graph in (training.initialization, training.algorithm)
     )
-    return Overview(
+    return ModelSummary(
         producer or None,
         model.ir_version,
         {each.domain or "ai.onnx": each.version for each in model.opset_imports},
@@ -164,14 +164,14 @@ def summarize(model: ast.Model) -> Overview:
     )
 
 
-def _called(function: ast.Function) -> Called:
+def _called(function: ast.Function) -> FunctionSummary:
     nodes = sum(len(graph.nodes) for graph in list_graphs(function))
-    return Called(qualified_name(function.domain, function.name, function.overload), nodes)
+    return FunctionSummary(qualified_name(function.domain, function.name, function.overload), nodes)
 
 
-def _value(value: ast.ValueInfo) -> Value:
+def _value(value: ast.ValueInfo) -> InterfaceValue:
     type = None if value.type is None else print_type(value.type)
-    return Value(value.name, type, value.data is not None)
+    return InterfaceValue(value.name, type, value.data is not None)
 
 
 def _dimensions(values: Iterable[ast.ValueInfo]) -> dict[str, tuple[str, ...]]:
@@ -256,12 +256,12 @@ def _place(model: ast.Model, data: ast.TensorData) -> str:
     return "in the file"
 
 
-def _amount(weights: list[Weight]) -> Amount:
+def _amount(weights: list[Weight]) -> TensorTotals:
     elements = sum([weight.elements for weight in weights])
-    return Amount(len(weights), elements, sum([weight.size for weight in weights]))
+    return TensorTotals(len(weights), elements, sum([weight.size for weight in weights]))
 
 
-def _grouped(weights: list[Weight], key: Callable[[Weight], str]) -> dict[str, Amount]:
+def _grouped(weights: list[Weight], key: Callable[[Weight], str]) -> dict[str, TensorTotals]:
     """Return the totals of the weights with each key, the largest size first."""
     groups: dict[str, list[Weight]] = {}
     for weight in weights:

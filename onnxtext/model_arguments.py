@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class ModelArgument:
     """A model, or a part of one, as the user passed it.
 
     Attributes:
@@ -40,7 +40,7 @@ class Given:
         content = self.content
         return content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
 
-    def as_model(self) -> Given:
+    def as_model(self) -> ModelArgument:
         """Wrap a graph, function or node in a model; return a text or a model unchanged.
 
         Raises:
@@ -60,10 +60,10 @@ class Given:
                 model.graph.node.add().ParseFromString(self.content)
             case _:
                 raise TypeError(f"expected a model, graph, function or node, not {self.message}")
-        return Given(model.SerializeToString(), self.name, self.base)
+        return ModelArgument(model.SerializeToString(), self.name, self.base)
 
 
-def read_given(source: object, name: str | None = None) -> Given:
+def read_given(source: object, name: str | None = None) -> ModelArgument:
     """Read a model, or a part of one, from any form that the public functions accept.
 
     Args:
@@ -84,7 +84,7 @@ def read_given(source: object, name: str | None = None) -> Given:
                     "this string looks like a file name, but a str is read as a text: pass "
                     f"pathlib.Path({source!r}) to read the file"
                 )
-            return Given(source, name or "<string>")
+            return ModelArgument(source, name or "<string>")
         case bytes() | bytearray() | memoryview():
             return _of_bytes(bytes(source), name or "<bytes>")
         case os.PathLike():
@@ -94,23 +94,23 @@ def read_given(source: object, name: str | None = None) -> Given:
     except TypeError as error:
         raise TypeError(f"{error}; a text, bytes or a path is accepted, too") from None
     message = message_name(type(proto))
-    return Given(proto.SerializeToString(), name or "<message>", None, message)
+    return ModelArgument(proto.SerializeToString(), name or "<message>", None, message)
 
 
 _FILE_NAME = re.compile(r"[^\n{}<>()]*\.(?:onnx|onnxtxt|onnxtext)")
 """Matches file names. A valid text always contains one of the characters that this excludes."""
 
 
-def _of_bytes(data: bytes, name: str) -> Given:
+def _of_bytes(data: bytes, name: str) -> ModelArgument:
     is_text = data and not has_binary_content(data)
-    return Given(decode_text(data, name) if is_text else data, name)
+    return ModelArgument(decode_text(data, name) if is_text else data, name)
 
 
-def _of_file(path: Path, name: str | None) -> Given:
+def _of_file(path: Path, name: str | None) -> ModelArgument:
     data = path.read_bytes()
     name = name or os.fspath(path)
     content = data if is_binary(data, name) else decode_text(data, name)
-    return Given(content, name, path.parent)
+    return ModelArgument(content, name, path.parent)
 
 
 def message_of(source: Any) -> Any:

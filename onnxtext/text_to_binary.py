@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from onnxtext.ast.tensors_and_attributes import DataFile
     from onnxtext.ast.types import TensorType
-    from onnxtext.tensor.blobs import Elsewhere
+    from onnxtext.tensor.blobs import BlobSource
     from onnxtext.weights.external_data import ExternalFile
     from onnxtext.wire.writer import Piece
 
@@ -68,7 +68,7 @@ def encode(
     model: Model,
     source: Source,
     *,
-    elsewhere: Elsewhere | None = None,
+    elsewhere: BlobSource | None = None,
     external: ExternalFile | None = None,
 ) -> list[Piece]:
     """Return the encoded bytes of a model that was parsed from a text, in pieces.
@@ -97,7 +97,7 @@ def encode(
     return pieces
 
 
-def lower_checked(model: Model, source: Source, elsewhere: Elsewhere | None) -> list[Piece]:
+def lower_checked(model: Model, source: Source, elsewhere: BlobSource | None) -> list[Piece]:
     """Lower a model to bytes, in pieces, and check that protobuf can read them.
 
     Raises:
@@ -128,10 +128,10 @@ class FilesBeside:
         self._base = None if base_dir is None else Path(base_dir)
 
     @cached_property
-    def _reader(self) -> Elsewhere:
-        from onnxtext.weights.find_blobs import Reader
+    def _reader(self) -> BlobSource:
+        from onnxtext.weights.find_blobs import BlobReader
 
-        return Reader(self._base, self._places)
+        return BlobReader(self._base, self._places)
 
     def find(self, digest: str) -> bytes | memoryview:
         """Return the bytes of a blob.
@@ -178,15 +178,15 @@ def embed(model: Model, source: Source, base_dir: Path) -> None:
 
 
 def _move_to_external_file(
-    model: Model, source: Source, elsewhere: Elsewhere | None, external: ExternalFile
+    model: Model, source: Source, elsewhere: BlobSource | None, external: ExternalFile
 ) -> None:
     from onnxtext.tensor.blobs import BlobError
     from onnxtext.weights.external_data import externalize
-    from onnxtext.weights.find_blobs import Reader
+    from onnxtext.weights.find_blobs import BlobReader
 
     model.encoding = None  # the patch is only valid for the unchanged model
     try:
-        externalize(model, external, elsewhere or Reader(None, ()))
+        externalize(model, external, elsewhere or BlobReader(None, ()))
     except BlobError as error:
         raise OnnxTextError(Diagnostic(error.code, str(error), source=source)) from None
 
@@ -196,7 +196,7 @@ _DEEP = 75
 
 
 def _restore_encoding(
-    model: Model, encoding: EncodingPatch, data: bytes, name: str, elsewhere: Elsewhere | None
+    model: Model, encoding: EncodingPatch, data: bytes, name: str, elsewhere: BlobSource | None
 ) -> bytes:
     """Return `data` with the encoding patch applied; warn and return `data` if it does not fit."""
     import hashlib
@@ -221,7 +221,7 @@ def _restore_encoding(
     return data
 
 
-def _same_model(data: bytes, model: Model, elsewhere: Elsewhere | None) -> bool:
+def _same_model(data: bytes, model: Model, elsewhere: BlobSource | None) -> bool:
     """Whether bytes encode a model, canonically or not."""
     from onnxtext.proto.decode.lift import LiftError, canonical_encoding
 

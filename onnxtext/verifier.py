@@ -29,7 +29,7 @@ _LONGEST = 80
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class LawViolation:
     """A violation of a law.
 
     Attributes:
@@ -58,7 +58,7 @@ class Verdict:
     """
 
     kind: Literal["binary", "text"]
-    differences: tuple[Difference, ...]
+    differences: tuple[LawViolation, ...]
 
     @property
     def ok(self) -> bool:
@@ -112,7 +112,7 @@ def verify_binary(data: bytes, *, name: str = "<bytes>") -> Verdict:
         model = parse(text, name=printed)
     except OnnxTextError as error:
         return Verdict("binary", (_unreadable("L1", error), _unreadable("L3", error)))
-    found: list[Difference] = []
+    found: list[LawViolation] = []
     try:
         pieces = encode(model, Source(text, printed), elsewhere=FilesBeside(model, None))
         found += _compare_bytes(data, pieces)
@@ -141,7 +141,7 @@ def verify_text(text: str, *, base_dir: PurePath | None = None, name: str = "<st
     model = parse(text, name=name)
     data = joined(encode(model, Source(text, name), elsewhere=FilesBeside(model, base_dir)))
     printed = f"{name} as printed"
-    found: list[Difference] = []
+    found: list[LawViolation] = []
     if not _is_printed(text, model):  # a canonical text equals its print: nothing to compare
         found += _compare_with_printed(model, data, base_dir, printed)
     del model
@@ -155,7 +155,7 @@ def verify_text(text: str, *, base_dir: PurePath | None = None, name: str = "<st
 
 def _compare_with_printed(
     model: Model, data: bytes, base_dir: PurePath | None, name: str
-) -> list[Difference]:
+) -> list[LawViolation]:
     """Print a model and parse the printed text: compare the trees, the bytes and a second print."""
     from onnxtext.api import parse
     from onnxtext.printer import print_model
@@ -163,7 +163,7 @@ def _compare_with_printed(
     from onnxtext.wire.compare import pieces_equal
 
     text = print_model(model)
-    found: list[Difference] = []
+    found: list[LawViolation] = []
     try:
         again = parse(text, name=name)
         found += _compare_trees(model, again)
@@ -171,20 +171,20 @@ def _compare_with_printed(
         # The pieces are not joined, to avoid a copy of large weights.
         pieces = encode(again, Source(text, name), elsewhere=FilesBeside(again, base_dir))
         if not pieces_equal(pieces, data):
-            found.append(Difference("L3", "the printed text is encoded differently"))
+            found.append(LawViolation("L3", "the printed text is encoded differently"))
     except OnnxTextError as error:
         found.append(_unreadable("L3", error))
     return found
 
 
-def _compare_trees(printed: Model, parsed: Model) -> list[Difference]:
+def _compare_trees(printed: Model, parsed: Model) -> list[LawViolation]:
     """Compare a printed tree with the tree that its text was parsed to."""
     if printed == parsed:
         return []
     path, left, right = _first_unequal(printed, parsed, "")
     where = path or "the model"
     message = f"the printed text parses to another model: {where} was {left} and became {right}"
-    return [Difference("L3", message, path=path or None)]
+    return [LawViolation("L3", message, path=path or None)]
 
 
 def _first_unequal(left: object, right: object, path: str) -> tuple[str, str, str]:
@@ -208,7 +208,7 @@ def _short(value: object) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
-def _compare_printed(text: str, model: Model) -> list[Difference]:
+def _compare_printed(text: str, model: Model) -> list[LawViolation]:
     """Compare a printed text with the print of the tree that it was parsed to."""
     from onnxtext.printer import print_model
 
@@ -222,7 +222,7 @@ def _compare_printed(text: str, model: Model) -> list[Difference]:
     left, right = [lines[line] if line < len(lines) else "" for lines in (before, after)]
     looks = f"it was {_short(left)} and became {_short(right)}"
     message = f"line {line + 1} is printed differently the second time: {looks}"
-    return [Difference("L3", message, line=line + 1)]
+    return [LawViolation("L3", message, line=line + 1)]
 
 
 def _is_printed(text: str, model: Model) -> bool:
@@ -240,7 +240,7 @@ def _is_printed(text: str, model: Model) -> bool:
     return at == len(text)
 
 
-def _compare_bytes(old: bytes, pieces: Sequence[Piece]) -> list[Difference]:
+def _compare_bytes(old: bytes, pieces: Sequence[Piece]) -> list[LawViolation]:
     """Compare the bytes of a model with those after the round trip."""
     from onnxtext.text_to_binary import joined
     from onnxtext.wire.compare import pieces_equal
@@ -256,7 +256,7 @@ def _compare_bytes(old: bytes, pieces: Sequence[Piece]) -> list[Difference]:
     place = f"byte {at:#x}" + (f" ({path})" if path else "")
     sizes = "" if len(old) == len(new) else f"; {len(old):,} bytes became {len(new):,}"
     message = f"the bytes differ from {place} on: {left} became {right}{sizes}"
-    return [Difference("L1", message, offset=at, path=path)]
+    return [LawViolation("L1", message, offset=at, path=path)]
 
 
 def first_difference(left: bytes, right: bytes) -> int:
@@ -272,9 +272,11 @@ def first_difference(left: bytes, right: bytes) -> int:
     return low
 
 
-def _unreadable(law: str, error: OnnxTextError) -> Difference:
+def _unreadable(law: str, error: OnnxTextError) -> LawViolation:
     """Create the violation of a law by a printed text that cannot be parsed or encoded."""
     first = error.diagnostics[0]
     line = None if first.position is None else first.position.line
     where = f" in line {line}" if line else ""
-    return Difference(law, f"the printed text cannot be parsed{where}: {first.message}", line=line)
+    return LawViolation(
+        law, f"the printed text cannot be parsed{where}: {first.message}", line=line
+    )

@@ -30,7 +30,7 @@ from onnxtext.proto.encode.lower import lower_fragment, lower_model
 from onnxtext.source import Source
 from onnxtext.syntax.grammar.lexer import load_lexer
 from onnxtext.syntax.grammar.table_cache import load_tables
-from onnxtext.syntax.grammar.tables import Rule
+from onnxtext.syntax.grammar.tables import GrammarRule
 from onnxtext.syntax.parse import parse_fragment, parse_model, parse_start
 from onnxtext.syntax.parser.lalr import Automaton, Machine, Reduction
 from onnxtext.tensor.elements import ELEMENTS
@@ -352,11 +352,11 @@ def test_python_blocks_run(block: Block) -> None:
 # ---- What they do together ----------------------------------------------------------------------
 
 
-def reductions(block: Block) -> set[Rule]:
+def reductions(block: Block) -> set[GrammarRule]:
     """Return the rules that a block is parsed by."""
-    used: set[Rule] = set()
+    used: set[GrammarRule] = set()
 
-    def noted(rule: Rule) -> Reduction:
+    def noted(rule: GrammarRule) -> Reduction:
         return Reduction(rule, lambda *_: used.add(rule))
 
     start = "model" if block.kind == "model" else f"{block.kind}_fragment"
@@ -368,7 +368,7 @@ def reductions(block: Block) -> set[Rule]:
 
 
 @cache
-def used_rules() -> frozenset[Rule]:
+def used_rules() -> frozenset[GrammarRule]:
     return frozenset().union(*map(reductions, RIGHT))
 
 

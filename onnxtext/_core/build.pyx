@@ -29,7 +29,7 @@ from onnxtext.ast.tensors_and_attributes import (
     EXTERNAL_KEYS, AttributeType, Blob, DataFile, ExternalData, Float32, Floats, SparseTensor,
     Tensor,
 )
-from onnxtext.syntax.actions.pending_literals import Call, FieldCalls, RawText, TypedText
+from onnxtext.syntax.actions.pending_literals import DataCall, FieldCalls, RawText, TypedText
 
 cdef extern from "Python.h":
     int PyUnicode_KIND(object)
@@ -136,7 +136,7 @@ cdef object parsed_data(type_, data):
         data = calls[0] if len(calls) == 1 else None
     if data.__class__ in STORED_ELSEWHERE:
         return data if type(type_) is TENSOR_TYPE and has_dims(type_.shape) else None
-    if type(data) is not Call:
+    if type(data) is not DataCall:
         return None
     if type(type_) is TENSOR_TYPE and data.name == "external":
         return external_data(data.arguments) if has_dims(type_.shape) else None

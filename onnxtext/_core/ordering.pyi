@@ -1,11 +1,11 @@
 from collections.abc import Iterable
 
-from onnxtext.ast.list_order import Entry
+from onnxtext.ast.list_order import ListEntry
 from onnxtext.ast.model import Graph, Node, ValueInfo
 from onnxtext.ast.types import Type
 
 def place_named_types(
     nodes: list[Node], infos: list[ValueInfo], taken: Iterable[ValueInfo]
 ) -> tuple[list[str], list[ValueInfo]] | None: ...
-def node_entries(nodes: list[Node]) -> list[Entry]: ...
+def node_entries(nodes: list[Node]) -> list[ListEntry]: ...
 def ordered_infos(graph: Graph) -> list[ValueInfo | tuple[str, Type, int]] | None: ...

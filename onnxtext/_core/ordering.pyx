@@ -2,9 +2,9 @@
 """Keep the order of value infos: the common case of `onnxtext.ast.compact_value_infos`."""
 from onnxtext._core.slots cimport NODE, OF_NODE, OF_VALUE, VALUE_INFO, get, record, replace
 
-from onnxtext.ast.list_order import DECORATOR, Entry
+from onnxtext.ast.list_order import DECORATOR, ListEntry
 
-cdef type ENTRY = Entry
+cdef type ENTRY = ListEntry
 
 
 def place_named_types(list nodes, list infos, taken):

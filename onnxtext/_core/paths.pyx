@@ -3,10 +3,10 @@
 from onnxtext._core.slots cimport NODE, OF_NODE, OF_VALUE, VALUE_INFO, get, record
 from onnxtext._core.walk cimport has_graph
 
-from onnxtext.ast.paths import Named, Step
+from onnxtext.ast.paths import Named, PathStep
 
 cdef str EXPORTED = "pkg."
-cdef type NAMED = Named, STEP = Step
+cdef type NAMED = Named, STEP = PathStep
 
 
 def described_values(tuple lists, tuple prefix, bint tied):

@@ -8,9 +8,9 @@ from onnxtext._core.slots cimport (
 )
 
 from onnxtext._core.slots import slots_of
-from onnxtext.ast.paths import Step
+from onnxtext.ast.paths import PathStep
 from onnxtext.syntax.actions.sections import (
-    BLOCKS, Block, Entry, Repeated,
+    BLOCKS, MetadataBlock, MetadataItem, RepeatedItem,
     metadata_block as python_block,
     metadata_section as python_section,
 )
@@ -21,13 +21,13 @@ cdef struct BlockSlots:
     Py_ssize_t overload
     Py_ssize_t items
 
-cdef type STEP = Step, ENTRY = Entry, REPEATED = Repeated, BLOCK = Block
-cdef BlockSlots OF_BLOCK = slots_of(Block)
+cdef type STEP = PathStep, ENTRY = MetadataItem, REPEATED = RepeatedItem, BLOCK = MetadataBlock
+cdef BlockSlots OF_BLOCK = slots_of(MetadataBlock)
 cdef frozenset KINDS = frozenset(BLOCKS) - {"function"}
 
 
 def plain_step(name):
-    """Return the same as `Step(name)`."""
+    """Return the same as `PathStep(name)`."""
     return record(STEP, (name, None, False))
 
 
@@ -128,5 +128,5 @@ cdef bint bound(block, names) except -1:
 
 
 cdef tuple entries_of(block):
-    """Return the same as `Block.entries`."""
+    """Return the same as `MetadataBlock.entries`."""
     return tuple([(<tuple>item)[:] for item in get(block, OF_BLOCK.items) if type(item) is ENTRY])

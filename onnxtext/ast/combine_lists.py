@@ -13,7 +13,7 @@ from onnxtext.ast.compact_value_infos import place_infos
 from onnxtext.ast.inline_output_types import place_all_types, place_types
 from onnxtext.ast.list_order import (
     INITIALIZERS,
-    Order,
+    ListOrder,
     ascending_end,
     decorator_of,
     is_dense,
@@ -104,7 +104,7 @@ def _make_defaults(
             value.data = initializer.data
             own = [Decorator(f"data.{d.name}", d.arguments) for d in initializer.decorators]
             value.decorators += tuple(own)
-    return rest, (decorator_of(Order(order), decorator=INITIALIZERS),) if order else ()
+    return rest, (decorator_of(ListOrder(order), decorator=INITIALIZERS),) if order else ()
 
 
 def _order_of_initializers(

@@ -23,7 +23,7 @@ from onnxtext.ast.inline_output_types import (
     types_at_end,
 )
 from onnxtext.ast.list_order import (
-    Order,
+    ListOrder,
     ValueInfoError,
     ascending_end,
     decorator_of,
@@ -71,7 +71,7 @@ def place_infos(
         listed = place_named_types(graph.nodes, infos, (*data, *graph.inputs, *graph.outputs))
         if listed is not None:
             named, rest = listed
-            return decorator_of(Order(tuple(named))) if named else None, rest
+            return decorator_of(ListOrder(tuple(named))) if named else None, rest
     parts = {"initializers": data, "inputs": graph.inputs, "outputs": graph.outputs}
     names = {info.name for info in infos}
     lists: _Lists = {}
@@ -96,7 +96,7 @@ def place_infos(
 
 
 def _entries(
-    graph: Graph, order: Order | None, statements: list[ValueInfo]
+    graph: Graph, order: ListOrder | None, statements: list[ValueInfo]
 ) -> list[tuple[str, Type | None]]:
     """Return the (name, type) pairs of `value_info` if `<…>` had these statements."""
     values = graph.values
@@ -124,7 +124,7 @@ def _in_usual_order(
     """
     rest, decorator = infos, None
     if data and len(infos) >= len(data) and all(map(_is_copy, infos, data)):
-        rest, decorator = infos[len(data) :], decorator_of(Order((Word("initializers"),)))
+        rest, decorator = infos[len(data) :], decorator_of(ListOrder((Word("initializers"),)))
     if place_all_types(graph.nodes, rest, (*data, *graph.inputs)):
         return decorator, []
     names = {info.name for info in rest}
@@ -155,7 +155,7 @@ def _has_node_output(graph: Graph, infos: Iterable[ValueInfo]) -> bool:
 
 def _in_parts(
     graph: Graph, infos: list[ValueInfo], lists: _Lists, *, any_order: bool
-) -> tuple[Order, list[ValueInfo]] | None:
+) -> tuple[ListOrder, list[ValueInfo]] | None:
     """Place a list in which the entries of each part, such as the copies of inputs, are contiguous.
 
     Returns:
@@ -189,7 +189,7 @@ def _in_parts(
         at = iter(words)
         for part, _ in runs:
             items += by_part[part] if part else next(at)
-        return Order(tuple(_without_default(items)), without), rest
+        return ListOrder(tuple(_without_default(items)), without), rest
     return None
 
 
@@ -267,7 +267,7 @@ def _split_runs(
     return None if left else [([], placed), (second, [])]
 
 
-def _by_name(graph: Graph, infos: list[ValueInfo]) -> tuple[Order, list[ValueInfo]]:
+def _by_name(graph: Graph, infos: list[ValueInfo]) -> tuple[ListOrder, list[ValueInfo]]:
     """Place a list in any order; name each entry, except entries at the end in default order."""
     made = _with_second_entries(graph, infos)
     if made is not None:
@@ -295,12 +295,12 @@ def _by_name(graph: Graph, infos: list[ValueInfo]) -> tuple[Order, list[ValueInf
         others = {*names[:start], *names[end:], *[info.name for info in rest]}
         if names[start:end] == data and others.isdisjoint(data):
             names[start:end] = [Word("initializers")]
-    return Order(tuple(names)), rest
+    return ListOrder(tuple(names)), rest
 
 
 def _with_second_entries(
     graph: Graph, infos: list[ValueInfo]
-) -> tuple[Order, list[ValueInfo]] | None:
+) -> tuple[ListOrder, list[ValueInfo]] | None:
     """Place types of nodes' outputs and then second entries, as in `a, b, a`; None for others."""
     seen: set[str] = set()
     first = 0
@@ -318,7 +318,7 @@ def _with_second_entries(
         return None
     for node, index, info in placed:
         place_type(node, index, info.type)
-    return Order((Word("nodes"),)), rest
+    return ListOrder((Word("nodes"),)), rest
 
 
 def _outputs_and_statements(

@@ -52,7 +52,7 @@ class ValueInfoError(ValueError):
     """The arguments of `@value_info(…)` or `@initializers(…)` are invalid."""
 
 
-class Order(NamedTuple):
+class ListOrder(NamedTuple):
     """The arguments of `@value_info(…)` or `@initializers(…)`.
 
     Attributes:
@@ -65,7 +65,7 @@ class Order(NamedTuple):
     without: frozenset[str] = frozenset()
 
 
-class Entry(NamedTuple):
+class ListEntry(NamedTuple):
     """An entry of a graph's `value_info` list, or of its list of initializers.
 
     Attributes:
@@ -84,7 +84,7 @@ class Entry(NamedTuple):
     statement: ValueInfo | None = None
 
 
-def order_of(graph: Graph, decorator: str = DECORATOR) -> Order | None:
+def order_of(graph: Graph, decorator: str = DECORATOR) -> ListOrder | None:
     """Return the arguments of a graph's `@value_info` or `@initializers`; None without decorator.
 
     Raises:
@@ -110,7 +110,7 @@ def order_of(graph: Graph, decorator: str = DECORATOR) -> Order | None:
     parts = [item for item in items if isinstance(item, Word)]
     if len(set(parts)) < len(parts):
         raise ValueInfoError(f"an argument of @{decorator} is given twice")
-    return Order(tuple(items), frozenset(without))
+    return ListOrder(tuple(items), frozenset(without))
 
 
 _HELP = {
@@ -125,7 +125,9 @@ _HELP = {
 }
 
 
-def decorator_of(order: Order, names: Sequence[str] = (), decorator: str = DECORATOR) -> Decorator:
+def decorator_of(
+    order: ListOrder, names: Sequence[str] = (), decorator: str = DECORATOR
+) -> Decorator:
     """Return the decorator with the arguments `order`.
 
     Args:
@@ -163,7 +165,7 @@ def order_first(decorators: Iterable[Decorator]) -> tuple[Decorator, ...]:
     )
 
 
-def entries(graph: Graph, order: Order | None) -> Iterator[Entry]:
+def entries(graph: Graph, order: ListOrder | None) -> Iterator[ListEntry]:
     """Yield the entries of a graph's `value_info` list, in the order of the `GraphProto`.
 
     Args:
@@ -178,7 +180,7 @@ def entries(graph: Graph, order: Order | None) -> Iterator[Entry]:
             yield entry
 
 
-def known_entries(graph: Graph) -> list[Entry]:
+def known_entries(graph: Graph) -> list[ListEntry]:
     """Return the `value_info` entries; in the default order if `@value_info(…)` is invalid."""
     try:
         return list(entries(graph, order_of(graph)))
@@ -186,7 +188,7 @@ def known_entries(graph: Graph) -> list[Entry]:
         return list(entries(graph, None))
 
 
-def _needed(order: Order | None) -> Sequence[str]:
+def _needed(order: ListOrder | None) -> Sequence[str]:
     """Return the parts that an order of `value_info` refers to."""
     if order is not None and (order.without or any(isinstance(i, str) for i in order.items)):
         return PARTS[DECORATOR]
@@ -195,8 +197,8 @@ def _needed(order: Order | None) -> Sequence[str]:
 
 
 def _arranged(
-    decorator: str, order: Order | None, lists: Mapping[str, Sequence[Entry]]
-) -> Iterator[Entry]:
+    decorator: str, order: ListOrder | None, lists: Mapping[str, Sequence[ListEntry]]
+) -> Iterator[ListEntry]:
     """Yield all entries in the given order; a part omits its entries that the order names.
 
     If the order has a name twice, the first stands for the first entry with this name, the second
@@ -279,7 +281,7 @@ def unknown_names(graph: Graph) -> Iterator[tuple[str, str]]:
                 yield decorator, name
 
 
-def _entries_of(graph: Graph, part: str) -> list[Entry]:
+def _entries_of(graph: Graph, part: str) -> list[ListEntry]:
     """Return the entries of one part of `value_info` (see `PARTS`)."""
     match part:
         case "nodes":
@@ -292,20 +294,20 @@ def _entries_of(graph: Graph, part: str) -> list[Entry]:
             values = graph.inputs
         case _:
             values = graph.outputs
-    return [Entry(part, value.name, value.type, value.at) for value in values]
+    return [ListEntry(part, value.name, value.type, value.at) for value in values]
 
 
-def _statements(part: str, values: Sequence[ValueInfo]) -> list[Entry]:
-    return [Entry(part, value.name, value.type, value.at, value) for value in values]
+def _statements(part: str, values: Sequence[ValueInfo]) -> list[ListEntry]:
+    return [ListEntry(part, value.name, value.type, value.at, value) for value in values]
 
 
-def node_entries(nodes: list[Node]) -> list[Entry]:
+def node_entries(nodes: list[Node]) -> list[ListEntry]:
     """Return the `value_info` entries of the typed outputs of some nodes."""
     if core() == "native":
-        found: list[Entry] = core_module("ordering").node_entries(nodes)
+        found: list[ListEntry] = core_module("ordering").node_entries(nodes)
         return found
     return [
-        Entry("nodes", name, type, node.at)
+        ListEntry("nodes", name, type, node.at)
         for node in nodes
         if node.output_types
         for name, type in zip(node.outputs, node.output_types, strict=True)

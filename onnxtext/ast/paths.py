@@ -19,7 +19,7 @@ from onnxtext.ast.visit import attribute_graphs, nested_graphs
 from onnxtext.core import core, core_module
 
 
-class Step(NamedTuple):
+class PathStep(NamedTuple):
     """One step of a path.
 
     Attributes:
@@ -45,7 +45,7 @@ class Named(NamedTuple):
     """
 
     kind: str
-    path: tuple[Step, ...]
+    path: tuple[PathStep, ...]
     item: Graph | Function | Node | ValueInfo
     tied: bool
 
@@ -67,7 +67,7 @@ def generated_values(owner: Graph | Function) -> list[str]:
 
 
 def described_parts(
-    owner: Graph | Function, prefix: tuple[Step, ...] = (), tied: bool = True
+    owner: Graph | Function, prefix: tuple[PathStep, ...] = (), tied: bool = True
 ) -> list[Named]:
     """Return the parts of a graph or function that can have entries in the metadata section.
 
@@ -86,7 +86,7 @@ def described_parts(
             if value.metadata or value.decorators:
                 is_sparse = isinstance(value.data, SparseTensor)
                 is_tied = tied and value.name not in seen and not is_sparse
-                found.append(Named("tensor", (*prefix, Step(value.name)), value, is_tied))
+                found.append(Named("tensor", (*prefix, PathStep(value.name)), value, is_tied))
             seen.add(value.name)
     nodes = _described_nodes(owner.nodes, prefix, tied)
     if not nested_graphs(owner.nodes):
@@ -100,7 +100,9 @@ def described_parts(
     return found
 
 
-def _described_values(owner: Graph | Function, prefix: tuple[Step, ...], tied: bool) -> list[Named]:
+def _described_values(
+    owner: Graph | Function, prefix: tuple[PathStep, ...], tied: bool
+) -> list[Named]:
     """Return the inputs, outputs and value infos with metadata or decorators.
 
     If the lists have the same name, its first entry has the kind `value`, the others `output` or
@@ -121,13 +123,13 @@ def _described_values(owner: Graph | Function, prefix: tuple[Step, ...], tied: b
             if value.metadata or value.decorators:
                 own = kind if name in earlier else "value"
                 is_tied = tied and name not in seen
-                made.append(Named(own, (*prefix, Step(name)), value, is_tied))
+                made.append(Named(own, (*prefix, PathStep(name)), value, is_tied))
             seen.add(name)
         earlier |= seen
     return made
 
 
-def _described_nodes(nodes: list[Node], prefix: tuple[Step, ...], tied: bool) -> list[Named]:
+def _described_nodes(nodes: list[Node], prefix: tuple[PathStep, ...], tied: bool) -> list[Named]:
     """Return the nodes with metadata, decorators or graphs, and their paths.
 
     Args:
@@ -150,15 +152,15 @@ def _described_nodes(nodes: list[Node], prefix: tuple[Step, ...], tied: bool) ->
     named = []
     for node in wanted:
         if node.name and labels[node.name] == 1:
-            step, is_tied = Step(node.name, None, True), tied
+            step, is_tied = PathStep(node.name, None, True), tied
         else:
-            step = Step(first_output(node))
+            step = PathStep(first_output(node))
             is_tied = tied and bool(step.name) and counts[step.name] == 1
         named.append(Named("node", (*prefix, step), node, is_tied))
     return named
 
 
-def _parts_in_attributes(node: Node, path: tuple[Step, ...], tied: bool) -> list[Named]:
+def _parts_in_attributes(node: Node, path: tuple[PathStep, ...], tied: bool) -> list[Named]:
     """Return the graphs in the attributes of a node, and their parts."""
     found: list[Named] = []
     seen: set[str] = set()
@@ -167,15 +169,15 @@ def _parts_in_attributes(node: Node, path: tuple[Step, ...], tied: bool) -> list
         is_tied = tied and attribute.name not in seen
         seen.add(attribute.name)
         if isinstance(value, Graph):
-            found += _graph_parts(value, (*path, Step(attribute.name)), is_tied)
+            found += _graph_parts(value, (*path, PathStep(attribute.name)), is_tied)
         elif isinstance(value, tuple):
             for number, item in enumerate(value):
                 if isinstance(item, Graph):
-                    found += _graph_parts(item, (*path, Step(attribute.name, number)), is_tied)
+                    found += _graph_parts(item, (*path, PathStep(attribute.name, number)), is_tied)
     return found
 
 
-def _graph_parts(graph: Graph, path: tuple[Step, ...], tied: bool) -> list[Named]:
+def _graph_parts(graph: Graph, path: tuple[PathStep, ...], tied: bool) -> list[Named]:
     return [Named("graph", path, graph, tied), *described_parts(graph, path, tied)]
 
 
@@ -201,7 +203,7 @@ def list_parts(model: Model) -> list[tuple[Function | None, list[Named]]]:
     counts = Counter(keys)
     for function, key in zip(model.functions, keys, strict=True):
         tied = counts[key] == 1
-        owner = Named("function", (Step(function.name),), function, tied)
+        owner = Named("function", (PathStep(function.name),), function, tied)
         found.append((function, [owner, *described_parts(function, (), tied)]))
     return found
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from onnxtext.cli.output_paths import Job, plan
+from onnxtext.cli.output_paths import ConversionJob, plan
 from onnxtext.cli.progress import Progress
 from onnxtext.cli.report import (
     CommandError,
@@ -59,7 +59,7 @@ class Conversion(NamedTuple):
         inverse: the subcommand for the other direction.
     """
 
-    convert: Callable[[bytes, Job], Output]
+    convert: Callable[[bytes, ConversionJob], Output]
     suffixes: tuple[str, ...]
     suffix: str
     binary: Literal["in", "out"]
@@ -103,7 +103,7 @@ def run(
     return reporter.status
 
 
-def _convert(conversion: Conversion, job: Job, force: bool, progress: Progress) -> None:
+def _convert(conversion: Conversion, job: ConversionJob, force: bool, progress: Progress) -> None:
     """Convert one input and write the output; check first that nothing else is overwritten."""
     _check_output(conversion, job)
     result = conversion.convert(_read(conversion, job), job)
@@ -117,7 +117,7 @@ def _convert(conversion: Conversion, job: Job, force: bool, progress: Progress) 
         _write(job.target, result, force, job.makes_directory, progress)
 
 
-def _check_output(conversion: Conversion, job: Job) -> None:
+def _check_output(conversion: Conversion, job: ConversionJob) -> None:
     """Raise a CommandError if the output is not allowed; called before the input is read."""
     if conversion.binary == "out" and _ends_on_terminal(job.target):
         raise terminal_error()
@@ -139,7 +139,7 @@ def _check_output(conversion: Conversion, job: Job) -> None:
         )
 
 
-def _check_weights(job: Job, weights: Path) -> None:
+def _check_weights(job: ConversionJob, weights: Path) -> None:
     """Raise a CommandError if the file of weights would replace the input or output of a job."""
     for path in (job.source, job.target):
         if path is not None and is_same(path, weights):
@@ -174,7 +174,7 @@ def _ends_on_terminal(target: Path | None) -> bool:
         return False
 
 
-def _read(conversion: Conversion, job: Job) -> bytes:
+def _read(conversion: Conversion, job: ConversionJob) -> bytes:
     binary = conversion.binary == "in"
     with io_errors("read", job.name):
         if job.source is not None:

@@ -19,7 +19,7 @@ from onnxtext.terminal import is_terminal, wants_color
 
 
 @dataclass(frozen=True)
-class Target:
+class EditTarget:
     """The file to edit, and where to write the result.
 
     Attributes:
@@ -40,7 +40,7 @@ class Target:
         return STDIN if self.file == "-" else self.file
 
 
-def read(target: Target) -> bytes:
+def read(target: EditTarget) -> bytes:
     """Return the content of the file to edit.
 
     Raises:
@@ -56,7 +56,7 @@ def read(target: Target) -> bytes:
     return read_argument(target.file, target.name)
 
 
-def _converted(target: Target, content: str | bytes) -> bytes:
+def _converted(target: EditTarget, content: str | bytes) -> bytes:
     """Return the bytes to write: a text or a binary model, as the suffix of the output requires."""
     import onnxtext
 
@@ -71,7 +71,7 @@ def _converted(target: Target, content: str | bytes) -> bytes:
     return content
 
 
-def write(target: Target, old: bytes, content: str | bytes) -> None:
+def write(target: EditTarget, old: bytes, content: str | bytes) -> None:
     """Write an edited text or model to the target's output, or over the edited file.
 
     Args:
@@ -101,7 +101,7 @@ def write(target: Target, old: bytes, content: str | bytes) -> None:
             write_atomically(path, new)
 
 
-def show(old: str | bytes, new: str | bytes, target: Target, color: str) -> None:
+def show(old: str | bytes, new: str | bytes, target: EditTarget, color: str) -> None:
     """Print the unified diff of two texts, or the model diff of two binary models."""
     if isinstance(old, str) and isinstance(new, str):
         shown = line_diff(old, new, target.name, f"{target.name} (edited)")
@@ -120,7 +120,7 @@ def line_diff(old: str, new: str, old_name: str, new_name: str) -> str:
     return "".join([f"{line}\n" for line in lines])
 
 
-def new_findings(target: Target, old: str | bytes, new: str | bytes) -> list[Diagnostic]:
+def new_findings(target: EditTarget, old: str | bytes, new: str | bytes) -> list[Diagnostic]:
     """Return the errors, and the warnings about contradictory sizes, that an edit has added.
 
     Args:
@@ -140,7 +140,7 @@ def new_findings(target: Target, old: str | bytes, new: str | bytes) -> list[Dia
     return found
 
 
-def _errors(target: Target, content: str | bytes) -> list[Diagnostic]:
+def _errors(target: EditTarget, content: str | bytes) -> list[Diagnostic]:
     from onnxtext.checker.engine.check_input import check_any
 
     base = None if target.file == "-" else Path(target.file).parent

@@ -42,7 +42,7 @@ Examples:
   onnxtext from-binary --help         more about a command"""
 
 
-class Verbs(click.Group):
+class LazyGroup(click.Group):
     """A group that imports its subcommands on demand."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -67,7 +67,7 @@ def _print_version(ctx: click.Context, parameter: click.Parameter, value: bool) 
 
 
 @click.group(
-    cls=Verbs,
+    cls=LazyGroup,
     epilog=f"{EXAMPLES}\n\n{EXIT_STATUSES}",
     context_settings={"help_option_names": ["-h", "--help"]},
 )

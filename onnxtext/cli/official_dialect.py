@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from onnxtext.cli.report import Finding
+from onnxtext.cli.report import DiagnosticWarning
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def convert_official(data: bytes, name: str, *, allow_loss: bool) -> bytes:
     if lost and not allow_loss:
         raise OnnxTextError(*lost, *notes, _not_written(name))
     for diagnostic in [*lost, *notes]:
-        warnings.warn(Finding(diagnostic), stacklevel=2)
+        warnings.warn(DiagnosticWarning(diagnostic), stacklevel=2)
     return text.encode("utf-8")
 
 

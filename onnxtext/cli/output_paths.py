@@ -23,7 +23,7 @@ _SEPARATORS = ("/", os.sep)
 _STREAMS = ("/dev/stdin", "/dev/stdout", "/dev/fd/0", "/dev/fd/1")
 
 
-class Job(NamedTuple):
+class ConversionJob(NamedTuple):
     """One input to convert, and the file to write.
 
     Attributes:
@@ -50,7 +50,7 @@ class Job(NamedTuple):
 
 def plan(
     inputs: tuple[str, ...], output: str | None, suffixes: tuple[str, ...], suffix: str
-) -> list[Job]:
+) -> list[ConversionJob]:
     """Return a job for each distinct input on the command line.
 
     Args:
@@ -75,7 +75,9 @@ def plan(
         target = _target(source, output, (*suffixes, suffix), suffix)
         shown = STDIN if source is None else name
         derived = target is not None and (output is None or _is_directory(output))
-        jobs.append(Job(shown, source, target, makes_directory=to_directory, derived=derived))
+        jobs.append(
+            ConversionJob(shown, source, target, makes_directory=to_directory, derived=derived)
+        )
     return list(_find_clashes(jobs))
 
 
@@ -140,12 +142,12 @@ def _is_directory(name: str) -> bool:
     return name.endswith(_SEPARATORS) or Path(name).is_dir()
 
 
-def _find_clashes(jobs: Iterable[Job]) -> Iterator[Job]:
+def _find_clashes(jobs: Iterable[ConversionJob]) -> Iterator[ConversionJob]:
     """Yield each job, with `clash` set if an earlier job has the same target.
 
     A job is left out if an earlier one has the same target and, by another path, the same input.
     """
-    written: dict[str, Job] = {}
+    written: dict[str, ConversionJob] = {}
     for job in jobs:
         if job.target is None or job.source is None:
             yield job

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from onnxtext.cli.output_paths import Job
+from onnxtext.cli.output_paths import ConversionJob
 from onnxtext.diagnostics.safe import safe
 from onnxtext.terminal import is_terminal
 
@@ -44,7 +44,7 @@ class Progress:
         if bar is not None:
             bar.stop()
 
-    def track(self, jobs: list[Job]) -> Iterator[Job]:
+    def track(self, jobs: list[ConversionJob]) -> Iterator[ConversionJob]:
         """Yield the jobs, updating the bar between them."""
         wanted = len(jobs) > 1 and is_terminal(sys.stderr)
         start = time.monotonic()
@@ -93,7 +93,7 @@ class Progress:
         finally:
             self._bar.start()
 
-    def _show(self, job: Job, done: int, total: int) -> None:
+    def _show(self, job: ConversionJob, done: int, total: int) -> None:
         """Show the number of processed files and the name of the next one."""
         name = safe(Path(job.name).name)
         if self._bar is not None:

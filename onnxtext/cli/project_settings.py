@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from onnxtext.cli.report import CommandError, read_error
 
 if TYPE_CHECKING:
-    from onnxtext.checker.context.signatures import Table
+    from onnxtext.checker.context.signatures import OperatorTable
     from onnxtext.checker.engine.project_settings import Settings
 
 
@@ -35,7 +35,7 @@ def read_settings(path: Path | None) -> Settings:
         raise read_error(error, "pyproject.toml") from None
 
 
-def read_schema_tables(settings: Settings, files: Sequence[str] = ()) -> tuple[Table, ...]:
+def read_schema_tables(settings: Settings, files: Sequence[str] = ()) -> tuple[OperatorTable, ...]:
     """Return the operator tables for a check: from schema files, and the bundled table.
 
     Args:

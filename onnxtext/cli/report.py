@@ -87,7 +87,7 @@ def no_input_error() -> CommandError:
     )
 
 
-class Finding(OnnxTextWarning):
+class DiagnosticWarning(OnnxTextWarning):
     """A warning with a `diagnostic`, which `Reporter.reporting` reports instead of its message."""
 
     def __init__(self, diagnostic: Diagnostic) -> None:
@@ -159,7 +159,7 @@ class Reporter:
                     diagnostics = (_internal(error, f" on {name}"),)
                 _show_traceback()
         for warning in caught:
-            if isinstance(warning.message, Finding):
+            if isinstance(warning.message, DiagnosticWarning):
                 self.found(warning.message.diagnostic, name)
             else:
                 self._warn(str(warning.message), name)

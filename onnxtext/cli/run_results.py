@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from onnxtext.diagnostics.safe import safe
 
 if TYPE_CHECKING:
-    from onnxtext.engines import Difference, Values
+    from onnxtext.engines import ValueDifference, Values
 
 _MOST_SHOWN = 60
 _MOST_ROWS = 20
@@ -80,7 +80,7 @@ def _finite(value: Any) -> Any:
     return str(value) if isinstance(value, float) and not isfinite(value) else value
 
 
-def differences_as_text(found: list[Difference], first: str, second: str) -> str:
+def differences_as_text(found: list[ValueDifference], first: str, second: str) -> str:
     """Return a table of all outputs, and of the inner values that differ."""
     outputs = [one for one in found if one.is_output]
     inner = [one for one in found if not one.is_output and one.differs]
@@ -95,12 +95,12 @@ def differences_as_text(found: list[Difference], first: str, second: str) -> str
     return "\n".join(map(safe, lines))
 
 
-def _rows(title: str, found: list[Difference]) -> list[str]:
+def _rows(title: str, found: list[ValueDifference]) -> list[str]:
     width = max([len(one.name) for one in found], default=0)
     return [f"{title}:", *[f"  {one.name:<{width}}  {_row(one)}" for one in found]]
 
 
-def _row(one: Difference) -> str:
+def _row(one: ValueDifference) -> str:
     if not one.differs:
         return "equal"
     if one.note is not None:
@@ -111,7 +111,7 @@ def _row(one: Difference) -> str:
     return f"{text}, by up to {one.largest:.3g}, relative {one.relative:.3g}"
 
 
-def differences_as_json(found: list[Difference]) -> str:
+def differences_as_json(found: list[ValueDifference]) -> str:
     """Return the differences of all outputs and inner values as a JSON list."""
     from dataclasses import asdict
 

@@ -18,7 +18,7 @@ LONGEST = 100_000
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class FixLine:
     """A line that a fix removes or adds.
 
     Attributes:
@@ -36,7 +36,7 @@ class Change:
     column: int
 
 
-def changes(source: Source, fix: Fix) -> list[Change]:
+def changes(source: Source, fix: Fix) -> list[FixLine]:
     """Return the lines that a fix removes and adds.
 
     Args:
@@ -48,7 +48,7 @@ def changes(source: Source, fix: Fix) -> list[Change]:
         ones. The list is cut to `MOST + 1` lines, so that the caller knows that there are more than
         `MOST`. It is empty if neighbouring changed lines and their edits exceed `LONGEST`.
     """
-    found: list[Change] = []
+    found: list[FixLine] = []
     for edits in _groups(source, sorted(fix.edits, key=lambda edit: edit.span)):
         first = source.position(edits[0].span.start).line
         last = source.position(edits[-1].span.end).line
@@ -86,7 +86,7 @@ def _edited(text: str, start: int, end: int, edits: list[Edit]) -> str:
     return "".join([*parts, text[start:end]])
 
 
-def _lines(first: int, old_text: str, new_text: str) -> list[Change]:
+def _lines(first: int, old_text: str, new_text: str) -> list[FixLine]:
     """Return the removed and added lines from the first to the last difference of two texts."""
     old = [line.removesuffix("\r") for line in old_text.split("\n")]
     new = [line.removesuffix("\r") for line in new_text.split("\n")]
@@ -97,8 +97,8 @@ def _lines(first: int, old_text: str, new_text: str) -> list[Change]:
     number = first + above
     column = _common(old[0], new[0]) if old and new else 0
     return [
-        *(Change(False, number + index, line, column) for index, line in enumerate(old)),
-        *(Change(True, number + index, line, column) for index, line in enumerate(new)),
+        *(FixLine(False, number + index, line, column) for index, line in enumerate(old)),
+        *(FixLine(True, number + index, line, column) for index, line in enumerate(new)),
     ]
 
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from onnxtext.diagnostics.fix_lines import MOST, Change, changes
+from onnxtext.diagnostics.fix_lines import MOST, FixLine, changes
 from onnxtext.diagnostics.model import Diagnostic
 from onnxtext.diagnostics.safe import safe, visible, width
 from onnxtext.source import Source
@@ -197,7 +197,7 @@ def _snippet_rows(
             return
 
 
-def _change_rows(changed: list[Change], paint: _Paint, digits: int, columns: int) -> Iterator[str]:
+def _change_rows(changed: list[FixLine], paint: _Paint, digits: int, columns: int) -> Iterator[str]:
     """Yield the changed lines of a fix as a diff; long lines are cut around the difference."""
     room = max(columns - digits - 3, _NARROWEST)
     for change in changed[:MOST]:

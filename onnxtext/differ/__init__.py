@@ -10,7 +10,7 @@ print(text.render(diff))
 """
 
 from onnxtext.differ.compare_models import compare
-from onnxtext.differ.model_side import Side
+from onnxtext.differ.model_side import ModelSide
 from onnxtext.differ.result import (
     CATEGORIES,
     IGNORABLE,
@@ -30,8 +30,8 @@ __all__ = [
     "ItemChange",
     "ItemPosition",
     "ModelDiff",
+    "ModelSide",
     "Rename",
-    "Side",
     "Stored",
     "WeightChange",
     "compare",

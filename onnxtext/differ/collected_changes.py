@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from onnxtext.differ.compare_messages import Difference
+from onnxtext.differ.compare_messages import FieldDifference
 from onnxtext.differ.result import (
     Action,
     FieldChange,
@@ -127,7 +127,7 @@ class Collector:
         )
 
 
-def field_changes(differences: Iterable[Difference], prefix: str = "") -> list[FieldChange]:
+def field_changes(differences: Iterable[FieldDifference], prefix: str = "") -> list[FieldChange]:
     """Convert each difference to a `FieldChange`, with `prefix` before its path."""
     return [FieldChange(prefix + d.path, d.category, d.old, d.new) for d in differences]
 

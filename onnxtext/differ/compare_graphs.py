@@ -14,10 +14,10 @@ from onnxtext.differ.collected_changes import Collector, NameMap, field_changes
 from onnxtext.differ.compare_messages import compare_messages
 from onnxtext.differ.compare_nodes import NodeComparer, title
 from onnxtext.differ.compare_values import ValueComparer
-from onnxtext.differ.graph_lists import Body
+from onnxtext.differ.graph_lists import GraphLists
 from onnxtext.differ.matching.match_graphs import GraphMatch, match_graphs
 from onnxtext.differ.matching.match_lists import Pairs, match_keys, walk
-from onnxtext.differ.model_side import Side
+from onnxtext.differ.model_side import ModelSide
 from onnxtext.differ.result import FieldChange, ItemPosition, Positions, Rename
 from onnxtext.differ.statement_text import node_statement, value_headline, value_statement
 from onnxtext.printer.strings import quoted
@@ -30,7 +30,7 @@ class GraphComparer:
         out: collects the differences.
     """
 
-    def __init__(self, old: Side, new: Side, out: Collector) -> None:
+    def __init__(self, old: ModelSide, new: ModelSide, out: Collector) -> None:
         self.out = out
         self._old = old
         self._new = new
@@ -58,7 +58,7 @@ class GraphComparer:
         Returns:
             The map from old to new value names.
         """
-        bodies = Body.of(old, old_path), Body.of(new, new_path)
+        bodies = GraphLists.of(old, old_path), GraphLists.of(new, new_path)
         match = match_graphs(*bodies, outer, self._sides, nested=nested)
         parts = []
         for side, graph, get in ((self._old, old, match.names.get), (self._new, new, str)):
@@ -254,7 +254,7 @@ class GraphComparer:
         old, new, names = match.old, match.new, match.names
         old_statements, new_statements = match.statements
 
-        def position(side: Side, body: Body, index: int) -> ItemPosition:
+        def position(side: ModelSide, body: GraphLists, index: int) -> ItemPosition:
             return side.position(f"{body.path}.node[{index}]", body.nodes[index].at)
 
         for one, other, was_moved in walk(len(old.nodes), len(new.nodes), match.nodes):
@@ -284,5 +284,5 @@ def _keeps_names(node: Node, names: NameMap) -> bool:
     )
 
 
-def _path(body: Body, kind: str, name: str) -> str:
+def _path(body: GraphLists, kind: str, name: str) -> str:
     return f"{body.path}.{kind}[{quoted(name)}]"

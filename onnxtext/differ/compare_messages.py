@@ -39,7 +39,7 @@ _CATEGORIES: dict[str, Category] = {
 _NOT_STORED, _EMPTY = "not stored", "stored empty"
 
 
-class Difference(NamedTuple):
+class FieldDifference(NamedTuple):
     """A field that differs.
 
     Attributes:
@@ -57,7 +57,7 @@ class Difference(NamedTuple):
 
 def compare_messages(
     message: str, old: bytes, new: bytes, *, names: Callable[[str], str] | None = None
-) -> list[Difference]:
+) -> list[FieldDifference]:
     """Return all differences of two encoded messages.
 
     Args:
@@ -80,7 +80,7 @@ def compare_messages(
 
 def differences(
     message: str, old: Record, new: Record, *, path: str = "", category: Category = "model"
-) -> Iterator[Difference]:
+) -> Iterator[FieldDifference]:
     """Yield all differences of two messages.
 
     Args:
@@ -104,7 +104,7 @@ def differences(
         if isinstance(key, str) and category == "model":
             own = _CATEGORIES.get(key, category)
         if field is None:
-            yield Difference(place, own, _values_text(before), _values_text(after))
+            yield FieldDifference(place, own, _values_text(before), _values_text(after))
         else:
             yield from _field(spec, field, before, after, place, own)
 
@@ -116,7 +116,7 @@ def _field(
     new: tuple[FieldValue, ...] | None,
     path: str,
     category: Category,
-) -> Iterator[Difference]:
+) -> Iterator[FieldDifference]:
     if field.repeated:
         before: FieldValue = () if old is None else old[-1]
         after: FieldValue = () if new is None else new[-1]
@@ -125,7 +125,7 @@ def _field(
         if field.kind == "message":
             yield from _list(field, before, after, path, category)
         else:
-            yield Difference(path, category, value_text(before, ""), value_text(after, ""))
+            yield FieldDifference(path, category, value_text(before, ""), value_text(after, ""))
         return
     one = None if old is None else old[-1]
     other = None if new is None else new[-1]
@@ -133,9 +133,9 @@ def _field(
         yield from differences(field.message, one, other, path=path, category=category)
     elif _differs_in_presence_only(spec, one, other):
         stored = [_NOT_STORED if value is None else _EMPTY for value in (one, other)]
-        yield Difference(path, "encoding", *stored)
+        yield FieldDifference(path, "encoding", *stored)
     else:
-        yield Difference(path, category, _value(one), _value(other))
+        yield FieldDifference(path, category, _value(one), _value(other))
 
 
 def _differs_in_presence_only(
@@ -157,14 +157,14 @@ def _list(
     new: tuple[FieldValue, ...],
     path: str,
     category: Category,
-) -> Iterator[Difference]:
+) -> Iterator[FieldDifference]:
     """Compare two lists of messages."""
     key = KEYS.get(field.message)
     names = [[_key(item, key, place) for place, item in enumerate(part)] for part in (old, new)]
     pairs = match_keys(*names)
     removed, added = unmatched(pairs, len(old), len(new))
     for index in removed:
-        yield Difference(f"{path}[{names[0][index]}]", category, _value(old[index]), None)
+        yield FieldDifference(f"{path}[{names[0][index]}]", category, _value(old[index]), None)
     for one, other in pairs:
         before, after = old[one], new[other]
         if before == after or not (isinstance(before, Record) and isinstance(after, Record)):
@@ -172,12 +172,12 @@ def _list(
         place = f"{path}[{names[1][other]}]"
         yield from differences(field.message, before, after, path=place, category=category)
     for index in added:
-        yield Difference(f"{path}[{names[1][index]}]", category, None, _value(new[index]))
+        yield FieldDifference(f"{path}[{names[1][index]}]", category, None, _value(new[index]))
     for position in sorted(moved([one for one, _ in pairs])):
         one, other = pairs[position]
         own: Category = "order" if category == "model" else category
         texts = f"at position {one}", f"at position {other}"
-        yield Difference(f"{path}[{names[1][other]}]", own, *texts)
+        yield FieldDifference(f"{path}[{names[1][other]}]", own, *texts)
 
 
 def _key(item: FieldValue, key: str | None, place: int) -> str:

@@ -15,11 +15,11 @@ from onnxtext.differ.collected_changes import Collector, NameMap, field_changes
 from onnxtext.differ.compare_graphs import GraphComparer
 from onnxtext.differ.compare_messages import compare_messages
 from onnxtext.differ.encoding_diff import collect_encoding_differences
-from onnxtext.differ.graph_lists import Body, replaced_fields
+from onnxtext.differ.graph_lists import GraphLists, replaced_fields
 from onnxtext.differ.grouped_changes import find_groups
 from onnxtext.differ.matching.match_graphs import match_graphs
 from onnxtext.differ.matching.match_lists import by_new_index, match_keys, unmatched, walk
-from onnxtext.differ.model_side import Side
+from onnxtext.differ.model_side import ModelSide
 from onnxtext.differ.operators import count_operators
 from onnxtext.differ.result import Category, FieldChange, ModelDiff
 from onnxtext.differ.statement_text import function_statement, graph_statement, indented
@@ -28,7 +28,7 @@ from onnxtext.printer.strings import quoted
 from onnxtext.proto.encode.lower_error import LowerError
 
 
-def compare(old: Side, new: Side) -> ModelDiff:
+def compare(old: ModelSide, new: ModelSide) -> ModelDiff:
     """Return all differences of two models.
 
     Raises:
@@ -63,7 +63,7 @@ def _without_metadata(diff: ModelDiff) -> ModelDiff:
     return replace(diff, items=tuple([item for item in items if item is not None]))
 
 
-def _unlowerable(old: Side, new: Side, error: LowerError) -> OnnxTextError:
+def _unlowerable(old: ModelSide, new: ModelSide, error: LowerError) -> OnnxTextError:
     """Convert a lowering error to an error with its position in the old or the new text."""
     for side in (old, new):
         try:
@@ -81,7 +81,7 @@ class Comparer:
         out: collects the differences.
     """
 
-    def __init__(self, old: Side, new: Side) -> None:
+    def __init__(self, old: ModelSide, new: ModelSide) -> None:
         self.out = Collector()
         self._old = old
         self._new = new
@@ -187,7 +187,7 @@ class Comparer:
                 self._function(old[one], new[other], paths, moved=was_moved)
 
     def _function(self, old: Function, new: Function, paths: Sequence[str], *, moved: bool) -> None:
-        bodies = Body.of(old, paths[0]), Body.of(new, paths[1])
+        bodies = GraphLists.of(old, paths[0]), GraphLists.of(new, paths[1])
         match = match_graphs(*bodies, None, self._sides, nested=True)
         parts = []
         for side, function in zip(self._sides, (old, new), strict=True):
@@ -206,7 +206,7 @@ def _function_name(function: Function) -> str:
     return qualified_name(function.domain, function.name, function.overload)
 
 
-def _function_content(function: Function, side: Side) -> tuple[object, ...]:
+def _function_content(function: Function, side: ModelSide) -> tuple[object, ...]:
     """Return the interface and nodes of a function: a key by which a renamed function matches."""
     interface = [value.name for value in (*function.inputs, *function.outputs)]
     return (len(function.inputs), *interface, *map(side.encoder.node, function.nodes))

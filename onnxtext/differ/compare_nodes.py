@@ -18,7 +18,7 @@ from onnxtext.differ.compare_values import (
     match_attributes,
 )
 from onnxtext.differ.graph_lists import replaced_fields
-from onnxtext.differ.model_side import Side
+from onnxtext.differ.model_side import ModelSide
 from onnxtext.differ.result import FieldChange, Positions, Rename
 from onnxtext.differ.statement_encoding import StatementEncoder
 from onnxtext.differ.statement_text import attribute_statement, node_headline
@@ -176,7 +176,7 @@ EncodedNode = tuple[Node, StatementEncoder]
 """A node and its encoder."""
 
 
-def _with_encoder(node: Node, side: Side) -> EncodedNode:
+def _with_encoder(node: Node, side: ModelSide) -> EncodedNode:
     """Return a node with its encoder.
 
     If decorators replace the node's inputs, outputs or attributes, the node is encoded and decoded:

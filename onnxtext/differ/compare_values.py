@@ -10,9 +10,9 @@ from typing import Any
 from onnxtext import ast
 from onnxtext.ast.typed_blobs import expanded, list_of_blob
 from onnxtext.differ.collected_changes import Collector, field_changes
-from onnxtext.differ.compare_messages import Difference, compare_messages
+from onnxtext.differ.compare_messages import FieldDifference, compare_messages
 from onnxtext.differ.matching.match_lists import match_keys, moved, unmatched
-from onnxtext.differ.model_side import Side
+from onnxtext.differ.model_side import ModelSide
 from onnxtext.differ.result import Category, FieldChange
 from onnxtext.differ.statement_text import (
     attribute_statement,
@@ -40,7 +40,7 @@ class ValueComparer:
         out: receives notes about data that was not compared.
     """
 
-    def __init__(self, old: Side, new: Side, out: Collector) -> None:
+    def __init__(self, old: ModelSide, new: ModelSide, out: Collector) -> None:
         self.old = old
         self.new = new
         self.out = out
@@ -226,7 +226,7 @@ _MOST_REPEATED = 1 << 20
 """Maximum length of a `RepeatedList` that is expanded for comparison."""
 
 
-def _without_blobs(attribute: ast.Attribute, side: Side) -> Any:
+def _without_blobs(attribute: ast.Attribute, side: ModelSide) -> Any:
     """Return an attribute's string or list, with data instead of blobs; None if unknown."""
     if isinstance(attribute.value, ast.RepeatedList):
         few = attribute.value.count <= _MOST_REPEATED
@@ -240,7 +240,7 @@ def _without_blobs(attribute: ast.Attribute, side: Side) -> Any:
         return None
 
 
-def _comparable(value: Any, side: Side) -> Any:
+def _comparable(value: Any, side: ModelSide) -> Any:
     """Return a string or list with data instead of blobs; None for other values.
 
     A list of numbers is returned as bytes.
@@ -262,7 +262,7 @@ def _comparable(value: Any, side: Side) -> Any:
     return None
 
 
-def _unnamed(found: Iterable[Difference]) -> Iterable[Difference]:
+def _unnamed(found: Iterable[FieldDifference]) -> Iterable[FieldDifference]:
     """Drop differences of the field `name`, which are renames; keep those in its encoding."""
     return (item for item in found if item.path != "name" or item.category == "encoding")
 
@@ -329,7 +329,7 @@ def _as_one_change(
 
 
 def _tensor_changes(
-    differences: Iterable[Difference],
+    differences: Iterable[FieldDifference],
     old: ast.ValueInfo | ast.Tensor,
     new: ast.ValueInfo | ast.Tensor,
 ) -> list[FieldChange]:

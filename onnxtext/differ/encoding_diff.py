@@ -7,13 +7,13 @@ from dataclasses import replace
 
 from onnxtext.ast.model import Model
 from onnxtext.differ.collected_changes import Collector
-from onnxtext.differ.model_side import Side
+from onnxtext.differ.model_side import ModelSide
 from onnxtext.differ.result import FieldChange
 from onnxtext.proto.encode.lower import LowerError, lower_model
-from onnxtext.weights.find_blobs import Reader
+from onnxtext.weights.find_blobs import BlobReader
 
 
-def collect_encoding_differences(old: Side, new: Side, out: Collector) -> None:
+def collect_encoding_differences(old: ModelSide, new: ModelSide, out: Collector) -> None:
     """Add the differences between the encodings of two files with equal models to `out`.
 
     If `out` has no differences at all, both models are encoded canonically and their bytes are
@@ -34,7 +34,7 @@ def collect_encoding_differences(old: Side, new: Side, out: Collector) -> None:
         return
     try:
         complete = [
-            lower_model(_canonical(side.model), Reader(side.base, side.model.places))
+            lower_model(_canonical(side.model), BlobReader(side.base, side.model.places))
             for side in (old, new)
         ]
     except LowerError:

@@ -17,11 +17,11 @@ _ATTRIBUTES = {
     "sparse_initializer": "sparse",
     "value_info": "infos",
 }
-"""The attribute of `Body` that holds each list, by the list's field name in the ONNX schema."""
+"""The attribute of `GraphLists` that holds each list, by the list's field name in the ONNX schema."""
 
 
 @dataclass(slots=True)
-class Body:
+class GraphLists:
     """The lists of a `GraphProto` or `FunctionProto`.
 
     Attributes:
@@ -47,7 +47,7 @@ class Body:
     producers: dict[str, tuple[int, int]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, owner: Graph | Function, path: str) -> Body:
+    def of(cls, owner: Graph | Function, path: str) -> GraphLists:
         """Collect the lists of a graph or function.
 
         A list that the decorator `@set` or `@unset` replaces is empty; the decorator is compared as

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 
 from onnxtext.ast.model import Node
-from onnxtext.differ.graph_lists import Body
+from onnxtext.differ.graph_lists import GraphLists
 from onnxtext.differ.matching.match_graphs import GraphMatch
 from onnxtext.differ.operators import operator_name
 from onnxtext.differ.result import FieldChange, Group, ItemChange, ItemKey
@@ -134,7 +134,7 @@ class _Operators:
         return signature, f"{_joined(before)} became {_joined(after)}"
 
 
-def _differing(body: Body, keys: dict[str, ItemKey]) -> list[tuple[ItemKey, Node]]:
+def _differing(body: GraphLists, keys: dict[str, ItemKey]) -> list[tuple[ItemKey, Node]]:
     """Return the nodes that differ, each with its key; `keys` maps paths to keys."""
     paths = [f"{body.path}.node[{index}]" for index in range(len(body.nodes))]
     return [

@@ -20,7 +20,7 @@ from onnxtext.weights.safe_paths import PathError, view_file
 
 
 @dataclass(slots=True)
-class Side:
+class ModelSide:
     """One of the two models of a diff.
 
     Attributes:
@@ -70,13 +70,13 @@ class Side:
         from onnxtext.ast.visit import walk_graphs
         from onnxtext.proto.decode.lift import LiftError, lift_model
         from onnxtext.proto.encode.lower import LowerError, lower_model
-        from onnxtext.weights.find_blobs import Reader
+        from onnxtext.weights.find_blobs import BlobReader
 
         if self.source is None or not any(map(replaces_lists, walk_graphs(self.model))):
             return
         try:
             plain = replace(self.model, encoding_habits=(), encoding=None)
-            lifted = lift_model(lower_model(plain, Reader(self.base, plain.places)))
+            lifted = lift_model(lower_model(plain, BlobReader(self.base, plain.places)))
         except (LowerError, LiftError):
             return  # weights are missing: the decorators are compared as they are
         lifted.encoding_habits = self.model.encoding_habits
@@ -85,7 +85,7 @@ class Side:
         self.source = None
 
     @classmethod
-    def of_text(cls, text: str, *, label: str = "<string>", base: Path | None = None) -> Side:
+    def of_text(cls, text: str, *, label: str = "<string>", base: Path | None = None) -> ModelSide:
         """Create a side from a text.
 
         Raises:
@@ -103,7 +103,7 @@ class Side:
     @classmethod
     def of_binary(
         cls, data: bytes | memoryview, *, label: str = "<bytes>", base: Path | None = None
-    ) -> Side:
+    ) -> ModelSide:
         """Create a side from an encoded `ModelProto`.
 
         Raises:
@@ -120,7 +120,7 @@ class Side:
             raise invalid_model_error(bytes(data), error, label) from None
 
     @classmethod
-    def of_file(cls, path: str | os.PathLike[str], *, label: str | None = None) -> Side:
+    def of_file(cls, path: str | os.PathLike[str], *, label: str | None = None) -> ModelSide:
         """Create a side from a file.
 
         The suffix `.onnx` means a binary model; `.onnxtxt` and `.onnxtext` mean a text. The content

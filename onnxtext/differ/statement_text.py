@@ -19,7 +19,7 @@ from onnxtext.ast.types import TensorType, Type
 from onnxtext.printer.attributes import attribute_text
 from onnxtext.printer.graphs_and_nodes import GraphPrinter
 from onnxtext.printer.layout import STEP
-from onnxtext.printer.move_weights import INLINE_ELEMENTS, Mover
+from onnxtext.printer.move_weights import INLINE_ELEMENTS, WeightMover
 from onnxtext.printer.strings import value_name, word
 from onnxtext.printer.types_and_tensors import data_text, type_text
 
@@ -103,7 +103,7 @@ def type_statement(type: Type | None) -> str | None:
     return None if type is None else type_text(type)
 
 
-class _WithoutLargeData(Mover):
+class _WithoutLargeData(WeightMover):
     """Copies statements with names of blobs instead of large data."""
 
     def __init__(self) -> None:

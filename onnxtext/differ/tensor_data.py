@@ -30,7 +30,7 @@ from onnxtext.tensor.blobs import PRINTED_DIGITS, BlobError, Blobs
 from onnxtext.tensor.elements import ELEMENTS, ElementType, raw_size
 from onnxtext.tensor.lazy_numpy import np
 from onnxtext.weights.external_data import Embedder
-from onnxtext.weights.find_blobs import Reader
+from onnxtext.weights.find_blobs import BlobReader
 from onnxtext.weights.statistics import dtype_of
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class DataReader:
         self.left_out = model.resources_left_out
         self._model = model
         self._blobs = Blobs(model.resources, verified=False)
-        self._reader = Reader(base, model.places)
+        self._reader = BlobReader(base, model.places)
         self._external = Embedder(base)
 
     @cached_property

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 
 from onnxtext.ast.model import Node
-from onnxtext.differ.graph_lists import Body
+from onnxtext.differ.graph_lists import GraphLists
 from onnxtext.differ.matching.node_signatures import LeafKey, NodeKinds
 
 Uses = dict[str, list[tuple[int, int]]]
@@ -28,7 +28,7 @@ class MatchSide:
         left: the indices of the unmatched nodes, ascending.
     """
 
-    body: Body
+    body: GraphLists
     statements: Sequence[Hashable]
     kinds: NodeKinds
     leaf_key: LeafKey

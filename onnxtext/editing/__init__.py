@@ -8,7 +8,7 @@ raises an `OnnxTextError`.
 
 from __future__ import annotations
 
-from onnxtext.editing.apply import Edited, apply
+from onnxtext.editing.apply import EditResult, apply
 from onnxtext.editing.change_shapes import set_shape
 from onnxtext.editing.extraction import extract
 from onnxtext.editing.header_and_metadata import set_opset, strip
@@ -20,7 +20,7 @@ from onnxtext.editing.symbolic_obstacles import Obstacle
 from onnxtext.editing.write_inferred_types import write_types
 
 __all__ = [
-    "Edited",
+    "EditResult",
     "Obstacle",
     "apply",
     "extract",

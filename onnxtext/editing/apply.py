@@ -11,7 +11,7 @@ from onnxtext.io.memory import paused_collector
 
 
 @dataclass(frozen=True, slots=True)
-class Edited:
+class EditResult:
     """The result of an edit.
 
     Attributes:
@@ -25,7 +25,7 @@ class Edited:
 
 def apply(
     content: str | bytes, edit: Callable[[Model], list[str] | None], *, name: str = "<model>"
-) -> Edited:
+) -> EditResult:
     """Apply an edit to a text or to a binary model.
 
     A text keeps its comments and layout.
@@ -33,7 +33,7 @@ def apply(
     Args:
         content: a text, or the bytes of a binary model.
         edit: a function that changes the syntax tree in place. It may return sentences for the
-            user, which become `Edited.notes`.
+            user, which become `EditResult.notes`.
         name: the name of the model in messages.
 
     Raises:
@@ -55,10 +55,10 @@ def apply(
         before = lower_model(model)
         notes = edit(model) or []
         made = lower_model(model)
-        return Edited(content if made == before else made, tuple(notes))
+        return EditResult(content if made == before else made, tuple(notes))
 
 
-def _edit_text(text: str, edit: Callable[[Model], list[str] | None], name: str) -> Edited:
+def _edit_text(text: str, edit: Callable[[Model], list[str] | None], name: str) -> EditResult:
     from onnxtext.editing.opsets.report import ConversionError
     from onnxtext.rewriter.rewriting import rewrite_text
     from onnxtext.source import Source
@@ -72,4 +72,4 @@ def _edit_text(text: str, edit: Callable[[Model], list[str] | None], name: str) 
         raise error.located(Source(text, name)) from None
     if before is not None and model != before:
         model.encoding = None
-    return Edited(rewrite_text(text, model, name=name), tuple(notes))
+    return EditResult(rewrite_text(text, model, name=name), tuple(notes))

@@ -14,7 +14,7 @@ from onnxtext.ast.visit import walk_graphs
 from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.isolation.pool import Answers
 from onnxtext.editing.errors import refused, unknown
-from onnxtext.editing.infer_from_inputs import Inferred, Shape, infer_shapes, with_value
+from onnxtext.editing.infer_from_inputs import InferredShapes, Shape, infer_shapes, with_value
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_fragment
 
@@ -128,7 +128,9 @@ def _with_shape(type: TensorType, shape: Shape) -> TensorType:
     return type if type.shape == shape else replace(type, shape=shape)
 
 
-def follow_inference(model: Model, before: Inferred, after: Inferred, names: set[str]) -> None:
+def follow_inference(
+    model: Model, before: InferredShapes, after: InferredShapes, names: set[str]
+) -> None:
     """Update the declared shapes of a model where an edit changes the inferred shapes.
 
     Args:

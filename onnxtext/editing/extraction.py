@@ -11,7 +11,7 @@ from onnxtext.ast.types import Type
 from onnxtext.ast.visit import walk_nodes
 from onnxtext.checker.context.checked_model import function_key, plain_domain
 from onnxtext.editing.errors import refused, unknown
-from onnxtext.excerpt.paths_between_values import Flow, types_of, types_of_nodes, uses
+from onnxtext.excerpt.paths_between_values import DataFlow, types_of, types_of_nodes, uses
 
 
 def extract(model: Model, starts: Sequence[str], ends: Sequence[str]) -> None:
@@ -33,7 +33,7 @@ def extract(model: Model, starts: Sequence[str], ends: Sequence[str]) -> None:
             input of the model; or a start would also be the output of a node.
     """
     graph = model.graph
-    flow = Flow(graph)
+    flow = DataFlow(graph)
     first = _resolved(flow, starts) or [value.name for value in graph.inputs]
     last = _resolved(flow, ends) or [value.name for value in graph.outputs]
     weights = {value.name for value in graph.values if value.data is not None}
@@ -164,7 +164,7 @@ def _inferred_types(model: Model) -> dict[str, Type]:
     return {} if subject.main is None else inferred_types(subject).get(id(subject.main), {})
 
 
-def _resolved(flow: Flow, names: Sequence[str]) -> list[str]:
+def _resolved(flow: DataFlow, names: Sequence[str]) -> list[str]:
     """Return the values that names of values and labels of nodes stand for."""
     found: list[str] = []
     for name in names:
@@ -176,7 +176,7 @@ def _resolved(flow: Flow, names: Sequence[str]) -> list[str]:
 
 
 def _needed(
-    graph: Graph, flow: Flow, first: Sequence[str], last: Sequence[str], weights: set[str]
+    graph: Graph, flow: DataFlow, first: Sequence[str], last: Sequence[str], weights: set[str]
 ) -> tuple[set[int], list[str]]:
     """Return the indices of the nodes that compute `last` from `first`, and missing inputs."""
     chosen: set[int] = set()

@@ -16,7 +16,7 @@ from onnxtext.checker.context.checked_model import Options, Subject
 from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.inference.recorded_inference import RecordedInference
-from onnxtext.checker.isolation.pool import Answers, Inference
+from onnxtext.checker.isolation.pool import Answers, InferenceClient
 
 T = TypeVar("T")
 _NESTING = (AttributeType.GRAPH, AttributeType.GRAPHS)
@@ -26,7 +26,7 @@ Key = tuple[int, str]
 
 
 @dataclass
-class Inferred:
+class InferredShapes:
     """The shapes that inference computes from the declared shapes of a model's inputs alone.
 
     Attributes:
@@ -57,7 +57,7 @@ class Inferred:
 
 def infer_shapes(
     model: Model, sizes: Mapping[str, int] | None = None, answers: Answers | None = None
-) -> Inferred:
+) -> InferredShapes:
     """Infer the shapes of a model from the declared shapes of its inputs alone.
 
     Args:
@@ -70,7 +70,7 @@ def infer_shapes(
     if sizes:
         for value in stripped.graph.inputs:
             value.type = _sized(value.type, sizes)
-    subject = Subject(stripped, Options(inference=Inference(answers)))
+    subject = Subject(stripped, Options(inference=InferenceClient(answers)))
     inference = RecordedInference.of(subject)
     order = {id(graph): number for number, graph in enumerate(walk_graphs(stripped))}
     numbers = {id(scope): order.get(id(scope.original), -1) for scope in subject.scopes}
@@ -83,7 +83,7 @@ def infer_shapes(
             shape = found.pop() if len(found) == 1 else None
             if shape is not None:
                 shapes[number, name] = shape
-    return Inferred(subject, inference, originals, shapes, numbers)
+    return InferredShapes(subject, inference, originals, shapes, numbers)
 
 
 def _shape(type: Type | None) -> Shape | None:

@@ -110,11 +110,11 @@ def _placed(model: Model, new: Tensor, name: str, old: object) -> TensorData:
 
     If `old` is outside of the graph, large data becomes a blob in the resources of the model.
     """
-    from onnxtext.printer.move_weights import INLINE_ELEMENTS, Mover
+    from onnxtext.printer.move_weights import INLINE_ELEMENTS, WeightMover
 
     if not isinstance(old, (Blob, TypedBlob, DataFile)):
         return new.data
-    mover = Mover(INLINE_ELEMENTS)
+    mover = WeightMover(INLINE_ELEMENTS)
     data: TensorData = mover.data(new.type, new.data, name)
     model.resources = {**model.resources, **mover.resources}
     return data

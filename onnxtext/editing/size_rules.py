@@ -10,7 +10,7 @@ from math import prod
 from onnxtext.ast.model import Node
 from onnxtext.ast.tensors_and_attributes import attribute_value
 from onnxtext.checker.context.checked_model import plain_domain
-from onnxtext.checker.inference.symbolic.small_tensors import Value
+from onnxtext.checker.inference.symbolic.small_tensors import SmallTensor
 
 Sizes = tuple[int, ...]
 Shapes = Sequence[Sizes | None]
@@ -34,7 +34,7 @@ def is_checked(node: Node) -> bool:
     return domain in _FOLLOWED or (domain == "com.microsoft" and node.op_type in _SINGLE | _ADDED)
 
 
-def accepts(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> bool:
+def accepts(node: Node, shapes: Shapes, values: Sequence[SmallTensor | None]) -> bool:
     """Whether a node accepts the known sizes of its inputs; True if its operator has no rule here.
 
     Args:
@@ -67,7 +67,7 @@ def _into(one: Sizes | None, whole: Sizes) -> bool:
     return all(a in (1, b) for a, b in zip(reversed(one), reversed(whole), strict=False))
 
 
-def _reshape(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> bool:
+def _reshape(node: Node, shapes: Shapes, values: Sequence[SmallTensor | None]) -> bool:
     """Whether the input of a `Reshape` has as many elements as the constant shape requires."""
     shape = _at(shapes, 0)
     wanted = values[1].numbers() if len(values) > 1 and values[1] is not None else None
@@ -83,7 +83,7 @@ def _reshape(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> bool
     return whole % rest == 0 if -1 in sizes and rest else whole == rest
 
 
-def _gemm(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> bool:
+def _gemm(node: Node, shapes: Shapes, values: Sequence[SmallTensor | None]) -> bool:
     left, right = _at(shapes, 0), _at(shapes, 1)
     if left is None or right is None or len(left) != 2 or len(right) != 2:
         return True
@@ -92,7 +92,7 @@ def _gemm(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> bool:
     return _into(_at(shapes, 2), (rows, columns))
 
 
-def _conv(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> bool:
+def _conv(node: Node, shapes: Shapes, values: Sequence[SmallTensor | None]) -> bool:
     """Whether kernel, weights and bias fit the number of channels and each other."""
     transposed = node.op_type == "ConvTranspose"
     quantized = node.op_type == "QLinearConv"
@@ -112,7 +112,7 @@ def _conv(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> bool:
     )
 
 
-def _recurrent(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> bool:
+def _recurrent(node: Node, shapes: Shapes, values: Sequence[SmallTensor | None]) -> bool:
     """Whether weights, biases and states have the sizes that the operator defines."""
     first = _integer(node, "layout", 0)
     direction = attribute_value(node.attributes, "direction")
@@ -136,7 +136,7 @@ def _recurrent(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> bo
     return all(one is None or one == right for one, right in wanted)
 
 
-def _channels(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> bool:
+def _channels(node: Node, shapes: Shapes, values: Sequence[SmallTensor | None]) -> bool:
     """Whether each parameter of a normalization has one element per channel."""
     shape = _at(shapes, 0)
     if shape is None or len(shape) < 2:
@@ -144,13 +144,13 @@ def _channels(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> boo
     return all(other is None or other == (shape[1],) for other in shapes[1:])
 
 
-def _into_first(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> bool:
+def _into_first(node: Node, shapes: Shapes, values: Sequence[SmallTensor | None]) -> bool:
     """Whether all inputs can be broadcast to the shape of the first input."""
     shape = _at(shapes, 0)
     return shape is None or all(_into(other, shape) for other in shapes[1:])
 
 
-def _along_axis(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> bool:
+def _along_axis(node: Node, shapes: Shapes, values: Sequence[SmallTensor | None]) -> bool:
     """Whether scales and zero points have one element per index of an axis."""
     shape = _at(shapes, 0)
     if shape is None or not shape or _integer(node, "block_size", 0):
@@ -159,7 +159,7 @@ def _along_axis(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> b
     return all(other is None or prod(other) == 1 or other == (size,) for other in shapes[1:])
 
 
-def _split(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> bool:
+def _split(node: Node, shapes: Shapes, values: Sequence[SmallTensor | None]) -> bool:
     """Whether the sizes in `split` add up to the size of the dimension."""
     shape = _at(shapes, 0)
     listed = attribute_value(node.attributes, "split")
@@ -171,7 +171,7 @@ def _split(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> bool:
     return sum([item for item in listed if isinstance(item, int)]) == size
 
 
-def _blocks(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> bool:
+def _blocks(node: Node, shapes: Shapes, values: Sequence[SmallTensor | None]) -> bool:
     shape, size = _at(shapes, 0), _integer(node, "blocksize", 1)
     if shape is None or len(shape) != 4:
         return True
@@ -180,12 +180,12 @@ def _blocks(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> bool:
     return shape[2] % size == 0 and shape[3] % size == 0
 
 
-def _same_batch(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> bool:
+def _same_batch(node: Node, shapes: Shapes, values: Sequence[SmallTensor | None]) -> bool:
     one, other = _at(shapes, 0), _at(shapes, 1)
     return not one or not other or one[0] == other[0]
 
 
-def _scatter(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> bool:
+def _scatter(node: Node, shapes: Shapes, values: Sequence[SmallTensor | None]) -> bool:
     data, indices, updates = [_at(shapes, index) for index in range(3)]
     if data is None or not indices or updates is None:
         return True
@@ -194,13 +194,13 @@ def _scatter(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> bool
     return updates == indices
 
 
-def _broadcast(node: Node, shapes: Shapes, values: Sequence[Value | None]) -> bool:
+def _broadcast(node: Node, shapes: Shapes, values: Sequence[SmallTensor | None]) -> bool:
     """Whether all inputs of known shape can be broadcast to each other."""
     known = [reversed(shape) for shape in shapes if shape is not None]
     return all(len({*sizes} - {1}) <= 1 for sizes in zip_longest(*known, fillvalue=1))
 
 
-Rule = Callable[[Node, Shapes, Sequence[Value | None]], bool]
+Rule = Callable[[Node, Shapes, Sequence[SmallTensor | None]], bool]
 _RULES: dict[str, Rule] = {
     **dict.fromkeys(("Conv", "ConvInteger", "ConvTranspose", "QLinearConv"), _conv),
     **dict.fromkeys(("GRU", "LSTM", "RNN"), _recurrent),

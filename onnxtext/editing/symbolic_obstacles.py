@@ -19,10 +19,10 @@ from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.context.finding import Finding, quoted
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.inference.function_attributes import has_references
-from onnxtext.checker.inference.shape_environment import Shapes
+from onnxtext.checker.inference.shape_environment import ShapeEnvironment
 from onnxtext.checker.isolation.pool import Answers
 from onnxtext.checker.rules import dimension_conflicts
-from onnxtext.editing.infer_from_inputs import Inferred, infer_shapes
+from onnxtext.editing.infer_from_inputs import InferredShapes, infer_shapes
 from onnxtext.editing.size_rules import accepts, is_checked
 
 _MOST_SHOWN = 8
@@ -40,7 +40,7 @@ class Obstacle(str):
 
 
 @dataclass
-class Fixed:
+class ShapeElementChange:
     """A change of one element of a constant shape.
 
     Attributes:
@@ -52,7 +52,9 @@ class Fixed:
     undo: Callable[[], None]
 
 
-def fix_one(model: Model, now: Inferred, symbol: str, old: int, answers: Answers) -> Fixed | None:
+def fix_one(
+    model: Model, now: InferredShapes, symbol: str, old: int, answers: Answers
+) -> ShapeElementChange | None:
     """Change one element of a constant shape that allows only the old size of a dimension.
 
     Args:
@@ -79,7 +81,7 @@ def fix_one(model: Model, now: Inferred, symbol: str, old: int, answers: Answers
     return None
 
 
-def _fix_reshape(now: Inferred, symbol: str, old: int) -> Fixed | None:
+def _fix_reshape(now: InferredShapes, symbol: str, old: int) -> ShapeElementChange | None:
     """Replace the old size by 0 in the constant shape of a `Reshape`; 0 copies the input's size.
 
     Only one `Reshape` is changed: the first one whose input has the symbolic dimension at the same
@@ -111,7 +113,9 @@ def _stored(main: Scope, name: str) -> ValueInfo | Node | None:
     return main.given[name] if at < 0 else main.nodes[at]
 
 
-def _set(now: Inferred, item: Any, index: int, number: int, where: Finding | Node) -> Fixed | None:
+def _set(
+    now: InferredShapes, item: Any, index: int, number: int, where: Finding | Node
+) -> ShapeElementChange | None:
     """Set an element of a constant shape.
 
     Args:
@@ -134,7 +138,7 @@ def _set(now: Inferred, item: Any, index: int, number: int, where: Finding | Nod
         if made is None:
             return None
         held.data = made
-        return Fixed(title, lambda: setattr(held, "data", before))
+        return ShapeElementChange(title, lambda: setattr(held, "data", before))
     attributes = held.attributes
     if held.op_type != "Constant" or len(attributes) != 1:
         return None
@@ -144,7 +148,7 @@ def _set(now: Inferred, item: Any, index: int, number: int, where: Finding | Nod
     held.attributes = (attribute,)
     if item is not held:
         item.attributes = held.attributes
-    return Fixed(title, lambda: setattr(held, "attributes", attributes))
+    return ShapeElementChange(title, lambda: setattr(held, "attributes", attributes))
 
 
 def _changed_attribute(attribute: Attribute, index: int, number: int) -> Attribute | None:
@@ -178,7 +182,7 @@ def _with_element(stored: bytes, index: int, number: int) -> bytes:
 
 
 def obstacles(
-    model: Model, now: Inferred, symbol: str, old: int, names: set[str], answers: Answers
+    model: Model, now: InferredShapes, symbol: str, old: int, names: set[str], answers: Answers
 ) -> list[str]:
     """Return an `Obstacle` for each node that accepts only the old size of a dimension.
 
@@ -208,7 +212,7 @@ def obstacles(
     return [*shown, Obstacle(f"and {more} more")] if more > 0 else shown
 
 
-def _restrictions(now: Inferred, symbol: str) -> Iterator[str]:
+def _restrictions(now: InferredShapes, symbol: str) -> Iterator[str]:
     """Yield a message for each finding of the checker that restricts a symbolic dimension."""
     for finding in dimension_conflicts.check(now.subject):
         if quoted(symbol) in finding.message:
@@ -237,7 +241,7 @@ def _symbols(model: Model) -> set[str]:
     return {dim for shape in shapes for dim in map(plain_dim, shape) if isinstance(dim, str)}
 
 
-def _rejected(made: Inferred) -> Iterator[tuple[str, str]]:
+def _rejected(made: InferredShapes) -> Iterator[tuple[str, str]]:
     """Yield (node, reason) for each node that rejects the sizes of its inputs, both as text.
 
     The reason is "" if a rule of `size_rules` rejects the sizes.
@@ -258,20 +262,20 @@ def _named(node: Node) -> str:
     return f"`{node.op_type}` of `{name}`"
 
 
-def _accepted(node: Node, view: Shapes) -> bool:
+def _accepted(node: Node, view: ShapeEnvironment) -> bool:
     shapes = [_numbers(view, name) for name in node.inputs]
     values = [view.value(name) if name else None for name in node.inputs]
     return has_references(node) or accepts(node, shapes, values)
 
 
-def _numbers(view: Shapes, name: str) -> tuple[int, ...] | None:
+def _numbers(view: ShapeEnvironment, name: str) -> tuple[int, ...] | None:
     shape = getattr(view.find(name), "shape", None) if name else None
     if shape is None or not all(isinstance(dim, int) for dim in shape):
         return None
     return tuple(shape)
 
 
-def _unverified(now: Inferred, names: set[str]) -> Iterator[str]:
+def _unverified(now: InferredShapes, names: set[str]) -> Iterator[str]:
     """Yield messages on nodes that depend on the edited inputs and may reject other sizes.
 
     These are the first nodes on each path with outputs of unknown sizes, and nodes whose operators

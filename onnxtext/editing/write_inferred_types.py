@@ -156,7 +156,7 @@ def _written_dim(dim: Dim, names: Container[str]) -> Dim:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class TypeToWrite:
     """An inferred type to write at one output or declaration.
 
     Attributes:
@@ -172,7 +172,7 @@ class Change:
 
 def _changes(
     scope: Scope, types: dict[str, Type], subject: Subject, only: Container[int] | None
-) -> Iterator[Change]:
+) -> Iterator[TypeToWrite]:
     """Yield the types to write into a graph or function."""
     tree = scope.original
     if len(tree.nodes) != len(scope.nodes):
@@ -202,15 +202,15 @@ def _changes(
                     yield from _completed(value.type, type, partial(setattr, value, "type"))
             if own is None and not any(value.type for value in declared.get(name, ())):
                 if name not in outputs:
-                    yield Change(type, partial(place_type, original, index), is_new=True)
+                    yield TypeToWrite(type, partial(place_type, original, index), is_new=True)
                 elif values:
-                    yield Change(type, partial(setattr, values[0], "type"), is_new=True)
+                    yield TypeToWrite(type, partial(setattr, values[0], "type"), is_new=True)
 
 
-def _completed(own: Type, found: Type, put: Callable[[Type], None]) -> Iterator[Change]:
+def _completed(own: Type, found: Type, put: Callable[[Type], None]) -> Iterator[TypeToWrite]:
     made = filled(own, found)
     if made != own:
-        yield Change(made, put, is_new=False)
+        yield TypeToWrite(made, put, is_new=False)
 
 
 def filled(own: Type, found: Type) -> Type:

@@ -7,13 +7,13 @@ the program of that process, and `comparison` compares the values that two model
 
 from __future__ import annotations
 
-from onnxtext.engines.comparison import Difference, compare_values, run_both
+from onnxtext.engines.comparison import ValueDifference, compare_values, run_both
 from onnxtext.engines.run_in_child import ENGINES, Values, load_model, run_model
 from onnxtext.engines.run_inputs import fill_inputs, random_inputs
 
 __all__ = [
     "ENGINES",
-    "Difference",
+    "ValueDifference",
     "Values",
     "compare_values",
     "fill_inputs",

@@ -20,7 +20,7 @@ Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class ValueDifference:
     """How a value differs between two runs.
 
     Attributes:
@@ -75,7 +75,7 @@ def run_both(
     names: tuple[str, str] = ("<first>", "<second>"),
     timeout: float | None = TIMEOUT,
     memory: int | None = None,
-) -> tuple[Values, Values, list[Difference]]:
+) -> tuple[Values, Values, list[ValueDifference]]:
     """Run two models on the same inputs and compare the values that both models compute.
 
     Besides the outputs, also compare the other values that the nodes of both main graphs compute,
@@ -140,7 +140,9 @@ def _computed(model: onnx.ModelProto) -> list[str]:
     return [name for node in model.graph.node for name in node.output if name]
 
 
-def compare_values(name: str, first: Any, second: Any, *, is_output: bool = True) -> Difference:
+def compare_values(
+    name: str, first: Any, second: Any, *, is_output: bool = True
+) -> ValueDifference:
     """Compare the values of the same name that two models have computed.
 
     Args:
@@ -152,7 +154,7 @@ def compare_values(name: str, first: Any, second: Any, *, is_output: bool = True
     if not isinstance(first, np.ndarray) or not isinstance(second, np.ndarray):
         items = _paired(first, second)
         if items is None:
-            return Difference(name, is_output, 1, 1, note="the values differ")
+            return ValueDifference(name, is_output, 1, 1, note="the values differ")
         parts = [compare_values(name, *item, is_output=is_output) for item in items]
         return _added_up(name, is_output, parts)
     if first.shape != second.shape:
@@ -160,16 +162,16 @@ def compare_values(name: str, first: Any, second: Any, *, is_output: bool = True
             f"the shapes differ: {list(first.shape)} in the first model, "
             f"{list(second.shape)} in the second"
         )
-        return Difference(name, is_output, first.size, first.size, note=note)
+        return ValueDifference(name, is_output, first.size, first.size, note=note)
     if first.dtype != second.dtype:
         note = (
             f"the element types differ: {first.dtype.name} in the first model, "
             f"{second.dtype.name} in the second"
         )
-        return Difference(name, is_output, first.size, first.size, note=note)
+        return ValueDifference(name, is_output, first.size, first.size, note=note)
     if first.dtype.kind in "OSUb":
         changed = int((first != second).sum())
-        return Difference(name, is_output, changed, first.size)
+        return ValueDifference(name, is_output, changed, first.size)
     gap, ratio = _differences(first, second)
     return _measured(name, is_output, gap.size, first.size, gap, ratio)
 
@@ -201,20 +203,20 @@ def _outermost(gap: Array, ratio: Array) -> tuple[tuple[float, float], ...]:
 
 def _measured(
     name: str, is_output: bool, changed: int, elements: int, gap: Array, ratio: Array
-) -> Difference:
+) -> ValueDifference:
     pairs = _outermost(gap, ratio)
     largest = max([gap for gap, _ in pairs], default=0.0)
     relative = max([ratio for _, ratio in pairs], default=0.0)
-    return Difference(name, is_output, changed, elements, largest, relative, pairs=pairs)
+    return ValueDifference(name, is_output, changed, elements, largest, relative, pairs=pairs)
 
 
-def _added_up(name: str, is_output: bool, parts: list[Difference]) -> Difference:
+def _added_up(name: str, is_output: bool, parts: list[ValueDifference]) -> ValueDifference:
     """Return the difference of two lists or maps, given the differences of their items."""
     changed = sum([one.changed for one in parts])
     elements = sum([one.elements for one in parts])
     note = next((one.note for one in parts if one.note is not None), None)
     if note is not None or any(one.differs and one.largest is None for one in parts):
-        return Difference(name, is_output, changed, elements, note=note)
+        return ValueDifference(name, is_output, changed, elements, note=note)
     pairs = [pair for one in parts for pair in one.pairs]
     gap, ratio = np.array(pairs, np.float64).reshape(-1, 2).T
     return _measured(name, is_output, changed, elements, gap, ratio)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from onnxtext.diagnostics.safe import visible
-from onnxtext.excerpt.load_model import Reading
+from onnxtext.excerpt.load_model import ReadableModel
 from onnxtext.highlight import classify
 
 _COLORS = {
@@ -35,7 +35,7 @@ Piece = tuple[str, str]
 """(kind, text) of a token; kinds are spelled as in Pygments, such as `Name.Function`."""
 
 
-def annotate(text: str, reading: Reading, *, color: bool, terminal: bool) -> Iterator[str]:
+def annotate(text: str, reading: ReadableModel, *, color: bool, terminal: bool) -> Iterator[str]:
     """Yield the pieces of a text for output: its tokens, and statistics of weights as comments.
 
     Args:
@@ -48,7 +48,7 @@ def annotate(text: str, reading: Reading, *, color: bool, terminal: bool) -> Ite
         yield _colored(escaped(piece) if terminal else piece, kind, color)
 
 
-def described(text: str, reading: Reading) -> Iterator[Piece]:
+def described(text: str, reading: ReadableModel) -> Iterator[Piece]:
     """Yield the tokens of a text; after blobs and external data, add comments with statistics.
 
     A comment ends the line of the data. Data that cannot be read has no statistics.

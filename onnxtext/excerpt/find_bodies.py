@@ -14,7 +14,7 @@ from onnxtext.excerpt.load_model import Root
 
 
 @dataclass(frozen=True, slots=True)
-class Body:
+class NamedBody:
     """A graph or function, and the names by which users may refer to it.
 
     Attributes:
@@ -32,13 +32,13 @@ class Body:
     names: tuple[str, ...] = ()
 
 
-def _titled(graph: Graph | Function, place: str, names: list[str]) -> Body:
+def _titled(graph: Graph | Function, place: str, names: list[str]) -> NamedBody:
     kind = "function" if isinstance(graph, Function) else "graph"
     title = f"{kind} {graph.name or '(without name)'}{f' ({place})' if place else ''}"
-    return Body(graph, title, place, tuple(names))
+    return NamedBody(graph, title, place, tuple(names))
 
 
-def walk_bodies(root: Root) -> Iterator[Body]:
+def walk_bodies(root: Root) -> Iterator[NamedBody]:
     """Yield all graphs and functions of a model, each one before the graphs nested in it."""
     stack = [_top_level_body(root, item) for item in reversed(_top_level_graphs(root))]
     while stack:
@@ -63,7 +63,7 @@ def _top_level_graphs(root: Root) -> list[Graph | Function]:
     return found + root.functions
 
 
-def _top_level_body(root: Root, item: Graph | Function) -> Body:
+def _top_level_body(root: Root, item: Graph | Function) -> NamedBody:
     names = [item.name]
     place = ""
     if isinstance(item, Function):
@@ -76,7 +76,7 @@ def _top_level_body(root: Root, item: Graph | Function) -> Body:
     return _titled(item, place, names)
 
 
-def _nested_body(body: Body, node: Node, attribute: Attribute, graph: Graph) -> Body:
+def _nested_body(body: NamedBody, node: Node, attribute: Attribute, graph: Graph) -> NamedBody:
     owners = [name for name in (node.name, next(filter(None, node.outputs), None)) if name]
     names = [graph.name, attribute.name, *[f"{owner}.{attribute.name}" for owner in owners]]
     owner = owners[0] if owners else node.op_type
@@ -84,12 +84,12 @@ def _nested_body(body: Body, node: Node, attribute: Attribute, graph: Graph) -> 
     return _titled(graph, f"{attribute.name} of {owner}{inside}", names)
 
 
-def find_bodies(root: Root, name: str, file: str) -> list[Body]:
+def find_bodies(root: Root, name: str, file: str) -> list[NamedBody]:
     """Return the graphs and functions with a name; if there are none, those with it as an alias.
 
     Args:
         root: the model, graph or function to search.
-        name: a name or an alias (see `Body.names`).
+        name: a name or an alias (see `NamedBody.names`).
         file: the name of the model's file, for the error.
 
     Raises:

@@ -21,7 +21,7 @@ from onnxtext.differ.tensor_data import DataReader
 from onnxtext.io.filetype import HEAD, decode_text, is_binary
 from onnxtext.io.memory import paused_collector
 from onnxtext.printer.metadata_placement import leave_metadata_out
-from onnxtext.printer.move_weights import INLINE_ELEMENTS, Mover
+from onnxtext.printer.move_weights import INLINE_ELEMENTS, WeightMover
 from onnxtext.printer.strings import quoted
 from onnxtext.source import Source
 from onnxtext.tensor.blobs import PRINTED_DIGITS, BlobError
@@ -32,7 +32,7 @@ Root = Model | Function | Graph
 
 
 @dataclass(slots=True)
-class Reading:
+class ReadableModel:
     """A loaded model, ready to be shown.
 
     Attributes:
@@ -101,7 +101,7 @@ def _described(element: str, data: bytes | memoryview) -> str:
     return describe(element, data).removesuffix(", NaN 0").removesuffix(", zeros 0%")
 
 
-class _LazyMover(Mover):
+class _LazyMover(WeightMover):
     """Moves large data to resources without hashing it: blobs get numbers instead of digests.
 
     Attributes:
@@ -129,7 +129,7 @@ class _LazyMover(Mover):
 
 def read_model(
     data: bytes | memoryview, name: str, base: Path | None, *, binary: bool | None = None
-) -> Reading:
+) -> ReadableModel:
     """Read a text or a binary model to be shown.
 
     Args:
@@ -144,12 +144,12 @@ def read_model(
     """
     with paused_collector():
         if is_binary(bytes(data[:HEAD]), name) if binary is None else binary:
-            return _finish(Reading(_lift(data, name), name), base)
+            return _finish(ReadableModel(_lift(data, name), name), base)
         source = Source(decode_text(bytes(data), name), name)
         root, findings = _parse(source)
         if isinstance(root, Model):
             _leave_metadata_out(root)
-        return _finish(Reading(root, name, findings, source), base)
+        return _finish(ReadableModel(root, name, findings, source), base)
 
 
 def _lift(data: bytes | memoryview, name: str) -> Model:
@@ -175,7 +175,7 @@ def _parse(source: Source) -> tuple[Root, tuple[Diagnostic, ...]]:
     return root, diagnostics
 
 
-def _finish(reading: Reading, base: Path | None) -> Reading:
+def _finish(reading: ReadableModel, base: Path | None) -> ReadableModel:
     """Replace large data by blobs, and remove resources, weight places and the encoding patch."""
     root = reading.root
     mover = _LazyMover(INLINE_ELEMENTS)

@@ -10,11 +10,13 @@ from onnxtext.ast.model import Function, Graph, Node, ValueInfo
 from onnxtext.ast.types import Type
 from onnxtext.ast.visit import nested_graphs
 from onnxtext.excerpt.errors import ShowError
-from onnxtext.excerpt.find_bodies import Body
+from onnxtext.excerpt.find_bodies import NamedBody
 from onnxtext.plurals import counted
 
 
-def cut(bodies: Sequence[Body], starts: Sequence[str], ends: Sequence[str], file: str) -> Body:
+def cut(
+    bodies: Sequence[NamedBody], starts: Sequence[str], ends: Sequence[str], file: str
+) -> NamedBody:
     """Return a graph of the nodes on all paths from any start to any end.
 
     The nodes come from the first graph or function that has all starts and ends. The inputs of
@@ -33,7 +35,7 @@ def cut(bodies: Sequence[Body], starts: Sequence[str], ends: Sequence[str], file
     wanted = [*starts, *ends]
     flows = []
     for body in bodies:
-        flow = Flow(body.graph)
+        flow = DataFlow(body.graph)
         if all(map(flow.resolve, wanted)):
             return _cut(body, flow, starts, ends, file)
         flows.append(flow)
@@ -47,7 +49,9 @@ def cut(bodies: Sequence[Body], starts: Sequence[str], ends: Sequence[str], file
     )
 
 
-def _cut(body: Body, flow: Flow, starts: Sequence[str], ends: Sequence[str], file: str) -> Body:
+def _cut(
+    body: NamedBody, flow: DataFlow, starts: Sequence[str], ends: Sequence[str], file: str
+) -> NamedBody:
     first = [name for start in starts for name in flow.resolve(start)]
     last = [name for end in ends for name in flow.resolve(end)]
     chosen = flow.between(first, last)
@@ -59,7 +63,7 @@ def _cut(body: Body, flow: Flow, starts: Sequence[str], ends: Sequence[str], fil
     total = len(body.graph.nodes)
     where = " ".join([f"from {start_names}"] * bool(starts) + [f"to {end_names}"] * bool(ends))
     count = f"{len(chosen):,} of {counted(total, 'node')}"
-    return Body(graph, f"{count} of {body.title}: {where}")
+    return NamedBody(graph, f"{count} of {body.title}: {where}")
 
 
 def _no_path(starts: str, ends: str, has_reverse_path: bool, file: str) -> ShowError:
@@ -73,7 +77,7 @@ def _no_path(starts: str, ends: str, has_reverse_path: bool, file: str) -> ShowE
     return ShowError.of(f"no path leads from {starts} to {ends}", file, help)
 
 
-class Flow:
+class DataFlow:
     """The data flow of a graph.
 
     Attributes:
@@ -160,7 +164,7 @@ def _captured(graph: Graph) -> list[str]:
 
 def as_graph(
     graph: Graph | Function,
-    flow: Flow,
+    flow: DataFlow,
     chosen: Sequence[int],
     starts: Sequence[str],
     ends: Sequence[str],

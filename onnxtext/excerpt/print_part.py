@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from onnxtext.ast.model import Function, Model
-from onnxtext.excerpt.find_bodies import Body, find_bodies, walk_bodies
-from onnxtext.excerpt.load_model import Reading
+from onnxtext.excerpt.find_bodies import NamedBody, find_bodies, walk_bodies
+from onnxtext.excerpt.load_model import ReadableModel
 from onnxtext.excerpt.paths_between_values import cut
 from onnxtext.excerpt.search import comment, search
 from onnxtext.plurals import counted
@@ -17,7 +17,7 @@ from onnxtext.printer.models import graph_printer, model_parts
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class PartOptions:
     """The options that choose the part of a model to show.
 
     Attributes:
@@ -35,7 +35,7 @@ class Choice:
     context: int = 2
 
 
-def part_text(reading: Reading, choice: Choice) -> Iterator[str]:
+def part_text(reading: ReadableModel, choice: PartOptions) -> Iterator[str]:
     """Yield the text of the chosen part of a model, in pieces.
 
     Raises:
@@ -44,10 +44,10 @@ def part_text(reading: Reading, choice: Choice) -> Iterator[str]:
     root, name = reading.root, reading.name
     if reading.findings:
         yield f"# {counted(len(reading.findings), 'error')}: unreadable parts are left out\n"
-    if choice == Choice() and isinstance(root, Model):
+    if choice == PartOptions() and isinstance(root, Model):
         yield from model_parts(root)
         return
-    bodies: Sequence[Body]
+    bodies: Sequence[NamedBody]
     if choice.graph is None:
         bodies = list(walk_bodies(root))
     else:

@@ -10,14 +10,14 @@ from dataclasses import replace
 from onnxtext.ast.model import Function, Graph, Node
 from onnxtext.ast.visit import attribute_graphs
 from onnxtext.excerpt.errors import ShowError
-from onnxtext.excerpt.find_bodies import Body
+from onnxtext.excerpt.find_bodies import NamedBody
 from onnxtext.printer.graphs_and_nodes import GraphPrinter
 from onnxtext.printer.layout import STEP
 from onnxtext.printer.models import graph_printer
 
 
 def search(
-    bodies: Sequence[Body], pattern: re.Pattern[str], context: int, file: str
+    bodies: Sequence[NamedBody], pattern: re.Pattern[str], context: int, file: str
 ) -> Iterator[str]:
     """Yield the lines of the statements that match, with the statements around each match.
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from onnxtext.format.tokens_with_comments import Comment, Token
+from onnxtext.format.tokens_with_comments import Comment, CommentedToken
 from onnxtext.format.tree import Tree
 
 BREAKABLE = frozenset(
@@ -36,7 +36,7 @@ _LISTS = frozenset(
 
 
 @dataclass(slots=True)
-class Item:
+class ListItem:
     """An item of a list.
 
     Attributes:
@@ -45,17 +45,17 @@ class Item:
     """
 
     tree: Tree
-    comma: Token | None = None
+    comma: CommentedToken | None = None
 
     @property
-    def first(self) -> Token:
+    def first(self) -> CommentedToken:
         """The first token of the item."""
         found = self.tree.first()
         assert found is not None
         return found
 
     @property
-    def last(self) -> Token:
+    def last(self) -> CommentedToken:
         """The last token of the item, which is before the comma."""
         found = self.tree.last()
         assert found is not None
@@ -63,7 +63,7 @@ class Item:
 
 
 @dataclass(slots=True)
-class Listing:
+class CommentedList:
     """A list with its brackets.
 
     Attributes:
@@ -73,12 +73,12 @@ class Listing:
             item, and the bracket.
     """
 
-    opening: Token
-    items: list[Item]
-    closing: Token
+    opening: CommentedToken
+    items: list[ListItem]
+    closing: CommentedToken
 
 
-def listing(tree: Tree) -> Listing | None:
+def listing(tree: Tree) -> CommentedList | None:
     """Return the bracketed list of a construct; None if it has no such list."""
     if tree.origin not in BREAKABLE:
         return None
@@ -86,31 +86,33 @@ def listing(tree: Tree) -> Listing | None:
     if start is None:
         return None
     opening, closing = tree.parts[start], tree.parts[-1]
-    assert isinstance(opening, Token)
-    assert isinstance(closing, Token)
-    items: list[Item] = []
+    assert isinstance(opening, CommentedToken)
+    assert isinstance(closing, CommentedToken)
+    items: list[ListItem] = []
     for part in tree.parts[start + 1 : -1]:
         parts = part.parts if isinstance(part, Tree) and part.origin in _LISTS else [part]
         for item in parts:
             if isinstance(item, Tree):
-                items.append(Item(item))
+                items.append(ListItem(item))
             else:
                 items[-1].comma = item
-    return Listing(opening, items, closing)
+    return CommentedList(opening, items, closing)
 
 
-def listing_of(tree: Tree) -> Listing:
+def listing_of(tree: Tree) -> CommentedList:
     """Return the bracketed list of a construct that always has one."""
     found = listing(tree)
     assert found is not None
     return found
 
 
-def _opens(part: Tree | Token) -> bool:
-    return isinstance(part, Token) and (part.text in _OPENING or part.terminal == "DECORATOR")
+def _opens(part: Tree | CommentedToken) -> bool:
+    return isinstance(part, CommentedToken) and (
+        part.text in _OPENING or part.terminal == "DECORATOR"
+    )
 
 
-def attach_items(items: list[Item], closing: Token) -> None:
+def attach_items(items: list[ListItem], closing: CommentedToken) -> None:
     """Move the comments in and behind list items to the four positions (see the module).
 
     Args:
@@ -142,14 +144,14 @@ class _Statement:
             after a bracketed list with comments, the comments at the end of that list.
     """
 
-    def __init__(self, item: Item) -> None:
+    def __init__(self, item: ListItem) -> None:
         self.first = item.first
         self.last = item.last
         self.sink = self.first.lead
 
-    def visit(self, part: Tree | Token) -> None:
+    def visit(self, part: Tree | CommentedToken) -> None:
         """Move the comments of the item, or of a part of it, to the four positions."""
-        if isinstance(part, Token):
+        if isinstance(part, CommentedToken):
             self._lead(part)
             self._trail(part)
         elif (found := listing(part)) is not None:
@@ -158,7 +160,7 @@ class _Statement:
             for inner in part.parts:
                 self.visit(inner)
 
-    def _visit_listing(self, tree: Tree, found: Listing) -> None:
+    def _visit_listing(self, tree: Tree, found: CommentedList) -> None:
         """Move the comments of a construct that ends with a bracketed list."""
         for part in tree.parts[: tree.parts.index(found.opening)]:
             self.visit(part)
@@ -173,12 +175,12 @@ class _Statement:
             self.sink = found.closing.lead
         self._trail(found.closing)
 
-    def _lead(self, token: Token) -> None:
+    def _lead(self, token: CommentedToken) -> None:
         if token is not self.first and token.lead:
             self._move(token.lead)
             token.lead = []
 
-    def _trail(self, token: Token) -> None:
+    def _trail(self, token: CommentedToken) -> None:
         if token is not self.last and token.trail is not None:
             self._move([token.trail])
             token.trail = None
@@ -189,9 +191,9 @@ class _Statement:
         self.sink += comments
 
 
-def has_comments(part: Tree | Token) -> bool:
+def has_comments(part: Tree | CommentedToken) -> bool:
     """Whether comments are attached to an item or its parts, after `attach_items`."""
-    if isinstance(part, Token):
+    if isinstance(part, CommentedToken):
         return bool(part.lead) or part.trail is not None
     found = listing(part)
     if found is None:

@@ -6,8 +6,8 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
-from onnxtext.format.attach_comments import Item
-from onnxtext.format.tokens_with_comments import Comment, Token
+from onnxtext.format.attach_comments import ListItem
+from onnxtext.format.tokens_with_comments import Comment, CommentedToken
 from onnxtext.printer.statement_layout import Literal
 
 MARK = "# fmt:"
@@ -27,12 +27,12 @@ class VerbatimSpans:
         self._starts: list[int] = []
         self._ends: list[int] = []
 
-    def is_kept(self, place: Comment | Token) -> bool:
+    def is_kept(self, place: Comment | CommentedToken) -> bool:
         """Whether a comment or token is in a recorded verbatim span."""
         before = bisect_right(self._starts, place.at) - 1
         return before >= 0 and place.at < self._ends[before]
 
-    def begins_region(self, comment: Comment, first: Token) -> bool:
+    def begins_region(self, comment: Comment, first: CommentedToken) -> bool:
         """Whether a `# fmt: off` comment begins a region at the statement that follows it.
 
         It begins no region if it is inside of the statement, or if `# fmt: on` is between it and
@@ -69,9 +69,9 @@ class VerbatimSpans:
 
         return write_again
 
-    def copy_region(self, off: Comment, items: Sequence[Item]) -> str:
+    def copy_region(self, off: Comment, items: Sequence[ListItem]) -> str:
         """Copy the source from `# fmt: off` to before `# fmt: on`, or to the end of the list."""
-        comma: Token | None = None  # before the item
+        comma: CommentedToken | None = None  # before the item
         for item in items:
             for comment in item.first.lead:
                 if comment.text == ON and off.at < comment.at < item.first.at:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from onnxtext.format.attach_comments import Item, attach_items, listing, listing_of
+from onnxtext.format.attach_comments import ListItem, attach_items, listing, listing_of
 from onnxtext.format.records import number_list
 from onnxtext.format.statements import StatementWriter
 from onnxtext.format.token_text import (
@@ -18,7 +18,7 @@ from onnxtext.format.token_text import (
     string_text,
     word_text,
 )
-from onnxtext.format.tokens_with_comments import Token, read_tokens
+from onnxtext.format.tokens_with_comments import CommentedToken, read_tokens
 from onnxtext.format.tree import Tree, grow, top_level
 from onnxtext.printer.layout import STEP, WIDTH
 from onnxtext.printer.resources import BASE64_WIDTH
@@ -37,7 +37,7 @@ def write_document(source: str, width: int = WIDTH) -> str:
     """
     tokens = read_tokens(source)
     end = tokens[-1]
-    items = [Item(tree) for tree in top_level(grow(tokens))]
+    items = [ListItem(tree) for tree in top_level(grow(tokens))]
     attach_items(items, end)
     for item in items:
         if item.tree.origin in ("function", "section"):
@@ -49,7 +49,7 @@ def write_document(source: str, width: int = WIDTH) -> str:
     return "\n".join([*lines, ""])
 
 
-def _separate(first: Token) -> None:
+def _separate(first: CommentedToken) -> None:
     """Add a blank line before the first token of an item and before its comments."""
     if first.lead:
         first.lead[0].blank = True
@@ -124,7 +124,7 @@ class DocumentWriter(StatementWriter):
         found = listing(tree)
         if found is None:
             last = tree.parts[-1]
-            if isinstance(last, Token):
+            if isinstance(last, CommentedToken):
                 return f"{word} {last.text}"
             name = tree.child("name")
             head = word if name is None else f"{word} {quoted(decoded(only_token(name)))}"
@@ -187,7 +187,7 @@ class DocumentWriter(StatementWriter):
         return f"{head} {_base64(only_token(content), indent + STEP)}"
 
 
-def _base64(token: Token, indent: str) -> str:
+def _base64(token: CommentedToken, indent: str) -> str:
     """Write base64 data as a multi-line string, wrapped at `BASE64_WIDTH` columns."""
     text = token.text[3:-3] if token.terminal == "TRIPLE" else decoded(token)
     data = _BLANKS.sub("", text)
@@ -196,7 +196,7 @@ def _base64(token: Token, indent: str) -> str:
     return f'"""\n{"".join(lines)}{indent}"""'
 
 
-def _is_not_colon(part: Tree | Token) -> bool:
+def _is_not_colon(part: Tree | CommentedToken) -> bool:
     return isinstance(part, Tree) or part.text != ":"
 
 

@@ -15,7 +15,13 @@ from itertools import pairwise
 from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
 from onnxtext.format.fmt_off import MARK, OFF, ON
 from onnxtext.format.source_spelling import SourceSpellingPrinter
-from onnxtext.format.statement_writers import LONGEST, NodeWriter, ValueWriter, Writer, Written
+from onnxtext.format.statement_writers import (
+    LONGEST,
+    FormattedStatement,
+    NodeWriter,
+    StatementFormatter,
+    ValueWriter,
+)
 from onnxtext.format.templates import interleaved_list
 from onnxtext.format.trivia_spans import code_before_trivia, format_trivia
 from onnxtext.printer.layout import STEP, WIDTH
@@ -81,7 +87,9 @@ class IncrementalText:
         self._take_out(owner.values, values, depth)
         self._take_out(owner.nodes, nodes, depth)
 
-    def _take_out(self, items: Sequence[Node | ValueInfo], writer: Writer, depth: int) -> None:
+    def _take_out(
+        self, items: Sequence[Node | ValueInfo], writer: StatementFormatter, depth: int
+    ) -> None:
         """Format the statements of a list except the last one; replace them by placeholders."""
         source, plain, marked = self.source, self._plain, self._marked
         remembered = writer.remembered
@@ -229,7 +237,7 @@ class StatementRun:
             it is only whitespace.
     """
 
-    def __init__(self, source: str, writer: Writer) -> None:
+    def __init__(self, source: str, writer: StatementFormatter) -> None:
         self.writer = writer
         self.same = -1
         self._source = source
@@ -249,7 +257,7 @@ class StatementRun:
         elif self.start < 0:
             self.start = at
 
-    def take(self, at: int, written: Written) -> bool:
+    def take(self, at: int, written: FormattedStatement) -> bool:
         """Add a formatted statement, whose source begins at `at`.
 
         Return False if it cannot begin the run: it has comments, and the line above it is blank.

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from onnxtext.format.attach_comments import Item, Listing
+from onnxtext.format.attach_comments import CommentedList, ListItem
 from onnxtext.format.fmt_off import OFF, SKIP, VerbatimSpans
 from onnxtext.format.tokens_with_comments import Comment
 from onnxtext.format.tree import Tree
@@ -26,7 +26,7 @@ class ListWriter(VerbatimSpans):
     def bracketed(
         self,
         tree: Tree,
-        found: Listing,
+        found: CommentedList,
         texts: Sequence[str],
         brackets: str,
         indent: str,
@@ -49,7 +49,12 @@ class ListWriter(VerbatimSpans):
         return self.broken(found, texts, brackets, indent)
 
     def broken(
-        self, found: Listing, texts: Sequence[str], brackets: str, indent: str, comma: str = ","
+        self,
+        found: CommentedList,
+        texts: Sequence[str],
+        brackets: str,
+        indent: str,
+        comma: str = ",",
     ) -> str:
         """Write a list with one item per line, indented by one step."""
         inner = indent + STEP
@@ -61,7 +66,7 @@ class ListWriter(VerbatimSpans):
         return "\n".join([opening, *lines, indent + brackets[-1]])
 
     def item_lines(
-        self, items: Sequence[Item], texts: Sequence[str], indent: str, comma: str
+        self, items: Sequence[ListItem], texts: Sequence[str], indent: str, comma: str
     ) -> list[str]:
         """Return the lines of items with their comments and blank lines."""
         lines: list[str] = []

@@ -11,7 +11,7 @@ from math import prod
 from onnxtext.format.attach_comments import listing, listing_of
 from onnxtext.format.records import RecordWriter
 from onnxtext.format.token_text import numbers_of, only_token, string_text, word_text
-from onnxtext.format.tokens_with_comments import Token
+from onnxtext.format.tokens_with_comments import CommentedToken
 from onnxtext.format.tree import Tree
 from onnxtext.printer.layout import STEP, filled
 from onnxtext.printer.statement_layout import Literal, column, tensor_lines
@@ -34,7 +34,7 @@ class LiteralWriter(RecordWriter):
         """
         decorators = self.value_decorators(decorators_tree, indent)
         first = tree.parts[0]
-        if isinstance(first, Token):  # float(1.5)
+        if isinstance(first, CommentedToken):  # float(1.5)
             literal = tree.required("literal")
             before = decorators.inline or decorators.lines
             return f"{before}{first.text}({self.scalar(literal, indent)})"
@@ -42,7 +42,7 @@ class LiteralWriter(RecordWriter):
         name_tree = tree.child("tensor_name")
         name = "" if name_tree is None else word_text(name_tree)
         data = tree.child("data", "braces", "brackets", "stored", "call")
-        equals = any(isinstance(part, Token) and part.text == "=" for part in tree.parts)
+        equals = any(isinstance(part, CommentedToken) and part.text == "=" for part in tree.parts)
         write: Literal = nothing
         if data is not None:
             write = self.repeatable(partial(self.data, data, dims_of(type)))
@@ -83,7 +83,7 @@ class LiteralWriter(RecordWriter):
 
     def _braces(self, tree: Tree, indent: str, budget: int) -> str:
         first = tree.parts[0]
-        assert isinstance(first, Token)
+        assert isinstance(first, CommentedToken)
         if first.terminal == "BRACES":
             return filled(numbers_of(first), "{}", indent, budget)
         found = listing_of(tree)

@@ -16,7 +16,7 @@ from onnxtext.format.token_text import (
     string_text,
     word_text,
 )
-from onnxtext.format.tokens_with_comments import Token
+from onnxtext.format.tokens_with_comments import CommentedToken
 from onnxtext.format.tree import Tree
 from onnxtext.printer.layout import STEP, WIDTH, filled
 from onnxtext.printer.records import LEAST_RESERVE, reserve
@@ -65,7 +65,7 @@ class RecordWriter(ListWriter):
         if found is not None:
             texts = [self.field_value(item.tree, indent + STEP) for item in found.items]
             return self.bracketed(tree, found, texts, "[]", indent, budget)
-        if isinstance(inner, Token):
+        if isinstance(inner, CommentedToken):
             is_list = inner.terminal == "NUMBERS"
             return number_list(inner, indent, budget) if is_list else inner.text
         match inner.origin:
@@ -167,17 +167,17 @@ class RecordWriter(ListWriter):
         items = tree.child("dim_items")
         if items is None:
             first = tree.parts[0]
-            assert isinstance(first, Token)
+            assert isinstance(first, CommentedToken)
             return numbers_of(first) if first.terminal == "NUMBERS" else []
         return [self._dim(item) for item in items.trees()]
 
     def _dim(self, tree: Tree) -> str:
         before = self.type_decorators(tree.child("decorators"))
         last = tree.parts[-1]
-        return before + (last.text if isinstance(last, Token) else word_text(last))
+        return before + (last.text if isinstance(last, CommentedToken) else word_text(last))
 
 
-def number_list(token: Token, indent: str, budget: int) -> str:
+def number_list(token: CommentedToken, indent: str, budget: int) -> str:
     """Write a list of numbers: on one line if it fits, otherwise with one number per line."""
     numbers = numbers_of(token)
     flat = f"[{', '.join(numbers)}]"
@@ -194,7 +194,7 @@ def _flat(tree: Tree) -> str:
         texts = [_flat(item.tree) for item in found.items]
         return f"{found.opening.text}{', '.join(texts)}{found.closing.text}"
     inner = tree.parts[0]
-    if isinstance(inner, Token):
+    if isinstance(inner, CommentedToken):
         return f"[{', '.join(numbers_of(inner))}]" if inner.terminal == "NUMBERS" else inner.text
     match inner.origin:
         case "field_key":

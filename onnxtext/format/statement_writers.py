@@ -41,7 +41,7 @@ _NESTING = (AttributeType.GRAPH, AttributeType.GRAPHS)
 
 
 @dataclass(slots=True)
-class Written:
+class FormattedStatement:
     """A statement in the canonical layout.
 
     Attributes:
@@ -55,7 +55,7 @@ class Written:
     comments: list[str] = field(default_factory=list)
 
 
-class Writer(ABC):
+class StatementFormatter(ABC):
     """Formats the statements of one kind in one text.
 
     Attributes:
@@ -97,7 +97,7 @@ class Writer(ABC):
     def printed(self, item: Node | ValueInfo) -> str:
         """Print a statement with its comma."""
 
-    def write_bare(self, source: str, printed: str) -> Written | None:
+    def write_bare(self, source: str, printed: str) -> FormattedStatement | None:
         """Format a statement that has no strings, given its printed syntax tree.
 
         Return None if the printed tree has other tokens than the source, or if comments may be
@@ -110,13 +110,13 @@ class Writer(ABC):
         if source.startswith(printed):
             trivia = source[len(printed) :]
             is_complete = "#" not in trivia or COMMENTS.fullmatch(trivia)
-            return Written(printed, trivia) if is_complete else None
+            return FormattedStatement(printed, trivia) if is_complete else None
         code = source.rstrip()
         if "#" in code or not same_tokens(code, printed):
             return None
-        return Written(printed, source[len(code) :])
+        return FormattedStatement(printed, source[len(code) :])
 
-    def write(self, source: str, item: Node | ValueInfo) -> Written | None:
+    def write(self, source: str, item: Node | ValueInfo) -> FormattedStatement | None:
         """Format a statement.
 
         Args:
@@ -147,16 +147,16 @@ class Writer(ABC):
             return None
         if "#" not in trivia:
             self._remember(source, parts, trivia)
-        return Written(formatted + self.comma, trivia)
+        return FormattedStatement(formatted + self.comma, trivia)
 
-    def _commented(self, source: str, item: Node | ValueInfo) -> Written | None:
+    def _commented(self, source: str, item: Node | ValueInfo) -> FormattedStatement | None:
         """Format a statement with comments inside of it."""
         found = None if self.comma else without_comments(source)
         if found is None:
             return None
         code, comments, trivia = found
         formatted = self._format(code, code.split('"'), item)
-        return None if formatted is None else Written(formatted, trivia, comments)
+        return None if formatted is None else FormattedStatement(formatted, trivia, comments)
 
     def _format(self, code: str, parts: list[str], item: Node | ValueInfo) -> str | None:
         """Format a statement without comments inside of it."""
@@ -232,7 +232,7 @@ class Writer(ABC):
         )
 
 
-class NodeWriter(Writer):
+class NodeWriter(StatementFormatter):
     """Formats nodes."""
 
     start = "node"
@@ -253,7 +253,7 @@ class NodeWriter(Writer):
         return self._printer.node_text(item, self.indent)
 
 
-class ValueWriter(Writer):
+class ValueWriter(StatementFormatter):
     """Formats value infos and initializers."""
 
     comma = ","

@@ -16,7 +16,7 @@ from onnxtext.format.token_text import (
     string_text,
     word_text,
 )
-from onnxtext.format.tokens_with_comments import Token
+from onnxtext.format.tokens_with_comments import CommentedToken
 from onnxtext.format.tree import Tree
 from onnxtext.printer.broken_types import broken_type
 from onnxtext.printer.layout import STEP, filled, flat_items
@@ -239,7 +239,7 @@ class StatementWriter(LiteralWriter):
         if tree.origin == "repeated":
             elements = tree.child("elements")
             if elements is None:
-                assert isinstance(first, Token)
+                assert isinstance(first, CommentedToken)
                 items = numbers_of(first)
             else:
                 inner = indent + STEP
@@ -273,7 +273,7 @@ class StatementWriter(LiteralWriter):
         """Write an element of an attribute: a number, string, reference, graph, tensor or type."""
         last = tree.parts[-1]
         assert isinstance(last, Tree)
-        if len(tree.parts) == 2 and isinstance(tree.parts[0], Token):
+        if len(tree.parts) == 2 and isinstance(tree.parts[0], CommentedToken):
             return f"@{word_text(last)}"
         decorators = tree.child("decorators")
         match last.origin:
@@ -294,7 +294,7 @@ class StatementWriter(LiteralWriter):
         """Write a tensor without data before a `=>` token, which contains its `=`."""
         decorators = self.value_decorators(tree.child("decorators"), indent)
         first, *rest = tree.trees()[-1].parts
-        type = first.text if isinstance(first, Token) else self.type(first)
+        type = first.text if isinstance(first, CommentedToken) else self.type(first)
         head = (type, "".join(map(word_text, rest)), " =")
         return tensor_lines(decorators, head, nothing, indent, budget, width=self.width)
 
@@ -311,7 +311,7 @@ def _names(tree: Tree | None) -> list[Tree | None]:
     names: list[Tree | None] = []
     missing = True
     for part in () if tree is None else tree.parts:
-        if isinstance(part, Token):
+        if isinstance(part, CommentedToken):
             if missing:
                 names.append(None)
             missing = True
@@ -321,8 +321,8 @@ def _names(tree: Tree | None) -> list[Tree | None]:
     return names
 
 
-def _is_numbers(part: Tree | Token) -> TypeGuard[Token]:
-    return isinstance(part, Token) and part.terminal == "NUMBERS"
+def _is_numbers(part: Tree | CommentedToken) -> TypeGuard[CommentedToken]:
+    return isinstance(part, CommentedToken) and part.terminal == "NUMBERS"
 
 
 def _is_graph(tree: Tree) -> bool:

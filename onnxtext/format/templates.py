@@ -32,7 +32,7 @@ Signature = tuple[str | int, ...]
 
 
 @dataclass(slots=True)
-class Pattern:
+class StatementLayout:
     """The layouts of statements that are equal except for the contents of their strings.
 
     Attributes:
@@ -86,7 +86,7 @@ class Templates:
         format_code: Callable[[str], str | None],
         parse_code: Callable[[str], Node | ValueInfo | None],
     ) -> None:
-        self.patterns: dict[str, Pattern] = {}
+        self.patterns: dict[str, StatementLayout] = {}
         self._format = format_code
         self._parse = parse_code
         self._seen: set[str] = set()
@@ -123,7 +123,7 @@ class Templates:
         if pattern is None:
             if not self._met_before(key):
                 return
-            pattern = self.patterns[key] = Pattern(_fixed(strings, item))
+            pattern = self.patterns[key] = StatementLayout(_fixed(strings, item))
         signature = pattern.signature(strings)
         if self._made == MOST or signature in pattern.texts:
             return

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from onnxtext.format.tokens_with_comments import Token
+from onnxtext.format.tokens_with_comments import CommentedToken
 from onnxtext.format.tree import Tree
 from onnxtext.printer.layout import STEP
 from onnxtext.printer.strings import quoted, string_value, value_name, word
@@ -12,30 +12,30 @@ from onnxtext.syntax.actions.strings import byte_string, escaped, plain, triple
 _DECODERS = {"STRING": plain, "ESCAPED_STRING": escaped, "BYTES": byte_string, "TRIPLE": triple}
 
 
-def decoded(token: Token) -> str:
+def decoded(token: CommentedToken) -> str:
     """Return the value of a name or string."""
     decoder = _DECODERS.get(token.terminal)
     return token.text if decoder is None else decoder(token.text)
 
 
-def only_token(tree: Tree | Token) -> Token:
+def only_token(tree: Tree | CommentedToken) -> CommentedToken:
     """Return the token of a construct with a single token."""
     while isinstance(tree, Tree):
         (tree,) = tree.parts
     return tree
 
 
-def word_text(tree: Tree | Token) -> str:
+def word_text(tree: Tree | CommentedToken) -> str:
     """Write a name at a position where keywords need no quotes."""
     return word(decoded(only_token(tree)))
 
 
-def name_text(tree: Tree | Token) -> str:
+def name_text(tree: Tree | CommentedToken) -> str:
     """Write a name at a position where a type may also stand, so that type names need quotes."""
     return value_name(decoded(only_token(tree)))
 
 
-def string_text(tree: Tree | Token, indent: str) -> str:
+def string_text(tree: Tree | CommentedToken, indent: str) -> str:
     """Write a string as spelled; bytes and multi-line strings get plain quotes if possible.
 
     Args:
@@ -64,7 +64,7 @@ def _indented(token: str, indent: str) -> str:
     return "\n".join(['"""', *body, f'{indent}"""'])
 
 
-def numbers_of(token: Token) -> list[str]:
+def numbers_of(token: CommentedToken) -> list[str]:
     """Return the numbers of a list that is a single token, such as `[1, 2]`, as spelled."""
     return [item for item in map(str.strip, token.text[1:-1].split(",")) if item]
 
@@ -72,7 +72,7 @@ def numbers_of(token: Token) -> list[str]:
 def operator_text(tree: Tree) -> str:
     """Write an operator with its domain."""
     *domain, operator = [decoded(only_token(part)) for part in tree.trees()]
-    dotted = isinstance(tree.parts[0], Token)
+    dotted = isinstance(tree.parts[0], CommentedToken)
     if not domain:
         return f"{'.' if dotted else ''}{word(operator)}"
     if domain[0] == "" and len(domain) > 1 and not dotted:

@@ -25,7 +25,7 @@ class Comment:
 
 
 @dataclass(slots=True, eq=False)
-class Token:
+class CommentedToken:
     """A token with the comments and blank lines around it.
 
     Attributes:
@@ -50,20 +50,22 @@ class Token:
         return self.at + len(self.text)
 
 
-def read_tokens(text: str) -> list[Token]:
+def read_tokens(text: str) -> list[CommentedToken]:
     """Return the tokens of a valid text with their comments; the last token marks the end."""
-    tokens: list[Token] = []
-    last: Token | None = None
+    tokens: list[CommentedToken] = []
+    last: CommentedToken | None = None
     at = 0
     for terminal, token, start in load_lexer().read(text, 0):
-        last = _attach(text, at, Token(str(token), terminal, start), last)
+        last = _attach(text, at, CommentedToken(str(token), terminal, start), last)
         tokens.append(last)
         at = last.end
-    tokens.append(_attach(text, at, Token("", "", len(text)), last))
+    tokens.append(_attach(text, at, CommentedToken("", "", len(text)), last))
     return tokens
 
 
-def _attach(text: str, start: int, token: Token, before: Token | None) -> Token:
+def _attach(
+    text: str, start: int, token: CommentedToken, before: CommentedToken | None
+) -> CommentedToken:
     """Attach the trivia between `before` and `token` to the two; return `token`."""
     if token.at - start < 2:
         return token

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
 
-from onnxtext.format.tokens_with_comments import Token
+from onnxtext.format.tokens_with_comments import CommentedToken
 from onnxtext.syntax.grammar.table_cache import load_tables
-from onnxtext.syntax.grammar.tables import Rule
+from onnxtext.syntax.grammar.tables import GrammarRule
 from onnxtext.syntax.parser.lalr import Automaton, Machine, Reduction
 
 
@@ -27,7 +27,7 @@ class Tree:
 
     origin: str
     alias: str
-    parts: list[Tree | Token] = field(default_factory=list)
+    parts: list[Tree | CommentedToken] = field(default_factory=list)
     commented: bool = False
 
     def trees(self) -> list[Tree]:
@@ -47,35 +47,35 @@ class Tree:
         assert found is not None
         return found
 
-    def tokens(self) -> Iterator[Token]:
+    def tokens(self) -> Iterator[CommentedToken]:
         """Return all tokens in order."""
         for part in self.parts:
-            if isinstance(part, Token):
+            if isinstance(part, CommentedToken):
                 yield part
             else:
                 yield from part.tokens()
 
-    def first(self) -> Token | None:
+    def first(self) -> CommentedToken | None:
         """Return the first token; None if there is none."""
         for part in self.parts:
-            found = part if isinstance(part, Token) else part.first()
+            found = part if isinstance(part, CommentedToken) else part.first()
             if found is not None:
                 return found
         return None
 
-    def last(self) -> Token | None:
+    def last(self) -> CommentedToken | None:
         """Return the last token; None if there is none."""
         for part in reversed(self.parts):
-            found = part if isinstance(part, Token) else part.last()
+            found = part if isinstance(part, CommentedToken) else part.last()
             if found is not None:
                 return found
         return None
 
 
-def _growing(rule: Rule) -> Reduction:
+def _growing(rule: GrammarRule) -> Reduction:
     """Create the parser action of a grammar rule, which makes a `Tree` of all its symbols."""
 
-    def grow(*parts: Tree | Token) -> Tree:
+    def grow(*parts: Tree | CommentedToken) -> Tree:
         first = parts[0] if parts else None
         if isinstance(first, Tree) and first.origin == rule.origin:  # append an item
             first.parts += parts[1:]
@@ -90,7 +90,7 @@ def _automaton() -> Automaton:
     return Automaton(load_tables(), _growing)
 
 
-def grow(tokens: list[Token], start: str = "model") -> Tree:
+def grow(tokens: list[CommentedToken], start: str = "model") -> Tree:
     """Build the concrete syntax tree of a valid text.
 
     Args:

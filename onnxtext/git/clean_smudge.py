@@ -28,7 +28,7 @@ _CONFLICT_MARKER = re.compile(rb"^(?:<{7,}|>{7,}) ", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
-class Converted:
+class ConvertedFile:
     """The result of a conversion.
 
     Attributes:
@@ -63,7 +63,7 @@ def has_markers(data: bytes) -> bool:
     return _CONFLICT_MARKER.search(data) is not None
 
 
-def clean(data: bytes, *, limit: int = DEFAULT_LIMIT, name: str = "") -> Converted:
+def clean(data: bytes, *, limit: int = DEFAULT_LIMIT, name: str = "") -> ConvertedFile:
     """Convert a file of the working tree to the content that git stores.
 
     A binary model becomes a comment (`filter_comment`) and the text of the model, which is verified
@@ -77,13 +77,13 @@ def clean(data: bytes, *, limit: int = DEFAULT_LIMIT, name: str = "") -> Convert
             unchanged.
     """
     if not data or is_source(name):
-        return Converted(None)
+        return ConvertedFile(None)
     if (why := too_large(len(data), limit)) is not None:
-        return Converted(None, (why,))
+        return ConvertedFile(None, (why,))
     return _guarded(lambda: _clean(data, name), "stored")
 
 
-def smudge(data: bytes, *, name: str = "") -> Converted:
+def smudge(data: bytes, *, name: str = "") -> ConvertedFile:
     """Convert the content that git stores to a file of the working tree.
 
     The text of a model becomes the binary model. Binary content is unchanged.
@@ -93,11 +93,11 @@ def smudge(data: bytes, *, name: str = "") -> Converted:
         name: name of the file; files with the suffix of a text are unchanged.
     """
     if not data or is_source(name) or has_binary_content(data):
-        return Converted(None)
+        return ConvertedFile(None)
     return _guarded(lambda: _smudge(data), "checked out")
 
 
-def _clean(data: bytes, name: str) -> Converted:
+def _clean(data: bytes, name: str) -> ConvertedFile:
     from onnxtext.api import from_binary, to_binary
 
     try:
@@ -105,39 +105,39 @@ def _clean(data: bytes, name: str) -> Converted:
     except OnnxTextError as error:
         if not has_binary_content(data) and _is_model_text(data):
             return _complete(data, name)
-        return Converted(None, (f"stored unchanged: {_reason(data, error)}",))
+        return ConvertedFile(None, (f"stored unchanged: {_reason(data, error)}",))
     # from_binary has verified the syntax tree; verify also the text, which git stores.
     if to_binary(text) != data:
         message = (
             "stored unchanged: converting its text back gives other bytes; please report this file"
         )
-        return Converted(None, (message,))
-    return Converted(text.encode("utf-8"))
+        return ConvertedFile(None, (message,))
+    return ConvertedFile(text.encode("utf-8"))
 
 
-def _complete(data: bytes, name: str) -> Converted:
+def _complete(data: bytes, name: str) -> ConvertedFile:
     """Add what a text of a model lacks: the filter's comment, or weights left out of a conflict."""
     from onnxtext.git.left_out_weights import has_left_out, put_back
 
     if not name or not has_left_out(data):
         # Without the comment, git would show the model as modified after a checkout.
-        return Converted(NOTE + data if _is_canonical(data) else None)
+        return ConvertedFile(NOTE + data if _is_canonical(data) else None)
     complete = put_back(data, name)
     if complete is None:
         message = "stored without its weights: no merged version has them; repeat the merge"
-        return Converted(None, (message,))
-    return Converted(complete)
+        return ConvertedFile(None, (message,))
+    return ConvertedFile(complete)
 
 
-def _smudge(data: bytes) -> Converted:
+def _smudge(data: bytes) -> ConvertedFile:
     from onnxtext.api import to_binary
 
     if has_markers(data):
-        return Converted(None, ("checked out as text: it has conflict markers",))
+        return ConvertedFile(None, ("checked out as text: it has conflict markers",))
     try:
-        return Converted(to_binary(decode_text(data, "")))
+        return ConvertedFile(to_binary(decode_text(data, "")))
     except OnnxTextError as error:
-        return Converted(None, (f"checked out unchanged: {_reason(data, error)}",))
+        return ConvertedFile(None, (f"checked out unchanged: {_reason(data, error)}",))
 
 
 def _is_model_text(data: bytes) -> bool:
@@ -175,7 +175,7 @@ def _reason(data: bytes, error: OnnxTextError) -> str:
     return f"{place}{first.message} [{first.code}]"
 
 
-def _guarded(convert: Callable[[], Converted], verb: str) -> Converted:
+def _guarded(convert: Callable[[], ConvertedFile], verb: str) -> ConvertedFile:
     """Call `convert`; on any failure, keep the content and warn."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", OnnxTextWarning)
@@ -183,12 +183,12 @@ def _guarded(convert: Callable[[], Converted], verb: str) -> Converted:
             converted = convert()
         except Exception as error:  # an internal error must not lose a file
             if lacks_memory(error):
-                return Converted(None, (f"{verb} unchanged: there is not enough memory",))
+                return ConvertedFile(None, (f"{verb} unchanged: there is not enough memory",))
             reason = f"{type(error).__name__}: {error}".partition("\n")[0][:200]
-            return Converted(None, (f"{verb} unchanged: internal error: {reason}",))
+            return ConvertedFile(None, (f"{verb} unchanged: internal error: {reason}",))
     warned = [
         re.sub(r"^<(?:bytes|string)>: ", "", str(item.message))
         for item in caught
         if isinstance(item.message, OnnxTextWarning)
     ]
-    return Converted(converted.data, (*converted.warnings, *warned))
+    return ConvertedFile(converted.data, (*converted.warnings, *warned))

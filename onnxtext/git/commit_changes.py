@@ -16,7 +16,7 @@ from onnxtext.git.verification import SUFFIXES, objects
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ChangedModel:
     """A model that differs between two commits.
 
     Attributes:
@@ -37,7 +37,7 @@ class Change:
         return self.old_path or os.devnull, self.new_path or os.devnull
 
 
-def find_changes(top: Path, old: str, new: str) -> list[Change]:
+def find_changes(top: Path, old: str, new: str) -> list[ChangedModel]:
     """Return the models that differ between two commits, including renamed models.
 
     Models are files with a suffix in `SUFFIXES`.
@@ -55,7 +55,7 @@ def find_changes(top: Path, old: str, new: str) -> list[Change]:
         if status[0] in "RC":
             new_path = next(fields)
         # Regular files only: no links, no submodules.
-        change = Change(
+        change = ChangedModel(
             old_path if old_mode.startswith("100") else None,
             new_path if new_mode.startswith("100") else None,
             before,
@@ -68,7 +68,7 @@ def find_changes(top: Path, old: str, new: str) -> list[Change]:
 
 
 @contextmanager
-def files_of(top: Path, change: Change) -> Iterator[tuple[Path, Path]]:
+def files_of(top: Path, change: ChangedModel) -> Iterator[tuple[Path, Path]]:
     """Provide the old and the new version of a model as temporary files for the `with` block.
 
     A missing version is an empty model. The suffix of each file matches its content.

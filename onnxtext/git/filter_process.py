@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from typing import IO
 
-from onnxtext.git.clean_smudge import Converted, clean, is_source, smudge, too_large
+from onnxtext.git.clean_smudge import ConvertedFile, clean, is_source, smudge, too_large
 from onnxtext.git.pktline import PacketError, read_list, write_content, write_flush, write_lines
 from onnxtext.io.filetype import HEAD, has_binary_content
 
@@ -89,7 +89,7 @@ def _answer(
         try:
             _receive(source, content)
             converted = (
-                Converted(None) if is_source(name) else _convert(command, name, content, limit)
+                ConvertedFile(None) if is_source(name) else _convert(command, name, content, limit)
             )
             content.seek(0)
         except OSError as error:  # the temporary file cannot be written or read
@@ -137,7 +137,7 @@ def _receive(source: IO[bytes], content: IO[bytes]) -> None:
 
 def _convert(
     command: str, name: str, content: IO[bytes], limit: Callable[[], int]
-) -> Converted | None:
+) -> ConvertedFile | None:
     """Convert content with the command `clean` or `smudge`; return None for other commands.
 
     Content that is passed through, such as a very large file, is not read into memory.
@@ -147,9 +147,9 @@ def _convert(
     if command == "clean":
         most = limit()
         if (warning := too_large(size, most)) is not None:
-            return Converted(None, (warning,))
+            return ConvertedFile(None, (warning,))
         return clean(content.read(), limit=most, name=name)
     if command == "smudge":
         head = content.read(HEAD)
-        return Converted(None) if has_binary_content(head) else smudge(head + content.read())
+        return ConvertedFile(None) if has_binary_content(head) else smudge(head + content.read())
     return None  # not one of our capabilities

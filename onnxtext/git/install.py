@@ -48,7 +48,7 @@ _CACHE = "refs/notes/textconv/onnxtext"
 
 
 @dataclass(slots=True)
-class Installed:
+class InstalledSettings:
     """The state of onnxtext's settings in a scope (`local` or `global`).
 
     Attributes:
@@ -63,7 +63,7 @@ class Installed:
     values: dict[str, list[str]] = field(default_factory=dict)
 
 
-def find_installed(scope: Scope) -> Installed:
+def find_installed(scope: Scope) -> InstalledSettings:
     """Read the state of onnxtext's settings in a scope.
 
     Raises:
@@ -77,7 +77,7 @@ def find_installed(scope: Scope) -> Installed:
     recorded = read_config(scope, _RECORDED)
     names = recorded.get(_MODE, [""])[-1].split()
     file = recorded.get(_FILE, [None])[-1]
-    return Installed(
+    return InstalledSettings(
         modes=frozenset(mode for mode in MODES if mode in names),
         file=_default_file(scope) if file is None else _resolved(scope, file),
         values=read_config(scope, SECTIONS),
@@ -164,11 +164,11 @@ def _requirements(
     return values, lines
 
 
-def _is_structural(before: Installed) -> bool:
+def _is_structural(before: InstalledSettings) -> bool:
     return any(map(is_ours, before.values.get("diff.onnxtext.command", [])))
 
 
-def _command_of(before: Installed) -> str:
+def _command_of(before: InstalledSettings) -> str:
     """Return the command that runs `onnxtext`: from the settings, else one with this Python."""
     for name in KNOWN:
         for value in before.values.get(name, []):
@@ -180,7 +180,9 @@ def _command_of(before: Installed) -> str:
 # ---- Foreign settings ---------------------------------------------------------------------------
 
 
-def _check_foreign(scope: Scope, mode: Mode, before: Installed, wanted: dict[str, str]) -> None:
+def _check_foreign(
+    scope: Scope, mode: Mode, before: InstalledSettings, wanted: dict[str, str]
+) -> None:
     """Raise an error if the installation would replace a setting or filter of another tool."""
     for name, value in wanted.items():
         found = before.values.get(name, [])
@@ -200,7 +202,7 @@ def _check_foreign(scope: Scope, mode: Mode, before: Installed, wanted: dict[str
             )
 
 
-def _replaceable(name: str, old: str, new: str, before: Installed) -> bool:
+def _replaceable(name: str, old: str, new: str, before: InstalledSettings) -> bool:
     """Whether the value of a setting may be replaced, because onnxtext has probably written it.
 
     A command must be one that `install` writes. Any other value may be replaced if a mode is
@@ -226,7 +228,7 @@ def _check_inside(scope: Scope, file: Path) -> None:
 # ---- Writing ------------------------------------------------------------------------------------
 
 
-def _write_settings(scope: Scope, before: Installed, wanted: dict[str, str]) -> list[str]:
+def _write_settings(scope: Scope, before: InstalledSettings, wanted: dict[str, str]) -> list[str]:
     """Write the wanted settings, and remove the other settings of onnxtext; return the changes."""
     values: dict[str, str | None] = {}
     kept = []
@@ -274,7 +276,9 @@ def _by_section(verb: str, names: list[str]) -> list[str]:
     return [f"{verb} {section}: {', '.join(found)}" for section, found in sections.items()]
 
 
-def _attribute_edits(before: Installed, target: Path, lines: list[str]) -> dict[Path, bytes | None]:
+def _attribute_edits(
+    before: InstalledSettings, target: Path, lines: list[str]
+) -> dict[Path, bytes | None]:
     """Return the new content of each attributes file that changes; None for files to remove.
 
     Args:

@@ -22,7 +22,7 @@ from onnxtext.git.repository import Scope, attribute, in_repository, read_config
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
+class Requirement:
     """A requirement of a mode.
 
     Attributes:
@@ -46,7 +46,7 @@ class ModeStatus:
     """
 
     mode: Mode
-    facts: tuple[Fact, ...]
+    facts: tuple[Requirement, ...]
 
     @property
     def installed(self) -> bool:
@@ -64,7 +64,7 @@ _SPECIFIC_FACTS: dict[Mode, tuple[str, ...]] = {
     "filter": ("filter.onnxtext.process", "filter.onnxtext.clean", "attributes"),
     "source": ("diff.onnxtxt.xfuncname", "attributes"),
 }
-"""For each mode, the requirements that no other mode has, as in `Fact.what`."""
+"""For each mode, the requirements that no other mode has, as in `Requirement.what`."""
 
 _PROBES: dict[Mode, str] = {
     "textconv": "model.onnx",
@@ -98,44 +98,48 @@ class _CommandChecks:
     """Checks commands; runs each program only once."""
 
     def __init__(self) -> None:
-        self._tried: dict[str, Fact] = {}
+        self._tried: dict[str, Requirement] = {}
 
-    def fact(self, name: str, value: str) -> Fact:
+    def fact(self, name: str, value: str) -> Requirement:
         """Check that git can run the command of a setting."""
         words = program(value)
         if words not in self._tried:
             self._tried[words] = self._try(words)
         tried = self._tried[words]
-        return Fact(tried.ok, name, tried.state)
+        return Requirement(tried.ok, name, tried.state)
 
-    def _try(self, words: str) -> Fact:
+    def _try(self, words: str) -> Requirement:
         try:
             output = run_git("-c", f"alias.onnxtext-try=!{words} --version", "onnxtext-try")
         except OnnxTextError as error:
             first_line = error.diagnostics[0].message.partition("\n")[0]
             reason = first_line.removeprefix("git onnxtext-try: ")
-            return Fact(False, "", f"cannot be run: {words}: {reason}")
+            return Requirement(False, "", f"cannot be run: {words}: {reason}")
         version = output.decode("utf-8", "replace").strip()
-        return Fact(version.startswith("onnxtext "), "", f"runs {words}: {version}")
+        return Requirement(version.startswith("onnxtext "), "", f"runs {words}: {version}")
 
 
-def _setting_facts(mode: Mode, values: dict[str, list[str]], checks: _CommandChecks) -> list[Fact]:
+def _setting_facts(
+    mode: Mode, values: dict[str, list[str]], checks: _CommandChecks
+) -> list[Requirement]:
     facts = []
     for name, wanted in settings(mode, "").items():
         found = values.get(name)
         if not found:
-            facts.append(Fact(False, name, "not set"))
+            facts.append(Requirement(False, name, "not set"))
         elif not is_command(name):
             same = found[-1] == wanted
-            facts.append(Fact(same, name, found[-1] if same else f"another value: {found[-1]}"))
+            facts.append(
+                Requirement(same, name, found[-1] if same else f"another value: {found[-1]}")
+            )
         elif is_ours(found[-1]):
             facts.append(checks.fact(name, found[-1]))
         else:
-            facts.append(Fact(False, name, f"not set by onnxtext: {found[-1]}"))
+            facts.append(Requirement(False, name, f"not set by onnxtext: {found[-1]}"))
     return facts
 
 
-def _attribute_fact(mode: Mode, scope: Scope | None) -> Fact:
+def _attribute_fact(mode: Mode, scope: Scope | None) -> Requirement:
     """Check a mode's attributes in the attributes file of a scope; for None, those in effect."""
     if scope is None:
         return _effective_attributes(mode)
@@ -143,15 +147,15 @@ def _attribute_fact(mode: Mode, scope: Scope | None) -> Fact:
     try:
         lines = read_attributes(file).lines()
     except DamagedBlock as error:
-        return Fact(False, "attributes", f"{file}: {error}")
+        return Requirement(False, "attributes", f"{file}: {error}")
     found = set(ATTRIBUTES[mode]) <= set(lines)
-    return Fact(found, "attributes", f"{'' if found else 'not '}in {file}")
+    return Requirement(found, "attributes", f"{'' if found else 'not '}in {file}")
 
 
-def _effective_attributes(mode: Mode) -> Fact:
+def _effective_attributes(mode: Mode) -> Requirement:
     """Check the attributes that are in effect, which git combines from several files."""
     if not in_repository():
-        return Fact(False, "attributes", "there is no git repository here")
+        return Requirement(False, "attributes", "there is no git repository here")
     probe = _PROBES[mode]
     wanted = dict(map(_pair, ATTRIBUTES[mode][0].split()[1:]))
     names = [*wanted, "filter"] if mode == "textconv" else wanted
@@ -160,7 +164,7 @@ def _effective_attributes(mode: Mode) -> Fact:
     ok = all(found[name] == value for name, value in wanted.items())
     if mode == "textconv":  # it works with the filter of another tool, such as LFS
         ok = ok and found["filter"] != "onnxtext"
-    return Fact(ok, "attributes", f"of {probe}: {shown}")
+    return Requirement(ok, "attributes", f"of {probe}: {shown}")
 
 
 def _pair(word: str) -> tuple[str, str]:

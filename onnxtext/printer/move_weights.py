@@ -30,7 +30,7 @@ INLINE_BYTES = 4096
 _LISTS = (ast.AttributeType.INTS, ast.AttributeType.STRINGS)
 
 
-class Mover(Rewriter):
+class WeightMover(Rewriter):
     """Moves the large data of one model to its resources.
 
     Attributes:
@@ -106,7 +106,7 @@ def move_weights(
     Returns:
         A dict that maps the printed digest of each resource to its full SHA-256 digest.
     """
-    mover = Mover(inline_limit)
+    mover = WeightMover(inline_limit)
     mover.run(model, graphs)
     model.resources = mover.resources
     return mover.digests

@@ -8,7 +8,7 @@ from operator import attrgetter
 
 from onnxtext.ast.list_order import ORDERS
 from onnxtext.ast.model import Configuration, Function, Graph, Model, Training
-from onnxtext.ast.paths import Named, Step, list_parts, walk_model
+from onnxtext.ast.paths import Named, PathStep, list_parts, walk_model
 from onnxtext.ast.visit import list_graphs
 from onnxtext.core import core, core_module
 from onnxtext.printer.graphs_and_nodes import domain_text
@@ -106,12 +106,12 @@ def _in_section(graphs: Sequence[Graph | Function]) -> bool:
     return False
 
 
-def path_text(path: Sequence[Step]) -> str:
+def path_text(path: Sequence[PathStep]) -> str:
     """Return the text of a path, such as `[label].then_branch.value`."""
     return ".".join(map(_step_text, path))
 
 
-def _step_text(step: Step) -> str:
+def _step_text(step: PathStep) -> str:
     if step.is_label:
         return f"[{word(step.name)}]"
     if step.number is None:
@@ -145,7 +145,7 @@ def _quantization(model: Model, graphs: Sequence[Graph | Function]) -> str:
     for function, named in walk_model(model):
         if function is None and isinstance(named.item, Graph):
             for annotation in named.item.quantization:
-                path = path_text((*named.path, Step(annotation.tensor_name)))
+                path = path_text((*named.path, PathStep(annotation.tensor_name)))
                 lines.append(_pairs(f"{STEP}{path}: ", annotation.entries))
     return "\n".join(["quantization {", *lines, "}"]) if lines else ""
 

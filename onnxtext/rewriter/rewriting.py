@@ -15,7 +15,7 @@ from onnxtext.io.memory import paused_collector
 from onnxtext.merger.conflict_markers import Markers
 from onnxtext.merger.line_ends import plain_text
 from onnxtext.merger.texts.construct_rules import MergeConflict
-from onnxtext.merger.texts.item_order import Orders
+from onnxtext.merger.texts.item_order import ItemOrders
 from onnxtext.merger.texts.reprint_comments import restore_comments
 from onnxtext.merger.texts.text_merge import propose, resolve
 from onnxtext.merger.texts.text_review import Unmergeable
@@ -66,7 +66,7 @@ def _merged(text: str, old: Model, model: Model) -> str:
     versions = [base, text, theirs]
     trees = [parse_model(Source(version, "<rewrite>")) for version in versions]
     try:
-        proposal = propose(versions, trees, Markers(), [], Orders())
+        proposal = propose(versions, trees, Markers(), [], ItemOrders())
         made = resolve(proposal.marked)[1] if proposal.conflicts else proposal.text
         return made if parse_or_none(made) == model else theirs
     except (MergeConflict, Unmergeable, OnnxTextError):

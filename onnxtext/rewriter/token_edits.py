@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
 
-from onnxtext.format.tokens_with_comments import Token, read_tokens
+from onnxtext.format.tokens_with_comments import CommentedToken, read_tokens
 
 _MOST_TOKENS = 20_000
 """Maximum number of tokens to compare; statements with more are replaced, to save time."""
@@ -56,11 +56,11 @@ def edit_tokens(text: str, before: str, after: str) -> str | None:
 
 
 def _inserted(
-    spelled: Sequence[Token],
+    spelled: Sequence[CommentedToken],
     places: Mapping[int, int],
     at: int,
     after: str,
-    new: Sequence[Token],
+    new: Sequence[CommentedToken],
     start: int,
     end: int,
 ) -> tuple[int, int, str] | None:
@@ -79,7 +79,7 @@ def _inserted(
 
 
 def _replaced(
-    spelled: Sequence[Token], places: Mapping[int, int], first: int, last: int, made: str
+    spelled: Sequence[CommentedToken], places: Mapping[int, int], first: int, last: int, made: str
 ) -> tuple[int, int, str] | None:
     """Return the edit that replaces tokens: (start, end, text); None if impossible.
 
@@ -99,6 +99,8 @@ def _replaced(
     return left, right, made
 
 
-def _matcher(one: Sequence[Token], other: Sequence[Token]) -> SequenceMatcher[str]:
+def _matcher(
+    one: Sequence[CommentedToken], other: Sequence[CommentedToken]
+) -> SequenceMatcher[str]:
     texts = [token.text for token in one], [token.text for token in other]
     return SequenceMatcher(None, *texts, autojunk=False)

@@ -16,7 +16,7 @@ from onnxtext.source import Source, Span
 from onnxtext.syntax.actions import ACTIONS, LOCATED
 from onnxtext.syntax.grammar.lexer import load_lexer
 from onnxtext.syntax.grammar.table_cache import load_tables
-from onnxtext.syntax.grammar.tables import Rule
+from onnxtext.syntax.grammar.tables import GrammarRule
 from onnxtext.syntax.parser.lalr import (
     LIST_ACTIONS,
     Action,
@@ -71,7 +71,7 @@ NODE_PARTS = {
 """For each field of `ast.Node`, the name of its part in `SpanMap.parts`."""
 
 
-def _span_reduction(rule: Rule) -> Reduction:
+def _span_reduction(rule: GrammarRule) -> Reduction:
     """Return the reduction of a rule, with an action that joins the span maps of the symbols."""
     action = ACTIONS.get(rule.action)
     if action is None:
@@ -97,7 +97,7 @@ def _span_reduction(rule: Rule) -> Reduction:
     return Reduction(rule._replace(take=tuple(range(len(rule.symbols)))), build, located=True)
 
 
-def _parameters(action: Action, rule: Rule) -> list[str]:
+def _parameters(action: Action, rule: GrammarRule) -> list[str]:
     """Return the parameter names of an action: one for each argument that the rule passes."""
     try:
         names = list(inspect.signature(action).parameters)

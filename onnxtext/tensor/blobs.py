@@ -33,7 +33,7 @@ class BlobError(ValueError):
         self.code = code
 
 
-class Elsewhere(Protocol):
+class BlobSource(Protocol):
     """A source of blobs and arrays that are stored outside of the text."""
 
     def find(self, digest: str) -> bytes | memoryview:

@@ -25,7 +25,7 @@ _BLOCK = 1 << 14
 """Number of elements to round at a time: the temporary arrays fit into the processor's cache."""
 
 
-class Format(NamedTuple):
+class FloatFormat(NamedTuple):
     """A floating-point format of at most 32 bits.
 
     Attributes:
@@ -61,20 +61,20 @@ class Format(NamedTuple):
 
 
 _FORMATS = (
-    Format("float", 32, 23, 127, 0x7F7FFFFF, 0x7F800000, 0x7FC00000, 0xFFC00000),
-    Format("float16", 16, 10, 15, 0x7BFF, 0x7C00, 0x7E00, 0xFE00),
-    Format("bfloat16", 16, 7, 127, 0x7F7F, 0x7F80, 0x7FC0, 0xFFC0),
-    Format("float8e4m3fn", 8, 3, 7, 0x7E, None, 0x7F, 0xFF),
-    Format("float8e4m3fnuz", 8, 3, 8, 0x7F, None, 0x80, None, minus_zero=False),
-    Format("float8e5m2", 8, 2, 15, 0x7B, 0x7C, 0x7E, 0xFE),
-    Format("float8e5m2fnuz", 8, 2, 16, 0x7F, None, 0x80, None, minus_zero=False),
-    Format("float8e8m0", 8, 0, 127, 0xFE, None, 0xFF, None, False, False, False),
-    Format("float6e2m3", 6, 3, 1, 0x1F, None, None, None),
-    Format("float6e3m2", 6, 2, 3, 0x1F, None, None, None),
-    Format("float4e2m1", 4, 1, 1, 0x7, None, None, None),
+    FloatFormat("float", 32, 23, 127, 0x7F7FFFFF, 0x7F800000, 0x7FC00000, 0xFFC00000),
+    FloatFormat("float16", 16, 10, 15, 0x7BFF, 0x7C00, 0x7E00, 0xFE00),
+    FloatFormat("bfloat16", 16, 7, 127, 0x7F7F, 0x7F80, 0x7FC0, 0xFFC0),
+    FloatFormat("float8e4m3fn", 8, 3, 7, 0x7E, None, 0x7F, 0xFF),
+    FloatFormat("float8e4m3fnuz", 8, 3, 8, 0x7F, None, 0x80, None, minus_zero=False),
+    FloatFormat("float8e5m2", 8, 2, 15, 0x7B, 0x7C, 0x7E, 0xFE),
+    FloatFormat("float8e5m2fnuz", 8, 2, 16, 0x7F, None, 0x80, None, minus_zero=False),
+    FloatFormat("float8e8m0", 8, 0, 127, 0xFE, None, 0xFF, None, False, False, False),
+    FloatFormat("float6e2m3", 6, 3, 1, 0x1F, None, None, None),
+    FloatFormat("float6e3m2", 6, 2, 3, 0x1F, None, None, None),
+    FloatFormat("float4e2m1", 4, 1, 1, 0x7, None, None, None),
 )
 
-FORMATS: Mapping[str, Format] = MappingProxyType({f.name: f for f in _FORMATS})
+FORMATS: Mapping[str, FloatFormat] = MappingProxyType({f.name: f for f in _FORMATS})
 """Every format of at most 32 bits by element name. Double has no entry: it needs no rounding.
 
 Sources: IEEE 754; ONNX's float8 documentation (arXiv 2209.05433 and 2206.02915 for the ``fn``
@@ -82,7 +82,7 @@ and ``fnuz`` kinds); the OCP MX specification for float8e8m0, float6 and float4.
 """
 
 
-def round_double(form: Format, size: float) -> tuple[int, bool]:
+def round_double(form: FloatFormat, size: float) -> tuple[int, bool]:
     """Round one non-negative finite double to the code of `form`, half to even.
 
     Args:
@@ -105,7 +105,7 @@ def round_double(form: Format, size: float) -> tuple[int, bool]:
 
 
 def round_doubles(
-    form: Format, values: NDArray[np.float64]
+    form: FloatFormat, values: NDArray[np.float64]
 ) -> tuple[NDArray[np.uint32], NDArray[np.intp]] | None:
     """Round an array of doubles to codes of `form`, half to even.
 
@@ -134,7 +134,7 @@ def round_doubles(
 
 
 def _round_floats(
-    form: Format, values: NDArray[np.float64], out: NDArray[np.uint32]
+    form: FloatFormat, values: NDArray[np.float64], out: NDArray[np.uint32]
 ) -> NDArray[np.intp] | None:
     """Round one block to float32, with the processor's conversion; like `_round_block`."""
     with np.errstate(over="ignore", under="ignore"):
@@ -153,7 +153,7 @@ def _round_floats(
 
 
 def _round_block(
-    form: Format, values: NDArray[np.float64], out: NDArray[np.uint32]
+    form: FloatFormat, values: NDArray[np.float64], out: NDArray[np.uint32]
 ) -> NDArray[np.intp] | None:
     """Round one block to a format narrower than float32, by integer arithmetic.
 
@@ -189,7 +189,7 @@ def _round_block(
     return np.flatnonzero(half & finite)
 
 
-def _fill_specials(form: Format, values: NDArray[np.float64], code: NDArray[np.int64]) -> bool:
+def _fill_specials(form: FloatFormat, values: NDArray[np.float64], code: NDArray[np.int64]) -> bool:
     """Write the codes of infinities and NaNs to `code`; return False if the format lacks them."""
     nan, inf = np.isnan(values), np.isinf(values)
     if (nan.any() and form.nan is None) or (inf.any() and form.infinity is None):

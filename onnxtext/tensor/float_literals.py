@@ -19,7 +19,7 @@ import orjson
 
 from onnxtext.tensor.elements import ElementType
 from onnxtext.tensor.errors import LiteralError, quoted
-from onnxtext.tensor.float_formats import FORMATS, Format, round_double, values_of
+from onnxtext.tensor.float_formats import FORMATS, FloatFormat, round_double, values_of
 from onnxtext.tensor.lazy_numpy import np
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ def _special_text(bits: int, width: int, infinity: int, nan: int) -> str:
     return f"{minus}nan" if bits & ~sign == nan else f"nan(0x{bits:0{width // 4}x})"
 
 
-def _float_bits(form: Format, text: str) -> int:
+def _float_bits(form: FloatFormat, text: str) -> int:
     """Round one literal to a code of `form`."""
     if _FLOAT.fullmatch(text) is None:
         raise _not_a_float(text)
@@ -195,7 +195,7 @@ def _double(size: str, text: str, name: str) -> float:
     return value
 
 
-def _round_by_digits(form: Format, size: str, value: float) -> int:
+def _round_by_digits(form: FloatFormat, size: str, value: float) -> int:
     """Return the code of a number whose double is exactly between two codes, by its digits."""
     from decimal import Decimal
     from fractions import Fraction
@@ -223,7 +223,7 @@ def _exact_hex(size: str) -> Fraction:
     return Fraction(number << shift) if shift >= 0 else Fraction(number, 1 << -shift)
 
 
-def _narrow_nan(form: Format, size: str, minus: bool, text: str) -> int:
+def _narrow_nan(form: FloatFormat, size: str, minus: bool, text: str) -> int:
     """Return the code of ``nan`` or ``nan(0x…)``, given as `size` without sign, in lower case."""
     if form.bits == 32:
         return _nan_bits(size, minus, 32, text)
@@ -287,7 +287,7 @@ def _overflow(name: str, text: str) -> LiteralError:
     return LiteralError(f"{quoted(text)} is out of range for {name}", length=len(text), help=fix)
 
 
-def _no_infinity(form: Format, text: str) -> LiteralError:
+def _no_infinity(form: FloatFormat, text: str) -> LiteralError:
     largest = float(values_of(form.name)[form.top])
     fix = f"write the largest number, {largest!r}"
     if form.signed and text[0] == "-":
@@ -295,7 +295,7 @@ def _no_infinity(form: Format, text: str) -> LiteralError:
     return LiteralError(f"{form.name} has no infinity", length=len(text), help=fix)
 
 
-def _bare_integer(form: Format, text: str) -> LiteralError:
+def _bare_integer(form: FloatFormat, text: str) -> LiteralError:
     fix = f"write {text}.0 for the value"
     if text[0] != "-" and len(text) < 20 and int(text) >> form.bits == 0:
         fix += f" or 0x{int(text):0{(form.bits + 3) // 4}x} for the bits"

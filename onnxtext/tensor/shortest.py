@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from onnxtext.tensor.float_formats import FORMATS, Format, round_doubles, values_of
+from onnxtext.tensor.float_formats import FORMATS, FloatFormat, round_doubles, values_of
 from onnxtext.tensor.lazy_numpy import np
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def narrow_texts(name: str, page: int) -> tuple[str, ...]:
     )
 
 
-def _special(form: Format, code: int, value: float) -> str:
+def _special(form: FloatFormat, code: int, value: float) -> str:
     """Return the text of an infinity or NaN."""
     if math.isinf(value):
         return str(value)
@@ -63,7 +63,9 @@ def _special(form: Format, code: int, value: float) -> str:
     return f"0x{code:0{(form.bits + 3) // 4}x}"
 
 
-def _decimals(form: Format, values: NDArray[np.float64], codes: NDArray[np.int64]) -> list[str]:
+def _decimals(
+    form: FloatFormat, values: NDArray[np.float64], codes: NDArray[np.int64]
+) -> list[str]:
     """Return the decimals of finite values, given with their codes."""
     if form.bits <= 8:
         return _spell(values.astype(np.float32))
@@ -87,7 +89,7 @@ def _decimals(form: Format, values: NDArray[np.float64], codes: NDArray[np.int64
     return _spell(chosen)
 
 
-def _codes(form: Format, values: NDArray[np.float64]) -> NDArray[np.int64]:
+def _codes(form: FloatFormat, values: NDArray[np.float64]) -> NDArray[np.int64]:
     """Round decimals of few digits, given as doubles, to codes; -1 if they overflow.
 
     In general a decimal whose double is exactly between two codes may be above or below that point.

@@ -11,7 +11,7 @@ from onnxtext.differ.render.hunks import VERDICTS, hunks_of_items
 from onnxtext.differ.result import Category
 from onnxtext.lsp.graph.changes import changes_of
 from onnxtext.lsp.graph.drawing import Drawing
-from onnxtext.viewer.colored_lines import Text
+from onnxtext.viewer.colored_lines import ColoredText
 from onnxtext.viewer.load_model import LoadedModel
 
 NOT_DRAWN: tuple[Category, ...] = ("encoding", "doc", "metadata")
@@ -33,7 +33,7 @@ def compared(old: LoadedModel, new: LoadedModel) -> tuple[ModelDiff, Drawing]:
     return diff, Drawing(new.document, changes)
 
 
-def changes(diff: ModelDiff, old: Text, new: Text) -> dict[str, Any]:
+def changes(diff: ModelDiff, old: ColoredText, new: ColoredText) -> dict[str, Any]:
     """Return the data for the list of differences on a page.
 
     Returns:
@@ -55,14 +55,14 @@ def changes(diff: ModelDiff, old: Text, new: Text) -> dict[str, Any]:
     return {"verdict": VERDICTS[diff.verdict], "hunks": found}
 
 
-def _place(items: list[ItemChange], old: Text, new: Text) -> tuple[int, int]:
+def _place(items: list[ItemChange], old: ColoredText, new: ColoredText) -> tuple[int, int]:
     """Return the lines at which items begin, in the old and in the new text; -1 for no line."""
     before = [line for item in items if (line := _line(item.old, old)) >= 0]
     after = [line for item in items if (line := _line(item.new, new)) >= 0]
     return min(before, default=-1), min(after, default=-1)
 
 
-def _line(position: ItemPosition | None, text: Text) -> int:
+def _line(position: ItemPosition | None, text: ColoredText) -> int:
     return -1 if position is None or position.line is None else text.line(position.line - 1)
 
 

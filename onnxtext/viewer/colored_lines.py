@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from onnxtext.excerpt.annotate_text import style_of
 from onnxtext.highlight import classify
-from onnxtext.lsp.index.positions import Lines
+from onnxtext.lsp.index.positions import LineIndex
 from onnxtext.viewer.load_model import ENCODING
 
 KINDS = {
@@ -49,7 +49,7 @@ _MARKS = frozenset(",[]{}-+.")
 
 
 @dataclass(slots=True)
-class Text:
+class ColoredText:
     """The lines of a text for a page. Long parts are cut: a short mark replaces each.
 
     Attributes:
@@ -64,7 +64,7 @@ class Text:
     kinds: list[list[int]] = field(default_factory=list)
     numbers: list[int] = field(default_factory=list)
     cuts: list[Cut] = field(default_factory=list)
-    _shown: Lines = field(default_factory=lambda: Lines("", ENCODING))
+    _shown: LineIndex = field(default_factory=lambda: LineIndex("", ENCODING))
     _starts: list[int] = field(default_factory=list)
     _shifts: list[int] = field(default_factory=list)
 
@@ -91,10 +91,10 @@ class Text:
         return at < len(self._starts) and self._starts[at] < end
 
 
-def colored(text: str) -> Text:
+def colored(text: str) -> ColoredText:
     """Return the lines of a text, with long parts cut, and the CSS classes of their tokens."""
     pieces = list(classify(text, LONGEST))
-    result = Text(cuts=list(find_cuts(pieces)))
+    result = ColoredText(cuts=list(find_cuts(pieces)))
     shift = 0
     result._shifts.append(0)
     parts, end = [], 0
@@ -105,7 +105,7 @@ def colored(text: str) -> Text:
         result._starts.append(start)
         result._shifts.append(shift)
     shown = "".join([*parts, text[end:]])
-    lines = result._shown = Lines(shown, ENCODING)
+    lines = result._shown = LineIndex(shown, ENCODING)
     bounds = [(lines.line_start(at), lines.line_end(at)) for at in range(lines.count)]
     result.lines = [shown[start:end] for start, end in bounds]
     result.kinds = list(_by_line(_with_marks(pieces, result.cuts), bounds))
@@ -178,7 +178,7 @@ def _with_marks(
 def _by_line(
     pieces: Iterable[tuple[str, str]], bounds: list[tuple[int, int]]
 ) -> Iterator[list[int]]:
-    """Yield the tokens of each line as in `Text.kinds`.
+    """Yield the tokens of each line as in `ColoredText.kinds`.
 
     Args:
         pieces: (kind, text) of each token.
@@ -215,11 +215,11 @@ def _width(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
-def _numbers(text: str, shown: Text) -> list[int]:
-    """Return the number in the original text of each shown line, as in `Text.numbers`."""
+def _numbers(text: str, shown: ColoredText) -> list[int]:
+    """Return the number in the original text of each shown line, as in `ColoredText.numbers`."""
     if not shown.cuts:
         return list(range(len(shown.lines)))
-    lines = Lines(text, ENCODING)
+    lines = LineIndex(text, ENCODING)
     found: list[int] = []
     for number in range(lines.count):
         if shown.place(lines.line_start(number)) == (len(found), 0):

@@ -10,10 +10,12 @@ from onnxtext.lsp.graph.details import details, searched_texts
 from onnxtext.lsp.graph.drawing import Drawing
 from onnxtext.lsp.graph.module_groups import parse_id
 from onnxtext.lsp.graph.statements import node_of
-from onnxtext.viewer.colored_lines import Text
+from onnxtext.viewer.colored_lines import ColoredText
 
 
-def graph(drawing: Drawing, text: Text, old: Text | None, against: str | None) -> dict[str, Any]:
+def graph(
+    drawing: Drawing, text: ColoredText, old: ColoredText | None, against: str | None
+) -> dict[str, Any]:
     """Return the data of all graphs of a model, with the line numbers of the page.
 
     Args:
@@ -53,7 +55,7 @@ def _items(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield from group["items"]
 
 
-def _move(item: dict[str, Any], text: Text) -> None:
+def _move(item: dict[str, Any], text: ColoredText) -> None:
     """Convert the line numbers of an item from those of the text to those of the page."""
     places = [
         *item["range"].values(),
@@ -63,7 +65,7 @@ def _move(item: dict[str, Any], text: Text) -> None:
         place["line"] = text.line(place["line"])
 
 
-def _statements(drawing: Drawing, text: Text) -> Iterator[tuple[int, int, int, str]]:
+def _statements(drawing: Drawing, text: ColoredText) -> Iterator[tuple[int, int, int, str]]:
     for statement in drawing.index.statements:
         identity = node_of(drawing, statement)
         if identity is not None:

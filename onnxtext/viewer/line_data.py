@@ -11,7 +11,7 @@ from onnxtext.excerpt.html import MOST_OPEN
 from onnxtext.lsp.index.folds import find_folds
 from onnxtext.lsp.index.section_context import SECTION
 from onnxtext.lsp.index.symbols import Symbol
-from onnxtext.viewer.colored_lines import Text
+from onnxtext.viewer.colored_lines import ColoredText
 from onnxtext.viewer.load_model import LoadedModel
 
 _ROLES = {"use": 0, "definition": 1, "declaration": 2}
@@ -19,7 +19,7 @@ _LONG = 12
 """Maximum number of lines of a section that is initially unfolded."""
 
 
-def names(loaded: LoadedModel, text: Text) -> list[list[Any]]:
+def names(loaded: LoadedModel, text: ColoredText) -> list[list[Any]]:
     """Return the names in a text and the positions of their occurrences.
 
     Returns:
@@ -48,7 +48,7 @@ def _type(loaded: LoadedModel, symbol: Symbol) -> str:
     return loaded.document.type_of(symbol.scope, symbol.name) or ""
 
 
-def folds(loaded: LoadedModel, text: Text) -> list[list[int]]:
+def folds(loaded: LoadedModel, text: ColoredText) -> list[list[int]]:
     """Return [first line, last line, folded] for each foldable range.
 
     Lines are indices of `text.lines`. `folded` is 1 if the range is initially folded, else 0.
@@ -64,14 +64,14 @@ def folds(loaded: LoadedModel, text: Text) -> list[list[int]]:
     ]
 
 
-def _is_folded(text: Text, first: int, last: int) -> bool:
+def _is_folded(text: ColoredText, first: int, last: int) -> bool:
     line = text.lines[first]
     if SECTION.match(line) is not None:
         return last - first > _LONG
     return line.endswith("<") and last - first > MOST_OPEN
 
 
-def notes(loaded: LoadedModel, text: Text) -> dict[int, str]:
+def notes(loaded: LoadedModel, text: ColoredText) -> dict[int, str]:
     """Return the statistics of weights that the page does not show completely, by line.
 
     The line is the index in `text.lines` of the first line of the statement with the weight.
@@ -109,7 +109,7 @@ def _is_moved(data: Any) -> bool:
     return hasattr(data, "digest") or hasattr(data, "path")
 
 
-def findings(loaded: LoadedModel, text: Text) -> list[list[Any]]:
+def findings(loaded: LoadedModel, text: ColoredText) -> list[list[Any]]:
     """Return [line, severity, code, message] of each finding that is an error or a warning.
 
     The line is an index of `text.lines`. Findings without a position are left out; errors come

@@ -13,7 +13,7 @@ from onnxtext.ast.types import TensorType
 from onnxtext.checker.engine.partial_parse import read_partial
 from onnxtext.conversion_errors import check_declared_size, invalid_model_error
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
-from onnxtext.differ import Side
+from onnxtext.differ import ModelSide
 from onnxtext.differ.tensor_data import DataReader
 from onnxtext.io.filetype import HEAD, decode_text, is_binary
 from onnxtext.io.memory import paused_collector
@@ -57,7 +57,7 @@ class LoadedModel:
         """The syntax tree of the model; None if the text is not a whole model."""
         return self.document.version.index.model
 
-    def side(self) -> Side:
+    def side(self) -> ModelSide:
         """Return the model in the form that `onnxtext.differ` compares.
 
         Raises:
@@ -66,8 +66,8 @@ class LoadedModel:
         model = self.model
         if model is None or self.document.version.syntax:
             # Parse again: this raises the error of the text.
-            return Side.of_text(self.text, label=self.name, base=self.base)
-        return Side(model, self.name, self.base, self.document.version.source)
+            return ModelSide.of_text(self.text, label=self.name, base=self.base)
+        return ModelSide(model, self.name, self.base, self.document.version.source)
 
 
 def read(

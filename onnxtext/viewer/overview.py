@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from onnxtext.ast.model import Model
-from onnxtext.info import Amount, Overview, Value, summarize
+from onnxtext.info import InterfaceValue, ModelSummary, TensorTotals, summarize
 from onnxtext.plurals import counted
 
 _MOST = 12
@@ -33,16 +33,16 @@ def overview(model: Model) -> list[Row]:
     return [(title, _few(lines)) for title, lines in rows if any(lines)]
 
 
-def _origin(found: Overview) -> str:
+def _origin(found: ModelSummary) -> str:
     version = "" if found.ir_version is None else f"IR version {found.ir_version}"
     return ", ".join(filter(None, (found.producer, version)))
 
 
-def _amount(amount: Amount) -> str:
+def _amount(amount: TensorTotals) -> str:
     return f"{counted(amount.tensors, 'tensor')}, {counted(amount.elements, 'element')}"
 
 
-def _values(values: tuple[Value, ...]) -> list[str]:
+def _values(values: tuple[InterfaceValue, ...]) -> list[str]:
     return [f"{value.name}: {value.type or '(no type)'}" for value in values]
 
 

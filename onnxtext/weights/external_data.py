@@ -25,7 +25,7 @@ from onnxtext.ast.tensors_and_attributes import (
 )
 from onnxtext.ast.types import TensorType
 from onnxtext.io.files import name_of
-from onnxtext.tensor.blobs import SIZE, BlobError, Blobs, Elsewhere
+from onnxtext.tensor.blobs import SIZE, BlobError, Blobs, BlobSource
 from onnxtext.weights.declared_sizes import wanted_size
 from onnxtext.weights.safe_paths import PathError, inside, view_file
 
@@ -90,7 +90,7 @@ class ExternalFile:
 class Externalizer(Rewriter):
     """Moves the data of tensors to a file of external data."""
 
-    def __init__(self, file: ExternalFile, resources: Blobs, elsewhere: Elsewhere) -> None:
+    def __init__(self, file: ExternalFile, resources: Blobs, elsewhere: BlobSource) -> None:
         """Create an externalizer.
 
         Args:
@@ -246,7 +246,7 @@ def embed_external(model: Model, base: Path | None) -> bool:
     return embedder.found
 
 
-def externalize(model: Model, file: ExternalFile, elsewhere: Elsewhere) -> None:
+def externalize(model: Model, file: ExternalFile, elsewhere: BlobSource) -> None:
     """Move the large data of a model's tensors to a file of external data.
 
     Args:

@@ -21,7 +21,7 @@ DAMAGED = "weights-damaged"
 AMBIGUOUS = "weights-ambiguous"
 
 
-class Reader:
+class BlobReader:
     """Reads the blobs that are stored beside a text; reads and verifies each blob only once.
 
     Attributes:

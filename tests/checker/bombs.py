@@ -22,7 +22,7 @@ from onnx import AttributeProto, TensorProto, defs, helper, numpy_helper
 from onnx.defs import OpSchema
 
 import onnxtext
-from onnxtext.checker.isolation.pool import POOL, Inference
+from onnxtext.checker.isolation.pool import POOL, InferenceClient
 from onnxtext.checker.isolation.worker_client import Failure
 from tests.corpus import onnx_directory, wheel_models
 
@@ -240,7 +240,7 @@ def main(count: int, seed: int, *, many: bool) -> None:
         try:
             found = onnxtext.check(data)
             if number % 4 == 0:  # `check` does not run onnx's inference on some invalid models
-                answer = Inference().model(data)
+                answer = InferenceClient().model(data)
                 if isinstance(answer, Failure):
                     seen[answer.kind + " / model alone"] += 1
         except BaseException:

@@ -11,7 +11,7 @@ import pytest
 from onnxtext.checker.inference.symbolic import quotients
 from onnxtext.checker.inference.symbolic.expressions import (
     Extent,
-    Size,
+    SymbolicSize,
     minus,
     plus,
     sized,
@@ -173,7 +173,7 @@ def test_repeated_squares_become_unknown() -> None:
 
 def weight(size: Extent) -> int:
     """Return how many symbols and terms a size has."""
-    if not isinstance(size, Size):
+    if not isinstance(size, SymbolicSize):
         return 0
     factors = [factor for product, _ in size.terms for factor in product]
     return sum(
@@ -196,11 +196,11 @@ def test_terms_of_sums_of_terms_do_not_grow_exponentially(step: Operation) -> No
 
 @pytest.mark.parametrize("kind", ["//", "min", "max"])
 def test_bounding_nested_terms_takes_linear_time(kind: str) -> None:
-    def nested(depth: int) -> Size:
+    def nested(depth: int) -> SymbolicSize:
         size = sized("n")
         for number in range(depth):
             made = quotients.opaque(kind, (plus(size, 1) or 0, number + 2))
-            assert isinstance(made, Size)
+            assert isinstance(made, SymbolicSize)
             size = made
         return size
 

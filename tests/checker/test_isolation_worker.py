@@ -18,8 +18,8 @@ import pytest
 import onnxtext
 from onnxtext.checker.isolation import pool, spawn, worker_client
 from onnxtext.checker.isolation.pool import POOL
-from onnxtext.checker.isolation.process_limits import Watch, memory_of
-from onnxtext.checker.isolation.worker_client import Died, Worker
+from onnxtext.checker.isolation.process_limits import LimitWatch, memory_of
+from onnxtext.checker.isolation.worker_client import Worker, WorkerDied
 from onnxtext.checker.isolation.worker_main import framed
 from tests.checker.test_isolation import CALM, CODE, bomb
 
@@ -30,15 +30,15 @@ LINUX = pytest.mark.skipif(sys.platform != "linux", reason="/proc")
 
 
 @pytest.fixture
-def fresh(monkeypatch: pytest.MonkeyPatch) -> pool.Pool:
+def fresh(monkeypatch: pytest.MonkeyPatch) -> pool.ProcessPool:
     """Use an empty pool, so that no idle child of another test is reused."""
-    fresh = pool.Pool()
+    fresh = pool.ProcessPool()
     monkeypatch.setattr(pool, "POOL", fresh)
     return fresh
 
 
 def test_a_missing_child_is_reported_and_shapes_are_not_checked(
-    fresh: pool.Pool, monkeypatch: pytest.MonkeyPatch
+    fresh: pool.ProcessPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "executable", "")
     monkeypatch.setattr(spawn, "may_fork", lambda: False)
@@ -50,7 +50,7 @@ def test_a_missing_child_is_reported_and_shapes_are_not_checked(
 
 
 def test_a_child_that_does_not_start_is_not_reported_as_a_crash(
-    fresh: pool.Pool, monkeypatch: pytest.MonkeyPatch
+    fresh: pool.ProcessPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(spawn, "may_fork", lambda: False)
     monkeypatch.setattr(spawn, "CODE", "import sys; sys.exit('no')")
@@ -60,7 +60,7 @@ def test_a_child_that_does_not_start_is_not_reported_as_a_crash(
 
 
 @POSIX
-def test_a_child_killed_by_another_process_is_restarted(fresh: pool.Pool) -> None:
+def test_a_child_killed_by_another_process_is_restarted(fresh: pool.ProcessPool) -> None:
     assert not onnxtext.check(CALM)
     [worker] = fresh._idle
     os.kill(worker._child.pid, signal.SIGKILL)
@@ -209,7 +209,7 @@ def test_the_parent_limits_children_that_cannot_limit_themselves(
     monkeypatch.setattr(worker_client, "_LIMITED", False)
     data = onnxtext.to_binary(bomb("einsum-loop"))
     monkeypatch.setattr("onnxtext.checker.isolation.process_limits.memory_of", lambda pid: 1 << 40)
-    with pytest.raises(Died) as caught:
+    with pytest.raises(WorkerDied) as caught:
         worker.ask(60, 1 << 30, "model", data)
     assert caught.value.failure.kind == "memory"
     assert not worker.alive
@@ -217,7 +217,7 @@ def test_the_parent_limits_children_that_cannot_limit_themselves(
 
 def test_a_watch_kills_a_process_at_the_deadline() -> None:
     worker = Worker()
-    watch = Watch(worker._child, 0.0, 1 << 40)
+    watch = LimitWatch(worker._child, 0.0, 1 << 40)
     worker._receive(10)  # the child is ready and waits for a request
     with pytest.raises(EOFError):
         watch.result(lambda: worker._receive(60))
@@ -238,7 +238,7 @@ def test_a_watched_wait_is_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
         return 0
 
     monkeypatch.setattr("onnxtext.checker.isolation.process_limits.memory_of", interrupt)
-    watch = Watch(worker._child, 60, 1 << 40)
+    watch = LimitWatch(worker._child, 60, 1 << 40)
     with pytest.raises(KeyboardInterrupt):
         watch.result(lambda: worker._receive(60))
     worker._child.wait(10)  # its pipes close before it has ended
@@ -258,7 +258,7 @@ del os.set_blocking, select.poll
 
 
 @pytest.fixture
-def windows(fresh: pool.Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+def windows(fresh: pool.ProcessPool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Remove the functions that parent and child lack on Windows."""
     monkeypatch.setattr(spawn, "CODE", ON_WINDOWS + spawn.CODE)
     monkeypatch.setattr(spawn, "may_fork", lambda: False)
@@ -292,7 +292,7 @@ def test_limits_hold_on_windows_too(windows: None, monkeypatch: pytest.MonkeyPat
     data = onnxtext.to_binary(bomb("einsum-loop"))
     monkeypatch.setattr("onnxtext.checker.isolation.process_limits.memory_of", lambda pid: 1 << 40)
     worker = Worker()
-    with pytest.raises(Died) as caught:
+    with pytest.raises(WorkerDied) as caught:
         worker.ask(60, 1 << 30, "model", data)
     assert caught.value.failure.kind == "memory"
 
@@ -317,13 +317,15 @@ def test_a_child_without_a_parent_exits_on_windows_too(tmp_path: Path) -> None:
         assert orphan.wait(60) == 1
 
 
-def test_a_damaged_answer_is_a_failure(fresh: pool.Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_damaged_answer_is_a_failure(
+    fresh: pool.ProcessPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A child with corrupt memory may keep running and answer."""
     monkeypatch.setattr(spawn, "may_fork", lambda: False)
     lies = "import worker_main; worker_main._answer = lambda *arguments: b'12345678'\n"
     monkeypatch.setattr(spawn, "CODE", spawn.CODE.replace("import worker_main\n", lies))
     worker = Worker()
-    with pytest.raises(Died) as caught:
+    with pytest.raises(WorkerDied) as caught:
         worker.ask(5, 1 << 30, "model", b"")
     assert (caught.value.failure.kind, caught.value.outside) == ("crash", False)
     assert "damaged" in caught.value.failure.detail

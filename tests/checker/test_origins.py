@@ -11,9 +11,9 @@ import pytest
 from onnxtext import ast, parse
 from onnxtext.checker.context.finding import Place
 from onnxtext.checker.explain_type.explanation import explain_value, lines, sentence, verdict
-from onnxtext.checker.explain_type.explanation_step import Step
-from onnxtext.checker.explain_type.inferred_facts import View, views
-from onnxtext.checker.explain_type.size_origins import Stories
+from onnxtext.checker.explain_type.explanation_step import ExplanationStep
+from onnxtext.checker.explain_type.inferred_facts import InferredView, views
+from onnxtext.checker.explain_type.size_origins import SizeExplainer
 from onnxtext.checker.inference.recorded_inference import RecordedInference
 from onnxtext.editing.write_inferred_types import checked
 from onnxtext.proto.decode.lift import lift_model
@@ -89,18 +89,18 @@ never <end> (a) => (unused) { unused = Shape <end: int = @end> (a) }
 
 def told(model: ast.Model, name: str) -> str:
     """Return the explanation of a value; operator names stand in for locations."""
-    stories, scopes = of(model)
+    explainer, scopes = of(model)
     for view in scopes:
         if name in view.scope.position:
-            return "\n".join(lines(explain_value(stories, view, name), _where, None))
+            return "\n".join(lines(explain_value(explainer, view, name), _where, None))
     raise AssertionError(name)
 
 
-def of(model: ast.Model) -> tuple[Stories, list[View]]:
+def of(model: ast.Model) -> tuple[SizeExplainer, list[InferredView]]:
     subject = checked(model)
     inference = RecordedInference.of(subject)
     found = [view for scope in subject.scopes for view in views(inference, scope)]
-    return Stories(subject, inference.findings), found
+    return SizeExplainer(subject, inference.findings), found
 
 
 def _where(place: Place) -> str:
@@ -175,8 +175,8 @@ def test_attribute_references_are_explained_with_the_attributes_of_the_call(
 def test_explanations_of_cycles_and_long_chains_end() -> None:
     deep = "\n".join([f"  v{i + 1} = Relu (v{i})" for i in range(3000)])
     text = f"{HEAD}g (float[N] v0) => (float[N] y) {{\n{deep}\n  y = Neg (v3000)\n}}"
-    stories, (view,) = of(parse(text))
-    explanation = explain_value(stories, view, "y")
+    explainer, (view,) = of(parse(text))
+    explanation = explain_value(explainer, view, "y")
     shown = list(lines(explanation, _where, 6))
     assert len(shown) == 12
     assert "… 2996 more steps" in shown[10]
@@ -191,7 +191,7 @@ def test_unconfirmed_declarations_are_explained() -> None:
     assert "declared as `int64[1, K]`; `NonZero` does not determine it" in found
 
 
-def steps(step: Step) -> Iterator[Step]:
+def steps(step: ExplanationStep) -> Iterator[ExplanationStep]:
     stack = [step]
     while stack:
         one = stack.pop()
@@ -201,10 +201,10 @@ def steps(step: Step) -> Iterator[Step]:
 
 def check_stories(data: bytes, rng: random.Random, most: int) -> None:
     """Check the laws of explanations for some values of a model."""
-    stories, found = of(lift_model(data))
+    explainer, found = of(lift_model(data))
     chosen = [(view, name) for view in found for name in view.scope.position]
     for view, name in rng.sample(chosen, min(most, len(chosen))):
-        for first in explain_value(stories, view, name).stories:
+        for first in explain_value(explainer, view, name).steps:
             for step in steps(first):
                 assert step.how, (name, step.part)
                 assert (step.size is None) == (step.kind == "unknown"), step.how

@@ -318,7 +318,7 @@ def test_commands_survive_a_deleted_directory(
 
 def test_a_damaged_cache_is_rebuilt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from onnxtext.syntax.grammar import table_cache
-    from onnxtext.syntax.grammar.tables import Tables, build_tables, grammar_path
+    from onnxtext.syntax.grammar.tables import ParserTables, build_tables, grammar_path
 
     monkeypatch.setenv("ONNXTEXT_CACHE", str(tmp_path))
     grammar = grammar_path().read_text("utf-8")
@@ -327,7 +327,7 @@ def test_a_damaged_cache_is_rebuilt(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     built: list[str] = []
     right = build_tables(grammar)
 
-    def build(text: str) -> Tables:
+    def build(text: str) -> ParserTables:
         built.append(text)
         return right
 

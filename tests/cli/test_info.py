@@ -15,7 +15,7 @@ import pytest
 from onnx import numpy_helper
 
 import onnxtext
-from onnxtext.info import Overview, summarize
+from onnxtext.info import ModelSummary, summarize
 from onnxtext.proto.decode.lift import lift_model
 from tests.cli.command import BAD_TEXT, NO_MODEL, TEXT, binary, run
 from tests.corpus import onnx_directory, shared_model, shared_models, wheel_models
@@ -49,7 +49,7 @@ resources { store: "m.weights" }
 """
 
 
-def view(data: bytes) -> Overview:
+def view(data: bytes) -> ModelSummary:
     return summarize(lift_model(data))
 
 

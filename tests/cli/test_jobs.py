@@ -11,7 +11,7 @@ import pytest
 
 from onnxtext.cli.commands.from_binary import conversion
 from onnxtext.cli.commands.to_binary import conversion as to_binary
-from onnxtext.cli.output_paths import Job, plan
+from onnxtext.cli.output_paths import ConversionJob, plan
 
 TO_BINARY = to_binary(checked=False)
 TO = (TO_BINARY.suffixes, TO_BINARY.suffix)
@@ -38,17 +38,19 @@ FROM = (FROM_BINARY.suffixes, FROM_BINARY.suffix)
 def test_the_suffix_is_swapped_or_added(
     source: str, target: str, rule: tuple[tuple[str, ...], str]
 ) -> None:
-    assert plan((source,), None, *rule) == [Job(source, Path(source), Path(target), derived=True)]
+    assert plan((source,), None, *rule) == [
+        ConversionJob(source, Path(source), Path(target), derived=True)
+    ]
 
 
 def test_missing_names_and_hyphens_mean_standard_streams() -> None:
-    stdin = Job("<stdin>", None, None)
+    stdin = ConversionJob("<stdin>", None, None)
     assert plan((), None, *TO) == [stdin]
     assert plan(("-",), None, *TO) == [stdin]
     assert plan(("-",), "-", *TO) == [stdin]
     assert plan(("/dev/stdin",), "/dev/stdout", *TO) == [stdin]
-    assert plan((), "m.onnx", *TO) == [Job("<stdin>", None, Path("m.onnx"))]
-    assert plan(("m.onnxtxt",), "-", *TO) == [Job("m.onnxtxt", Path("m.onnxtxt"), None)]
+    assert plan((), "m.onnx", *TO) == [ConversionJob("<stdin>", None, Path("m.onnx"))]
+    assert plan(("m.onnxtxt",), "-", *TO) == [ConversionJob("m.onnxtxt", Path("m.onnxtxt"), None)]
 
 
 def test_outputs_go_into_directories(tmp_path: Path) -> None:

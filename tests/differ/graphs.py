@@ -20,7 +20,7 @@ from onnxtext.ast import (
     TensorType,
     ValueInfo,
 )
-from onnxtext.differ import ModelDiff, Side, compare
+from onnxtext.differ import ModelDiff, ModelSide, compare
 
 FLOATS = TensorType("float", ("N",))
 
@@ -40,11 +40,11 @@ def model(
 
 
 def diff(old: Model, new: Model) -> ModelDiff:
-    return compare(Side(old, "old"), Side(new, "new"))
+    return compare(ModelSide(old, "old"), ModelSide(new, "new"))
 
 
 def diff_of(old: bytes, new: bytes) -> ModelDiff:
-    return compare(Side.of_binary(old), Side.of_binary(new))
+    return compare(ModelSide.of_binary(old), ModelSide.of_binary(new))
 
 
 def axis(value: int) -> tuple[Attribute, ...]:

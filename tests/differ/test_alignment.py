@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import onnxtext
 from onnxtext.ast import Node
-from onnxtext.differ import ModelDiff, Side, compare
+from onnxtext.differ import ModelDiff, ModelSide, compare
 from tests.corpus import onnx_directory, shared_model, shared_models, wheel_models
 from tests.differ.graphs import axis, chain, diff, mesh, model, rename_inside, renamed
 
@@ -156,11 +156,11 @@ def test_texts_printed_without_metadata_are_equal() -> None:
         '  @meta("k": "v", "l": "w")\n  y = Neg (x)\n}\n'
     )
     short = onnxtext.from_binary(onnxtext.to_binary(text), metadata="none")
-    made = compare(Side.of_text(text), Side.of_text(short, label="short"))
+    made = compare(ModelSide.of_text(text), ModelSide.of_text(short, label="short"))
     assert made.verdict == "same"
     assert made.notes == ("short was printed without its metadata",)
     other = short.replace("Neg", "Abs")
-    assert compare(Side.of_text(text), Side.of_text(other)).verdict == "differ"
+    assert compare(ModelSide.of_text(text), ModelSide.of_text(other)).verdict == "differ"
 
 
 @settings(deadline=None, max_examples=60)
@@ -199,7 +199,7 @@ def test_renamed_shared_models_are_matched(file: str) -> None:
 def _check_renamed(data: bytes) -> None:
     proto = onnx.ModelProto.FromString(data)
     if rename_inside(proto):
-        made = compare(Side.of_binary(data), Side.of_binary(proto.SerializeToString()))
+        made = compare(ModelSide.of_binary(data), ModelSide.of_binary(proto.SerializeToString()))
         assert made.verdict == "names-differ"
         assert made.items == ()
         assert made.without(["names"]).verdict in ("same", "stored-differently")
@@ -212,7 +212,7 @@ g (float[N] x) => (float[N] y) { y = f (x) }
 <domain: "%s", opset_import: ["": 21]>
 f (a) => (b) { b = %s (a) }
 """
-    old, new = [Side.of_text(text % pair) for pair in (("", "Relu"), ("ai.onnx", "Neg"))]
+    old, new = [ModelSide.of_text(text % pair) for pair in (("", "Relu"), ("ai.onnx", "Neg"))]
     made = compare(old, new)
     found = [(item.kind, item.actions, [each.path for each in item.fields]) for item in made.items]
     assert [pair[:2] for pair in found] == [("function", ("changed",)), ("node", ("changed",))]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
-from onnxtext.differ import ModelDiff, Side, WeightChange, compare
+from onnxtext.differ import ModelDiff, ModelSide, WeightChange, compare
 from onnxtext.differ.render import text
 from tests.differ.graphs import diff_of
 
@@ -170,8 +170,8 @@ def test_unrelated_weights_are_not_called_derived() -> None:
 
 
 def test_a_scale_that_does_not_fit_its_type_is_not_used() -> None:
-    def side(weight: str) -> Side:
-        return Side.of_text(f"""\
+    def side(weight: str) -> ModelSide:
+        return ModelSide.of_text(f"""\
 g () => () <{weight}, float s = blob"ba7816bf8f01cfea"> {{
   o = DequantizeLinear (w, s)
 }}

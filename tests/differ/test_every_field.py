@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import onnxtext
-from onnxtext.differ import ModelDiff, Side, compare
+from onnxtext.differ import ModelDiff, ModelSide, compare
 from onnxtext.proto.decode.lift import canonical_encoding
 from onnxtext.proto.descriptors import message_spec
 from onnxtext.wire.writer import LENGTH, delimited, tag
@@ -103,4 +103,4 @@ def test_different_models_differ(old: bytes, new: bytes) -> None:
 @given(models(), st.sampled_from(["auto", "inline", "section"]), st.sampled_from([0, 64]))
 def test_a_text_equals_its_model(data: bytes, metadata: str, limit: int) -> None:
     text = onnxtext.from_binary(data, metadata=metadata, inline_limit=limit)  # type: ignore[arg-type]
-    assert compare(Side.of_binary(data), Side.of_text(text)).verdict == "same"
+    assert compare(ModelSide.of_binary(data), ModelSide.of_text(text)).verdict == "same"

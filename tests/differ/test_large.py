@@ -8,7 +8,7 @@ import pytest
 
 import onnxtext
 from benchmarks.diff import EDITS, edited_models
-from onnxtext.differ import Side, compare
+from onnxtext.differ import ModelSide, compare
 
 
 @pytest.mark.thorough
@@ -17,9 +17,9 @@ def test_ten_edits_of_twenty_thousand_nodes_are_found(text: bool) -> None:
     old, new = edited_models(20_000)
     assert len(onnx.ModelProto.FromString(old).graph.node) == 20_000
     if text:
-        sides = [Side.of_text(onnxtext.from_binary(data)) for data in (old, new)]
+        sides = [ModelSide.of_text(onnxtext.from_binary(data)) for data in (old, new)]
     else:
-        sides = [Side.of_binary(data) for data in (old, new)]
+        sides = [ModelSide.of_binary(data) for data in (old, new)]
     made = compare(*sides)
     assert [(*item.actions, item.name) for item in made.items if item.kind == "node"] == EDITS
     assert [item.kind for item in made.items if item.kind != "node"] == []

@@ -10,7 +10,7 @@ from typing import Any
 import onnx
 import pytest
 
-from onnxtext.differ import Side, compare
+from onnxtext.differ import ModelSide, compare
 from tests.corpus import onnx_directory, wheel_models
 
 SITES = 4
@@ -84,6 +84,6 @@ def test_any_change_is_found(file: str) -> None:
             continue
         new = model.SerializeToString()
         if new != old:
-            made = compare(Side.of_binary(old), Side.of_binary(new))
+            made = compare(ModelSide.of_binary(old), ModelSide.of_binary(new))
             assert made.differs
             assert "has no name for" not in str(made)

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from onnxtext.ast import Node
-from onnxtext.differ import ModelDiff, Side, Stored, compare
+from onnxtext.differ import ModelDiff, ModelSide, Stored, compare
 from onnxtext.differ.render import json, markdown, stat, text
 from tests.differ.graphs import chain, diff, model
 
@@ -34,7 +34,7 @@ FORMS: dict[str, Callable[[ModelDiff], str]] = {
 @pytest.fixture(scope="module")
 def example() -> ModelDiff:
     sides = [
-        Side.of_text((GOLDEN / name).read_text(encoding="utf-8"), label=name)
+        ModelSide.of_text((GOLDEN / name).read_text(encoding="utf-8"), label=name)
         for name in ("old.onnxtxt", "new.onnxtxt")
     ]
     return compare(*sides)
@@ -100,7 +100,7 @@ def test_many_renames_are_cut_short_in_text_only() -> None:
 
 def test_infinities_are_json() -> None:
     tensor = "g () => () <float[1] w = [{}]> {{}}"
-    sides = [Side.of_text("<onnxtext: 1>\n" + tensor.format(n)) for n in ("0", "inf")]
+    sides = [ModelSide.of_text("<onnxtext: 1>\n" + tensor.format(n)) for n in ("0", "inf")]
     (item,) = json_module.loads(json.render(compare(*sides)))["items"]
     assert item["fields"][0]["weights"]["max_abs"] == "inf"
 

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from onnxtext.ast.model import Node
-from onnxtext.differ import ModelDiff, Side, compare
+from onnxtext.differ import ModelDiff, ModelSide, compare
 from onnxtext.differ.render import json, markdown, stat, text
 from onnxtext.differ.render.hunks import MOST_ITEMS
 from tests.corpus import SHARED
@@ -207,6 +207,6 @@ def test_time_is_linear() -> None:
 @pytest.mark.parametrize(("name", "most"), [("lm_opt", 150), ("lm_int8", 100), ("lm_slim", 110)])
 def test_diffs_of_tools_are_short(name: str, most: int) -> None:
     assert SHARED is not None
-    sides = [Side.of_file(SHARED / "exports" / f"{part}.onnx") for part in ("lm_ts", name)]
+    sides = [ModelSide.of_file(SHARED / "exports" / f"{part}.onnx") for part in ("lm_ts", name)]
     made = compare(*sides)
     assert text.render(made).count("\n") < most < text.render(made, every=True).count("\n")

@@ -16,7 +16,7 @@ from onnx import TensorProto, helper
 
 import onnxtext
 from onnxtext.ast import Blob, RawData, TensorType
-from onnxtext.differ import Side, WeightChange, compare
+from onnxtext.differ import ModelSide, WeightChange, compare
 from onnxtext.differ.matching.derived_weights import BLOCK
 from onnxtext.differ.tensor_data import TensorRef, compare_data
 from tests.cli.command import run
@@ -31,7 +31,7 @@ DTYPES = {
 
 
 def measured(element: str, old: bytes, new: bytes, count: int) -> WeightChange | None:
-    side = Side(model([]), "empty")
+    side = ModelSide(model([]), "empty")
     type = TensorType(element, (count,))
     return compare_data(
         TensorRef(type, RawData(old), "w", side.reader),
@@ -169,8 +169,8 @@ def test_texts_are_compared_with_their_weights(tmp_path: Path, weights: str) -> 
         options = ["--weights", weights, "--force"]
         assert run("from-binary", *options, path).status == 0
     texts = [path.with_suffix(".onnxtxt") for path in (old, new)]
-    assert compare(Side.of_file(old), Side.of_file(texts[0])).verdict == "same"
-    made = compare(*map(Side.of_file, texts))
+    assert compare(ModelSide.of_file(old), ModelSide.of_file(texts[0])).verdict == "same"
+    made = compare(*map(ModelSide.of_file, texts))
     (item,) = made.items
     change = item.fields[0].weights
     assert change is not None
@@ -187,8 +187,8 @@ def test_missing_weights_are_noted(tmp_path: Path) -> None:
     for blob in (tmp_path / "0.weights").iterdir():
         blob.unlink()
     # Digests tell whether blobs are the same, wherever they are.
-    assert compare(Side.of_file(texts[0]), Side.of_file(texts[0])).verdict == "same"
-    (item,) = compare(*map(Side.of_file, texts)).items
+    assert compare(ModelSide.of_file(texts[0]), ModelSide.of_file(texts[0])).verdict == "same"
+    (item,) = compare(*map(ModelSide.of_file, texts)).items
     (change,) = item.fields
     assert change.old is not None
     assert change.old.startswith('blob"')
@@ -203,10 +203,10 @@ def test_texts_printed_without_weights_are_noted() -> None:
         )
         for index in range(2)
     ]
-    made = compare(*[Side.of_text(text, label=f"{i}.txt") for i, text in enumerate(texts)])
+    made = compare(*[ModelSide.of_text(text, label=f"{i}.txt") for i, text in enumerate(texts)])
     assert made.verdict == "differ"
     assert made.notes == tuple(f"{i}.txt was printed without its weights" for i in (0, 1))
-    assert compare(Side.of_text(texts[0]), Side.of_text(texts[0])).verdict == "same"
+    assert compare(ModelSide.of_text(texts[0]), ModelSide.of_text(texts[0])).verdict == "same"
 
 
 def external(directory: Path, values: NDArray[np.float32]) -> Path:
@@ -223,18 +223,18 @@ def test_external_data_is_compared(tmp_path: Path) -> None:
     changed = external(tmp_path / "c", values + 1)
     embedded = tmp_path / "e.onnx"
     embedded.write_bytes(tensor_model(floats(values)))
-    assert compare(Side.of_file(old), Side.of_file(same)).verdict == "same"
+    assert compare(ModelSide.of_file(old), ModelSide.of_file(same)).verdict == "same"
     # The files of the models are the same bytes; their data is not.
     assert old.read_bytes() == changed.read_bytes()
-    (item,) = compare(Side.of_file(old), Side.of_file(changed)).items
+    (item,) = compare(ModelSide.of_file(old), ModelSide.of_file(changed)).items
     assert item.fields[0].weights == WeightChange(3000, 3000, 1.0, 1.0, 0, 0)
-    made = compare(Side.of_file(old), Side.of_file(embedded))
+    made = compare(ModelSide.of_file(old), ModelSide.of_file(embedded))
     assert made.verdict == "stored-differently"
     (old.parent / "w.bin").unlink()
-    made = compare(Side.of_file(old), Side.of_file(same))
+    made = compare(ModelSide.of_file(old), ModelSide.of_file(same))
     assert made.verdict == "same"
     assert "No such file" in made.notes[0]
-    assert compare(Side.of_file(old), Side.of_file(embedded)).verdict == "differ"
+    assert compare(ModelSide.of_file(old), ModelSide.of_file(embedded)).verdict == "differ"
 
 
 def test_paths_outside_of_the_directory_are_rejected(tmp_path: Path) -> None:
@@ -250,13 +250,13 @@ def test_paths_outside_of_the_directory_are_rejected(tmp_path: Path) -> None:
         texts.append(inside / f"{index}.onnx")
         texts[-1].write_bytes(tensor_model(tensor))
     (inside / "w.bin").write_bytes(bytes(16))
-    made = compare(*map(Side.of_file, texts))
+    made = compare(*map(ModelSide.of_file, texts))
     assert made.verdict == "differ"
     assert "leads out of" in str([f.weights for item in made.items for f in item.fields])
 
 
 def test_blobs_are_compared_by_digest() -> None:
-    side = Side(model([]), "empty")
+    side = ModelSide(model([]), "empty")
     type = TensorType("float", (3,))
     digest = "0123456789abcdef" * 4
     old, new = (TensorRef(type, Blob(digest[:size]), "w", side.reader) for size in (32, 16))

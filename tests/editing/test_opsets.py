@@ -18,7 +18,7 @@ from benchmarks import opsets as benchmark
 from onnxtext.ast.model import Node
 from onnxtext.ast.visit import walk_nodes
 from onnxtext.checker.context.signatures import newest_versions
-from onnxtext.checker.isolation.pool import Inference
+from onnxtext.checker.isolation.pool import InferenceClient
 from onnxtext.checker.isolation.worker_client import Failure
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.editing import apply, set_opset
@@ -529,6 +529,6 @@ def test_newer_versions_are_left_to_the_converter(
 
 def test_a_crash_of_the_converter_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(table, "REVIEWED", {"": 8})
-    monkeypatch.setattr(Inference, "convert", lambda *_: Failure("crash", "SIGSEGV"))
+    monkeypatch.setattr(InferenceClient, "convert", lambda *_: Failure("crash", "SIGSEGV"))
     with pytest.raises(OnnxTextError, match="converter failed: its process failed"):
         converted(model(8, "g (float[2, 3] x) => (float[?, ?] y) { y = Clip (x) }"), 11)

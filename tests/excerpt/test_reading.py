@@ -19,10 +19,10 @@ from onnxtext.ast.model import Graph, Node
 from onnxtext.excerpt import load_model as reading_module
 from onnxtext.excerpt.annotate_text import annotate
 from onnxtext.excerpt.errors import ShowError
-from onnxtext.excerpt.find_bodies import Body
+from onnxtext.excerpt.find_bodies import NamedBody
 from onnxtext.excerpt.load_model import read_model
 from onnxtext.excerpt.paths_between_values import cut
-from onnxtext.excerpt.print_part import Choice, part_text
+from onnxtext.excerpt.print_part import PartOptions, part_text
 from tests.corpus import EXAMPLES, SHARED
 
 STATISTICS = re.compile(r" # (min .*|[\d,]+ bytes)$", re.MULTILINE)
@@ -83,7 +83,7 @@ def reading_text(data: bytes) -> str:
 
 def shown(data: bytes, name: str, base: Path) -> str:
     reading = read_model(data, name, base)
-    text = "".join(part_text(reading, Choice()))
+    text = "".join(part_text(reading, PartOptions()))
     return "".join(annotate(text, reading, color=False, terminal=False))
 
 
@@ -113,7 +113,7 @@ def test_external_data_has_statistics(tmp_path: Path) -> None:
 @pytest.mark.parametrize("path", EXAMPLES, ids=str)
 def test_examples_are_shown_with_statistics(path: Path) -> None:
     reading = read_model(path.read_bytes(), path.name, path.parent)
-    text = "".join(part_text(reading, Choice()))
+    text = "".join(part_text(reading, PartOptions()))
     made = shown(path.read_bytes(), path.name, path.parent)
     data = onnxtext.to_binary(path.read_text(encoding="utf-8"), base_dir=path.parent)
     assert STATISTICS.sub("", made) == reading_text(data)
@@ -153,7 +153,7 @@ def test_a_cut_has_exactly_the_nodes_on_paths(graph: Graph, data: st.DataObject)
         if any(leads(used, start) for used in node.inputs) and leads(end, node.outputs[0])
     ]
     try:
-        found = cut([Body(graph, "")], [start], [end], "m").graph
+        found = cut([NamedBody(graph, "")], [start], [end], "m").graph
     except ShowError:
         assert not expected
         return
@@ -178,7 +178,9 @@ def test_statistics_are_computed_for_what_is_read(
     graph = helper.make_graph([], "g", [], [], tensors)
     data = helper.make_model(graph).SerializeToString()
     reading = read_model(data, "m.onnx", None)
-    pieces = annotate("".join(part_text(reading, Choice())), reading, color=False, terminal=False)
+    pieces = annotate(
+        "".join(part_text(reading, PartOptions())), reading, color=False, terminal=False
+    )
     assert described == []
     while "w3" not in next(pieces):
         pass

@@ -52,7 +52,7 @@ class Page(HTMLParser):
             self.text += data
 
 
-def assert_alike(shown: onnxtext.Shown) -> Page:
+def assert_alike(shown: onnxtext.DisplayText) -> Page:
     """All forms have the same text, except for control characters that are escaped."""
     html = shown._repr_html_()
     page = Page(html)

@@ -11,7 +11,7 @@ import onnxtext
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.syntax.grammar.lexer import load_lexer
 from onnxtext.syntax.grammar.table_cache import load_tables
-from onnxtext.syntax.grammar.tables import Rule
+from onnxtext.syntax.grammar.tables import GrammarRule
 
 Gap = Callable[[random.Random, str], str]
 """Returns changed blanks and comments between two tokens."""
@@ -160,10 +160,10 @@ _SAMPLES: dict[str, tuple[str, ...]] = {
 
 
 @cache
-def _rules() -> tuple[dict[str, list[Rule]], dict[str, str], dict[str, int]]:
+def _rules() -> tuple[dict[str, list[GrammarRule]], dict[str, str], dict[str, int]]:
     """Return the grammar's rules by symbol, the literal tokens, and each symbol's least depth."""
     tables = load_tables()
-    rules: dict[str, list[Rule]] = {}
+    rules: dict[str, list[GrammarRule]] = {}
     for rule in tables.rules:
         rules.setdefault(rule.origin, []).append(rule)
     literals = {t.name: t.literal or t.pattern for t in tables.terminals}

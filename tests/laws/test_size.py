@@ -17,7 +17,7 @@ import onnxtext
 from onnxtext.ast import ValueInfo
 from onnxtext.ast.tensors_and_attributes import RawData, SplatData
 from onnxtext.diagnostics import OnnxTextError
-from onnxtext.differ.model_side import Side
+from onnxtext.differ.model_side import ModelSide
 from onnxtext.printer import print_model
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
@@ -63,7 +63,7 @@ def memory() -> Iterator[Callable[[], int]]:
 @pytest.mark.parametrize("name", BOMBS)
 def test_too_large_data_is_rejected_before_allocation(name: str, memory: Callable[[], int]) -> None:
     text = BOMBS[name]
-    for read in (onnxtext.to_binary, onnxtext.loads, Side.of_text):
+    for read in (onnxtext.to_binary, onnxtext.loads, ModelSide.of_text):
         with pytest.raises(OnnxTextError) as caught:
             read(text)
         (diagnostic,) = caught.value.diagnostics

@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import onnxtext
-from onnxtext.ast.list_order import Order, order_of, with_data
+from onnxtext.ast.list_order import ListOrder, order_of, with_data
 from onnxtext.ast.model import Function, Graph, Model
 from onnxtext.ast.records import Word
 from onnxtext.ast.visit import list_graphs
@@ -136,7 +136,7 @@ def declared_twice(graph: Graph | Function) -> list[str]:
         if isinstance(graph, Graph) or value in graph.values:
             found.setdefault(value.name, []).append((value.type, value.decorators))
     order = order_of(graph) if isinstance(graph, Graph) else None
-    if order != Order((Word("nodes"),)):
+    if order != ListOrder((Word("nodes"),)):
         for node in graph.nodes:
             for name, type in zip(node.outputs, node.output_types, strict=False):
                 if type is not None:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lsprotocol import types as t
 
-from onnxtext.lsp.index.positions import Lines, change
+from onnxtext.lsp.index.positions import LineIndex, change
 from onnxtext.source import Span
 from tests.lsp.session import Session
 
@@ -51,7 +51,7 @@ UNITS = st.sampled_from(["utf-8", "utf-16", "utf-32"])
 
 @given(CHARACTERS, UNITS)
 def test_every_offset_has_a_position(text: str, unit: str) -> None:
-    lines = Lines(text, unit)
+    lines = LineIndex(text, unit)
     last = t.Position(0, 0)
     for offset in range(len(text) + 1):
         position = lines.position(offset)
@@ -67,7 +67,7 @@ def test_changes_are_applied_at_their_offsets(
 ) -> None:
     text = text.replace("\r", "")
     start, end = sorted((min(one, len(text)), min(other, len(text))))
-    lines = Lines(text, unit)
+    lines = LineIndex(text, unit)
     event = t.TextDocumentContentChangePartial(lines.range(Span(start, end)), new)
     assert change(text, lines, event, unit) == text[:start] + new + text[end:]
     assert change(text, None, event, unit) == text[:start] + new + text[end:]
@@ -75,6 +75,6 @@ def test_changes_are_applied_at_their_offsets(
 
 @given(CHARACTERS, UNITS, st.integers(0, 99), st.integers(0, 99))
 def test_every_position_has_an_offset(text: str, unit: str, line: int, character: int) -> None:
-    lines = Lines(text, unit)
+    lines = LineIndex(text, unit)
     assert 0 <= lines.offset(t.Position(line, character)) <= len(text)
     assert lines.offset(t.Position(line, 10**9)) == lines.line_end(line)

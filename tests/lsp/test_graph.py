@@ -19,7 +19,7 @@ from onnxtext.checker.context.scopes import Scope
 from onnxtext.lsp.graph.changes import changes_of, diff_of
 from onnxtext.lsp.graph.details import details
 from onnxtext.lsp.graph.drawing import MANY_NODES, MOST_USERS, Drawing
-from onnxtext.lsp.graph.module_groups import LEAST, MOST_MEMBERS, Group, scope_paths
+from onnxtext.lsp.graph.module_groups import LEAST, MOST_MEMBERS, ModuleGroup, scope_paths
 from onnxtext.lsp.index.document import Document
 from tests.lsp.documents import EXAMPLES, large
 from tests.lsp.session import Session, plain
@@ -47,7 +47,7 @@ def texts() -> list[str]:
     return [*found, onnxtext.from_binary(next(transformer(300))), model(flat), broken]
 
 
-def walk(tree: Group) -> list[str]:
+def walk(tree: ModuleGroup) -> list[str]:
     """Return the nodes of a group."""
     members = []
     for member in tree.members:

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from onnxtext.ast.model import Graph, Model
-from onnxtext.ast.paths import Step
+from onnxtext.ast.paths import PathStep
 from onnxtext.ast.visit import walk_nodes
 from onnxtext.checker.context.signatures import newest_versions
 from onnxtext.checker.engine.partial_parse import read_partial
@@ -167,15 +167,15 @@ quantization { x: ["SCALE_TENSOR": "s"]  [a].then_branch.c: [] }
     assert [(item.name, item.path, item.within) for item in found] == [
         ("x", (), None),
         ("q 1", (), None),
-        ("mul", ((Step("q 1"), Step("then_branch")),), None),
+        ("mul", ((PathStep("q 1"), PathStep("then_branch")),), None),
         ("gs", (), None),
-        ("y", ((Step("gs"), Step("graphs", 1)),), None),
+        ("y", ((PathStep("gs"), PathStep("graphs", 1)),), None),
         ("Gelu", (), None),
         ("y", (), ("my.ops", "Gelu", "f16")),
         ("x", (), None),
         ("s", (), None),
         ("a", (), None),
-        ("c", ((Step("a", None, True), Step("then_branch")),), None),
+        ("c", ((PathStep("a", None, True), PathStep("then_branch")),), None),
     ]
 
 

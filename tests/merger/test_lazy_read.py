@@ -10,25 +10,25 @@ import pytest
 
 import onnxtext
 from onnxtext import OnnxTextError
-from onnxtext.format.tokens_with_comments import Token
+from onnxtext.format.tokens_with_comments import CommentedToken
 from onnxtext.format.tree import Tree
 from onnxtext.merger.texts import lazy_read
-from onnxtext.merger.texts.text_parts import Items, Part
+from onnxtext.merger.texts.text_parts import ListItems, TextPart
 from tests.corpus import EXAMPLES, SHARED, index
 
 
-def shape(source: str, tree: Tree | Token) -> Any:
+def shape(source: str, tree: Tree | CommentedToken) -> Any:
     """Return a tree with all its tokens, for comparisons."""
-    part = Part.of(source, tree)
+    part = TextPart.of(source, tree)
     if part is None:
         return (tree.origin,) if isinstance(tree, Tree) else None
     tree = part.tree
-    if isinstance(tree, Token):
+    if isinstance(tree, CommentedToken):
         return tree.at, tree.text, tree.terminal
     return tree.origin, tree.alias, [shape(source, child) for child in tree.parts]
 
 
-def listed(source: str, items: Items) -> Any:
+def listed(source: str, items: ListItems) -> Any:
     return items.suffix, [
         (shape(source, item.part.tree), item.lead, item.tail, item.comma) for item in items.items
     ]

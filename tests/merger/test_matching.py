@@ -15,7 +15,7 @@ from onnxtext.increasing_subsequence import rising
 from onnxtext.merger.texts import item_keys
 from onnxtext.merger.texts.item_order import rising_through
 from onnxtext.merger.texts.lazy_read import read_model
-from onnxtext.merger.texts.text_parts import Part
+from onnxtext.merger.texts.text_parts import TextPart
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
 from tests.corpus import SHARED
@@ -29,7 +29,7 @@ KEYS = (
 )
 
 
-def unread(part: Part) -> Iterator[Part]:
+def unread(part: TextPart) -> Iterator[TextPart]:
     """Return the statements in a part that are not tokenized."""
     if part.item is not None:
         yield part

@@ -12,7 +12,7 @@ import pytest
 
 import onnxtext
 from onnxtext.ast.model import Graph, Model, Node, OpsetImport, Presence, ValueInfo
-from onnxtext.ast.paths import Named, Step
+from onnxtext.ast.paths import Named, PathStep
 from onnxtext.ast.records import Decorator, Field, Record, Word
 from onnxtext.ast.tensors_and_attributes import (
     Attribute,
@@ -301,7 +301,10 @@ def test_metadata_prints_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
         for _ in range(3000):
             key = "".join(chance.choices(some, k=chance.randint(0, 5)))
             value = "".join(chance.choices(some, k=chance.choice([0, 5, 12, 39, 40, 60])))
-            path = (Step(key, None, chance.random() < 0.5), Step("b", chance.choice([None, 3])))
+            path = (
+                PathStep(key, None, chance.random() < 0.5),
+                PathStep("b", chance.choice([None, 3])),
+            )
             named = []
             for _ in range(chance.randint(1, 4)):
                 entries = chance.choices(

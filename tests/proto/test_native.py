@@ -22,7 +22,7 @@ from onnxtext.ast import (
 )  # fmt: skip
 from onnxtext.ast.types import TensorType
 from onnxtext.binary_to_text import lift_placed
-from onnxtext.checker.inference.kind_facts import LONGEST, Fact, kind_key
+from onnxtext.checker.inference.kind_facts import LONGEST, ValueFact, kind_key
 from onnxtext.core import core, core_module
 from onnxtext.proto.decode import lift
 from onnxtext.proto.decode import messages as lifter
@@ -251,7 +251,7 @@ def test_both_cores_make_the_same_keys_of_nodes(name: str) -> None:
     nodes += [Node("A", attributes=(Attribute("a", None, value),)) for value in values]
     parameters = {"f": Attribute("f", None, Float32(1)), "i": Attribute("i", None, 2)}
     names = {name for node in nodes for name in (*node.inputs, *node.outputs)}
-    types = {name: Fact(TensorType("float"), None, is_small=False) for name in names}
+    types = {name: ValueFact(TensorType("float"), None, is_small=False) for name in names}
     for node in nodes:
         given = node, None, types, (), parameters, LONGEST
         assert core_module("walk").kind_key(*given) == kind_key(*given)

@@ -15,7 +15,7 @@ from onnxtext.proto.descriptors import message_spec, spelled_messages
 from onnxtext.syntax.actions.headers import FUNCTION_KEYS, MODEL_KEYS
 from onnxtext.syntax.grammar.lexer import load_lexer
 from onnxtext.syntax.grammar.table_cache import load_tables
-from onnxtext.syntax.grammar.tables import Rule
+from onnxtext.syntax.grammar.tables import GrammarRule
 
 _LITERALS = {
     "AT": "@", "COLON": ":", "COMMA": ",", "DOT": ".", "EQUAL": "=", "LBRACE": "{", "LESSTHAN": "<",
@@ -115,8 +115,8 @@ _WORDS = {
 
 
 @cache
-def _rules() -> dict[str, list[Rule]]:
-    found: dict[str, list[Rule]] = {}
+def _rules() -> dict[str, list[GrammarRule]]:
+    found: dict[str, list[GrammarRule]] = {}
     for rule in load_tables().rules:
         found.setdefault(rule.origin, []).append(rule)
     return found
@@ -137,7 +137,7 @@ def _depths() -> dict[str, int]:
     return depths
 
 
-def _depth(rule: Rule, depths: dict[str, int]) -> int | None:
+def _depth(rule: GrammarRule, depths: dict[str, int]) -> int | None:
     deepest = 0
     for symbol in rule.symbols:
         if symbol in _rules():

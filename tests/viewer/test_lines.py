@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from onnxtext.lsp.index.positions import Lines
-from onnxtext.viewer.colored_lines import CLASSES, LONGEST, Text, colored
+from onnxtext.lsp.index.positions import LineIndex
+from onnxtext.viewer.colored_lines import CLASSES, LONGEST, ColoredText, colored
 from tests.corpus import EXAMPLES
 
 PARTS = [
@@ -38,7 +38,7 @@ def width(text: str) -> int:
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
-def check_widths(made: Text) -> None:
+def check_widths(made: ColoredText) -> None:
     assert len(made.lines) == len(made.kinds) == len(made.numbers)
     for line, kinds in zip(made.lines, made.kinds, strict=True):
         assert sum(kinds[1::2]) == width(line)
@@ -61,7 +61,7 @@ def test_offsets_map_to_the_shown_characters(text: str) -> None:
     made = colored(text)
     check_widths(made)
     assert len("\n".join(made.lines)) <= len(text)
-    lines = Lines(text, "utf-16")
+    lines = LineIndex(text, "utf-16")
     left_out = [range(start, end) for start, end, _ in made.cuts]
     last = (0, 0)
     for offset in range(0, len(text), 7):

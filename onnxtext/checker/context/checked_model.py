@@ -18,8 +18,8 @@ from onnxtext.checker.context.finding import Finding
 from onnxtext.checker.context.operator_tables import default_tables
 from onnxtext.checker.context.resolved_fields import ResolvedFields, changed_fields
 from onnxtext.checker.context.scopes import Kind, Opsets, Scope, attribute_graphs
-from onnxtext.checker.context.signatures import Schemas, Table
-from onnxtext.checker.isolation.pool import Inference
+from onnxtext.checker.context.signatures import OperatorTable, Schemas
+from onnxtext.checker.isolation.pool import InferenceClient
 from onnxtext.suggestions import nearest
 
 FunctionKey = tuple[str, str, str]
@@ -47,8 +47,8 @@ class Options:
     selected: frozenset[str] = field(default_factory=frozenset)
     encoded: Callable[[], bytes | None] | None = None
     assumed: Opsets | None = None
-    inference: Inference = field(default_factory=Inference)
-    tables: tuple[Table, ...] = field(default_factory=default_tables)
+    inference: InferenceClient = field(default_factory=InferenceClient)
+    tables: tuple[OperatorTable, ...] = field(default_factory=default_tables)
 
 
 _MOST_SEARCHES = 200

@@ -15,9 +15,9 @@ from onnxtext.ast.model import Function, OpsetImport, ValueInfo
 from onnxtext.ast.tensors_and_attributes import AttributeType
 from onnxtext.checker.context.signatures import (
     AttributeParameter,
+    OperatorTable,
     Parameter,
     Signature,
-    Table,
     newest_versions,
 )
 from onnxtext.schemas.reading import read_schemas
@@ -143,17 +143,17 @@ def bundled_table() -> BundledTable:
     return BundledTable()
 
 
-_IN_USE: ContextVar[tuple[Table, ...] | None] = ContextVar("tables in use", default=None)
+_IN_USE: ContextVar[tuple[OperatorTable, ...] | None] = ContextVar("tables in use", default=None)
 
 
-def default_tables() -> tuple[Table, ...]:
+def default_tables() -> tuple[OperatorTable, ...]:
     """Return the tables that the enclosing `use_tables` sets; by default the bundled table."""
     used = _IN_USE.get()
     return (bundled_table(),) if used is None else used
 
 
 @contextmanager
-def use_tables(tables: tuple[Table, ...]) -> Iterator[None]:
+def use_tables(tables: tuple[OperatorTable, ...]) -> Iterator[None]:
     """Look up operators in `tables` in all checks inside the `with` statement.
 
     Functions that check models as a part of their work, such as edits and merges, then need no

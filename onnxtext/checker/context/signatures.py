@@ -137,7 +137,7 @@ _LAST = (1 << 31) - 1
 """The greatest version: onnx stores versions in 32 bits."""
 
 
-class Table(Protocol):
+class OperatorTable(Protocol):
     """The interface of `FileTable` and `BundledTable`: the operators of a schema file."""
 
     @property
@@ -163,7 +163,7 @@ class Schemas:
             several tables have an operator, the first one counts.
     """
 
-    def __init__(self, tables: Sequence[Table] = ()) -> None:
+    def __init__(self, tables: Sequence[OperatorTable] = ()) -> None:
         self._defs = native().defs
         self._tables = tuple(tables)
         self._found: dict[tuple[str, str, int], Signature | None] = {}
@@ -201,7 +201,7 @@ class Schemas:
         """Whether the installed onnx has operators of a domain."""
         return domain in newest_versions()
 
-    def tables(self, domain: str) -> Iterator[Table]:
+    def tables(self, domain: str) -> Iterator[OperatorTable]:
         """Yield the schema files that have operators of a domain."""
         for table in self._tables:
             if any(other == domain for other, _ in table.operators()):

@@ -30,7 +30,7 @@ from onnxtext.syntax.span_map import map_spans
 
 
 @dataclass(frozen=True, slots=True)
-class Repaired:
+class RepairResult:
     """The result of repairing a text.
 
     Attributes:
@@ -42,7 +42,7 @@ class Repaired:
     done: tuple[str, ...]
 
 
-def repair(source: Source, subject: Subject, findings: Iterable[Finding]) -> Repaired:
+def repair(source: Source, subject: Subject, findings: Iterable[Finding]) -> RepairResult:
     """Apply the repairs of findings to a text, except those of kind `respell`, which are guesses.
 
     If two repairs have overlapping edits, only the first is applied. All repairs are verified
@@ -60,8 +60,8 @@ def repair(source: Source, subject: Subject, findings: Iterable[Finding]) -> Rep
     ]
     model = subject.model
     if model is None:  # a fragment
-        return Repaired(source.text, ())
-    planned: list[tuple[Change, str]] = []
+        return RepairResult(source.text, ())
+    planned: list[tuple[PlannedRepair, str]] = []
     seen: set[int] = set()
     taken: list[tuple[int, int]] = []
     for finding, repair in wanted[:_MOST_REPAIRS]:
@@ -79,7 +79,7 @@ def repair(source: Source, subject: Subject, findings: Iterable[Finding]) -> Rep
             if _is_verified(source, model, [*[change for change, _ in kept], item[0]]):
                 kept.append(item)
     text = apply_edits(source.text, [edit for change, _ in kept for edit in change.edits])
-    return Repaired(text, tuple([title for _, title in kept]))
+    return RepairResult(text, tuple([title for _, title in kept]))
 
 
 def fix_of(
@@ -125,7 +125,7 @@ def apply_edits(text: str, edits: Iterable[Edit]) -> str:
 
 
 @dataclass(slots=True)
-class Change:
+class PlannedRepair:
     """A planned repair: its edits of the text, and its effect on the syntax tree.
 
     Attributes:
@@ -154,7 +154,7 @@ def _overlaps(edits: list[Edit], taken: list[tuple[int, int]]) -> bool:
     return False
 
 
-def plan_fix(source: Source, subject: Subject, repair: Repair) -> Change | None:
+def plan_fix(source: Source, subject: Subject, repair: Repair) -> PlannedRepair | None:
     """Plan the edits of a repair; return None for `respell`, or if the repair is not possible."""
     try:
         match repair.kind:
@@ -174,7 +174,7 @@ def plan_fix(source: Source, subject: Subject, repair: Repair) -> Change | None:
 # ---- Imports ------------------------------------------------------------------------------------
 
 
-def _import(source: Source, subject: Subject, repair: Repair) -> Change | None:
+def _import(source: Source, subject: Subject, repair: Repair) -> PlannedRepair | None:
     domain, version = repair.argument
     entry = f'"{domain}": {version}' if domain else f"{version}"
     owner = repair.item
@@ -195,7 +195,7 @@ def _import(source: Source, subject: Subject, repair: Repair) -> Change | None:
             at = bracket.at + 1
             rest = bracket[1:].strip() if len(bracket) > 1 else tokens[index + 3]
             separator = "" if rest in ("]", "") else ", "
-            return Change(title, [Edit(Span(at, at), entry + separator)], repair, owner)
+            return PlannedRepair(title, [Edit(Span(at, at), entry + separator)], repair, owner)
     for index, token in enumerate(tokens):
         if token == "<":
             # `index` raises ValueError if the end of a long header is not among the tokens.
@@ -209,10 +209,10 @@ def _import(source: Source, subject: Subject, repair: Repair) -> Change | None:
             lead = "" if last == "<" else gap if last == "," else f",{gap}"
             comma = "," if last == "," and broken else ""
             added = source.with_line_ends(f"{lead}opset_import: [{entry}]{comma}")
-            return Change(title, [Edit(Span(at, at), added)], repair, owner)
+            return PlannedRepair(title, [Edit(Span(at, at), added)], repair, owner)
     if isinstance(owner, Model):
         added = source.with_line_ends(f"<opset_import: [{entry}]>\n")
-        return Change(title, [Edit(Span(end, end), added)], repair, owner)
+        return PlannedRepair(title, [Edit(Span(end, end), added)], repair, owner)
     return None
 
 
@@ -224,7 +224,7 @@ def _indentation(text: str) -> int:
 # ---- Names --------------------------------------------------------------------------------------
 
 
-def _rename(source: Source, subject: Subject, repair: Repair) -> Change | None:
+def _rename(source: Source, subject: Subject, repair: Repair) -> PlannedRepair | None:
     right, uses = repair.argument
     if any(subject.resolved.original(node) is not node for node, _ in uses):
         return None  # the inputs are written in a decorator
@@ -237,7 +237,7 @@ def _rename(source: Source, subject: Subject, repair: Repair) -> Change | None:
     for node in unambiguous_users(repair.item, uses):
         spans = sharding_spans(source, node, quoted(repair.item))
         edits += [Edit(span, quoted(right)) for span in spans]
-    return Change(f"write `{right}` for `{repair.item}`", edits, repair, None)
+    return PlannedRepair(f"write `{right}` for `{repair.item}`", edits, repair, None)
 
 
 def _respell(source: Source, repair: Repair, labels: Sequence[Label]) -> Fix | None:
@@ -253,7 +253,7 @@ def _respell(source: Source, repair: Repair, labels: Sequence[Label]) -> Fix | N
 # ---- Removing -----------------------------------------------------------------------------------
 
 
-def _remove(source: Source, subject: Subject, repair: Repair) -> Change | None:
+def _remove(source: Source, subject: Subject, repair: Repair) -> PlannedRepair | None:
     value = subject.resolved.original(repair.item)
     if not isinstance(value, ValueInfo) or value.at < 0:
         return None
@@ -277,13 +277,13 @@ def _remove(source: Source, subject: Subject, repair: Repair) -> Change | None:
         before = text.rfind(",", 0, start)
         if before >= 0 and not text[before + 1 : start].strip():
             start = before
-    return Change(f"remove `{value.name}`", [Edit(Span(start, end), "")], repair, value)
+    return PlannedRepair(f"remove `{value.name}`", [Edit(Span(start, end), "")], repair, value)
 
 
 # ---- Sorting ------------------------------------------------------------------------------------
 
 
-def _sort(source: Source, subject: Subject, repair: Repair) -> Change | None:
+def _sort(source: Source, subject: Subject, repair: Repair) -> PlannedRepair | None:
     graph = repair.item
     nodes: list[Node] = graph.nodes
     order = safe_order(subject, graph)
@@ -298,7 +298,7 @@ def _sort(source: Source, subject: Subject, repair: Repair) -> Change | None:
         for place, index in enumerate(order)
         if place != index
     ]
-    return Change("sort the nodes", edits, repair, graph, order)
+    return PlannedRepair("sort the nodes", edits, repair, graph, order)
 
 
 def _blocks(text: str, spans: list[Span]) -> list[tuple[int, int]] | None:
@@ -332,7 +332,7 @@ def _blocks(text: str, spans: list[Span]) -> list[tuple[int, int]] | None:
 # ---- Verification -------------------------------------------------------------------------------
 
 
-def _is_verified(source: Source, model: Model, changes: list[Change]) -> bool:
+def _is_verified(source: Source, model: Model, changes: list[PlannedRepair]) -> bool:
     """Whether the edited text parses to exactly the expected model."""
     edits = [edit for change in changes for edit in change.edits]
     try:
@@ -342,7 +342,7 @@ def _is_verified(source: Source, model: Model, changes: list[Change]) -> bool:
         return False
 
 
-def _expected(model: Model, changes: Iterable[Change]) -> Model:
+def _expected(model: Model, changes: Iterable[PlannedRepair]) -> Model:
     """Return the syntax tree that the edited text must have: a copy of a model with all changes."""
     memo: dict[int, object] = {}
     changed = copy.deepcopy(model, memo)

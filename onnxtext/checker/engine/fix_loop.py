@@ -13,7 +13,7 @@ from onnxtext.ast.model import Fragment, Graph, Model
 from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Finding
 from onnxtext.checker.engine.check_input import encoded_for_checks, parse_any
-from onnxtext.checker.engine.fix_edits import Repaired, repair
+from onnxtext.checker.engine.fix_edits import RepairResult, repair
 from onnxtext.checker.engine.run import find_in, severity_of
 from onnxtext.checker.engine.suppressions import Suppressions
 from onnxtext.diagnostics import OnnxTextError
@@ -43,7 +43,7 @@ class _Checked:
         return Counter([item.slug for item in self.findings if severity_of(item) == "error"])
 
 
-def fix_text(data: bytes, *, name: str, **options: Any) -> Repaired:
+def fix_text(data: bytes, *, name: str, **options: Any) -> RepairResult:
     """Apply the safe repairs of the findings in a text; repeat until no further repair applies.
 
     Repairs that cause new errors are dropped. Repairs do not change what a valid model computes.
@@ -75,7 +75,7 @@ def fix_text(data: bytes, *, name: str, **options: Any) -> Repaired:
             repaired, checked = step
             text = repaired.text
             done += repaired.done
-    return Repaired(text, tuple(done))
+    return RepairResult(text, tuple(done))
 
 
 def _check(text: str, name: str, options: dict[str, Any]) -> _Checked:
@@ -99,7 +99,7 @@ def _is_kind(finding: Finding, kinds: tuple[str, ...]) -> bool:
     return finding.repair is not None and finding.repair.kind in kinds
 
 
-def _repair(checked: _Checked, options: dict[str, Any]) -> tuple[Repaired, _Checked] | None:
+def _repair(checked: _Checked, options: dict[str, Any]) -> tuple[RepairResult, _Checked] | None:
     """Apply the repairs that cause no new errors, and check again; None if nothing is repaired."""
     remaining = Suppressions(checked.source).unsuppressed(checked.findings, checked.subject)
     wanted = [item for item in remaining if item.repair is not None]

@@ -19,7 +19,7 @@ from onnxtext.checker.context.operator_tables import (
     rule_of,
     use_tables,
 )
-from onnxtext.checker.context.signatures import Table
+from onnxtext.checker.context.signatures import OperatorTable
 from onnxtext.checker.engine.project_settings import Settings, SettingsError
 from onnxtext.checker.engine.run import check_tree
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
@@ -31,7 +31,7 @@ BUNDLED = "onnxruntime"
 """The name of the bundled table of operators in the setting `schemas`."""
 
 
-def tables_of(settings: Settings, files: Sequence[Path] = ()) -> tuple[Table, ...]:
+def tables_of(settings: Settings, files: Sequence[Path] = ()) -> tuple[OperatorTable, ...]:
     """Return the operator tables for a check, in the order in which they are searched.
 
     The schema files of the user come first, then those of the settings. The bundled table comes
@@ -46,7 +46,7 @@ def tables_of(settings: Settings, files: Sequence[Path] = ()) -> tuple[Table, ..
         OnnxTextError: a schema file has errors.
         OSError: a file cannot be read, or is too large.
     """
-    tables: list[Table] = [_table(read_bytes(path), str(path)) for path in files]
+    tables: list[OperatorTable] = [_table(read_bytes(path), str(path)) for path in files]
     for name in settings.schemas:
         if name == BUNDLED:
             tables.append(bundled_table())

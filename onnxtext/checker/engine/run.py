@@ -18,7 +18,7 @@ from onnxtext.checker.engine.fragments import find_in_fragment
 from onnxtext.checker.engine.model_paths import ModelPaths
 from onnxtext.checker.engine.selection import ALL, active_rules, find, selected_rules
 from onnxtext.checker.engine.suppressions import Suppressions
-from onnxtext.checker.isolation.pool import Answers, Inference
+from onnxtext.checker.isolation.pool import Answers, InferenceClient
 from onnxtext.diagnostics import Diagnostic, Label, Severity
 from onnxtext.io.memory import paused_collector
 from onnxtext.source import Source
@@ -94,7 +94,9 @@ def find_in(
     selected = active if ALL in (select or ()) else active & selected_rules(select)
     if encoded is not None and isinstance(root, Model):
         encoded = _with_implied_import(root, encoded)
-    options = Options(base_dir, active, frozenset(selected), encoded, inference=Inference(answers))
+    options = Options(
+        base_dir, active, frozenset(selected), encoded, inference=InferenceClient(answers)
+    )
     if isinstance(root, Fragment):
         return find_in_fragment(root, options)
     with paused_collector():

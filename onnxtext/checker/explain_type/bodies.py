@@ -9,18 +9,20 @@ from onnxtext.ast.model import Node
 from onnxtext.ast.tensors_and_attributes import attribute_value
 from onnxtext.checker.context.finding import Place, quoted
 from onnxtext.checker.context.scopes import Scope
-from onnxtext.checker.explain_type.determining_sizes import Part
-from onnxtext.checker.explain_type.explanation_step import Step, Wanted, size_of
-from onnxtext.checker.explain_type.inferred_facts import View
+from onnxtext.checker.explain_type.determining_sizes import TypePart
+from onnxtext.checker.explain_type.explanation_step import ExplanationStep, Wanted, size_of
+from onnxtext.checker.explain_type.inferred_facts import InferredView
 from onnxtext.checker.explain_type.unknown_sizes import needs
 from onnxtext.checker.inference.control_flow_types import scan_input_count
 
 
-def passed_to_body(step: Step, holder: Node, outer: View, index: int) -> list[Wanted] | None:
+def passed_to_body(
+    step: ExplanationStep, holder: Node, outer: InferredView, index: int
+) -> list[Wanted] | None:
     """Explain a size of a body's input by the value that the node passes to it.
 
     Args:
-        step: the `Step` for the size; this function fills in its explanation.
+        step: the `ExplanationStep` for the size; this function fills in its explanation.
         holder: the node that has the body in an attribute.
         outer: the view of the graph that contains the node.
         index: the 0-based index of the body's input.
@@ -47,7 +49,7 @@ def passed_to_body(step: Step, holder: Node, outer: View, index: int) -> list[Wa
             axis = _axis(holder, "scan_input_axes", index - first_scan)
             part = step.part
             if part.kind == "dimension" and part.at >= axis >= 0:  # the slices lack this axis
-                part = Part("dimension", part.at + 1)
+                part = TypePart("dimension", part.at + 1)
             return [(outer, name, part)]
     step.how = f"{called} carries it between iterations, starting with"
     if step.size is None:
@@ -60,11 +62,13 @@ def passed_to_body(step: Step, holder: Node, outer: View, index: int) -> list[Wa
     return [(outer, name, step.part)]
 
 
-def made_by_bodies(step: Step, node: Node, output: int, children: Sequence[Scope]) -> list[Wanted]:
+def made_by_bodies(
+    step: ExplanationStep, node: Node, output: int, children: Sequence[Scope]
+) -> list[Wanted]:
     """Explain a size of a node's output by the bodies of the node.
 
     Args:
-        step: the `Step` for the size; this function fills in its explanation.
+        step: the `ExplanationStep` for the size; this function fills in its explanation.
         node: the node.
         output: the 0-based index of the output.
         children: the bodies, which are the graphs in the attributes of the node.
@@ -89,7 +93,9 @@ def made_by_bodies(step: Step, node: Node, output: int, children: Sequence[Scope
     return []
 
 
-def _branches(step: Step, called: str, inner: list[View], output: int) -> list[Wanted]:
+def _branches(
+    step: ExplanationStep, called: str, inner: list[InferredView], output: int
+) -> list[Wanted]:
     results = [
         (view, view.scope.outputs[output].name, step.part)
         for view in inner
@@ -109,7 +115,13 @@ def _branches(step: Step, called: str, inner: list[View], output: int) -> list[W
 
 
 def _iterated(
-    step: Step, node: Node, body: View, output: int, states: int, first: int, lead: int
+    step: ExplanationStep,
+    node: Node,
+    body: InferredView,
+    output: int,
+    states: int,
+    first: int,
+    lead: int,
 ) -> list[Wanted]:
     """Explain an output of a `Loop` or `Scan`.
 
@@ -143,15 +155,15 @@ def _iterated(
         step.how = f"{called} has one entry for each iteration"
         if lead and node.inputs[0]:
             step.how += ", and the number of iterations is at most"
-            return [(step.view, node.inputs[0], Part("element", 0))]
+            return [(step.view, node.inputs[0], TypePart("element", 0))]
         scanned_axis = _axis(node, "scan_input_axes", 0)
         if not lead and states < len(node.inputs) and scanned_axis >= 0:
-            return [(step.view, node.inputs[states], Part("dimension", scanned_axis))]
+            return [(step.view, node.inputs[states], TypePart("dimension", scanned_axis))]
         return []
     step.how = f"{called} stacks the results of its body:"
     part = step.part
     if part.kind == "dimension" and part.at > axis >= 0:
-        part = Part("dimension", part.at - 1)
+        part = TypePart("dimension", part.at - 1)
     return [(body, result, part)]
 
 

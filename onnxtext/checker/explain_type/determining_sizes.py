@@ -17,7 +17,7 @@ from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.inference.symbolic.expressions import Extent, sized, symbols
 from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, SymbolicShape
 from onnxtext.checker.inference.symbolic.operators import CONSTANT_INPUTS, infer
-from onnxtext.checker.inference.symbolic.small_tensors import MOST_ELEMENTS, Value
+from onnxtext.checker.inference.symbolic.small_tensors import MOST_ELEMENTS, SmallTensor
 from onnxtext.checker.inference.symbolic.symbolic_types import NoEquations
 from onnxtext.checker.inference.symbolic.value_propagation import COMPUTABLE
 
@@ -25,7 +25,7 @@ _MOST_REPLACED = 96
 """The maximum number of sizes to replace in the inputs of one node."""
 
 
-class Part(NamedTuple):
+class TypePart(NamedTuple):
     """A part of a value: a dimension, the rank, or an element of a small tensor.
 
     Attributes:
@@ -48,7 +48,7 @@ class Part(NamedTuple):
         return f"{self.kind} {self.at} of {name}"
 
 
-RANK = Part("rank")
+RANK = TypePart("rank")
 
 
 class Influence(NamedTuple):
@@ -60,7 +60,7 @@ class Influence(NamedTuple):
     """
 
     input: int
-    part: Part
+    part: TypePart
 
 
 class NodeFacts(NamedTuple):
@@ -76,7 +76,7 @@ class NodeFacts(NamedTuple):
     signature: Signature
     node: Node
     shapes: tuple[SymbolicShape, ...]
-    values: tuple[Value | None, ...]
+    values: tuple[SmallTensor | None, ...]
 
     @property
     def is_followed(self) -> bool:
@@ -88,7 +88,7 @@ class NodeFacts(NamedTuple):
         return not self.signature.domain and not bound
 
 
-def computed(facts: NodeFacts, output: int, part: Part) -> Extent:
+def computed(facts: NodeFacts, output: int, part: TypePart) -> Extent:
     """Infer a size of an output from a node's inputs; return None if the size is unknown.
 
     The declared type of the output has no effect. `output` is the 0-based index of the output.
@@ -108,7 +108,7 @@ def computed(facts: NodeFacts, output: int, part: Part) -> Extent:
     return shape[part.at] if part.at < len(shape) else None
 
 
-def influences(facts: NodeFacts, output: int, part: Part, size: Extent) -> list[Influence]:
+def influences(facts: NodeFacts, output: int, part: TypePart, size: Extent) -> list[Influence]:
     """Return the input sizes that determine a known size of an output.
 
     If some of them equal the output size, return only these.
@@ -141,7 +141,7 @@ def influences(facts: NodeFacts, output: int, part: Part, size: Extent) -> list[
 
 
 def _equal(
-    facts: NodeFacts, known: Mapping[Influence, Extent], part: Part, size: Extent
+    facts: NodeFacts, known: Mapping[Influence, Extent], part: TypePart, size: Extent
 ) -> list[Influence]:
     """Return the input dimensions with this size that the output dimension `part` may come from.
 
@@ -158,7 +158,7 @@ def _equal(
     ]
 
 
-def missing(facts: NodeFacts, output: int, part: Part) -> list[Influence]:
+def missing(facts: NodeFacts, output: int, part: TypePart) -> list[Influence]:
     """Return the unknown input sizes that must be known to infer a size of an output.
 
     Return [] if there are none, because the output size depends on data or cannot be inferred.
@@ -168,7 +168,7 @@ def missing(facts: NodeFacts, output: int, part: Part) -> list[Influence]:
     unknown = [one for one, extent in _parts(facts) if extent is None][:_MOST_REPLACED]
     values = _unknown_values(facts)
 
-    def infer(sizes: Iterable[Influence], values: dict[int, Value]) -> Extent:
+    def infer(sizes: Iterable[Influence], values: dict[int, SmallTensor]) -> Extent:
         """Infer the output size, as if these sizes and these values of inputs were known."""
         own = enumerate(facts.values)
         valued = facts._replace(values=tuple([values.get(index, value) for index, value in own]))
@@ -183,7 +183,9 @@ def missing(facts: NodeFacts, output: int, part: Part) -> list[Influence]:
         ]
         for index, value in values.items():
             if infer(unknown, {i: v for i, v in values.items() if i != index}) is None:
-                elements = [Influence(index, Part("element", at)) for at in range(len(value.items))]
+                elements = [
+                    Influence(index, TypePart("element", at)) for at in range(len(value.items))
+                ]
                 used = [
                     one for one in elements if not symbols(_symbol(one)).isdisjoint(symbols(whole))
                 ]
@@ -197,7 +199,7 @@ def missing(facts: NodeFacts, output: int, part: Part) -> list[Influence]:
     if without_rank:
         return without_rank
     lengths = [
-        Influence(index, Part("dimension", 0))
+        Influence(index, TypePart("dimension", 0))
         for index in _takes_values(facts)
         if facts.values[index] is None and facts.shapes[index] == (None,)
     ]
@@ -207,7 +209,7 @@ def missing(facts: NodeFacts, output: int, part: Part) -> list[Influence]:
     return [one for one in unknown if one in aligned]
 
 
-def broadcast_sizes(facts: NodeFacts, part: Part) -> list[Extent]:
+def broadcast_sizes(facts: NodeFacts, part: TypePart) -> list[Extent]:
     """Return the distinct sizes, except 1, that broadcasting combines into an output dimension.
 
     Args:
@@ -218,11 +220,11 @@ def broadcast_sizes(facts: NodeFacts, part: Part) -> list[Extent]:
     return list(dict.fromkeys([sizes[one] for one in _aligned(facts, part) if sizes[one] != 1]))
 
 
-def _aligned(facts: NodeFacts, part: Part) -> list[Influence]:
+def _aligned(facts: NodeFacts, part: TypePart) -> list[Influence]:
     """Return the input dimensions that broadcasting aligns with a dimension of the output."""
     most = max([len(shape) for shape in facts.shapes if shape is not None], default=0)
     return [
-        Influence(index, Part("dimension", part.at - most + len(shape)))
+        Influence(index, TypePart("dimension", part.at - most + len(shape)))
         for index, shape in enumerate(facts.shapes)
         if shape is not None and 0 <= part.at - most + len(shape) < len(shape)
     ]
@@ -237,7 +239,7 @@ def _takes_values(facts: NodeFacts) -> list[int]:
     return [index for index, input in enumerate(facts.node.inputs) if input and index >= first]
 
 
-def _unknown_values(facts: NodeFacts) -> dict[int, Value]:
+def _unknown_values(facts: NodeFacts) -> dict[int, SmallTensor]:
     """Map the index of each input with unknown elements, if it is small, to symbols for them."""
     found = {}
     for index in _takes_values(facts):
@@ -247,8 +249,8 @@ def _unknown_values(facts: NodeFacts) -> dict[int, Value]:
         sizes = [size for size in shape if isinstance(size, int)]
         count = sizes[0] if sizes else 1
         if len(sizes) == len(shape) and 0 <= count <= MOST_ELEMENTS:
-            items = [_symbol(Influence(index, Part("element", at))) for at in range(count)]
-            found[index] = Value(tuple(sizes), tuple(items))
+            items = [_symbol(Influence(index, TypePart("element", at))) for at in range(count)]
+            found[index] = SmallTensor(tuple(sizes), tuple(items))
     return found
 
 
@@ -256,10 +258,10 @@ def _parts(facts: NodeFacts) -> Iterator[tuple[Influence, Extent]]:
     """Yield each dimension and known element of the inputs, with its size or value."""
     for index, shape in enumerate(facts.shapes):
         for at, extent in enumerate(shape or ()):
-            yield Influence(index, Part("dimension", at)), extent
+            yield Influence(index, TypePart("dimension", at)), extent
     for index, value in enumerate(facts.values):
         for at, extent in enumerate(value.items if value is not None else ()):
-            yield Influence(index, Part("element", at)), extent
+            yield Influence(index, TypePart("element", at)), extent
 
 
 def _symbol(one: Influence) -> Extent:

@@ -11,10 +11,10 @@ from onnxtext.ast.model import Node
 from onnxtext.ast.types import Type
 from onnxtext.checker.context.finding import Place, quoted
 from onnxtext.checker.context.scopes import Scope
-from onnxtext.checker.explain_type.determining_sizes import RANK, Part
-from onnxtext.checker.explain_type.explanation_step import Step
-from onnxtext.checker.explain_type.inferred_facts import View
-from onnxtext.checker.explain_type.size_origins import Stories, chain
+from onnxtext.checker.explain_type.determining_sizes import RANK, TypePart
+from onnxtext.checker.explain_type.explanation_step import ExplanationStep
+from onnxtext.checker.explain_type.inferred_facts import InferredView
+from onnxtext.checker.explain_type.size_origins import SizeExplainer, chain
 from onnxtext.checker.inference.explain_shape_errors import written
 from onnxtext.schemas.type_strings import shown
 
@@ -31,15 +31,15 @@ class Explanation:
         type: the type of the value; None if unknown.
         scope: the graph or function body that defines the value.
         declarations: the declared types of the value, each with its place.
-        stories: one `Step` for each dimension of the value, or one `Step` for the rank if the value
-            is a scalar or its rank is unknown. `Step.sources` leads to further steps.
+        steps: one `ExplanationStep` for each dimension of the value, or one `ExplanationStep` for the rank if the value
+            is a scalar or its rank is unknown. `ExplanationStep.sources` leads to further steps.
     """
 
     name: str
     type: Type | None
     scope: Scope
     declarations: tuple[tuple[Type, Place], ...]
-    stories: tuple[Step, ...]
+    steps: tuple[ExplanationStep, ...]
 
     @property
     def written(self) -> str | None:
@@ -47,20 +47,20 @@ class Explanation:
         return None if self.type is None else shown(written(self.type))
 
 
-def explain_value(stories: Stories, view: View, name: str) -> Explanation:
+def explain_value(explainer: SizeExplainer, view: InferredView, name: str) -> Explanation:
     """Explain the type of a value.
 
     Args:
-        stories: explains the sizes in the type.
+        explainer: explains the sizes in the type.
         view: the inferred facts about the graph or function body that defines the value.
         name: the name of the value.
     """
     type = view.type(name)
     shape = getattr(type, "shape", None)
-    parts = [Part("dimension", index) for index in range(len(shape or ()))]
+    parts = [TypePart("dimension", index) for index in range(len(shape or ()))]
     if not parts and (type is None or hasattr(type, "shape")):
         parts = [RANK]
-    explained = tuple([stories.story(view, name, part) for part in parts])
+    explained = tuple([explainer.explain(view, name, part) for part in parts])
     return Explanation(name, type, view.scope, tuple(declarations(view.scope, name)), explained)
 
 
@@ -105,23 +105,23 @@ def lines(explanation: Explanation, where: Where, most: int | None) -> Iterator[
     for type, place in explanation.declarations:
         if place.item is not own or place.part[:1] == ("output_types",):
             yield f"  declared as `{written(type)}` ({where(place)})"
-    for step in explanation.stories:
+    for step in explanation.steps:
         yield ""
         yield f"{title(step)}: {verdict(step)}"
         yield from _steps(step, where, most, "  ")
 
 
-def title(step: Step) -> str:
+def title(step: ExplanationStep) -> str:
     """Return what a step explains: `rank`, or a part such as `dimension 1`."""
     return "rank" if step.part == RANK else f"{step.part.kind} {step.part.at}"
 
 
-def verdict(step: Step) -> str:
+def verdict(step: ExplanationStep) -> str:
     """Return the size that a step explains, and its kind: "`batch`, inferred", or "unknown"."""
     return "unknown" if step.size is None else f"`{step.size}`, {step.kind}"
 
 
-def _steps(step: Step, where: Where, most: int | None, indent: str) -> Iterator[str]:
+def _steps(step: ExplanationStep, where: Where, most: int | None, indent: str) -> Iterator[str]:
     """Yield the sentences of a chain of steps, then those of its sources with more indentation."""
     *steps, last = chain(step)
     left_out = 0 if most is None else len(steps) + 1 - most
@@ -135,7 +135,7 @@ def _steps(step: Step, where: Where, most: int | None, indent: str) -> Iterator[
         yield from _steps(source, where, most, indent + "    ")
 
 
-def sentence(step: Step, where: Where) -> str:
+def sentence(step: ExplanationStep, where: Where) -> str:
     """Return one step as a line of text: its place, how the size is known, and its source."""
     at = f"{where(step.place)}: " if step.place is not None else ""
     rest = ""
@@ -167,11 +167,11 @@ def as_object(explanation: Explanation, where: Callable[[Place], dict[str, Any]]
         "declarations": [
             {"type": written(type), **where(place)} for type, place in explanation.declarations
         ],
-        "sizes": [_object(step, where) for step in explanation.stories],
+        "sizes": [_object(step, where) for step in explanation.steps],
     }
 
 
-def _object(step: Step, where: Callable[[Place], dict[str, Any]]) -> dict[str, Any]:
+def _object(step: ExplanationStep, where: Callable[[Place], dict[str, Any]]) -> dict[str, Any]:
     sequence = list(chain(step))
     return {
         "part": step.part.kind,

@@ -9,17 +9,17 @@ from typing import Literal
 from onnxtext.ast.types import Type
 from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.context.finding import Place
-from onnxtext.checker.explain_type.determining_sizes import Part
-from onnxtext.checker.explain_type.inferred_facts import View
+from onnxtext.checker.explain_type.determining_sizes import TypePart
+from onnxtext.checker.explain_type.inferred_facts import InferredView
 from onnxtext.checker.inference.symbolic.expressions import text
 
 Kind = Literal["declared", "stored", "inferred", "assumed", "unknown"]
-Wanted = tuple[View, str, Part]
+Wanted = tuple[InferredView, str, TypePart]
 """A size to explain: (view of a graph, name of a value, part of the value)."""
 
 
 @dataclass(slots=True)
-class Step:
+class ExplanationStep:
     """One step of an explanation: it explains one size of a value.
 
     Attributes:
@@ -37,18 +37,18 @@ class Step:
             the steps for the sizes that would determine it.
     """
 
-    view: View
+    view: InferredView
     name: str
-    part: Part
+    part: TypePart
     size: str | None
     kind: Kind
     how: str
     place: Place | None = None
     also: list[str] = field(default_factory=list)
-    sources: list[Step] = field(default_factory=list)
+    sources: list[ExplanationStep] = field(default_factory=list)
 
 
-def size_of(view: View, name: str, part: Part) -> str | None:
+def size_of(view: InferredView, name: str, part: TypePart) -> str | None:
     """Return a dimension, an element or the rank of a value as text; None if unknown."""
     if part.kind == "element":
         value = view.value(name)
@@ -58,7 +58,7 @@ def size_of(view: View, name: str, part: Part) -> str | None:
     return None if found is None else str(found)
 
 
-def part_of(type: Type | None, part: Part) -> int | str | None:
+def part_of(type: Type | None, part: TypePart) -> int | str | None:
     """Return the rank or a dimension of a type; None if unknown, or if the part is an element."""
     shape = getattr(type, "shape", None)
     if shape is None or part.kind == "element":

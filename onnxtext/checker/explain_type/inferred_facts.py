@@ -16,12 +16,12 @@ from onnxtext.ast.tensors_and_attributes import Attribute
 from onnxtext.ast.types import Type
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.inference.recorded_inference import RecordedInference
-from onnxtext.checker.inference.shape_environment import Shapes
-from onnxtext.checker.inference.symbolic.small_tensors import Value
+from onnxtext.checker.inference.shape_environment import ShapeEnvironment
+from onnxtext.checker.inference.symbolic.small_tensors import SmallTensor
 from onnxtext.checker.inference.type_merging import Types
 
 
-class View(Protocol):
+class InferredView(Protocol):
     """The types and values that were inferred in one visit of a graph or function body."""
 
     @property
@@ -31,7 +31,7 @@ class View(Protocol):
     def type(self, name: str) -> Type | None:
         """Return the type of a value; None if unknown."""
 
-    def value(self, name: str) -> Value | None:
+    def value(self, name: str) -> SmallTensor | None:
         """Return the elements of a small tensor; None if they are unknown before the model runs."""
 
     def made(self, node: Node) -> Types | None:
@@ -40,16 +40,16 @@ class View(Protocol):
         Return None if the types were not recorded.
         """
 
-    def outer(self) -> View | None:
+    def outer(self) -> InferredView | None:
         """Return the view of the enclosing graph or function body; None if there is none."""
 
-    def body(self, scope: Scope) -> View | None:
+    def body(self, scope: Scope) -> InferredView | None:
         """Return the view of a graph nested directly in this one; None if it was not visited."""
 
-    def call(self, node: Node) -> View | None:
+    def call(self, node: Node) -> InferredView | None:
         """Return the view of the function that a node calls; None if it was not visited."""
 
-    def caller(self) -> tuple[View, Node] | None:
+    def caller(self) -> tuple[InferredView, Node] | None:
         """Return the view of the graph that calls this function body, and the node that calls it.
 
         Return None if no such call is known.
@@ -64,7 +64,7 @@ class View(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RecordedView:
-    """Implements `View` for one visit that a `RecordedInference` has recorded.
+    """Implements `InferredView` for one visit that a `RecordedInference` has recorded.
 
     Attributes:
         recorded: the recorded inference.
@@ -74,13 +74,13 @@ class RecordedView:
 
     recorded: RecordedInference
     scope: Scope
-    facts: Shapes
+    facts: ShapeEnvironment
 
     def type(self, name: str) -> Type | None:
         """Return the type of a value; None if unknown."""
         return self.facts.find(name)
 
-    def value(self, name: str) -> Value | None:
+    def value(self, name: str) -> SmallTensor | None:
         """Return the elements of a small tensor; None if they are unknown before the model runs."""
         return self.facts.value(name)
 
@@ -91,22 +91,22 @@ class RecordedView:
         """
         return self.recorded.made.get((id(self.facts), id(node)))
 
-    def outer(self) -> View | None:
+    def outer(self) -> InferredView | None:
         """Return the view of the enclosing graph or function body; None if there is none."""
         scope = self.scope.parent or self.scope.main_graph
         outer = self.facts.outer
-        if scope is None or not isinstance(outer, Shapes):
+        if scope is None or not isinstance(outer, ShapeEnvironment):
             return None
         return RecordedView(self.recorded, scope, outer)
 
-    def body(self, scope: Scope) -> View | None:
+    def body(self, scope: Scope) -> InferredView | None:
         """Return the view of a graph nested directly in this one; None if it was not visited."""
         for facts in reversed(self.recorded.visits.get(id(scope), ())):
             if facts.outer is self.facts:
                 return RecordedView(self.recorded, scope, facts)
         return None
 
-    def call(self, node: Node) -> View | None:
+    def call(self, node: Node) -> InferredView | None:
         """Return the view of the function that a node calls; None if it was not visited."""
         facts = self.recorded.calls.get((id(self.facts), id(node)))
         function = None if facts is None else self.recorded.scope_of(facts)
@@ -114,7 +114,7 @@ class RecordedView:
             return None
         return RecordedView(self.recorded, function, facts)
 
-    def caller(self) -> tuple[View, Node] | None:
+    def caller(self) -> tuple[InferredView, Node] | None:
         """Return the view of the graph that calls this function body, and the node that calls it.
 
         If there are several calls, return the first. Return None if no such call is known.
@@ -131,11 +131,11 @@ class RecordedView:
         None outside functions, or if no call is known.
         """
         outermost = self.facts
-        while isinstance(outermost.outer, Shapes):
+        while isinstance(outermost.outer, ShapeEnvironment):
             outermost = outermost.outer
         return None if self.recorded.caller(outermost) is None else self.facts.parameters
 
 
-def views(recorded: RecordedInference, scope: Scope) -> list[View]:
+def views(recorded: RecordedInference, scope: Scope) -> list[InferredView]:
     """Return the views of a graph or function body: one for each visit of it."""
     return [RecordedView(recorded, scope, facts) for facts in recorded.visits.get(id(scope), ())]

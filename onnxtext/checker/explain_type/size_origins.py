@@ -22,13 +22,13 @@ from onnxtext.checker.explain_type.determining_sizes import (
     RANK,
     Influence,
     NodeFacts,
-    Part,
+    TypePart,
     computed,
     influences,
     missing,
 )
-from onnxtext.checker.explain_type.explanation_step import Step, Wanted, part_of, size_of
-from onnxtext.checker.explain_type.inferred_facts import View
+from onnxtext.checker.explain_type.explanation_step import ExplanationStep, Wanted, part_of, size_of
+from onnxtext.checker.explain_type.inferred_facts import InferredView
 from onnxtext.checker.explain_type.unknown_sizes import needs, operator_reason
 from onnxtext.checker.inference.explain_shape_errors import written
 from onnxtext.checker.inference.function_attributes import bound_node
@@ -52,13 +52,13 @@ Declared = tuple[Type, Place]
 class _Task:
     """A step, and the sizes that its `sources` will explain."""
 
-    step: Step
+    step: ExplanationStep
     wanted: list[Wanted]
     depth: int
 
 
-class Stories:
-    """Explains sizes of the values of a checked model; an explanation consists of `Step`s.
+class SizeExplainer:
+    """Explains sizes of the values of a checked model; an explanation consists of `ExplanationStep`s.
 
     Args:
         subject: the model.
@@ -78,8 +78,8 @@ class Stories:
         }
         self._left = most
 
-    def story(self, view: View, name: str, part: Part) -> Step:
-        """Explain a size of a value; return its `Step`, whose `sources` lead back to declarations.
+    def explain(self, view: InferredView, name: str, part: TypePart) -> ExplanationStep:
+        """Explain a size of a value; return its `ExplanationStep`, whose `sources` lead back to declarations.
 
         Args:
             view: the inferred facts about the graph that defines the value, or about a graph nested
@@ -111,19 +111,21 @@ class Stories:
 
     # ---- One step ---------------------------------------------------------------------------
 
-    def _task(self, view: View, name: str, part: Part, depth: int) -> _Task:
-        inner: View | None = view
+    def _task(self, view: InferredView, name: str, part: TypePart, depth: int) -> _Task:
+        inner: InferredView | None = view
         while inner is not None and name not in inner.scope.position:
             inner = inner.outer()
         if inner is None:
-            step = Step(view, name, part, None, "unknown", f"nothing defines {quoted(name)}")
+            step = ExplanationStep(
+                view, name, part, None, "unknown", f"nothing defines {quoted(name)}"
+            )
             return _Task(step, [], depth)
-        step = Step(inner, name, part, size_of(inner, name, part), "inferred", "")
+        step = ExplanationStep(inner, name, part, size_of(inner, name, part), "inferred", "")
         at = inner.scope.position[name]
         wanted = self._given(step) if at == GIVEN else self._computed(step, at)
         return _Task(step, wanted, depth)
 
-    def _given(self, step: Step) -> list[Wanted]:
+    def _given(self, step: ExplanationStep) -> list[Wanted]:
         """Complete a step for an input or initializer; return the sizes to explain next."""
         name, scope = step.name, step.view.scope
         value = scope.given[name]
@@ -156,7 +158,7 @@ class Stories:
             step.how = f"{input} is declared without this size"
         return []
 
-    def _passed(self, step: Step, index: int) -> list[Wanted] | None:
+    def _passed(self, step: ExplanationStep, index: int) -> list[Wanted] | None:
         """Explain an input of a function or body by the passed value; None if that is unknown."""
         view, scope = step.view, step.view.scope
         if scope.kind == "function":
@@ -176,7 +178,7 @@ class Stories:
             return None
         return passed_to_body(step, scope.holder, outer, index)
 
-    def _computed(self, step: Step, at: int) -> list[Wanted]:
+    def _computed(self, step: ExplanationStep, at: int) -> list[Wanted]:
         """Complete a step for the output of node `at`; return the sizes to explain next."""
         scope = step.view.scope
         node = scope.nodes[at]
@@ -209,7 +211,7 @@ class Stories:
             return made_by_bodies(step, node, output, children)
         return self._operator(step, node, output, target, declared)
 
-    def _call(self, step: Step, node: Node, output: int) -> list[Wanted]:
+    def _call(self, step: ExplanationStep, node: Node, output: int) -> list[Wanted]:
         function = step.view.call(node)
         if function is None or output >= len(function.scope.outputs):
             step.how = f"the call of {quoted(node.op_type)} is not analyzed"
@@ -218,7 +220,12 @@ class Stories:
         return [(function, function.scope.outputs[output].name, step.part)]
 
     def _operator(
-        self, step: Step, node: Node, output: int, target: Target, declared: Declared | None
+        self,
+        step: ExplanationStep,
+        node: Node,
+        output: int,
+        target: Target,
+        declared: Declared | None,
     ) -> list[Wanted]:
         called = quoted(node.op_type)
         if not isinstance(target, Signature):
@@ -260,11 +267,11 @@ class Stories:
         step.how = f"{called} computes it from"
         return self._sources(step, node, found)
 
-    def _sources(self, step: Step, node: Node, found: list[Influence]) -> list[Wanted]:
+    def _sources(self, step: ExplanationStep, node: Node, found: list[Influence]) -> list[Wanted]:
         """Return the sizes to explain next, each once: several inputs may be the same value."""
         return list(dict.fromkeys([(step.view, node.inputs[one.input], one.part) for one in found]))
 
-    def _facts(self, view: View, node: Node, target: Signature) -> NodeFacts:
+    def _facts(self, view: InferredView, node: Node, target: Signature) -> NodeFacts:
         shapes = [self._shapes.shape(view.type(name)) if name else None for name in node.inputs]
         values = [view.value(name) if name else None for name in node.inputs]
         if any(type(attribute.value) is Reference for attribute in node.attributes):
@@ -273,7 +280,7 @@ class Stories:
         return NodeFacts(target, node, tuple(shapes), tuple(values))
 
 
-def chain(step: Step) -> Iterator[Step]:
+def chain(step: ExplanationStep) -> Iterator[ExplanationStep]:
     """Yield a step, then its source, and so on, until a step has no source or several sources."""
     yield step
     while len(step.sources) == 1:
@@ -281,7 +288,7 @@ def chain(step: Step) -> Iterator[Step]:
         yield step
 
 
-def _extent(step: Step, shapes: SymbolicStep) -> Extent:
+def _extent(step: ExplanationStep, shapes: SymbolicStep) -> Extent:
     """Return the dimension or element of a step as a symbolic expression; None if unknown."""
     if step.part.kind == "element":
         value = step.view.value(step.name)

@@ -7,7 +7,12 @@ from onnxtext.ast.model import Node
 from onnxtext.checker.context.checked_model import plain_domain
 from onnxtext.checker.context.finding import quoted
 from onnxtext.checker.context.scopes import Scope
-from onnxtext.checker.explain_type.determining_sizes import RANK, NodeFacts, Part, broadcast_sizes
+from onnxtext.checker.explain_type.determining_sizes import (
+    RANK,
+    NodeFacts,
+    TypePart,
+    broadcast_sizes,
+)
 from onnxtext.checker.inference.symbolic.expressions import text
 from onnxtext.checker.inference.symbolic.operators import SHAPES_ALONE
 
@@ -38,7 +43,7 @@ def needs(called: str, count: int) -> str:
 
 
 def operator_reason(
-    node: Node, scope: Scope, facts: NodeFacts | None = None, part: Part = RANK
+    node: Node, scope: Scope, facts: NodeFacts | None = None, part: TypePart = RANK
 ) -> str:
     """Return a sentence that explains why a size of a node's output is unknown.
 

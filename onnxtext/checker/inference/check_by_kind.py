@@ -24,7 +24,7 @@ from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.inference.element_types import TypeInference
 from onnxtext.checker.inference.kind_facts import is_plain_dim
 from onnxtext.checker.inference.onnx_errors import errors_of, whole_model
-from onnxtext.checker.inference.propagate_by_kind import Inconclusive, Kinds
+from onnxtext.checker.inference.propagate_by_kind import Inconclusive, KindPropagation
 from onnxtext.proto.encode.lower import lower_pieces
 from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.generic_records import RecordError
@@ -62,13 +62,13 @@ def types_by_kind(subject: Subject) -> dict[int, dict[str, Type]] | None:
 
 
 @cached
-def _propagated(subject: Subject) -> Kinds | None:
+def _propagated(subject: Subject) -> KindPropagation | None:
     """Propagate types by kind through a model; return None unless this proves it free of errors."""
     if errors_of(subject) or subject.main is None or subject.model is None:
         return None
     if subject.node_count < _LEAST_NODES or not _may_fit(subject):
         return None
-    kinds = Kinds(subject, subject.main)
+    kinds = KindPropagation(subject, subject.main)
     try:
         kinds.scope(subject.main)
         if not all(map(kinds.has_visited, subject.scopes)):
@@ -113,7 +113,7 @@ def is_full(type: Type) -> bool:
     return all(map(is_plain_dim, map(plain_dim, type.shape)))
 
 
-def _small_model(model: Model, kinds: Kinds) -> Model:
+def _small_model(model: Model, kinds: KindPropagation) -> Model:
     """Return a model with one node of each kind; each node has model inputs of its own."""
     graph = Graph("kinds")
     for number, kind in enumerate(kinds.kinds):

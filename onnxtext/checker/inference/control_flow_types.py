@@ -19,7 +19,7 @@ from onnxtext.ast.types import Dim, TensorType, Type
 from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.inference.symbolic.quotients import greatest_of
-from onnxtext.checker.inference.symbolic.small_tensors import Value, Values, agreed
+from onnxtext.checker.inference.symbolic.small_tensors import SmallTensor, SmallTensors, agreed
 from onnxtext.checker.inference.symbolic.symbolic_types import dim_of
 from onnxtext.checker.inference.type_merging import Types, merged, without_shape
 
@@ -37,7 +37,7 @@ class Outputs(NamedTuple):
     """
 
     types: Types
-    values: Values
+    values: SmallTensors
 
 
 Visit = Callable[[Types], Outputs]
@@ -75,7 +75,7 @@ def completed(inferred: Type | None, from_bodies: Type | None) -> Type | None:
     return merged(inferred, from_bodies)
 
 
-def live_branch(node: Node, condition: Value | None) -> str | None:
+def live_branch(node: Node, condition: SmallTensor | None) -> str | None:
     """Return the branch of an `If` that always runs: `then_branch` or `else_branch`.
 
     Return None if the condition is unknown, or if the node is not an `If`.
@@ -142,7 +142,10 @@ def loop_inputs(inputs: Sequence[Type | None], visit: Visit) -> Types:
 
 
 def loop_outputs(
-    inputs: Sequence[Type | None], body_inputs: Types, body_outputs: Types, trips: Value | None
+    inputs: Sequence[Type | None],
+    body_inputs: Types,
+    body_outputs: Types,
+    trips: SmallTensor | None,
 ) -> Types:
     """Return the types of the outputs of a `Loop`.
 
@@ -161,7 +164,9 @@ def loop_outputs(
     return (*states, *[_stacked(type, 0, size) for type in body_outputs[end:]])
 
 
-def runs_all_trips(node: Node, body: Scope, body_outputs: Outputs, condition: Value | None) -> bool:
+def runs_all_trips(
+    node: Node, body: Scope, body_outputs: Outputs, condition: SmallTensor | None
+) -> bool:
     """Whether a `Loop` certainly runs its maximum number of iterations: no condition ends it.
 
     Args:

@@ -25,7 +25,7 @@ from onnxtext.diagnostics import Severity
 from onnxtext.schemas.type_strings import element_of, shown, type_text
 
 
-class Mismatch(NamedTuple):
+class TypeMismatch(NamedTuple):
     """An error in a node: the schema of its operator does not allow the types of its inputs.
 
     Attributes:
@@ -51,7 +51,7 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
         super().__init__(subject)
         self._functions = subject.functions
         self._texts: dict[int, str | None] = {}
-        self._bound: dict[tuple[Any, ...], tuple[Texts, Mismatch | None]] = {}
+        self._bound: dict[tuple[Any, ...], tuple[Texts, TypeMismatch | None]] = {}
         self._reported: set[tuple[int, str, int]] = set()
         self._visits: dict[int, list[TypeEnvironment]] = {}
 
@@ -299,7 +299,7 @@ def _passed_types(node: Node, inputs: Texts, body: Scope) -> Texts:
     return ()
 
 
-def bind(signature: Signature, inputs: Texts, node: Node) -> tuple[Texts, Mismatch | None]:
+def bind(signature: Signature, inputs: Texts, node: Node) -> tuple[Texts, TypeMismatch | None]:
     """Bind the type variables of a schema to the input types of a node.
 
     Returns:
@@ -382,7 +382,7 @@ def _quantized_product(node: Node, inputs: Texts) -> str | None:
     return inputs[8] if quantized else "tensor(float)"
 
 
-def _mismatch(message: str, indices: tuple[int, ...], text: str) -> Mismatch:
+def _mismatch(message: str, indices: tuple[int, ...], text: str) -> TypeMismatch:
     castable = text.startswith("tensor(")
     help = "insert a `Cast`, or use another value" if castable else "use another value"
-    return Mismatch(message, indices, help)
+    return TypeMismatch(message, indices, help)

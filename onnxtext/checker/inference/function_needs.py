@@ -35,7 +35,7 @@ class TypedUse(NamedTuple):
     place: Place
 
 
-class Interface(NamedTuple):
+class FunctionInterface(NamedTuple):
     """The attributes that calls of a function may set, and the inputs and attributes they must set.
 
     Attributes:
@@ -54,7 +54,7 @@ class Interface(NamedTuple):
     attributes: list[str]
 
 
-class Needs:
+class FunctionNeeds:
     """Finds the inputs, attributes and attribute types that each function body requires.
 
     Attributes:
@@ -63,7 +63,7 @@ class Needs:
     """
 
     def __init__(self, subject: Subject) -> None:
-        self._interfaces: dict[int, Interface] = {}
+        self._interfaces: dict[int, FunctionInterface] = {}
         self._needed: set[Parameter] = set()
         self.conflicts: dict[Parameter, tuple[TypedUse, TypedUse]] = {}
         self._types: dict[Parameter, TypedUse] = {}
@@ -86,12 +86,12 @@ class Needs:
                         self._attributes(function, node, target)
         self._propagate()
 
-    def interface(self, function: Scope) -> Interface:
+    def interface(self, function: Scope) -> FunctionInterface:
         """Return the inputs and attributes that calls of a function may or must set."""
         known = self._interfaces.get(id(function))
         if known is None:
             parameters = _parameters(function)
-            known = self._interfaces[id(function)] = Interface(
+            known = self._interfaces[id(function)] = FunctionInterface(
                 parameters,
                 [
                     (index, value.name)

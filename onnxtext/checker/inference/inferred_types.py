@@ -11,7 +11,7 @@ from onnxtext.checker.inference.check_by_kind import is_full, types_by_kind
 from onnxtext.checker.inference.element_types import TypeInference
 from onnxtext.checker.inference.explain_shape_errors import written
 from onnxtext.checker.inference.shape_inference import ShapeInference
-from onnxtext.checker.inference.symbolic.small_tensors import Value
+from onnxtext.checker.inference.symbolic.small_tensors import SmallTensor
 from onnxtext.schemas.type_strings import shown
 
 
@@ -64,7 +64,7 @@ def inferred_type_texts(subject: Subject) -> dict[int, dict[str, str]]:
     return found
 
 
-def small_values(subject: Subject) -> dict[int, dict[str, Value]]:
+def small_values(subject: Subject) -> dict[int, dict[str, SmallTensor]]:
     """Return the elements of small tensors that inference knows, such as computed shapes.
 
     Args:

@@ -40,8 +40,8 @@ from onnxtext.checker.inference.symbolic.shape_merging import (
     operator_step,
     unified,
 )
-from onnxtext.checker.inference.symbolic.sizes import Sizes
-from onnxtext.checker.inference.symbolic.small_tensors import Value, Values
+from onnxtext.checker.inference.symbolic.sizes import SizeEquations
+from onnxtext.checker.inference.symbolic.small_tensors import SmallTensor, SmallTensors
 from onnxtext.checker.inference.type_merging import Types
 from onnxtext.core import core, core_module
 
@@ -57,7 +57,7 @@ F = TypeVar("F")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Fact:
+class ValueFact:
     """The known type and shape of a value.
 
     The kind of a node depends on the facts about its inputs and outputs.
@@ -73,14 +73,15 @@ class Fact:
     is_small: bool
 
 
-Facts = tuple[Fact | None, ...]
+Facts = tuple[ValueFact | None, ...]
 KeyMaker = Callable[
-    [Node, Target, Mapping[str, Fact | None], Facts, Mapping[str, Attribute], int], tuple[Any, ...]
+    [Node, Target, Mapping[str, ValueFact | None], Facts, Mapping[str, Attribute], int],
+    tuple[Any, ...],
 ]
 
 
 @dataclass(slots=True)
-class Kind:
+class NodeKind:
     """A kind of nodes, represented by the first node of this kind.
 
     Attributes:
@@ -97,11 +98,11 @@ class Kind:
     declared: Types
 
 
-class Reads(NamedTuple):
+class InputUse(NamedTuple):
     """Whether the elements of an operator's inputs affect its output types or values.
 
     Attributes:
-        values: whether the elements of small inputs (`Value`) have an effect.
+        values: whether the elements of small inputs (`SmallTensor`) have an effect.
         all_values: whether they have an effect only if the elements of all inputs are known.
         constants: onnx gets the elements of constant inputs from this 0-based index on; None if it
             gets no elements.
@@ -112,13 +113,13 @@ class Reads(NamedTuple):
     constants: int | None = None
 
 
-NOTHING = Reads(values=False)
-TENSOR = Reads(values=False)
+NOTHING = InputUse(values=False)
+TENSOR = InputUse(values=False)
 """The entry of `Constant`, whose elements are in an attribute; compared with `is`."""
-_EVERYTHING = Reads(values=True, constants=0)
+_EVERYTHING = InputUse(values=True, constants=0)
 
 
-def reads(target: Target) -> Reads:
+def reads(target: Target) -> InputUse:
     """Return how the elements of inputs affect the outputs of an operator or function."""
     if type(target) is Scope:
         return _EVERYTHING
@@ -128,13 +129,13 @@ def reads(target: Target) -> Reads:
     if name == "Constant":
         return TENSOR
     if name not in OPERATORS:
-        return Reads(values=False, constants=0)
+        return InputUse(values=False, constants=0)
     if name in CONSTANT_INPUTS:
         # Shapes, axes and pads are never the first input.
-        return Reads(values=True, constants=0 if name in ("ConstantOfShape", "Range") else 1)
+        return InputUse(values=True, constants=0 if name in ("ConstantOfShape", "Range") else 1)
     if name not in READING_VALUES:
         return NOTHING
-    return Reads(values=True, all_values=name in SHAPES_ALONE)
+    return InputUse(values=True, all_values=name in SHAPES_ALONE)
 
 
 _KEEPING_TYPE = """
@@ -170,8 +171,8 @@ def is_plain_dim(dim: Dim) -> bool:
     return bool(dim) if isinstance(dim, str) else isinstance(dim, int) and dim >= 0
 
 
-class Symbols:
-    """Infers symbolic shapes for one node of each `Kind`; `SymbolicShapes` does it for all nodes.
+class KindShapes:
+    """Infers symbolic shapes for one node of each `NodeKind`; `SymbolicShapes` does it for all nodes.
 
     Attributes:
         fits: False as soon as two shapes disagree, or a node equates two symbols (`N = M`) or
@@ -181,7 +182,7 @@ class Symbols:
 
     def __init__(self) -> None:
         self.fits = True
-        self._sizes = Sizes()
+        self._sizes = SizeEquations()
 
     def _update_fits(self) -> None:
         sizes = self._sizes
@@ -194,7 +195,7 @@ class Symbols:
             self._update_fits()
 
     def step(
-        self, node: Node, target: Target, typed: Facts, given: Facts, values: Values
+        self, node: Node, target: Target, typed: Facts, given: Facts, values: SmallTensors
     ) -> Results:
         """Infer the symbolic shapes and small values of a node's outputs.
 
@@ -257,13 +258,13 @@ class FactTable:
 
     def __init__(self) -> None:
         self._types: dict[Type, Type] = {}
-        self.known: dict[int, Fact] = {}
-        self._facts: dict[tuple[int, SymbolicShape], Fact] = {}
-        self._values: dict[Value, Value] = {}
+        self.known: dict[int, ValueFact] = {}
+        self._facts: dict[tuple[int, SymbolicShape], ValueFact] = {}
+        self._values: dict[SmallTensor, SmallTensor] = {}
         self._tensors: dict[tuple[object, ...], Tensor] = {}
         self._kept: list[object] = []  # keeps alive the objects whose ids are in keys
 
-    def declared(self, type: Type) -> Fact:
+    def declared(self, type: Type) -> ValueFact:
         """Return the interned fact about values with this declared type."""
         known = self.known.get(id(type))
         if known is None:
@@ -271,20 +272,20 @@ class FactTable:
             self._kept.append(type)
         return known
 
-    def fact(self, type: Type, shape: SymbolicShape) -> Fact:
+    def fact(self, type: Type, shape: SymbolicShape) -> ValueFact:
         """Return the interned fact for a type and a symbolic shape."""
         type = self._types.setdefault(type, type)
         key = id(type), shape
         known = self._facts.get(key)
         if known is None:
-            known = self._facts[key] = Fact(type, shape, _is_small(type))
+            known = self._facts[key] = ValueFact(type, shape, _is_small(type))
         return known
 
-    def value(self, value: Value | None) -> Value | None:
+    def value(self, value: SmallTensor | None) -> SmallTensor | None:
         """Return the interned object that equals a small value; None for None."""
         return None if value is None else self._values.setdefault(value, value)
 
-    def constant(self, fact: Fact, data: object) -> Tensor:
+    def constant(self, fact: ValueFact, data: object) -> Tensor:
         """Return the interned tensor of a constant; `LARGE` if its elements are not read.
 
         Args:
@@ -321,7 +322,7 @@ def key_maker() -> KeyMaker:
 
 
 def kind_key(
-    node: Node, target: Target, types: Mapping[str, Fact | None], typed: Facts,
+    node: Node, target: Target, types: Mapping[str, ValueFact | None], typed: Facts,
     parameters: Mapping[str, Attribute], longest: int,
 ) -> tuple[Any, ...]:  # fmt: skip
     """Return the first part of the cache key of a node's kind.

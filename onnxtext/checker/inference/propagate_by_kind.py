@@ -22,12 +22,12 @@ from onnxtext.checker.inference.kind_facts import (
     LONGEST,
     NOTHING,
     TENSOR,
-    Fact,
     Facts,
     FactTable,
-    Kind,
-    Reads,
-    Symbols,
+    InputUse,
+    KindShapes,
+    NodeKind,
+    ValueFact,
     keeps_type,
     key_maker,
     named,
@@ -40,7 +40,12 @@ from onnxtext.checker.inference.shape_environment import input_symbols, replacea
 from onnxtext.checker.inference.symbolic.operator_call import SymbolicShape
 from onnxtext.checker.inference.symbolic.operators import depends_on_types_alone
 from onnxtext.checker.inference.symbolic.shape_merging import either
-from onnxtext.checker.inference.symbolic.small_tensors import Value, Values, agreed, stored_value
+from onnxtext.checker.inference.symbolic.small_tensors import (
+    SmallTensor,
+    SmallTensors,
+    agreed,
+    stored_value,
+)
 from onnxtext.checker.inference.symbolic.symbolic_shapes import declares_types
 from onnxtext.checker.inference.type_merging import TypeMerger, Types
 from onnxtext.proto.encode.lower_error import LowerError
@@ -64,7 +69,7 @@ class Inconclusive(Exception):
     """
 
 
-class Kinds:
+class KindPropagation:
     """Propagates types through a model, with one inference per kind of nodes (see `check_by_kind`).
 
     Attributes:
@@ -74,8 +79,8 @@ class Kinds:
     """
 
     def __init__(self, subject: Subject, main: Scope) -> None:
-        self.kinds: list[Kind] = []
-        self.symbols = Symbols()
+        self.kinds: list[NodeKind] = []
+        self.symbols = KindShapes()
         self.depends_on_values = False
         self._inference = NodeInference.of(subject)
         self._opsets = main.opsets
@@ -88,12 +93,12 @@ class Kinds:
         self._key = key_maker()
         self._table = FactTable()
         # One dict for all scopes: redefined names are errors, and the model has no errors.
-        self._types: dict[str, Fact | None] = {"": None}
-        self._values: dict[str, Value] = {}
+        self._types: dict[str, ValueFact | None] = {"": None}
+        self._values: dict[str, SmallTensor] = {}
         self._constants: dict[str, Tensor] = {}
         self._nested: dict[int, dict[str, Type]] = {}
-        self._made: dict[tuple[object, ...], tuple[Facts, Values]] = {}
-        self._reads: dict[int, Reads] = {}
+        self._made: dict[tuple[object, ...], tuple[Facts, SmallTensors]] = {}
+        self._reads: dict[int, InputUse] = {}
         self._fitting: set[tuple[int, int]] = set()
         self._kept: list[object] = []  # keeps alive the objects whose ids are in keys
         self._seen = 0
@@ -113,7 +118,7 @@ class Kinds:
         facts = {name: self._types.get(name) for name in scope.position}
         return {name: fact.type for name, fact in facts.items() if fact is not None}
 
-    def _declared(self, type: Type | None) -> Fact:
+    def _declared(self, type: Type | None) -> ValueFact:
         if type is None:
             raise Inconclusive
         return self._table.declared(type)
@@ -132,7 +137,7 @@ class Kinds:
             if types.setdefault(value.name, fact) is not fact:
                 raise Inconclusive
         self._add_constants(scope)
-        declared: dict[str, Fact] = {}
+        declared: dict[str, ValueFact] = {}
         for value in (*scope.infos, *scope.outputs):
             fact = declared_type(value.type)
             if declared.setdefault(value.name, fact) is not fact:
@@ -147,7 +152,7 @@ class Kinds:
         if scope.parent is not None:  # another branch may use the same names
             self._nested[id(scope)] = self._types_of(scope)
 
-    def _require_agreement(self, declared: Fact, found: Fact, place: Place) -> None:
+    def _require_agreement(self, declared: ValueFact, found: ValueFact, place: Place) -> None:
         """Require a declared type to agree with the computed type, and to add nothing to it."""
         if self._merged(declared.type, found.type) != found.type:
             raise Inconclusive
@@ -165,7 +170,7 @@ class Kinds:
                     self._values[value.name] = known
             self._constants[value.name] = constant
 
-    def _nodes(self, scope: Scope, declared: dict[str, Fact]) -> None:
+    def _nodes(self, scope: Scope, declared: dict[str, ValueFact]) -> None:
         types, values, children = self._types, self._values, scope.children
         known_types = self._table.known
         for index, (node, target) in enumerate(
@@ -197,14 +202,16 @@ class Kinds:
                         values[name] = value
         self._seen += len(scope.nodes)
 
-    def _typed(self, node: Node, declared: dict[str, Fact]) -> Facts:
+    def _typed(self, node: Node, declared: dict[str, ValueFact]) -> Facts:
         """Return facts about the declared types of a node's outputs."""
         pairs = zip(node.output_types, node.outputs, strict=True)
         return tuple([declared.get(n) if t is None else self._declared(t) for t, n in pairs])
 
     # ---- Kinds ------------------------------------------------------------------------------
 
-    def _node(self, node: Node, target: Target, typed: Facts, visited: int) -> tuple[Facts, Values]:
+    def _node(
+        self, node: Node, target: Target, typed: Facts, visited: int
+    ) -> tuple[Facts, SmallTensors]:
         """Return the types and values of the outputs of a node that has no nested graphs."""
         own = self._reads.get(id(target))
         if own is None:
@@ -215,7 +222,7 @@ class Kinds:
             key = self._key(node, target, self._types, typed, self._parameters, LONGEST)
         except KeyError:
             raise Inconclusive from None
-        passed: Values = ()
+        passed: SmallTensors = ()
         read: Tensors = ()
         if own is not NOTHING:
             if own.values and self.symbols.fits:
@@ -237,7 +244,7 @@ class Kinds:
         if len(self.kinds) > max(self._most_kinds, visited // _LEAST_REPEATS):
             raise Inconclusive
 
-    def _constant(self, node: Node, target: Target, typed: Facts) -> tuple[Facts, Values]:
+    def _constant(self, node: Node, target: Target, typed: Facts) -> tuple[Facts, SmallTensors]:
         """Return the type and value of a `Constant`; its kind depends on the type of its tensor."""
         tensor = node.attributes[0].value if len(node.attributes) == 1 else None
         constant = LARGE
@@ -258,9 +265,9 @@ class Kinds:
         return made[0], (value if value is not None and value.is_useful() else None,)
 
     def _new(
-        self, node: Node, target: Target, given: Facts, typed: Facts, passed: Values,
+        self, node: Node, target: Target, given: Facts, typed: Facts, passed: SmallTensors,
         read: Tensors,
-    ) -> tuple[Facts, Values]:  # fmt: skip
+    ) -> tuple[Facts, SmallTensors]:  # fmt: skip
         """Infer the types and values of the outputs of the first node of a kind."""
         if type(target) is Scope:
             return self._call(node, target, given, typed, passed, read)
@@ -285,14 +292,14 @@ class Kinds:
             raise Inconclusive
         self._kept.append(sample)
         shapes, values = self.symbols.step(node, target, typed, given, passed)
-        self.kinds.append(Kind(sample, inputs, constants, types_of(typed)))
+        self.kinds.append(NodeKind(sample, inputs, constants, types_of(typed)))
         made = self._all_joined(node, typed, computed, shapes)
         return made, tuple(map(self._table.value, values))
 
     def _call(
-        self, node: Node, function: Scope, given: Facts, typed: Facts, passed: Values,
+        self, node: Node, function: Scope, given: Facts, typed: Facts, passed: SmallTensors,
         read: Tensors,
-    ) -> tuple[Facts, Values]:  # fmt: skip
+    ) -> tuple[Facts, SmallTensors]:  # fmt: skip
         """Infer the types and values of the outputs of the first function call of a kind."""
         opsets, own = self._opsets, function.opsets
         if (
@@ -326,7 +333,7 @@ class Kinds:
         self, node: Node, typed: Facts, computed: Types, shapes: tuple[SymbolicShape, ...]
     ) -> Facts:
         """Merge the declared types, computed types and symbolic shapes of a node's outputs."""
-        found: list[Fact | None] = []
+        found: list[ValueFact | None] = []
         for index, name in enumerate(node.outputs):
             declared, type = typed[index] if typed else None, computed[index]
             if declared is not None:
@@ -346,7 +353,7 @@ class Kinds:
 
     def _branches(
         self, node: Node, target: Target, bodies: list[Scope], typed: Facts
-    ) -> tuple[Facts, Values]:
+    ) -> tuple[Facts, SmallTensors]:
         """Return the types and values of the outputs of an `If` whose branches agree."""
         given = self._types.get(node.inputs[0]) if len(node.inputs) == 1 else None
         if type(target) is not Signature or target.domain or given is None or len(bodies) != 2:
@@ -367,7 +374,7 @@ class Kinds:
         shapes = self.symbols.unified(node, typed, shapes)
         return self._all_joined(node, typed, types_of(one), shapes), values
 
-    def _body(self, body: Scope) -> tuple[Facts, Values]:
+    def _body(self, body: Scope) -> tuple[Facts, SmallTensors]:
         """Visit a branch; return the types and values of its outputs."""
         self.scope(body)
         names = [value.name for value in body.outputs]

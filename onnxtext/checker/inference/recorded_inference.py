@@ -13,9 +13,9 @@ from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Finding
 from onnxtext.checker.context.operator_resolution import Target
 from onnxtext.checker.context.scopes import Scope
-from onnxtext.checker.inference.shape_environment import Shapes
+from onnxtext.checker.inference.shape_environment import ShapeEnvironment
 from onnxtext.checker.inference.shape_inference import ShapeInference
-from onnxtext.checker.inference.symbolic.small_tensors import Values
+from onnxtext.checker.inference.symbolic.small_tensors import SmallTensors
 from onnxtext.checker.inference.type_merging import Types
 
 
@@ -35,13 +35,13 @@ class RecordedInference(ShapeInference):
 
     def __init__(self, subject: Subject) -> None:
         super().__init__(subject)
-        self.visits: dict[int, list[Shapes]] = {}
+        self.visits: dict[int, list[ShapeEnvironment]] = {}
         self.made: dict[tuple[int, int], Types] = {}
-        self.calls: dict[tuple[int, int], Shapes] = {}
+        self.calls: dict[tuple[int, int], ShapeEnvironment] = {}
         self._owners: dict[int, Scope] = {}  # by the id of an environment
-        self._callers: dict[int, tuple[Scope, Shapes, Node]] = {}
+        self._callers: dict[int, tuple[Scope, ShapeEnvironment, Node]] = {}
         self._calling: list[Scope] = []
-        self._results: dict[int, Shapes] = {}  # by the id of a call's memoized result
+        self._results: dict[int, ShapeEnvironment] = {}  # by the id of a call's memoized result
 
     def run(self) -> list[Finding]:
         """Visit all graphs and functions; return the findings.
@@ -58,10 +58,10 @@ class RecordedInference(ShapeInference):
         self,
         scope: Scope,
         given: Types,
-        outer: Shapes | None,
+        outer: ShapeEnvironment | None,
         parameters: Mapping[str, Attribute] | None = None,
-        values: Values = (),
-    ) -> Shapes:
+        values: SmallTensors = (),
+    ) -> ShapeEnvironment:
         found = super()._scope(scope, given, outer, parameters, values)
         if not self._quiet:
             self.visits.setdefault(id(scope), []).append(found)
@@ -69,8 +69,8 @@ class RecordedInference(ShapeInference):
         return found
 
     def _node(
-        self, scope: Scope, index: int, node: Node, target: Target, environment: Shapes
-    ) -> tuple[Types, Values]:
+        self, scope: Scope, index: int, node: Node, target: Target, environment: ShapeEnvironment
+    ) -> tuple[Types, SmallTensors]:
         self._calling.append(scope)
         found = super()._node(scope, index, node, target, environment)
         self._calling.pop()
@@ -79,8 +79,8 @@ class RecordedInference(ShapeInference):
         return found
 
     def _call(
-        self, node: Node, function: Scope, inputs: list[Type | None], outer: Shapes
-    ) -> tuple[Types, Values]:
+        self, node: Node, function: Scope, inputs: list[Type | None], outer: ShapeEnvironment
+    ) -> tuple[Types, SmallTensors]:
         visits = self.visits.setdefault(id(function), [])
         before = len(visits)
         found: Any = super()._call(node, function, inputs, outer)
@@ -93,11 +93,11 @@ class RecordedInference(ShapeInference):
                 self._callers.setdefault(id(called), (self._calling[-1], outer, node))
         return found  # type: ignore[no-any-return]
 
-    def scope_of(self, facts: Shapes) -> Scope | None:
+    def scope_of(self, facts: ShapeEnvironment) -> Scope | None:
         """Return the graph or function body whose visit has this environment; None if unknown."""
         return self._owners.get(id(facts))
 
-    def caller(self, facts: Shapes) -> tuple[Scope, Shapes, Node] | None:
+    def caller(self, facts: ShapeEnvironment) -> tuple[Scope, ShapeEnvironment, Node] | None:
         """Find the call that first used the results of a visit of a function body.
 
         Args:

@@ -19,7 +19,7 @@ from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.inference.environment import Environment
-from onnxtext.checker.inference.symbolic.small_tensors import Value
+from onnxtext.checker.inference.symbolic.small_tensors import SmallTensor
 
 _MOST_ELEMENTS = 1024
 """Maximum number of elements of a constant that is passed to onnx, such as a shape or axes."""
@@ -30,7 +30,7 @@ Constant = tuple[TensorType, TensorData]
 
 
 @dataclass(slots=True)
-class Shapes(Environment[Type]):
+class ShapeEnvironment(Environment[Type]):
     """The inferred facts about the values of a scope: a graph or function body.
 
     Attributes:
@@ -43,23 +43,23 @@ class Shapes(Environment[Type]):
 
     constants: dict[str, Constant] = field(default_factory=dict)
     places: dict[str, Place] = field(default_factory=dict)
-    values: dict[str, Value] = field(default_factory=dict)
+    values: dict[str, SmallTensor] = field(default_factory=dict)
     parameters: Mapping[str, Attribute] = field(default_factory=dict)
 
     def constant(self, name: str) -> Constant | None:
         """Return the type and data of a small constant; None for other values."""
         holder = self.holder(name)
-        return holder.constants.get(name) if isinstance(holder, Shapes) else None
+        return holder.constants.get(name) if isinstance(holder, ShapeEnvironment) else None
 
-    def value(self, name: str) -> Value | None:
+    def value(self, name: str) -> SmallTensor | None:
         """Return the elements of a small integer tensor; None if unknown."""
         holder = self.holder(name)
-        return holder.values.get(name) if isinstance(holder, Shapes) else None
+        return holder.values.get(name) if isinstance(holder, ShapeEnvironment) else None
 
     def place(self, name: str) -> Place | None:
         """Return the place in the model that determines a value's type; None if unknown."""
         holder = self.holder(name)
-        return holder.places.get(name) if isinstance(holder, Shapes) else None
+        return holder.places.get(name) if isinstance(holder, ShapeEnvironment) else None
 
 
 def is_small(type: Type | None, data: object) -> bool:

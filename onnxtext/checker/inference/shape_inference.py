@@ -34,14 +34,14 @@ from onnxtext.checker.inference.onnx_errors import (
 )
 from onnxtext.checker.inference.scope_walk import ScopeWalk
 from onnxtext.checker.inference.shape_environment import (
-    Shapes,
+    ShapeEnvironment,
     input_symbols,
     is_small,
     replaceable_inputs,
 )
 from onnxtext.checker.inference.shape_rules import ShapeRules, with_shape_of
 from onnxtext.checker.inference.symbolic.operators import depends_on_types_alone
-from onnxtext.checker.inference.symbolic.small_tensors import Values, stored_value
+from onnxtext.checker.inference.symbolic.small_tensors import SmallTensors, stored_value
 from onnxtext.checker.inference.symbolic.symbolic_types import SymbolicStep
 from onnxtext.checker.inference.type_merging import TypeMerger, Types, given_types, plausible
 from onnxtext.checker.isolation.worker_client import Failure
@@ -54,7 +54,7 @@ _MOST_REPEATED = 2_000
 """Maximum number of repeated node visits, in addition to four for each node of the model."""
 
 
-class ShapeInference(ScopeWalk[Shapes]):
+class ShapeInference(ScopeWalk[ShapeEnvironment]):
     """Infers the types of all values, with shapes, in one walk over a model."""
 
     def __init__(self, subject: Subject) -> None:
@@ -82,11 +82,11 @@ class ShapeInference(ScopeWalk[Shapes]):
         self,
         scope: Scope,
         given: Types,
-        outer: Shapes | None,
+        outer: ShapeEnvironment | None,
         parameters: Mapping[str, Attribute] | None = None,
-        values: Values = (),
-    ) -> Shapes:
-        environment = Shapes({}, outer, parameters=parameters or {})
+        values: SmallTensors = (),
+    ) -> ShapeEnvironment:
+        environment = ShapeEnvironment({}, outer, parameters=parameters or {})
         if not self._quiet:
             self.environments.setdefault(id(scope), environment)
         types, places = environment.known, environment.places
@@ -128,7 +128,7 @@ class ShapeInference(ScopeWalk[Shapes]):
         node: Node,
         made: Types,
         declared: dict[str, tuple[Type, Place]],
-        environment: Shapes,
+        environment: ShapeEnvironment,
     ) -> None:
         """Add the types of a node's outputs to the environment: declared and computed, merged."""
         for number, name in enumerate(node.outputs):
@@ -190,8 +190,8 @@ class ShapeInference(ScopeWalk[Shapes]):
     # ---- Nodes ------------------------------------------------------------------------------
 
     def _node(
-        self, scope: Scope, index: int, node: Node, target: Target, environment: Shapes
-    ) -> tuple[Types, Values]:
+        self, scope: Scope, index: int, node: Node, target: Target, environment: ShapeEnvironment
+    ) -> tuple[Types, SmallTensors]:
         inputs = [environment.find(name) if name else None for name in node.inputs]
         if type(target) is Scope:
             if id(node) in self._wrong:
@@ -222,7 +222,11 @@ class ShapeInference(ScopeWalk[Shapes]):
         return self._step.node(target, bound, inputs, values, made) if made else (made, ())
 
     def _bodies(
-        self, node: Node, bodies: list[Scope], inputs: list[Type | None], environment: Shapes
+        self,
+        node: Node,
+        bodies: list[Scope],
+        inputs: list[Type | None],
+        environment: ShapeEnvironment,
     ) -> Outputs:
         """Visit the bodies of a node and return the outputs of the node."""
         values = [environment.value(name) if name else None for name in node.inputs]
@@ -277,7 +281,7 @@ class ShapeInference(ScopeWalk[Shapes]):
         scope: Scope,
         node: Node,
         signature: Signature,
-        environment: Shapes,
+        environment: ShapeEnvironment,
         inputs: list[Type | None],
         bodies: list[Scope],
     ) -> Answer:
@@ -298,7 +302,7 @@ class ShapeInference(ScopeWalk[Shapes]):
         return self._inference.whole(signature, node, names, constants, scope.opsets)
 
     def _accepted(
-        self, node: Node, answer: Answer, inputs: list[Type | None], environment: Shapes
+        self, node: Node, answer: Answer, inputs: list[Type | None], environment: ShapeEnvironment
     ) -> Types:
         """Return the types in onnx's answer; if it is an error, report the error and return ()."""
         if isinstance(answer, tuple):
@@ -322,7 +326,7 @@ class ShapeInference(ScopeWalk[Shapes]):
             self.findings.append(failure_of(failure, place, node=True))
 
     def _report_error(
-        self, node: Node, message: str, inputs: list[Type | None], environment: Shapes
+        self, node: Node, message: str, inputs: list[Type | None], environment: ShapeEnvironment
     ) -> None:
         """Report an error message of onnx, except for consequences of other errors."""
         slug = slug_of(message)
@@ -335,8 +339,12 @@ class ShapeInference(ScopeWalk[Shapes]):
         self._report(node, -1, *explained, help, slug)
 
     def _from_schema_file(
-        self, node: Node, signature: Signature, inputs: list[Type | None], environment: Shapes
-    ) -> tuple[Types, Values]:
+        self,
+        node: Node,
+        signature: Signature,
+        inputs: list[Type | None],
+        environment: ShapeEnvironment,
+    ) -> tuple[Types, SmallTensors]:
         """Return the types of the outputs of a node whose operator is in a schema file."""
         if signature.deprecated or id(node) in self._wrong:
             return (), ()
@@ -352,12 +360,12 @@ class ShapeInference(ScopeWalk[Shapes]):
         return tuple(map(with_shape_of, types, (*made, *(None,) * len(types)))), ()
 
     def _call(
-        self, node: Node, function: Scope, inputs: list[Type | None], outer: Shapes
-    ) -> tuple[Types, Values]:
+        self, node: Node, function: Scope, inputs: list[Type | None], outer: ShapeEnvironment
+    ) -> tuple[Types, SmallTensors]:
         parameters = call_attributes(function.owner, node, outer.parameters)
         values = tuple([outer.value(name) if name else None for name in node.inputs])
         key = self._calls.key(function, (*inputs, *values, self._quiet), parameters)
-        known: tuple[Types, Values] | None = self._calls.known.get(key)
+        known: tuple[Types, SmallTensors] | None = self._calls.known.get(key)
         if known is None:
             if not self._calls.enter(function):
                 return (), ()
@@ -380,7 +388,7 @@ class ShapeInference(ScopeWalk[Shapes]):
                 self._encoded[key] = None
         return self._encoded[key]
 
-    def _add_constant(self, node: Node, environment: Shapes) -> None:
+    def _add_constant(self, node: Node, environment: ShapeEnvironment) -> None:
         """Store the output of a `Constant` among the small constants."""
         for attribute in node.attributes:
             value = attribute.value

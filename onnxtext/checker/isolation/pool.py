@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from threading import Lock
 from typing import Any
 
-from onnxtext.checker.isolation.worker_client import Died, Failure, Worker
+from onnxtext.checker.isolation.worker_client import Failure, Worker, WorkerDied
 from onnxtext.checker.isolation.worker_main import FINE, MEMORY
 
 _MOST_IDLE = 2
@@ -41,7 +41,7 @@ Answers = dict[object, list[bytes] | str]
 """A cache that maps the arguments of requests to answers; it has no failures."""
 
 
-class Pool:
+class ProcessPool:
     """A pool of idle child processes, which all threads share."""
 
     def __init__(self) -> None:
@@ -56,7 +56,7 @@ class Pool:
         """Remove an idle process from the pool and return it; if there is none, start a process.
 
         Raises:
-            Died: no process can be started.
+            WorkerDied: no process can be started.
         """
         with self._lock:
             while self._idle:
@@ -65,20 +65,20 @@ class Pool:
                     return worker
                 worker.close()
             if self._failed is not None and time.monotonic() < self._failed[0]:
-                raise Died(self._failed[1])
+                raise WorkerDied(self._failed[1])
         try:
             return Worker()
         except OSError as error:
             raise self.start_failed(Failure("unavailable", str(error))) from None
 
-    def start_failed(self, failure: Failure) -> Died:
+    def start_failed(self, failure: Failure) -> WorkerDied:
         """Record that no process can be started; return the error to raise.
 
         Until `_RETRY_DELAY` has passed, `take` then fails without starting a process.
         """
         with self._lock:
             self._failed = time.monotonic() + _RETRY_DELAY, failure
-        return Died(failure)
+        return WorkerDied(failure)
 
     def give(self, worker: Worker) -> None:
         """Return a process to the pool, or end it if the pool has `_MOST_IDLE` idle processes."""
@@ -103,7 +103,7 @@ class Pool:
             worker.abandon()
 
 
-POOL = Pool()
+POOL = ProcessPool()
 
 
 def start_worker() -> None:
@@ -111,11 +111,11 @@ def start_worker() -> None:
 
     A process that is forked early inherits less memory.
     """
-    with contextlib.suppress(Died):
+    with contextlib.suppress(WorkerDied):
         POOL.give(POOL.take())
 
 
-class Inference:
+class InferenceClient:
     """Sends the requests of one check to child processes, and stops after too many failures.
 
     Methods return an `Answer`: their results, onnx's error message (a `str`), or a `Failure`.
@@ -221,7 +221,7 @@ class Inference:
         memory = _MEMORY + _MEMORY_PER_BYTE * size
         try:
             parts = _answer(seconds, memory, kind, *arguments)
-        except Died as died:
+        except WorkerDied as died:
             self._lost_seconds += seconds if died.failure.kind == "time" else _START_COST
             return self._failed(died.failure)
         status = parts[0] if parts else b""
@@ -244,12 +244,12 @@ def _answer(
     If the child dies for another reason than the request, send the request once more.
 
     Raises:
-        Died: the child has died of the request, or twice; or no process can be started.
+        WorkerDied: the child has died of the request, or twice; or no process can be started.
     """
     worker = POOL.take()
     try:
         parts = worker.ask(seconds, memory, kind, *arguments)
-    except Died as died:
+    except WorkerDied as died:
         if died.outside and not is_retry:
             return _answer(seconds, memory, kind, *arguments, is_retry=True)
         if died.failure.kind == "unavailable":

@@ -17,7 +17,7 @@ SLICE = 0.2
 """Seconds between two measurements of the process."""
 
 
-class Watch:
+class LimitWatch:
     """Kills a child process that exceeds the time or memory limit of a request.
 
     Attributes:

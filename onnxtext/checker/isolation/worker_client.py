@@ -39,7 +39,7 @@ class Failure:
     detail: str = ""
 
 
-class Died(Exception):
+class WorkerDied(Exception):
     """Raised if a child process has ended without an answer, or cannot be started.
 
     Attributes:
@@ -81,7 +81,7 @@ class Worker:
             arguments: the arguments of the request: those of the `Inference` method called `kind`.
 
         Raises:
-            Died: the process has ended without an answer, or with a malformed one.
+            WorkerDied: the process has ended without an answer, or with a malformed one.
         """
         try:
             if not self._ready:
@@ -103,7 +103,9 @@ class Worker:
                 raise EOFError
         except (OSError, EOFError, ValueError):
             died = self._death()
-            raise Died(Failure("unavailable", died.failure.detail), outside=died.outside) from None
+            raise WorkerDied(
+                Failure("unavailable", died.failure.detail), outside=died.outside
+            ) from None
         self._ready = True
 
     def close(self) -> None:
@@ -134,9 +136,9 @@ class Worker:
 
     def _watched(self, seconds: float, memory: int) -> bytes:
         """Receive a frame from a child whose time and memory this process limits."""
-        from onnxtext.checker.isolation.process_limits import Watch
+        from onnxtext.checker.isolation.process_limits import LimitWatch
 
-        watch = Watch(self._child, 10 * seconds + 20, memory)
+        watch = LimitWatch(self._child, 10 * seconds + 20, memory)
         try:
             return watch.result(lambda: self._receive(10 * seconds + 30))
         finally:
@@ -168,7 +170,7 @@ class Worker:
 
     # ---- Cause of death ---------------------------------------------------------------------
 
-    def _death(self, *, damaged: bool = False) -> Died:
+    def _death(self, *, damaged: bool = False) -> WorkerDied:
         """End the process if it still runs, and return why it has ended.
 
         Args:
@@ -182,23 +184,23 @@ class Worker:
         child.close()
         code = child.returncode or 0
         if self._exceeded == "time" or code == -getattr(signal, "SIGPROF", 0):
-            return Died(Failure("time"))
+            return WorkerDied(Failure("time"))
         if self._exceeded == "memory" or "bad_alloc" in message:
-            return Died(Failure("memory"))
+            return WorkerDied(Failure("memory"))
         if damaged:
-            return Died(Failure("crash", "its answer is damaged"))
+            return WorkerDied(Failure("crash", "its answer is damaged"))
         if code in (-getattr(signal, "SIGKILL", 0), -signal.SIGTERM):
             # Probably the kernel killed the child for lack of memory.
-            return Died(Failure("memory"), outside=True)
+            return WorkerDied(Failure("memory"), outside=True)
         if code == -getattr(signal, "SIGIO", 0):
             # The child requests SIGIO for a closed pipe. But the kernel may also send SIGIO for the
             # write of the request, if that write returns after the child has read everything.
-            return Died(Failure("crash", "SIGIO"), outside=True)
+            return WorkerDied(Failure("crash", "SIGIO"), outside=True)
         name = f"exit status {code}"
         if code < 0:
             with contextlib.suppress(ValueError):
                 name = signal.Signals(-code).name
-        return Died(Failure("crash", f"{name}: {message}" if message else name))
+        return WorkerDied(Failure("crash", f"{name}: {message}" if message else name))
 
     def _last_error(self) -> str:
         """Return the last line that the process wrote to standard error."""

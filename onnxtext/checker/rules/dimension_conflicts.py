@@ -26,16 +26,16 @@ from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.inference.check_by_kind import sizes_fit_by_kind
 from onnxtext.checker.inference.symbolic.expressions import sized, text
 from onnxtext.checker.inference.symbolic.sizes import (
-    Conflict,
-    Contradiction,
     Extents,
-    Forced,
-    Mismatch,
     PassedShape,
+    ShapeContradiction,
+    ShapeMismatch,
+    SizeConflict,
+    SizeRestriction,
     symbol,
 )
 from onnxtext.checker.inference.symbolic.symbolic_shapes import SymbolicShapes
-from onnxtext.checker.inference.symbolic.tracing import Trace
+from onnxtext.checker.inference.symbolic.tracing import SymbolTrace
 from onnxtext.diagnostics import Severity
 
 
@@ -52,7 +52,7 @@ def check(subject: Subject) -> Iterator[Finding]:
         yield _conflict(conflict)
     passed: set[int] = set()
     for wrong in shapes.sizes.mismatches:
-        if isinstance(wrong, Mismatch):
+        if isinstance(wrong, ShapeMismatch):
             yield _mismatch(wrong, certain=wrong.certain and not conflicts)
         elif isinstance(wrong, PassedShape):
             if id(wrong.value) not in passed:
@@ -68,7 +68,7 @@ def _forced(main: Scope, shapes: SymbolicShapes) -> Iterator[Finding]:
     """Find symbolic dimensions of inputs that must have one size, or must be equal."""
     # The default of an input restricts nothing: a caller may pass another value.
     given = {id(value) for value in (*main.inputs, *main.initializers)}
-    trace = Trace(main, shapes)
+    trace = SymbolTrace(main, shapes)
     declared: dict[str, ValueInfo] = {}
     for value in main.inputs:
         shape = value.type.shape if isinstance(value.type, TensorType) else None
@@ -89,7 +89,9 @@ def _forced(main: Scope, shapes: SymbolicShapes) -> Iterator[Finding]:
                 yield finding
 
 
-def _forced_size(value: ValueInfo, name: str, forced: Forced, trace: Trace) -> Finding:
+def _forced_size(
+    value: ValueInfo, name: str, forced: SizeRestriction, trace: SymbolTrace
+) -> Finding:
     """Report the symbol `name` of the input `value`, which must have one of a few sizes."""
     item, part = forced.place.item, forced.place.part
     first, *others = forced.numbers
@@ -134,12 +136,12 @@ def _forced_size(value: ValueInfo, name: str, forced: Forced, trace: Trace) -> F
     )
 
 
-def _severity(place: Place, name: str, trace: Trace) -> Severity | None:
+def _severity(place: Place, name: str, trace: SymbolTrace) -> Severity | None:
     """Return `info` if the types of inputs, which callers see, determine the size; else None."""
     return "info" if trace.follows_from_inputs(place, name) else None
 
 
-def _chain(place: Place, name: str, trace: Trace) -> tuple[str, ...]:
+def _chain(place: Place, name: str, trace: SymbolTrace) -> tuple[str, ...]:
     """Return a note with the chain of values that carry a size from an input to a place.
 
     The tuple has the note, or is empty if the chain has fewer than two values.
@@ -150,7 +152,9 @@ def _chain(place: Place, name: str, trace: Trace) -> tuple[str, ...]:
     return (f"the size comes from {quoted(values[0])}: {chain_of(values)}",)
 
 
-def _forced_equality(names: list[str], declared: dict[str, ValueInfo], trace: Trace) -> Finding:
+def _forced_equality(
+    names: list[str], declared: dict[str, ValueInfo], trace: SymbolTrace
+) -> Finding:
     """Report symbols of inputs whose sizes must be equal, or must differ by a constant."""
     sizes = trace.shapes.sizes
     one, other, *rest = names
@@ -181,7 +185,7 @@ def _forced_equality(names: list[str], declared: dict[str, ValueInfo], trace: Tr
     )
 
 
-def _mismatch(wrong: Mismatch, *, certain: bool) -> Finding:
+def _mismatch(wrong: ShapeMismatch, *, certain: bool) -> Finding:
     node = wrong.node
     places = [Place(node, ("op_type",))]
     for index, shape in enumerate(wrong.shapes):
@@ -205,7 +209,7 @@ def _mismatch(wrong: Mismatch, *, certain: bool) -> Finding:
 _INPUT = re.compile(r"\{(\d{1,4})\}")
 
 
-def _contradiction(wrong: Contradiction) -> Finding:
+def _contradiction(wrong: ShapeContradiction) -> Finding:
     """Warn of a declared shape that differs from the computed one; runtimes accept it."""
     node, computed = wrong.node, _written(wrong.computed)
     return Finding(
@@ -238,7 +242,7 @@ def _written(shape: Extents) -> str:
     return f"[{', '.join(['?' if size is None else text(size) for size in shape])}]"
 
 
-def _conflict(conflict: Conflict) -> Finding:
+def _conflict(conflict: SizeConflict) -> Finding:
     one, other = conflict.sizes
     name = symbol(conflict.name)
     before, now = conflict.places

@@ -20,7 +20,7 @@ from onnxtext.checker.context.finding import Finding, Place, quoted
 from onnxtext.checker.context.operator_resolution import targets
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.scopes import Scope
-from onnxtext.checker.inference.function_needs import Needs, TypedUse, float_for_int
+from onnxtext.checker.inference.function_needs import FunctionNeeds, TypedUse, float_for_int
 from onnxtext.checker.rules.node_attributes import EXAMPLES, renaming
 from onnxtext.plurals import counted
 
@@ -36,7 +36,7 @@ def check(subject: Subject) -> Iterator[Finding]:
     if not subject.functions:
         return
     resolved = targets(subject)
-    needs = Needs(subject)
+    needs = FunctionNeeds(subject)
     yield from _conflicts(subject, needs)
     by_name: dict[tuple[str, str], list[str]] = {}
     for domain, name, overload in sorted(subject.functions):
@@ -51,7 +51,7 @@ def check(subject: Subject) -> Iterator[Finding]:
                     yield _no_overload(subject, node, overloads)
 
 
-def _conflicts(subject: Subject, needs: Needs) -> Iterator[Finding]:
+def _conflicts(subject: Subject, needs: FunctionNeeds) -> Iterator[Finding]:
     """Find attribute parameters that a function body refers to with two different types."""
     declared = {
         (id(scope.function), item.name)
@@ -90,7 +90,7 @@ def _no_overload(subject: Subject, node: Node, overloads: list[str]) -> Finding:
     )
 
 
-def _call(subject: Subject, node: Node, function: Scope, needs: Needs) -> Iterator[Finding]:
+def _call(subject: Subject, node: Node, function: Scope, needs: FunctionNeeds) -> Iterator[Finding]:
     definition = Place(function.original, ("name",), "defined here")
     for kind, actual, formal in (
         ("input", node.inputs, function.inputs),
@@ -120,7 +120,7 @@ def _call(subject: Subject, node: Node, function: Scope, needs: Needs) -> Iterat
 
 
 def _attributes(
-    subject: Subject, node: Node, function: Scope, definition: Place, needs: Needs
+    subject: Subject, node: Node, function: Scope, definition: Place, needs: FunctionNeeds
 ) -> Iterator[Finding]:
     parameters, _, needed = needs.interface(function)
     given = set()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from onnxtext.cli.edited_files import Target, new_findings, write
+from onnxtext.cli.edited_files import EditTarget, new_findings, write
 from onnxtext.cli.options import MODEL, one_of, reporting_options
 from onnxtext.cli.output_paths import STDIN
 from onnxtext.cli.progress import Progress
@@ -77,7 +77,7 @@ class CheckOptions:
     max_findings: int | None
     infer: bool
     targets: Targets
-    output: Target | None
+    output: EditTarget | None
     schemas: tuple[str, ...]
 
 
@@ -209,10 +209,10 @@ def command(
     return reporter.status
 
 
-def _target(files: tuple[str, ...], output: str | None, *, force: bool) -> Target:
+def _target(files: tuple[str, ...], output: str | None, *, force: bool) -> EditTarget:
     if output is None or len(files) != 1:
         raise click.UsageError("To write a model, name one FILE, and the file to write: -o OUT.")
-    return Target(files[0], output, force, diff=False)
+    return EditTarget(files[0], output, force, diff=False)
 
 
 def _check_slugs(choice: CheckOptions) -> None:
@@ -254,7 +254,7 @@ def _check_content(
         data = _fix(data, path, shown, base_dir, select, ignore, reporter)
     target = choice.output
     if target is None and choice.fix and choice.targets:
-        target = Target(name, None, force=False, diff=False)
+        target = EditTarget(name, None, force=False, diff=False)
     then = None  # with a target, `convert_content` finds the changes
     if choice.targets and target is None:
         then = partial(find_changes, name=shown, targets=choice.targets)
@@ -292,7 +292,7 @@ def _write(
     data: bytes,
     before: str | bytes,
     after: str | bytes,
-    target: Target,
+    target: EditTarget,
     choice: CheckOptions,
     reporter: Reporter,
 ) -> None:

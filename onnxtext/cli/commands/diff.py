@@ -18,7 +18,7 @@ from onnxtext.io.memory import paused_collector
 from onnxtext.terminal import wants_color
 
 if TYPE_CHECKING:
-    from onnxtext.differ import ModelDiff, Side
+    from onnxtext.differ import ModelDiff, ModelSide
 
 Form = Literal["text", "json", "stat", "markdown"]
 
@@ -177,11 +177,11 @@ def run_diff(
         return ERROR_STATUS if reporter.failed else int(diff.differs)
 
 
-def _read(path: Path, label: str) -> Side:
-    from onnxtext.differ import Side
+def _read(path: Path, label: str) -> ModelSide:
+    from onnxtext.differ import ModelSide
 
     with io_errors("read", label), paused_collector():
-        return Side.of_file(path, label=label)
+        return ModelSide.of_file(path, label=label)
 
 
 def _show(diff: ModelDiff, form: Form, output: Path | None, color: str, *, every: bool) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from onnxtext.cli.edited_files import Target, new_findings, read, show, write
+from onnxtext.cli.edited_files import EditTarget, new_findings, read, show, write
 from onnxtext.cli.options import MODEL, add_options, reporting_options
 from onnxtext.cli.project_settings import schemas_of_project
 from onnxtext.cli.report import FINDINGS, Reporter
@@ -81,7 +81,7 @@ def _verb(name: str) -> Callable[[Callable[..., Edit]], click.Command]:
             output: str | None, force: bool, diff: bool, output_format: str, color: str, **own: Any
         ) -> int:
             file: str = click.get_current_context().obj
-            target = Target(file, output, force, diff)
+            target = EditTarget(file, output, force, diff)
             edit = function(**own)
             path = None if file == "-" else Path(file)
             with (
@@ -282,7 +282,7 @@ def _weight(text: str) -> tuple[str, str]:
     return name, f"@{file}"
 
 
-def _apply(target: Target, edit: Edit, reporter: Reporter, color: str) -> None:
+def _apply(target: EditTarget, edit: Edit, reporter: Reporter, color: str) -> None:
     """Edit a file, write or show the result, and report its notes and its new errors."""
     from onnxtext.editing import Obstacle, apply
 

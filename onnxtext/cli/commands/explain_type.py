@@ -123,7 +123,7 @@ class _Model:
     def __init__(self, data: bytes, name: str) -> None:
         from onnxtext.checker.engine.finding_positions import TextPlaces
         from onnxtext.checker.engine.model_paths import ModelPaths
-        from onnxtext.checker.explain_type.size_origins import Stories
+        from onnxtext.checker.explain_type.size_origins import SizeExplainer
         from onnxtext.checker.inference.onnx_errors import errors_of
         from onnxtext.checker.inference.recorded_inference import RecordedInference
 
@@ -134,7 +134,7 @@ class _Model:
             None if self._subject.is_recursive else RecordedInference.of(self._subject)
         )
         findings = [] if self._inference is None else self._inference.findings
-        self._stories = Stories(self._subject, findings)
+        self._explainer = SizeExplainer(self._subject, findings)
         self.errors = bool(errors_of(self._subject))
         self._paths = ModelPaths(self._subject)
         self._places: TextPlaces | None = None
@@ -241,7 +241,7 @@ class _Model:
         if not known:
             reason = "functions call themselves" if self._inference is None else "it has errors"
             return safe(f"`{name}`: unknown type, because {reason}")
-        found = list(lines(explain_value(self._stories, known[0], name), self._where, most))
+        found = list(lines(explain_value(self._explainer, known[0], name), self._where, most))
         notes = list(self._notes(scope, name, known))
         return "\n".join([safe(line) for line in (*found[:2], *notes, *found[2:])])
 
@@ -272,7 +272,7 @@ class _Model:
         from onnxtext.checker.explain_type.inferred_facts import views
 
         for view in [] if self._inference is None else views(self._inference, scope):
-            yield as_object(explain_value(self._stories, view, name), self._where_object)
+            yield as_object(explain_value(self._explainer, view, name), self._where_object)
 
     def _where(self, place: Place) -> str:
         """Return a place for display: a line of the text, or a path in a binary model."""

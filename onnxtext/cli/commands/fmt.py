@@ -13,7 +13,7 @@ import click
 
 from onnxtext.cli.edited_files import line_diff
 from onnxtext.cli.options import TEXT, reporting_options
-from onnxtext.cli.output_paths import STDIN, Job, files_below
+from onnxtext.cli.output_paths import STDIN, ConversionJob, files_below
 from onnxtext.cli.progress import Progress
 from onnxtext.cli.report import FINDINGS, CommandError, Reporter, io_errors, write_stderr
 from onnxtext.cli.streams import WAITS_FOR_TEXT, read_stdin, write_stdout
@@ -105,18 +105,20 @@ def command(
     return max(reporter.status, FINDINGS if check and changed else 0)
 
 
-def _jobs(names: tuple[str, ...], exclude: tuple[str, ...], reporter: Reporter) -> Iterator[Job]:
+def _jobs(
+    names: tuple[str, ...], exclude: tuple[str, ...], reporter: Reporter
+) -> Iterator[ConversionJob]:
     for name in dict.fromkeys(names):
         if name == "-":
-            yield Job(STDIN, None, None)
+            yield ConversionJob(STDIN, None, None)
         elif not Path(name).is_dir():
-            yield Job(name, Path(name), Path(name))
+            yield ConversionJob(name, Path(name), Path(name))
         else:
             with reporter.reporting(name):
                 found = _below(name, exclude)
                 if not found:
                     reporter.summary(f"there is no {SUFFIX} file below {name}")
-                yield from [Job(str(path), path, path) for path in found]
+                yield from [ConversionJob(str(path), path, path) for path in found]
 
 
 def _below(directory: str, exclude: tuple[str, ...]) -> list[Path]:
@@ -127,7 +129,7 @@ def _below(directory: str, exclude: tuple[str, ...]) -> list[Path]:
     return files_below(Path(directory), (SUFFIX,), wanted)
 
 
-def _format(job: Job, options: FormatOptions, reporter: Reporter) -> bool:
+def _format(job: ConversionJob, options: FormatOptions, reporter: Reporter) -> bool:
     """Format a text; return whether it changes."""
     from onnxtext.format.format_text import format_source
 
@@ -159,7 +161,7 @@ def _format(job: Job, options: FormatOptions, reporter: Reporter) -> bool:
     return changed
 
 
-def _read(job: Job) -> bytes:
+def _read(job: ConversionJob) -> bytes:
     with io_errors("read", job.name):
         if job.source is not None:
             return read_input(job.source)

@@ -18,8 +18,8 @@ from onnxtext.cli.options import (
     conversion_options,
     reporting_options,
 )
-from onnxtext.cli.output_paths import Job
-from onnxtext.cli.report import CommandError, Finding
+from onnxtext.cli.output_paths import ConversionJob
+from onnxtext.cli.report import CommandError, DiagnosticWarning
 from onnxtext.diagnostics import Diagnostic, OnnxTextWarning
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def conversion(
 ) -> Conversion:
     """Return the conversion of binary models to texts; the arguments are options of the command."""
 
-    def convert(data: bytes, job: Job) -> Output:
+    def convert(data: bytes, job: ConversionJob) -> Output:
         from onnxtext.binary_to_text import print_binary
 
         if job.target is None and weights in ("store", "safetensors"):
@@ -71,13 +71,13 @@ def conversion(
             # An empty file decodes as a protobuf message without fields, so it is no error.
             warnings.warn(f"{job.name}: the file is empty", OnnxTextWarning, stacklevel=2)
         if weights == "auto" and job.target is None and len(text) > _LONG_TEXT:
-            warnings.warn(Finding(_in_text(job.name)), stacklevel=2)
+            warnings.warn(DiagnosticWarning(_in_text(job.name)), stacklevel=2)
         return Output([text.encode("utf-8")], beside)
 
     return _from_binary(convert)
 
 
-def _from_binary(convert: Callable[[bytes, Job], Output]) -> Conversion:
+def _from_binary(convert: Callable[[bytes, ConversionJob], Output]) -> Conversion:
     return Conversion(
         convert, suffixes=(".onnx",), suffix=".onnxtxt", binary="in", inverse="to-binary"
     )
@@ -105,7 +105,7 @@ def _official_conversion(allow_loss: bool) -> Conversion:
         allow_loss: whether to write texts that cannot represent everything in the model.
     """
 
-    def convert(data: bytes, job: Job) -> Output:
+    def convert(data: bytes, job: ConversionJob) -> Output:
         from onnxtext.cli.official_dialect import convert_official
 
         return Output([convert_official(bytes(data), job.name, allow_loss=allow_loss)])

@@ -21,7 +21,7 @@ from onnxtext.plurals import counted
 
 if TYPE_CHECKING:
     from onnxtext.cli.commands.diff import Form
-    from onnxtext.git.commit_changes import Change
+    from onnxtext.git.commit_changes import ChangedModel
     from onnxtext.git.modes import Mode
     from onnxtext.git.repository import Scope
 
@@ -283,7 +283,7 @@ def diff(
     return reporter.status
 
 
-def _not_shown(changes: Sequence[Change], form: Form | None) -> list[str]:
+def _not_shown(changes: Sequence[ChangedModel], form: Form | None) -> list[str]:
     """Return a line for each of the first models that `--most` leaves out, and their number."""
     lines = [_remark(change, "not shown, too long", form) for change in changes[:_MOST_NAMED]]
     if len(changes) > _MOST_NAMED:
@@ -295,7 +295,7 @@ def _not_shown(changes: Sequence[Change], form: Form | None) -> list[str]:
 _MOST_NAMED = 20
 
 
-def _shown_change(top: Path, change: Change, form: Form, color: str, *, every: bool) -> str:
+def _shown_change(top: Path, change: ChangedModel, form: Form, color: str, *, every: bool) -> str:
     from tempfile import TemporaryDirectory
 
     from onnxtext.cli.commands.diff import run_diff
@@ -314,7 +314,7 @@ def _shown_change(top: Path, change: Change, form: Form, color: str, *, every: b
     return shown if form != "stat" else _remark(change, "", form) + shown
 
 
-def _remark(change: Change, text: str, form: Form | None) -> str:
+def _remark(change: ChangedModel, text: str, form: Form | None) -> str:
     """Return a line with the paths of a model and a remark; special characters are escaped."""
     from onnxtext.differ.render.markdown import inline_code
 

@@ -19,7 +19,7 @@ from onnxtext.io.files import name_of, read_input
 from onnxtext.io.memory import lacks_memory
 
 if TYPE_CHECKING:
-    from onnxtext.git.clean_smudge import Converted
+    from onnxtext.git.clean_smudge import ConvertedFile
 
 _UNITS = {"": 0, "k": 10, "m": 20, "g": 30}
 _FILE = click.Path(readable=False, path_type=Path)
@@ -110,7 +110,7 @@ def textconv(file: Path) -> int:
     return reporter.status
 
 
-def _filter(convert: Callable[[bytes], Converted], name: str) -> int:
+def _filter(convert: Callable[[bytes], ConvertedFile], name: str) -> int:
     """Convert standard input to standard output."""
     data = read_stdin()
     converted = convert(data)

@@ -22,7 +22,7 @@ from onnxtext.source import Source
 
 if TYPE_CHECKING:
     from onnxtext.ast.model import Model
-    from onnxtext.info import Amount, Overview, Value
+    from onnxtext.info import InterfaceValue, ModelSummary, TensorTotals
 
 Cells = list[str]
 Row = tuple[str, list[Cells]]
@@ -52,7 +52,7 @@ def command(files: tuple[str, ...], as_json: bool, output_format: str, color: st
     shown side by side. External data is not read. Nodes of nested graphs and functions are counted,
     too; parameters are initializers and tensors in attributes, with their size in memory.
     """
-    found: list[tuple[str, int, Overview]] = []
+    found: list[tuple[str, int, ModelSummary]] = []
     with Reporter(output_format, color) as reporter:
         for name in dict.fromkeys(files):
             with reporter.reporting(STDIN if name == "-" else name):
@@ -65,7 +65,7 @@ def command(files: tuple[str, ...], as_json: bool, output_format: str, color: st
     return reporter.status
 
 
-def _summarize(file: str) -> tuple[str, int, Overview]:
+def _summarize(file: str) -> tuple[str, int, ModelSummary]:
     """Return the name of a file in messages, its size in bytes, and its summary."""
     from onnxtext.info import summarize
 
@@ -93,7 +93,7 @@ def _parse(data: bytes, name: str) -> Model:
 # ---- Table ----------------------------------------------------------------------------------
 
 
-def _table(models: Sequence[tuple[str, int, Overview]]) -> list[str]:
+def _table(models: Sequence[tuple[str, int, ModelSummary]]) -> list[str]:
     """Return the lines of a table with a column for each model."""
     views = [overview for _, _, overview in models]
     rows: list[Row] = [
@@ -118,7 +118,7 @@ def _lines(row: Row, first: int, widths: Sequence[int]) -> Iterable[str]:
         yield "  ".join([f"{safe(title) if at == 0 else '':<{first}}", *columns]).rstrip()
 
 
-def _operators(views: Sequence[Overview]) -> list[Row]:
+def _operators(views: Sequence[ModelSummary]) -> list[Row]:
     """Return the row that counts each operator in each model, the most frequent first."""
     counts = [view.operators for view in views]
     names = {name for one in counts for name in one}
@@ -128,16 +128,16 @@ def _operators(views: Sequence[Overview]) -> list[Row]:
     return [("operators", cells)]
 
 
-def _header(view: Overview) -> Cells:
+def _header(view: ModelSummary) -> Cells:
     version = "no IR version" if view.ir_version is None else f"IR version {view.ir_version}"
     return [", ".join([*filter(None, [view.producer]), version])]
 
 
-def _opsets(view: Overview) -> Cells:
+def _opsets(view: ModelSummary) -> Cells:
     return [", ".join([f"{domain} {version}" for domain, version in view.opsets.items()])]
 
 
-def _counts(view: Overview) -> Cells:
+def _counts(view: ModelSummary) -> Cells:
     parts = [view.graph or "(no name)", counted(view.nodes, "node")]
     parts += [counted(view.subgraphs, "nested graph")] * bool(view.subgraphs)
     parts += ["training information"] * view.training
@@ -145,7 +145,7 @@ def _counts(view: Overview) -> Cells:
     return [", ".join(parts)]
 
 
-def _values(values: Sequence[Value]) -> Cells:
+def _values(values: Sequence[InterfaceValue]) -> Cells:
     width = max((len(value.name) for value in values), default=0)
     return [
         f"{value.name:<{width}}  {value.type or '(no type)'}{' = default' * value.default}"
@@ -153,29 +153,29 @@ def _values(values: Sequence[Value]) -> Cells:
     ]
 
 
-def _dimensions(view: Overview) -> Cells:
+def _dimensions(view: ModelSummary) -> Cells:
     return [f"{name}: {', '.join(places)}" for name, places in view.dimensions.items()]
 
 
-def _functions(view: Overview) -> Cells:
+def _functions(view: ModelSummary) -> Cells:
     return [f"{each.name}  {counted(each.nodes, 'node')}" for each in view.functions]
 
 
-def _amount(amount: Amount) -> str:
+def _amount(amount: TensorTotals) -> str:
     tensors = counted(amount.tensors, "tensor")
     return f"{tensors}, {counted(amount.elements, 'element')}, {size_text(amount.size)}"
 
 
-def _amounts(amounts: dict[str, Amount]) -> Cells:
+def _amounts(amounts: dict[str, TensorTotals]) -> Cells:
     width = max(map(len, amounts), default=0)
     return [f"{name:<{width}}  {_amount(amount)}" for name, amount in amounts.items()]
 
 
-def _largest(view: Overview) -> Cells:
+def _largest(view: ModelSummary) -> Cells:
     return [f"{size_text(one.size):>7}  {one.name}  {one.type}" for one in view.largest]
 
 
-_CELLS: tuple[tuple[str, Callable[[Overview], Cells]], ...] = (
+_CELLS: tuple[tuple[str, Callable[[ModelSummary], Cells]], ...] = (
     ("from", _header),
     ("opsets", _opsets),
     ("graph", _counts),
@@ -184,7 +184,7 @@ _CELLS: tuple[tuple[str, Callable[[Overview], Cells]], ...] = (
     ("dimensions", _dimensions),
     ("functions", _functions),
 )
-_WEIGHTS: tuple[tuple[str, Callable[[Overview], Cells]], ...] = (
+_WEIGHTS: tuple[tuple[str, Callable[[ModelSummary], Cells]], ...] = (
     ("parameters", lambda view: [_amount(view.parameters)]),
     ("types", lambda view: _amounts(view.types)),
     ("weights", lambda view: _amounts(view.places)),

@@ -17,7 +17,7 @@ from onnxtext.cli.streams import read_file_or_stdin
 from onnxtext.terminal import is_terminal, wants_color
 
 if TYPE_CHECKING:
-    from onnxtext.excerpt.load_model import Reading
+    from onnxtext.excerpt.load_model import ReadableModel
 
 EXPLANATION = """\b
 Examples:
@@ -112,10 +112,10 @@ def command(
             return reporter.status
         with reporter.reporting(name):
             from onnxtext.excerpt.annotate_text import annotate
-            from onnxtext.excerpt.print_part import Choice, part_text
+            from onnxtext.excerpt.print_part import PartOptions, part_text
 
             # Print the whole text first, so that errors are reported before the pager starts.
-            text = "".join(part_text(reading, Choice(graph, starts, ends, find, context)))
+            text = "".join(part_text(reading, PartOptions(graph, starts, ends, find, context)))
             terminal = is_terminal(sys.stdout)
             colored = wants_color(color, sys.stdout)
             pieces = annotate(text, reading, color=colored, terminal=terminal)
@@ -127,7 +127,7 @@ def command(
     return reporter.status
 
 
-def _read(file: str, name: str) -> Reading:
+def _read(file: str, name: str) -> ReadableModel:
     from onnxtext.excerpt.load_model import read_model
 
     data, base = read_file_or_stdin(file, name)

@@ -15,7 +15,7 @@ from onnxtext.cli.options import (
     conversion_options,
     reporting_options,
 )
-from onnxtext.cli.output_paths import Job
+from onnxtext.cli.output_paths import ConversionJob
 from onnxtext.cli.report import CommandError
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.io.filetype import decode_text
@@ -24,7 +24,7 @@ from onnxtext.source import Source
 
 if TYPE_CHECKING:
     from onnxtext.ast.model import Model
-    from onnxtext.tensor.blobs import Elsewhere
+    from onnxtext.tensor.blobs import BlobSource
     from onnxtext.weights.external_data import ExternalFile
     from onnxtext.wire.writer import Piece
 
@@ -42,7 +42,7 @@ def conversion(
 ) -> Conversion:
     """Return the conversion of texts to binary models; the arguments are options of the command."""
 
-    def convert(data: bytes, job: Job) -> Output:
+    def convert(data: bytes, job: ConversionJob) -> Output:
         if checked:
             from onnxtext.checker.isolation.pool import start_worker
 
@@ -73,7 +73,7 @@ def conversion(
 
 
 def _check(
-    model: Model, source: Source, pieces: list[Piece], elsewhere: Elsewhere, job: Job
+    model: Model, source: Source, pieces: list[Piece], elsewhere: BlobSource, job: ConversionJob
 ) -> None:
     """Raise an OnnxTextError if a model violates rules of the ONNX IR."""
     from onnxtext.checker.context.operator_tables import use_tables
@@ -104,7 +104,7 @@ MOST_ERRORS = 50
 """Maximum number of errors to show per text; `onnxtext check` shows all."""
 
 
-def _external(job: Job) -> ExternalFile:
+def _external(job: ConversionJob) -> ExternalFile:
     """Return the file of external data for a job; its parts are added later."""
     from onnxtext.weights.external_data import ExternalFile
 

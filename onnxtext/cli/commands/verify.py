@@ -14,7 +14,7 @@ import click
 
 from onnxtext.cli.format_sizes import size_text
 from onnxtext.cli.options import MODEL, reporting_options
-from onnxtext.cli.output_paths import Job, files_below
+from onnxtext.cli.output_paths import ConversionJob, files_below
 from onnxtext.cli.progress import Progress
 from onnxtext.cli.report import FINDINGS, CommandError, Reporter, io_errors
 from onnxtext.cli.streams import say
@@ -71,19 +71,19 @@ def command(files: tuple[str, ...], output_format: str, color: str) -> int:
     return max(reporter.status, shown.status)
 
 
-def _jobs(names: tuple[str, ...], reporter: Reporter) -> Iterator[Job]:
+def _jobs(names: tuple[str, ...], reporter: Reporter) -> Iterator[ConversionJob]:
     for name in dict.fromkeys(names):
         if not Path(name).is_dir():
-            yield Job(name, Path(name), None)
+            yield ConversionJob(name, Path(name), None)
             continue
         with reporter.reporting(name):
             found = files_below(Path(name), SUFFIXES)
             if not found:
                 raise CommandError("no-input", f"there is no .onnx or .onnxtxt file below {name}")
-            yield from [Job(str(path), path, None) for path in found]
+            yield from [ConversionJob(str(path), path, None) for path in found]
 
 
-def _verify(job: Job, shown: _Output) -> None:
+def _verify(job: ConversionJob, shown: _Output) -> None:
     assert job.source is not None
     with io_errors("read", job.name):
         data = read_input(job.source)
@@ -107,7 +107,7 @@ class _Output:
         self._as_json = as_json
         self._collected: list[dict[str, object]] = []
 
-    def add(self, job: Job, verdict: Verdict, size: int, seconds: float) -> None:
+    def add(self, job: ConversionJob, verdict: Verdict, size: int, seconds: float) -> None:
         """Write the result for a file."""
         if not verdict.ok:
             self.status = FINDINGS
@@ -120,7 +120,7 @@ class _Output:
         rows += [f"  {found.law}: {found.message}" for found in verdict.differences]
         self._say("\n".join(map(safe, rows)))
 
-    def complete(self, job: Job) -> None:
+    def complete(self, job: ConversionJob) -> None:
         """Add a JSON entry for a file whose verification raised an error; else do nothing."""
         if self._as_json and (not self._collected or self._collected[-1]["file"] != job.name):
             self._collected.append(_as_object(job.name, None, None, None))

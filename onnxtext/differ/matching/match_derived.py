@@ -12,7 +12,7 @@ from onnxtext.ast.model import ValueInfo
 from onnxtext.ast.types import TensorType
 from onnxtext.differ.matching.derived_weights import element_count, read_elements
 from onnxtext.differ.matching.match_lists import Pairs, unmatched
-from onnxtext.differ.model_side import Side
+from onnxtext.differ.model_side import ModelSide
 from onnxtext.differ.quantization import QUANTIZED
 from onnxtext.tensor.elements import ELEMENTS, raw_size
 from onnxtext.tensor.lazy_numpy import np
@@ -29,7 +29,10 @@ _FEWEST_ELEMENTS = 4
 
 
 def match_derived(
-    old: Sequence[ValueInfo], new: Sequence[ValueInfo], pairs: Pairs, sides: tuple[Side, Side]
+    old: Sequence[ValueInfo],
+    new: Sequence[ValueInfo],
+    pairs: Pairs,
+    sides: tuple[ModelSide, ModelSide],
 ) -> Pairs:
     """Match old initializers with new initializers that were derived from them.
 
@@ -62,7 +65,9 @@ def match_derived(
 
 
 def _by_content(
-    old: list[tuple[int, ValueInfo]], new: list[tuple[int, ValueInfo]], sides: tuple[Side, Side]
+    old: list[tuple[int, ValueInfo]],
+    new: list[tuple[int, ValueInfo]],
+    sides: tuple[ModelSide, ModelSide],
 ) -> Pairs:
     if sum(_size(value) for _, value in (*old, *new)) > _MOST_BYTES:
         return []
@@ -123,7 +128,7 @@ def _size(value: ValueInfo) -> int:
     return 0 if element is None else raw_size(element, element_count(value.type))  # type: ignore[arg-type]
 
 
-def _array(value: ValueInfo, side: Side) -> Array | None:
+def _array(value: ValueInfo, side: ModelSide) -> Array | None:
     """Return the elements of an initializer; None if too few, missing or of no numpy type."""
     if not isinstance(value.type, TensorType) or element_count(value.type) < _FEWEST_ELEMENTS:
         return None

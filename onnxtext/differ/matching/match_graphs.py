@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from onnxtext.ast.model import ValueInfo
 from onnxtext.ast.types import TensorType
 from onnxtext.differ.collected_changes import NameMap
-from onnxtext.differ.graph_lists import Body
+from onnxtext.differ.graph_lists import GraphLists
 from onnxtext.differ.matching.match_derived import match_derived
 from onnxtext.differ.matching.match_lists import (
     Pairs,
@@ -18,9 +18,9 @@ from onnxtext.differ.matching.match_lists import (
     match_rest,
     unmatched,
 )
-from onnxtext.differ.matching.match_nodes import Aligner
+from onnxtext.differ.matching.match_nodes import NodeMatcher
 from onnxtext.differ.matching.node_signatures import Interner, NodeKinds
-from onnxtext.differ.model_side import Side
+from onnxtext.differ.model_side import ModelSide
 from onnxtext.differ.tensor_data import TensorRef, digest_of
 from onnxtext.differ.unmatched_nodes import MatchSide
 
@@ -45,8 +45,8 @@ class GraphMatch:
         statements: the results of `NodeKinds.statements` for the old nodes and for the new nodes.
     """
 
-    old: Body
-    new: Body
+    old: GraphLists
+    new: GraphLists
     names: NameMap
     inputs: Pairs = field(default_factory=list)
     outputs: Pairs = field(default_factory=list)
@@ -56,7 +56,12 @@ class GraphMatch:
 
 
 def match_graphs(
-    old: Body, new: Body, outer: NameMap | None, sides: tuple[Side, Side], *, nested: bool
+    old: GraphLists,
+    new: GraphLists,
+    outer: NameMap | None,
+    sides: tuple[ModelSide, ModelSide],
+    *,
+    nested: bool,
 ) -> GraphMatch:
     """Match the inputs, outputs, initializers and nodes of two graphs or functions.
 
@@ -121,7 +126,9 @@ def _match_values(
 # ---- Initializers ---------------------------------------------------------------------------
 
 
-def _match_initializers(old: Body, new: Body, sides: tuple[Side, Side]) -> Pairs:
+def _match_initializers(
+    old: GraphLists, new: GraphLists, sides: tuple[ModelSide, ModelSide]
+) -> Pairs:
     """Match initializers by name, then by content."""
     pairs = match_keys(
         [value.name for value in old.initializers], [value.name for value in new.initializers]
@@ -141,7 +148,7 @@ def _match_initializers(old: Body, new: Body, sides: tuple[Side, Side]) -> Pairs
 
 
 def _content(
-    value: ValueInfo, side: Side, types: Collection[object], budget: list[int]
+    value: ValueInfo, side: ModelSide, types: Collection[object], budget: list[int]
 ) -> Hashable | None:
     """Return the type and a digest of an initializer; None if it is not hashed.
 
@@ -179,7 +186,7 @@ def _match_by_use(match: GraphMatch) -> None:
 # ---- Nodes ----------------------------------------------------------------------------------
 
 
-def _match_nodes(match: GraphMatch, sides: tuple[Side, Side]) -> Pairs:
+def _match_nodes(match: GraphMatch, sides: tuple[ModelSide, ModelSide]) -> Pairs:
     numbers = Interner()
     matched = []
     for index, body in enumerate((match.old, match.new)):
@@ -187,7 +194,7 @@ def _match_nodes(match: GraphMatch, sides: tuple[Side, Side]) -> Pairs:
         statements = kinds.statements(body.nodes)
         match.statements[index].extend(statements)
         matched.append(MatchSide(body, statements, kinds, _LeafKeys(match, index)))
-    return Aligner(matched[0], matched[1], numbers).run()
+    return NodeMatcher(matched[0], matched[1], numbers).run()
 
 
 class _LeafKeys:

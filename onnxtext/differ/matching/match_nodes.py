@@ -31,7 +31,7 @@ _MOST_ACCIDENTS = 2
 """Names count as reused if more than this many of them have another value in the new graph."""
 
 
-class Aligner:
+class NodeMatcher:
     """Matches the nodes of two graphs."""
 
     def __init__(self, old: MatchSide, new: MatchSide, numbers: Interner) -> None:

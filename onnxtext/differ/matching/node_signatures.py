@@ -13,7 +13,7 @@ from collections.abc import Callable, Hashable, Sequence
 
 from onnxtext.ast.model import Graph, Node
 from onnxtext.ast.tensors_and_attributes import Attribute
-from onnxtext.differ.graph_lists import Body
+from onnxtext.differ.graph_lists import GraphLists
 from onnxtext.differ.statement_encoding import StatementEncoder
 from onnxtext.proto.encode.lower_error import LowerError
 
@@ -112,7 +112,7 @@ class Signatures:
 
     def __init__(
         self,
-        body: Body,
+        body: GraphLists,
         left: Sequence[int],
         marks: Sequence[int],
         kinds: NodeKinds,
@@ -203,7 +203,7 @@ class Signatures:
         return uses
 
 
-def in_order(body: Body, left: Sequence[int]) -> list[int]:
+def in_order(body: GraphLists, left: Sequence[int]) -> list[int]:
     """Return the node indices `left` in topological order; nodes in or after cycles come last."""
     wanted = set(left)
     waits = dict.fromkeys(left, 0)

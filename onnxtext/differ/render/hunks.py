@@ -32,7 +32,7 @@ VERDICTS = {
 }
 
 
-class Line(NamedTuple):
+class DiffLine(NamedTuple):
     """A line of a diff.
 
     Attributes:
@@ -61,11 +61,11 @@ class Hunk(NamedTuple):
             (`ItemChange.key`). It is empty for remarks, renames and fields stored differently.
     """
 
-    lines: list[Line]
+    lines: list[DiffLine]
     occurrences: list[tuple[ItemKey, ...]]
 
 
-def hunks(diff: ModelDiff, *, every: bool = False) -> Iterator[list[Line]]:
+def hunks(diff: ModelDiff, *, every: bool = False) -> Iterator[list[DiffLine]]:
     """Return the lines of each hunk of a diff, without the keys of the items.
 
     Args:
@@ -93,8 +93,8 @@ def hunks_of_items(diff: ModelDiff, *, every: bool = False) -> Iterator[Hunk]:
             yield Hunk(list(_group(group_of, items)), group_of.occurrences)
     if grouped:
         lines = [
-            Line("@", f"{len(diff.items):,} differences"),
-            Line("#", " similar changes are grouped; `onnxtext diff --all` shows each"),
+            DiffLine("@", f"{len(diff.items):,} differences"),
+            DiffLine("#", " similar changes are grouped; `onnxtext diff --all` shows each"),
         ]
         yield Hunk(lines, [])
     if diff.renames:
@@ -102,28 +102,30 @@ def hunks_of_items(diff: ModelDiff, *, every: bool = False) -> Iterator[Hunk]:
     if diff.stored:
         yield Hunk(list(_stored(diff)), [])
     if diff.notes:
-        yield Hunk([Line("@", "not compared"), *[Line("#", note) for note in diff.notes]], [])
+        yield Hunk(
+            [DiffLine("@", "not compared"), *[DiffLine("#", note) for note in diff.notes]], []
+        )
 
 
-def _stored(diff: ModelDiff) -> Iterator[Line]:
-    yield Line("@", "stored differently")
+def _stored(diff: ModelDiff) -> Iterator[DiffLine]:
+    yield DiffLine("@", "stored differently")
     for stored in diff.stored:
         first = f", first at {stored.path}" if stored.path else ""
         text = f"{stored.what}: {stored.old} → {stored.new} ({stored.count:,} ×{first})"
-        yield Line("~", text)
+        yield DiffLine("~", text)
 
 
 _MOST_UNGROUPED = 3
 """A group that occurs once is shown item by item if it has at most this many items."""
 
 
-def _group(group: Group, items: Mapping[ItemKey, ItemChange]) -> Iterator[Line]:
+def _group(group: Group, items: Mapping[ItemKey, ItemChange]) -> Iterator[DiffLine]:
     """Yield the title of a group, and its first occurrence as an example."""
     occurrences = [
         [items[key] for key in occurrence if key in items] for occurrence in group.occurrences
     ]
     occurrences = [occurrence for occurrence in occurrences if occurrence]
-    yield Line("@", f"{len(occurrences):,} × {group.title}" if occurrences[1:] else group.title)
+    yield DiffLine("@", f"{len(occurrences):,} × {group.title}" if occurrences[1:] else group.title)
     lines = [
         line
         for item in sorted(occurrences[0], key=lambda item: item.old is None)
@@ -144,11 +146,11 @@ def _group(group: Group, items: Mapping[ItemKey, ItemChange]) -> Iterator[Line]:
     if len(largest) > 1:
         more.append(f"max |Δ| of all {max(largest):.6g}")
     if more:
-        yield Line("#", f" … and {', '.join(more)}")
+        yield DiffLine("#", f" … and {', '.join(more)}")
 
 
-def _item(item: ItemChange) -> Iterator[Line]:
-    yield Line("@", _head(item))
+def _item(item: ItemChange) -> Iterator[DiffLine]:
+    yield DiffLine("@", _head(item))
     if item.actions == ("added",):
         yield from _with_marks("+", item.new_text or "")
         return
@@ -183,7 +185,7 @@ def _in_headline(item: ItemChange, change: FieldChange) -> bool:
     return item.kind not in ("graph", "function") and change.path.startswith(_HEADLINE)
 
 
-def _field(change: FieldChange, indent: str) -> Iterator[Line]:
+def _field(change: FieldChange, indent: str) -> Iterator[DiffLine]:
     named = change.weights is not None or (
         change.category == "model" and change.path.startswith("attribute[")
     )
@@ -192,12 +194,12 @@ def _field(change: FieldChange, indent: str) -> Iterator[Line]:
         if text is not None:
             yield from _with_marks(mark, f"{head}{text}", indent)
     if change.weights is not None:
-        yield Line("#", indent + _weight_text(change.weights))
+        yield DiffLine("#", indent + _weight_text(change.weights))
 
 
-def _with_marks(mark: str, text: str, indent: str = "") -> Iterator[Line]:
+def _with_marks(mark: str, text: str, indent: str = "") -> Iterator[DiffLine]:
     for line in text.split("\n"):
-        yield Line(mark, indent + line if line else line)
+        yield DiffLine(mark, indent + line if line else line)
 
 
 def _weight_text(weights: WeightChange) -> str:
@@ -217,12 +219,12 @@ def _weight_text(weights: WeightChange) -> str:
     return ", ".join(parts)
 
 
-def _renames(diff: ModelDiff, *, every: bool) -> Iterator[Line]:
+def _renames(diff: ModelDiff, *, every: bool) -> Iterator[DiffLine]:
     most = len(diff.renames) if every else MOST_RENAMES
-    yield Line("@", f"renamed ({len(diff.renames):,})")
+    yield DiffLine("@", f"renamed ({len(diff.renames):,})")
     for rename in diff.renames[:most]:
         spell = word if rename.kind == "node" else value_name
         where = "" if rename.path == "graph" else f" in {rename.path}"
-        yield Line("~", f"{rename.kind} {spell(rename.old)} → {spell(rename.new)}{where}")
+        yield DiffLine("~", f"{rename.kind} {spell(rename.old)} → {spell(rename.new)}{where}")
     if len(diff.renames) > most:
-        yield Line("#", f" … and {len(diff.renames) - most:,} more; --all shows them")
+        yield DiffLine("#", f" … and {len(diff.renames) - most:,} more; --all shows them")

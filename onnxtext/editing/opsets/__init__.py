@@ -11,7 +11,14 @@ function body (`inlining`).
 
 from __future__ import annotations
 
-from onnxtext.editing.opsets.plan import Plan, check_version, convert, plan_conversion
+from onnxtext.editing.opsets.plan import ConversionPlan, check_version, convert, plan_conversion
 from onnxtext.editing.opsets.report import ConversionError, diagnose
 
-__all__ = ["ConversionError", "Plan", "check_version", "convert", "diagnose", "plan_conversion"]
+__all__ = [
+    "ConversionError",
+    "ConversionPlan",
+    "check_version",
+    "convert",
+    "diagnose",
+    "plan_conversion",
+]

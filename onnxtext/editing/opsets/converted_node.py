@@ -22,7 +22,7 @@ from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.editing.nodes import put_attribute
 from onnxtext.editing.opsets import tensors
-from onnxtext.editing.opsets.model_facts import Facts, Rejected
+from onnxtext.editing.opsets.model_facts import ModelFacts, NotConvertible
 from onnxtext.editing.opsets.schema_versions import NONE, default_of
 from onnxtext.editing.opsets.tensors import Number
 
@@ -53,7 +53,7 @@ class ConvertedGraph:
             self.new_tensors.pop(self.constants.pop(tensor))
 
 
-class Work:
+class NodeConversion:
     """A node that a rule rewrites in one conversion step.
 
     Args:
@@ -73,7 +73,12 @@ class Work:
     """
 
     def __init__(
-        self, facts: Facts, graph: ConvertedGraph, node: Node, old: Signature, new: Signature | None
+        self,
+        facts: ModelFacts,
+        graph: ConvertedGraph,
+        node: Node,
+        old: Signature,
+        new: Signature | None,
     ) -> None:
         self.facts = facts
         self.graph = graph
@@ -112,7 +117,7 @@ class Work:
         """Return the value of an attribute, or its default in `old`; None if it has neither.
 
         Raises:
-            Rejected: the attribute refers to a parameter of a function, or has no readable value.
+            NotConvertible: the attribute refers to a parameter of a function, or has no readable value.
         """
         held = self.attribute(name)
         if held is None:
@@ -122,9 +127,9 @@ class Work:
             return None if default is NONE else default
         value = held.read()
         if isinstance(value, Reference):
-            raise Rejected(f"its attribute `{name}` refers to a parameter of the function")
+            raise NotConvertible(f"its attribute `{name}` refers to a parameter of the function")
         if value is None or isinstance(value, Record):
-            raise Rejected(f"its attribute `{name}` has no readable value")
+            raise NotConvertible(f"its attribute `{name}` has no readable value")
         return value
 
     def integer(self, name: str, default: int | None = None) -> int | None:
@@ -136,14 +141,14 @@ class Work:
         """Return `value(name)`, which must be a list of integers or None.
 
         Raises:
-            Rejected: as for `value`; also if the value is not a list of integers.
+            NotConvertible: as for `value`; also if the value is not a list of integers.
         """
         value = self.value(name)
         if value is None:
             return None
         if isinstance(value, tuple) and all(isinstance(item, int) for item in value):
             return value
-        raise Rejected(f"its attribute `{name}` is not a list of integers")
+        raise NotConvertible(f"its attribute `{name}` is not a list of integers")
 
     def string(self, name: str) -> str | None:
         """Return `value(name)` if it is a string; otherwise None."""
@@ -207,22 +212,26 @@ class Work:
         """Return the rank of a value.
 
         Raises:
-            Rejected: the rank is unknown.
+            NotConvertible: the rank is unknown.
         """
         rank = self.rank(name)
         if rank is None:
-            raise Rejected(f"the rank of `{name}` is not known", f"declare the type of `{name}`")
+            raise NotConvertible(
+                f"the rank of `{name}` is not known", f"declare the type of `{name}`"
+            )
         return rank
 
     def element(self, name: str) -> str:
         """Return the element type of a tensor.
 
         Raises:
-            Rejected: the element type is unknown.
+            NotConvertible: the element type is unknown.
         """
         text = self.facts.element_type(self.graph.scope, name)
         if text is None or not text.startswith("tensor("):
-            raise Rejected(f"the type of `{name}` is not known", f"declare the type of `{name}`")
+            raise NotConvertible(
+                f"the type of `{name}` is not known", f"declare the type of `{name}`"
+            )
         return text[7:-1]
 
     def numbers(self, name: str) -> tuple[Number, ...] | None:
@@ -241,12 +250,12 @@ class Work:
             what: describes the input in the message of the error.
 
         Raises:
-            Rejected: the input is not a constant.
+            NotConvertible: the input is not a constant.
         """
         name = self.input(index)
         numbers = self.numbers(name)
         if numbers is None:
-            raise Rejected(
+            raise NotConvertible(
                 f"its {what} `{name}` is computed, but must be a constant",
                 "make it an initializer or a `Constant`",
             )
@@ -268,11 +277,11 @@ class Work:
             dims: the shape; None for a vector.
 
         Raises:
-            Rejected: the element type cannot hold the numbers exactly.
+            NotConvertible: the element type cannot hold the numbers exactly.
         """
         tensor = tensors.make_tensor(element, numbers, (len(numbers),) if dims is None else dims)
         if tensor is None:
-            raise Rejected(f"`{element}` cannot hold its {base} {list(numbers)}")
+            raise NotConvertible(f"`{element}` cannot hold its {base} {list(numbers)}")
         known = self.graph.constants.get(tensor)
         if known is not None:
             return known
@@ -287,7 +296,7 @@ class Work:
         """Insert a `Constant` with the function parameter that `held` refers to; return its output.
 
         Raises:
-            Rejected: a call of the function gives the parameter no value.
+            NotConvertible: a call of the function gives the parameter no value.
         """
         self.check_given(held)
         name = self.facts.fresh(base)
@@ -300,12 +309,12 @@ class Work:
         """Check that an attribute has a value in all calls if it refers to a function parameter.
 
         Raises:
-            Rejected: a call of the function gives the parameter no value.
+            NotConvertible: a call of the function gives the parameter no value.
         """
         if isinstance(held.value, Reference):
             parameter = held.value.name
             if self.facts.may_lack(self.graph.scope.function, parameter):
-                raise Rejected(
+                raise NotConvertible(
                     f"its attribute `{held.name}` refers to the parameter `{parameter}` of the "
                     "function, which has no value in some calls",
                     f"give `{parameter}` a default, or set it in all calls",

@@ -12,26 +12,26 @@ from onnxtext.ast.types import TensorType, Type
 from onnxtext.ast.visit import nested_graphs, walk_graphs
 from onnxtext.checker.context.checked_model import plain_domain
 from onnxtext.checker.context.signatures import Signature, schema_of
-from onnxtext.editing.opsets.converted_node import Work
-from onnxtext.editing.opsets.model_facts import Rejected
+from onnxtext.editing.opsets.converted_node import NodeConversion
+from onnxtext.editing.opsets.model_facts import NotConvertible
 from onnxtext.editing.opsets.schema_versions import NONE, default_of
 from onnxtext.editing.opsets.tensors import attribute
 from onnxtext.proto.decode.lift import lift_fragment
 from onnxtext.proto.encode.lower import lower_fragment
 
 
-def inline(work: Work) -> int:
+def inline(work: NodeConversion) -> int:
     """Replace a node by the function body of its operator, taken from the schema.
 
     Returns:
         The version of the operator set that the new nodes use.
 
     Raises:
-        Rejected: the operator has no usable function body.
+        NotConvertible: the operator has no usable function body.
     """
     body, version = _body(work)
     if any(plain_domain(item.domain) != work.old.domain for item in body.opset_imports):
-        raise Rejected(_absent(work))
+        raise NotConvertible(_absent(work))
     names = _names(work, body)
     given = {held.name: held for held in work.node.attributes}
     for held in work.node.attributes:
@@ -49,11 +49,11 @@ def inline(work: Work) -> int:
     return version
 
 
-def _absent(work: Work) -> str:
+def _absent(work: NodeConversion) -> str:
     return f"it exists only since version {work.old.since}"
 
 
-def _keep_statement(work: Work) -> None:
+def _keep_statement(work: NodeConversion) -> None:
     """Move the label, metadata and declared types to the nodes that compute the outputs."""
     first = work.node.outputs[0] if work.node.outputs else ""
     types = dict(zip(work.node.outputs, work.node.output_types, strict=False))
@@ -66,7 +66,7 @@ def _keep_statement(work: Work) -> None:
     work.removed = True
 
 
-def _body(work: Work) -> tuple[Function, int]:
+def _body(work: NodeConversion) -> tuple[Function, int]:
     """Return the function body of the node's operator, and the version of its operator set."""
     schema = schema_of(work.old)
     versions: list[int] = list(schema.function_opset_versions)
@@ -81,38 +81,38 @@ def _body(work: Work) -> tuple[Function, int]:
     return made, found[0] if found else version
 
 
-def _context_dependent(work: Work, schema: Any) -> tuple[bytes, int]:
+def _context_dependent(work: NodeConversion, schema: Any) -> tuple[bytes, int]:
     """Return a body that depends on the node and its input types, and its opset version."""
-    from onnxtext.checker.isolation.pool import Inference
+    from onnxtext.checker.isolation.pool import InferenceClient
 
     versions: list[int] = list(schema.context_dependent_function_opset_versions)
     if not versions:
-        raise Rejected(_absent(work))
+        raise NotConvertible(_absent(work))
     types = []
     for name in work.node.inputs:
         type = _type_of(work, name) if name else None
         if name and type is None:
-            raise Rejected(
+            raise NotConvertible(
                 f"{_absent(work)}, and its definition depends on the type of `{name}`, which "
                 "is not known"
             )
         types.append(b"" if type is None else lower_fragment(Fragment(type)))
     node = lower_fragment(Fragment(work.node))
     operator = work.old.name, work.old.since, work.old.domain
-    answer = Inference().body(operator, min(versions), node, types)
+    answer = InferenceClient().body(operator, min(versions), node, types)
     if not isinstance(answer, list) or not answer or not answer[0]:
-        raise Rejected(_absent(work))
+        raise NotConvertible(_absent(work))
     return answer[0], min(versions)
 
 
-def _type_of(work: Work, name: str) -> Type | None:
+def _type_of(work: NodeConversion, name: str) -> Type | None:
     scope = work.graph.scope
     text = work.facts.element_type(scope, name) or ""
     known = work.facts.type(scope, name)
     return known or (TensorType(text[7:-1], None) if text.startswith("tensor(") else None)
 
 
-def _names(work: Work, body: Function) -> dict[str, str]:
+def _names(work: NodeConversion, body: Function) -> dict[str, str]:
     """Map the names in the body to names in the model: those of the node, or new names."""
     names = {value.name: work.input(index) for index, value in enumerate(body.inputs)}
     for value, name in zip(body.outputs, work.node.outputs, strict=False):

@@ -18,7 +18,7 @@ from onnxtext.editing.opsets.tensors import Number
 from onnxtext.schemas.type_strings import type_text
 
 
-class Rejected(Exception):
+class NotConvertible(Exception):
     """Raised by rules if a node cannot be converted.
 
     Attributes:
@@ -32,7 +32,7 @@ class Rejected(Exception):
         self.help = help
 
 
-class Facts:
+class ModelFacts:
     """The types, constants and names of values that a conversion looks up and creates.
 
     Args:

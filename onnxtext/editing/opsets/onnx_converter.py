@@ -6,10 +6,10 @@ from __future__ import annotations
 from onnxtext.ast.model import Graph, Model, Node, OpsetImport, Presence, ValueInfo
 from onnxtext.ast.types import TensorType
 from onnxtext.ast.visit import nested_graphs
-from onnxtext.checker.isolation.pool import Inference
+from onnxtext.checker.isolation.pool import InferenceClient
 from onnxtext.checker.isolation.worker_client import Failure
-from onnxtext.editing.opsets.converted_node import Work
-from onnxtext.editing.opsets.model_facts import Rejected
+from onnxtext.editing.opsets.converted_node import NodeConversion
+from onnxtext.editing.opsets.model_facts import NotConvertible
 from onnxtext.editing.opsets.tensors import make_tensor, read_numbers
 from onnxtext.proto.decode.lift import LiftError, lift_model
 from onnxtext.proto.encode.lower import LowerError, lower_model
@@ -22,11 +22,11 @@ class Converter:
     """Calls onnx's version converter, only once for equal nodes."""
 
     def __init__(self) -> None:
-        self._inference = Inference()
+        self._inference = InferenceClient()
         self._asked = 0
         self._known: dict[bytes, bytes | str] = {}
 
-    def convert(self, work: Work, current: int, target: int) -> None:
+    def convert(self, work: NodeConversion, current: int, target: int) -> None:
         """Rewrite a node with onnx's version converter.
 
         Args:
@@ -35,18 +35,18 @@ class Converter:
             target: the version to convert to.
 
         Raises:
-            Rejected: the converter fails, or changes more than the node.
+            NotConvertible: the converter fails, or changes more than the node.
         """
         if work.old.domain or nested_graphs((work.node,)):
-            raise Rejected("onnxtext has no rule for this change of the operator")
+            raise NotConvertible("onnxtext has no rule for this change of the operator")
         model, kept = _model_of(work, current)
         try:
             data = lower_model(model)
         except LowerError:
-            raise Rejected("onnxtext has no rule for this change of the operator") from None
+            raise NotConvertible("onnxtext has no rule for this change of the operator") from None
         answer = self._ask(data, target)
         if isinstance(answer, str):
-            raise Rejected(f"onnx's version converter failed: {answer}")
+            raise NotConvertible(f"onnx's version converter failed: {answer}")
         _take_over(work, answer, kept)
 
     def _ask(self, data: bytes, target: int) -> bytes | str:
@@ -69,14 +69,16 @@ class Converter:
         return known
 
 
-def _model_of(work: Work, current: int) -> tuple[Model, set[str]]:
+def _model_of(work: NodeConversion, current: int) -> tuple[Model, set[str]]:
     """Return a model that consists of the node, and the names of the node's inputs."""
     inputs, kept = [], set()
     for name in dict.fromkeys(filter(None, work.node.inputs)):
         made = work.graph.new_tensors.get(name)
         type = made.type if made is not None else work.facts.type(work.graph.scope, name)
         if not isinstance(type, TensorType):
-            raise Rejected(f"the type of `{name}` is not known", f"declare the type of `{name}`")
+            raise NotConvertible(
+                f"the type of `{name}` is not known", f"declare the type of `{name}`"
+            )
         found = work.facts.constant(work.graph.scope, name) if made is None else None
         if found is not None:
             made = make_tensor(found[0].element, found[1], found[0].integer_dims)
@@ -86,7 +88,9 @@ def _model_of(work: Work, current: int) -> tuple[Model, set[str]]:
     for name in filter(None, work.node.outputs):
         type = work.facts.type(work.graph.scope, name)
         if type is None:
-            raise Rejected(f"the type of `{name}` is not known", f"declare the type of `{name}`")
+            raise NotConvertible(
+                f"the type of `{name}` is not known", f"declare the type of `{name}`"
+            )
         outputs.append(ValueInfo(name, type))
     node = Node(work.node.op_type, work.node.inputs, work.node.outputs, work.node.attributes)
     graph = Graph("node", inputs, outputs, nodes=[node])
@@ -96,18 +100,18 @@ def _model_of(work: Work, current: int) -> tuple[Model, set[str]]:
     return model, kept
 
 
-def _take_over(work: Work, data: bytes, kept: set[str]) -> None:
+def _take_over(work: NodeConversion, data: bytes, kept: set[str]) -> None:
     """Replace the node by the nodes of the converted model, given as bytes."""
     try:
         made = lift_model(data)
     except LiftError:
-        raise Rejected("onnx's version converter returned no valid model") from None
+        raise NotConvertible("onnx's version converter returned no valid model") from None
     graph = made.graph
     outputs = set(filter(None, work.node.outputs))
     new = [node for node in graph.nodes if not outputs.isdisjoint(node.outputs)]
     is_same = len(new) == 1 and outputs.issubset(new[0].outputs)
     if not is_same or any(value.type is None for value in graph.values):
-        raise Rejected("onnx's version converter changes more than this node")
+        raise NotConvertible("onnx's version converter changes more than this node")
     names: dict[str, str] = {}
     for value in graph.values:
         if value.data is not None and value.name not in kept:
@@ -133,5 +137,5 @@ def _take_over(work: Work, data: bytes, kept: set[str]) -> None:
 def _numbers(value: ValueInfo) -> tuple[int | float, ...]:
     numbers = read_numbers(value.type, value.data, {})
     if numbers is None:
-        raise Rejected("onnx's version converter made a constant that cannot be read")
+        raise NotConvertible("onnx's version converter made a constant that cannot be read")
     return numbers

@@ -14,10 +14,10 @@ from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import newest_versions
 from onnxtext.editing.errors import refused
 from onnxtext.editing.opsets.converted_node import ConvertedGraph
-from onnxtext.editing.opsets.model_facts import Facts, Rejected
+from onnxtext.editing.opsets.model_facts import ModelFacts, NotConvertible
 from onnxtext.editing.opsets.onnx_converter import Converter
 from onnxtext.editing.opsets.report import CHANGE, OBSTACLE, ConversionError, Remark
-from onnxtext.editing.opsets.version_steps import Stepper
+from onnxtext.editing.opsets.version_steps import GraphConverter
 
 Targets = Mapping[str, int]
 """Versions of operator sets by domain; the domain of the standard operators is ""."""
@@ -27,7 +27,7 @@ _MOST_REMARKS = 500
 
 
 @dataclass(slots=True)
-class Plan:
+class ConversionPlan:
     """The changes of a conversion, and its obstacles.
 
     Attributes:
@@ -99,11 +99,13 @@ def convert(model: Model, targets: Targets) -> list[str]:
     return [remark.summary() for remark in plan.changes]
 
 
-def plan_conversion(model: Model, targets: Targets, subject: Subject | None = None) -> Plan:
+def plan_conversion(
+    model: Model, targets: Targets, subject: Subject | None = None
+) -> ConversionPlan:
     """Plan a conversion: find the nodes to rewrite and the obstacles.
 
     Args:
-        model: the model, which is not changed before `Plan.apply`.
+        model: the model, which is not changed before `ConversionPlan.apply`.
         targets: the versions to convert to, by domain.
         subject: the result of checking the model; None to check it now.
 
@@ -128,8 +130,8 @@ def plan_conversion(model: Model, targets: Targets, subject: Subject | None = No
     from onnxtext.editing.write_inferred_types import checked
 
     subject = subject or checked(model)
-    plan = Plan(subject, plain)
-    facts = Facts(subject)
+    plan = ConversionPlan(subject, plain)
+    facts = ModelFacts(subject)
     collected: dict[tuple[str, str], Remark] = {}
     converter = Converter()
     done: set[int] = set()
@@ -172,7 +174,7 @@ def check_version(domain: str, version: int) -> None:
         )
 
 
-def _accept_constants(plan: Plan, model: Model) -> None:
+def _accept_constants(plan: ConversionPlan, model: Model) -> None:
     """Forget the obstacles of constants that became attributes and that nothing else uses."""
     if not plan._refused:
         return
@@ -185,7 +187,7 @@ def _accept_constants(plan: Plan, model: Model) -> None:
             remark.places = [place for place in remark.places if place.item is not node]
 
 
-def _raise_ir_version(plan: Plan, model: Model) -> None:
+def _raise_ir_version(plan: ConversionPlan, model: Model) -> None:
     """Plan to raise the IR version of a model to the version that the new operator sets need."""
     from onnx.helper import OP_SET_ID_VERSION_MAP as IR_VERSIONS
 
@@ -204,7 +206,7 @@ class _Conversion:
     """Plans the conversion of the nodes of one graph or function."""
 
     def __init__(
-        self, plan: Plan, facts: Facts, scope: Scope, converter: Converter,
+        self, plan: ConversionPlan, facts: ModelFacts, scope: Scope, converter: Converter,
         collected: dict[tuple[str, str], Remark],
     ) -> None:  # fmt: skip
         self._plan = plan
@@ -213,7 +215,7 @@ class _Conversion:
         assert scope.opsets is not None
         self._versions = scope.opsets.versions
         self._schemas = facts.schemas
-        self._stepper = Stepper(facts, ConvertedGraph(scope), plan.targets, converter)
+        self._stepper = GraphConverter(facts, ConvertedGraph(scope), plan.targets, converter)
         self._touched: dict[tuple[str, str], bool] = {}
 
     def run(self) -> None:
@@ -264,18 +266,18 @@ class _Conversion:
         return before is not None and (after is None or before.since != after.since)
 
     def _node(self, original: Node, node: Node) -> list[Node]:
-        """Convert a node; return the nodes that replace it. For the arguments, see `Stepper`."""
+        """Convert a node; return the nodes that replace it. For the arguments, see `GraphConverter`."""
         domain = plain_domain(node.domain)
         current = self._versions[domain]
         place = Place(node, ("op_type",))
         try:
             if changed_fields(original.decorators).keys() & _FIELDS_READ:
-                raise Rejected(
+                raise NotConvertible(
                     "`@set` or `@unset` changes its operator, inputs, outputs or attributes",
                     "write them in the node itself",
                 )
             new, sentences = self._stepper.convert(original, node, current)
-        except Rejected as rejected:
+        except NotConvertible as rejected:
             target = _shown(domain, self._plan.targets[domain])
             remark = self._remark(
                 OBSTACLE,

@@ -10,7 +10,7 @@ from onnxtext.ast.model import Node
 from onnxtext.ast.tensors_and_attributes import Reference
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Parameter, Schemas, Signature, schema_of
-from onnxtext.editing.opsets.model_facts import Facts
+from onnxtext.editing.opsets.model_facts import ModelFacts
 from onnxtext.plurals import counted
 from onnxtext.proto.decode.lift import lift_fragment
 from onnxtext.schemas.type_strings import shown
@@ -44,7 +44,7 @@ def changes_between(
 
 
 def unfit(
-    node: Node, signature: Signature, before: Signature, facts: Facts, scope: Scope
+    node: Node, signature: Signature, before: Signature, facts: ModelFacts, scope: Scope
 ) -> str | None:
     """Return the reason why a node does not fit a schema; None if it fits.
 
@@ -95,7 +95,7 @@ def _count(names: tuple[str, ...], least: int, most: int, kind: str) -> str | No
 
 
 def _types(
-    node: Node, signature: Signature, before: Signature, facts: Facts, scope: Scope
+    node: Node, signature: Signature, before: Signature, facts: ModelFacts, scope: Scope
 ) -> str | None:
     bound: dict[str, tuple[str, str]] = {}
     pairs = [

@@ -13,12 +13,12 @@ from collections.abc import Callable
 
 from onnxtext.ast.tensors_and_attributes import Float32, Reference
 from onnxtext.checker.context.signatures import Parameter
-from onnxtext.editing.opsets.converted_node import Work
-from onnxtext.editing.opsets.model_facts import Rejected
+from onnxtext.editing.opsets.converted_node import NodeConversion
+from onnxtext.editing.opsets.model_facts import NotConvertible
 from onnxtext.editing.opsets.schema_versions import NONE, default_of
 from onnxtext.editing.opsets.tensors import attribute
 
-Change = Callable[[Work], None]
+Change = Callable[[NodeConversion], None]
 """A function that converts a node by one step."""
 Step = tuple[str, str, int]
 """The domain, the operator, and the version that changed it."""
@@ -78,11 +78,11 @@ ONLY_OLDER: dict[Step, dict[str, frozenset[bytes]]] = {
 """Values of attributes that a version removed."""
 
 
-def carry_over(work: Work) -> None:
+def carry_over(work: NodeConversion) -> None:
     """Adapt the attributes, inputs and outputs of a node to its new schema, keeping its meaning.
 
     Raises:
-        Rejected: the new schema cannot express the node.
+        NotConvertible: the new schema cannot express the node.
     """
     since = work.new.since if work.is_up else work.old.since
     step = work.old.domain, work.old.name, since
@@ -100,11 +100,11 @@ def carry_over(work: Work) -> None:
     _drop_trailing(work, since)
 
 
-def _allowed_values(work: Work, step: Step) -> None:
+def _allowed_values(work: NodeConversion, step: Step) -> None:
     """Check that the new schema allows the values of the attributes.
 
     Raises:
-        Rejected: it does not, or the value is a parameter of a function.
+        NotConvertible: it does not, or the value is a parameter of a function.
     """
     table = ONLY_OLDER if work.is_up else ONLY_NEWER
     for name, values in table.get(step, {}).items():
@@ -112,14 +112,14 @@ def _allowed_values(work: Work, step: Step) -> None:
         if held is not None and (held.value in values or isinstance(held.value, Reference)):
             shown = held.value.decode() if isinstance(held.value, bytes) else "a parameter"
             version = f"since version {step[2]}" if work.is_up else f"before version {step[2]}"
-            raise Rejected(f"its attribute `{name}` cannot be `{shown}` {version}")
+            raise NotConvertible(f"its attribute `{name}` cannot be `{shown}` {version}")
 
 
-def _drop(work: Work, step: Step, name: str) -> None:
+def _drop(work: NodeConversion, step: Step, name: str) -> None:
     """Drop an attribute that the new schema lacks.
 
     Raises:
-        Rejected: without the attribute, the node would have another meaning.
+        NotConvertible: without the attribute, the node would have another meaning.
     """
     value = work.value(name)
     if work.is_up:
@@ -131,14 +131,14 @@ def _drop(work: Work, step: Step, name: str) -> None:
     ones = name in ONES and isinstance(value, tuple) and all(item == 1 for item in value)
     if wanted is not ANY and wanted != value and not ones:
         if work.is_up:
-            raise Rejected(f"its attribute `{name}` was removed in version {step[2]}")
-        raise Rejected(f"its attribute `{name}` exists only since version {step[2]}")
+            raise NotConvertible(f"its attribute `{name}` was removed in version {step[2]}")
+        raise NotConvertible(f"its attribute `{name}` exists only since version {step[2]}")
     work.drop(name)
     work.dropped.add(name)
     work.say(f"the attribute `{name}` is dropped, because {_versions(work, step)} does not have it")
 
 
-def _removed_defaults(work: Work, step: Step) -> None:
+def _removed_defaults(work: NodeConversion, step: Step) -> None:
     """Check that the defaults of attributes that the step drops have the newer behavior."""
     for name, wanted in REMOVED.get(step, {}).items():
         if wanted is ANY or name not in work.old.attributes or work.attribute(name) is not None:
@@ -147,20 +147,20 @@ def _removed_defaults(work: Work, step: Step) -> None:
         if name == "is_test" and in_test_mode:  # a node with one output is never in training mode
             continue
         if default_of(work.old, name) != wanted and name not in work.dropped:
-            raise Rejected(
+            raise NotConvertible(
                 f"before version {step[2]}, `{name}` is 0 by default, which means training mode"
             )
 
 
-def _added_defaults(work: Work, step: Step) -> None:
+def _added_defaults(work: NodeConversion, step: Step) -> None:
     """Check that the defaults of attributes that the step drops have the older behavior."""
     for name, wanted in MEANT_BEFORE.get(step, {}).items():
         omitted = work.attribute(name) is None and name not in work.dropped
         if omitted and name not in work.new.attributes and default_of(work.old, name) != wanted:
-            raise Rejected(f"its attribute `{name}` exists only since version {step[2]}")
+            raise NotConvertible(f"its attribute `{name}` exists only since version {step[2]}")
 
 
-def _make_explicit(work: Work, step: Step, name: str) -> None:
+def _make_explicit(work: NodeConversion, step: Step, name: str) -> None:
     """Write out an omitted attribute if its new default would change the meaning of the node."""
     default = default_of(work.new, name)
     meant: object
@@ -183,11 +183,11 @@ def _make_explicit(work: Work, step: Step, name: str) -> None:
     work.say(f"`{name} = {shown}` is written, because the default value changes")
 
 
-def _versions(work: Work, step: Step) -> str:
+def _versions(work: NodeConversion, step: Step) -> str:
     return f"version {step[2]}" if work.is_up else f"version {work.new.since}"
 
 
-def _drop_trailing(work: Work, since: int) -> None:
+def _drop_trailing(work: NodeConversion, since: int) -> None:
     """Remove omitted inputs and outputs at the end of the lists that the new schema lacks."""
     node, old, new = work.node, work.old, work.new
     node.inputs = _at_most(work, since, "input", node.inputs, new.most_inputs, old.input)
@@ -196,19 +196,19 @@ def _drop_trailing(work: Work, since: int) -> None:
 
 
 def _at_most(
-    work: Work,
+    work: NodeConversion,
     since: int,
     kind: str,
     names: tuple[str, ...],
     most: int,
     formal_of: Callable[[int], Parameter | None],
 ) -> tuple[str, ...]:
-    """Drop omitted names beyond the maximum number; raise `Rejected` for other names beyond it."""
+    """Drop omitted names beyond the maximum number; raise `NotConvertible` for other names beyond it."""
     while len(names) > most and not names[-1]:
         names = names[:-1]
     if len(names) > most:
         formal = formal_of(most)
         name = formal.name if formal is not None else names[-1]
         when = "was removed in" if work.is_up else "exists since"
-        raise Rejected(f"its {kind} `{name}` {when} version {since}")
+        raise NotConvertible(f"its {kind} `{name}` {when} version {since}")
     return names

@@ -14,9 +14,9 @@ from onnxtext.checker.context.checked_model import plain_domain
 from onnxtext.checker.context.signatures import Schemas, Signature
 from onnxtext.checker.inference.element_types import bind
 from onnxtext.checker.inference.output_types import OUTPUT_TYPES
-from onnxtext.editing.opsets.converted_node import ConvertedGraph, Work
+from onnxtext.editing.opsets.converted_node import ConvertedGraph, NodeConversion
 from onnxtext.editing.opsets.inlining import inline
-from onnxtext.editing.opsets.model_facts import Facts, Rejected
+from onnxtext.editing.opsets.model_facts import ModelFacts, NotConvertible
 from onnxtext.editing.opsets.onnx_converter import Converter
 from onnxtext.editing.opsets.rules.table import FIRST, is_reviewed, reviewed_version, rule_of
 from onnxtext.editing.opsets.schema_versions import changes_between, unfit
@@ -28,7 +28,7 @@ _MOST_STEPS = 1000
 """Maximum number of steps of a node and all nodes that replace it."""
 
 
-class Stepper:
+class GraphConverter:
     """Converts the nodes of one graph or function.
 
     Args:
@@ -39,7 +39,11 @@ class Stepper:
     """
 
     def __init__(
-        self, facts: Facts, graph: ConvertedGraph, targets: Mapping[str, int], converter: Converter
+        self,
+        facts: ModelFacts,
+        graph: ConvertedGraph,
+        targets: Mapping[str, int],
+        converter: Converter,
     ) -> None:
         self._facts = facts
         self._graph = graph
@@ -58,7 +62,7 @@ class Stepper:
             current: the version of the operator set that the node uses.
 
         Raises:
-            Rejected: the node cannot be converted.
+            NotConvertible: the node cannot be converted.
         """
         self._sentences, self._made = [], 0
         mark = self._graph.mark()
@@ -67,8 +71,8 @@ class Stepper:
             self._check_operators(original, made)
         except (ArithmeticError, LookupError, ValueError, struct.error):
             self._graph.back_to(mark)
-            raise Rejected("its attributes or inputs are not valid") from None
-        except Rejected:
+            raise NotConvertible("its attributes or inputs are not valid") from None
+        except NotConvertible:
             self._graph.back_to(mark)
             raise
         whole = {
@@ -104,7 +108,7 @@ class Stepper:
         self._infer(node, old)
         self._made += 1
         if depth > _MOST_SUCCESSIVE_STEPS or self._made > _MOST_STEPS:
-            raise Rejected("its conversion takes too many steps")
+            raise NotConvertible("its conversion takes too many steps")
         since = changes_between(self._schemas, domain, name, version, target)[0]
         if target > version:
             work, reached = self._up(node, old, since, version)
@@ -133,7 +137,7 @@ class Stepper:
             node.op_type for each in made for node in walk_nodes(each) if self._is_call(node)
         )
         for name in new - own:
-            raise Rejected(
+            raise NotConvertible(
                 f"it would need the operator `{name}`, but the model has a function `{name}`",
                 f"rename the function `{name}`",
             )
@@ -178,7 +182,9 @@ class Stepper:
             if facts.is_new(name) and type is not None:
                 facts.set_type(name, type)
 
-    def _up(self, node: Node, old: Signature, since: int, version: int) -> tuple[Work, int]:
+    def _up(
+        self, node: Node, old: Signature, since: int, version: int
+    ) -> tuple[NodeConversion, int]:
         """Convert a node to the newer version `since`, which changed its operator.
 
         Returns:
@@ -186,26 +192,26 @@ class Stepper:
         """
         new = self._schemas.find(old.domain, old.name, since)
         assert new is not None
-        work = Work(self._facts, self._graph, node, old, new)
+        work = NodeConversion(self._facts, self._graph, node, old, new)
         step = old.domain, old.name, since
         rule = rule_of(step)
         if not is_reviewed(step):
             since = self._targets[old.domain]
             self._converter.convert(work, version, since)
         elif new.deprecated and rule == rule_of(("", "", 0)):
-            raise Rejected(f"it was removed in version {since}")
+            raise NotConvertible(f"it was removed in version {since}")
         else:
             rule.up(work)
         return work, since
 
-    def _down(self, node: Node, old: Signature, version: int) -> tuple[Work, int]:
+    def _down(self, node: Node, old: Signature, version: int) -> tuple[NodeConversion, int]:
         """Convert a node to the version before `old`; the result is that of `_up`."""
         reached = old.since - 1
         new = self._schemas.find(old.domain, old.name, reached) if reached else None
         if new is not None and new.deprecated and not old.deprecated:
             # For example, `scale` of the deprecated `GroupNormalization` 18 has another meaning.
             new = None
-        work = Work(self._facts, self._graph, node, old, new)
+        work = NodeConversion(self._facts, self._graph, node, old, new)
         step = old.domain, old.name, old.since
         if new is None:
             first = FIRST.get((old.domain, old.name))
@@ -220,7 +226,7 @@ class Stepper:
         return work, reached
 
     def _check(
-        self, node: Node, work: Work, reached: int, old: Signature, new: Signature | None
+        self, node: Node, work: NodeConversion, reached: int, old: Signature, new: Signature | None
     ) -> None:
         """Check after the last step that the node fits the schema of the target version."""
         made = work.node
@@ -232,7 +238,7 @@ class Stepper:
             return
         reason = unfit(made, new, old, self._facts, self._graph.scope)
         if reason is not None:
-            raise Rejected(f"in version {self._targets[domain]}, {reason}")
+            raise NotConvertible(f"in version {self._targets[domain]}, {reason}")
 
     def _type(self, name: str) -> str | None:
         return self._facts.element_type(self._graph.scope, name)

@@ -30,7 +30,7 @@ from pygls.uris import to_fs_path
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
 from onnxtext.io.files import write_atomically
 from onnxtext.lsp.features.diagnostics import convert as convert_diagnostics
-from onnxtext.lsp.index.positions import Lines
+from onnxtext.lsp.index.positions import LineIndex
 from onnxtext.lsp.server.protocol import RequestError
 from onnxtext.source import Source
 
@@ -160,7 +160,7 @@ def _add_blobs(model: Model, data: bytes) -> None:
 
 def _as_objects(server: Server, found: tuple[Diagnostic, ...], text: str, path: Path) -> list[Any]:
     """Convert diagnostics to LSP diagnostics, as JSON objects."""
-    lines = Lines(text, server.encoding)
+    lines = LineIndex(text, server.encoding)
     converter = server.protocol._converter
     return [
         converter.unstructure(item) for item in convert_diagnostics(found, lines, path.as_uri())

@@ -29,7 +29,7 @@ from onnxtext.lsp.index.operators import (
     placeholder,
     signature_text,
 )
-from onnxtext.lsp.index.positions import Lines
+from onnxtext.lsp.index.positions import LineIndex
 from onnxtext.lsp.index.section_context import SECTIONS
 from onnxtext.lsp.index.symbols import parameter_names
 from onnxtext.lsp.server.message_validation import data_field
@@ -115,7 +115,7 @@ class _Maker:
     ) -> None:
         self.document = document
         self.index = document.version.index
-        self.lines: Lines = document.version.lines
+        self.lines: LineIndex = document.version.lines
         self.context = context
         self.scope = scope
         self.offset = offset

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from lsprotocol import types as t
 
 from onnxtext.diagnostics import Diagnostic
-from onnxtext.lsp.index.positions import Lines
+from onnxtext.lsp.index.positions import LineIndex
 from onnxtext.source import Span
 
 SOURCE = "onnxtext"
@@ -22,7 +22,7 @@ _SEVERITIES = {
 _UNUSED = ("value-unused", "function-unused", "opset-import-unused", "unused-suppression")
 
 
-def convert(found: Iterable[Diagnostic], lines: Lines, uri: str) -> list[t.Diagnostic]:
+def convert(found: Iterable[Diagnostic], lines: LineIndex, uri: str) -> list[t.Diagnostic]:
     """Convert diagnostics of the text in `lines` to diagnostics of the protocol."""
     return [_convert(item, lines, uri) for item in found]
 
@@ -38,7 +38,7 @@ def span_of(diagnostic: Diagnostic, size: int) -> Span:
     return Span(min(span.start, size), min(span.end, size))
 
 
-def _convert(diagnostic: Diagnostic, lines: Lines, uri: str) -> t.Diagnostic:
+def _convert(diagnostic: Diagnostic, lines: LineIndex, uri: str) -> t.Diagnostic:
     first = diagnostic.labels[0].message if diagnostic.labels else ""
     more = [first, *diagnostic.notes]
     if diagnostic.help:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types as t
 
-from onnxtext.lsp.index.document import Document, Version
+from onnxtext.lsp.index.document import Document, DocumentVersion
 from onnxtext.source import COMMENT, STRING, Span
 from onnxtext.weights.safe_paths import PathError, inside
 
@@ -74,7 +74,7 @@ def document_links(document: Document) -> Iterator[t.DocumentLink]:
             yield t.DocumentLink(version.lines.range(span), target, tooltip)
 
 
-def _pieces(version: Version) -> Iterator[re.Match[str]]:
+def _pieces(version: DocumentVersion) -> Iterator[re.Match[str]]:
     """Yield the matches of `_LINKS` in a text.
 
     Only lines with a keyword of `_WORDS` are searched, which is fast. A text with strings in three

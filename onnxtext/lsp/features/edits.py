@@ -11,7 +11,7 @@ from lsprotocol import types as t
 
 from onnxtext.diagnostics import Edit
 from onnxtext.lsp.index.document import Document
-from onnxtext.lsp.index.positions import Lines
+from onnxtext.lsp.index.positions import LineIndex
 from onnxtext.lsp.index.statement_cache import common_start
 from onnxtext.source import Span
 
@@ -37,7 +37,7 @@ def workspace_edit(server: Server, document: Document, edits: Iterable[Edit]) ->
     return t.WorkspaceEdit(changes={document.uri: converted})
 
 
-def text_edits(lines: Lines, edits: Iterable[Edit]) -> list[t.TextEdit]:
+def text_edits(lines: LineIndex, edits: Iterable[Edit]) -> list[t.TextEdit]:
     """Convert edits of the text in `lines` to edits of the protocol."""
     return [t.TextEdit(lines.range(edit.span), edit.text) for edit in edits]
 

@@ -16,7 +16,7 @@ from onnxtext.lsp.index.document import Document
 from onnxtext.source import Source, Span
 
 if TYPE_CHECKING:
-    from onnxtext.lsp.index.document import Version
+    from onnxtext.lsp.index.document import DocumentVersion
     from onnxtext.lsp.server.server import Server
 
 
@@ -107,7 +107,7 @@ def formatting_edits(source: Source, span: Span | None, model: Model | None) -> 
     return chosen if read_partial(made) == (model or read_partial(source)[0], ()) else None
 
 
-def statement_edits(version: Version, span: Span) -> list[Edit]:
+def statement_edits(version: DocumentVersion, span: Span) -> list[Edit]:
     """Return the edits that format the one-line nodes in a range of lines.
 
     This is for texts with syntax errors: nodes with errors are skipped. Indentation and comments do

@@ -99,16 +99,16 @@ async def node(server: Server, params: Any) -> dict[str, Any] | orjson.Fragment 
     return None if found is None else _fast(found)
 
 
-def _views(server: Server, params: Any) -> Views:
+def _views(server: Server, params: Any) -> GraphViews:
     document = server.documents.get(params.uri)
     if document is None:
         raise RequestError(f"{params.uri} is not open")
     if document.views is None:
-        document.views = Views(document)
+        document.views = GraphViews(document)
     return document.views
 
 
-class Views:
+class GraphViews:
     """The last `Drawing` of a document's graphs, and the version to compare it with.
 
     Attributes:

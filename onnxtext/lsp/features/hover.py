@@ -29,7 +29,7 @@ from onnxtext.lsp.index.operators import (
 from onnxtext.lsp.index.resolve_section_names import node_labels
 from onnxtext.lsp.index.symbols import parameter_names
 from onnxtext.lsp.index.tensor_statistics import statistics
-from onnxtext.lsp.index.type_origins import story_lines
+from onnxtext.lsp.index.type_origins import origin_lines
 from onnxtext.printer.strings import word
 from onnxtext.source import Span
 
@@ -127,7 +127,7 @@ def _value(document: Document, at_cursor: CursorTarget) -> str | None:
     lines = [_fence(head), *_origin(scope, at_cursor.name)]
     if type is None and at_cursor.name in scope.position:
         lines.append("its type is unknown")
-    lines.append("\n".join(story_lines(document, scope, at_cursor.name)))
+    lines.append("\n".join(origin_lines(document, scope, at_cursor.name)))
     lines.append(_tensor(document, scope, at_cursor.name) or "")
     lines.append(_doc(scope, at_cursor.name))
     return "\n\n".join(filter(None, lines))

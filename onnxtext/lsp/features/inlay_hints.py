@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as t
 
 from onnxtext.lsp.index.document import Document
-from onnxtext.lsp.index.statement_spans import Located
+from onnxtext.lsp.index.statement_spans import LocatedSpans
 from onnxtext.lsp.index.symbols import Statement
 from onnxtext.source import Span
 
@@ -54,5 +54,5 @@ def _hints(document: Document, statement: Statement, span: Span) -> Iterator[t.I
             )
 
 
-def _output(located: Located, number: int) -> Span | None:
+def _output(located: LocatedSpans, number: int) -> Span | None:
     return located.find("outputs", number, "name") or located.find("outputs", number)

@@ -28,7 +28,7 @@ from onnxtext.lsp.server.protocol import RequestError
 from onnxtext.source import Span
 
 if TYPE_CHECKING:
-    from onnxtext.editing import Edited
+    from onnxtext.editing import EditResult
     from onnxtext.lsp.index.symbols import Statement
     from onnxtext.lsp.server.server import Server
 
@@ -144,7 +144,7 @@ def _reasons(error: OnnxTextError) -> str:
     return "\n".join([*shown, f"and {more} more"] if more > 0 else shown)
 
 
-def _edited(text: str, name: str, data: object) -> Edited:
+def _edited(text: str, name: str, data: object) -> EditResult:
     """Compute the edit of the action whose data the editor sent back."""
     from onnxtext.editing import apply, make_symbolic, write_types
     from onnxtext.editing.opsets import convert

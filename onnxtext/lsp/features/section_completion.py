@@ -10,7 +10,7 @@ from typing import Any
 from lsprotocol import types as t
 
 from onnxtext.ast.list_order import PARTS
-from onnxtext.ast.paths import Step
+from onnxtext.ast.paths import PathStep
 from onnxtext.checker.context.checked_model import plain_domain
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.rules.quantization_annotations import KEYS as ANNOTATION_KEYS
@@ -167,7 +167,7 @@ class _SectionItems:
                 type = self.document.type_of(scope, name)
                 yield self.item(name, _VARIABLE, text=word(name), detail=type or detail, order="0")
 
-    def _scope(self, path: tuple[tuple[Step, Step], ...]) -> Scope | None:
+    def _scope(self, path: tuple[tuple[PathStep, PathStep], ...]) -> Scope | None:
         if self.index.subject is None:
             return None
         span = Span(self.section.at, self.section.at)
@@ -193,7 +193,7 @@ class _SectionItems:
                     output, _VARIABLE, text=word(output), detail=node.op_type, order="1"
                 )
 
-    def _attributes(self, scope: Scope, node: Step) -> Iterator[t.CompletionItem]:
+    def _attributes(self, scope: Scope, node: PathStep) -> Iterator[t.CompletionItem]:
         """Yield the attributes of a node that are graphs."""
         places = node_labels(self.index, scope) if node.is_label else scope.position
         children = scope.children.get(places.get(node.name, -1), ())

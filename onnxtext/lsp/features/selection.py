@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types as t
 
-from onnxtext.lsp.index.document import Document, Version
+from onnxtext.lsp.index.document import Document, DocumentVersion
 from onnxtext.source import Span
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def selection(document: Document, params: t.SelectionRangeParams) -> list[t.Sele
     return [_chain(version, version.lines.offset(position)) for position in params.positions]
 
 
-def _chain(version: Version, offset: int) -> t.SelectionRange:
+def _chain(version: DocumentVersion, offset: int) -> t.SelectionRange:
     spans = [Span(0, len(version.text)), *_around(version, offset)]
     found: t.SelectionRange | None = None
     last: Span | None = None
@@ -37,7 +37,7 @@ def _chain(version: Version, offset: int) -> t.SelectionRange:
     return found
 
 
-def _around(version: Version, offset: int) -> list[Span]:
+def _around(version: DocumentVersion, offset: int) -> list[Span]:
     """Return the spans of graphs, statements and their parts at an offset, or else of its line."""
     index = version.index
     spans: list[Span] = []

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 from lsprotocol import types as t
 
-from onnxtext.lsp.index.document import Document, Version
+from onnxtext.lsp.index.document import Document, DocumentVersion
 from onnxtext.lsp.index.plain_statements import match_plain
 from onnxtext.lsp.index.statement_cache import common_start
 from onnxtext.lsp.index.symbols import Statement
@@ -90,7 +90,7 @@ async def _remember(document: Document) -> tuple[str, list[int]]:
 async def all_tokens(document: Document) -> list[int]:
     """Return the tokens of the whole text, encoded as by `encode`."""
     version = document.version
-    writer = Writer(version)
+    writer = TokenEncoder(version)
     column, before = document.columns.take("tokens", version.index)
     writer.forget(column, before)
     await document.columns.fill("tokens", version.index, column, writer.statement, writer.context)
@@ -99,7 +99,7 @@ async def all_tokens(document: Document) -> list[int]:
     )
 
 
-class Writer:
+class TokenEncoder:
     """Encodes the tokens of the statements of one version.
 
     Attributes:
@@ -110,7 +110,7 @@ class Writer:
             that contains graphs, or whose first token is not on the statement's first line.
     """
 
-    def __init__(self, version: Version) -> None:
+    def __init__(self, version: DocumentVersion) -> None:
         self._version = version
         self._index = index = version.index
         self.others: list[Token] = []
@@ -188,7 +188,9 @@ def _on_one_line(tokens: list[Token], means: tuple[object, ...]) -> StatementTok
     return numbers[1], numbers, 0, last, means
 
 
-def _join(version: Version, column: list[StatementTokens | None], rest: list[Token]) -> list[int]:
+def _join(
+    version: DocumentVersion, column: list[StatementTokens | None], rest: list[Token]
+) -> list[int]:
     """Return the encoded tokens of a text: those of statements in `column`, merged with `rest`."""
     data: list[int] = []
     line = at_column = following = 0
@@ -214,7 +216,7 @@ def _join(version: Version, column: list[StatementTokens | None], rest: list[Tok
 
 
 def _append(
-    version: Version, data: list[int], found: list[Token], line: int, column: int
+    version: DocumentVersion, data: list[int], found: list[Token], line: int, column: int
 ) -> tuple[int, int]:
     """Append tokens after a token at (line, column); return the position of the last token."""
     numbers = encode(version, found, (line, column))
@@ -225,7 +227,9 @@ def _append(
     return line, column
 
 
-def encode(version: Version, found: list[Token], last: tuple[int, int] = (0, 0)) -> list[int]:
+def encode(
+    version: DocumentVersion, found: list[Token], last: tuple[int, int] = (0, 0)
+) -> list[int]:
     """Encode tokens for the protocol: five numbers each, relative to the preceding token.
 
     Tokens that contain a line break or overlap the preceding token are left out.
@@ -251,7 +255,7 @@ def encode(version: Version, found: list[Token], last: tuple[int, int] = (0, 0))
     return data
 
 
-def tokens(version: Version, span: Span) -> list[Token]:
+def tokens(version: DocumentVersion, span: Span) -> list[Token]:
     """Return the tokens that begin in a span, in any order."""
     index = version.index
     found = tokens_outside_statements(index)

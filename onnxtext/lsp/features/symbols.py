@@ -14,7 +14,7 @@ from lsprotocol import types as t
 
 from onnxtext.ast.model import Graph
 from onnxtext.checker.context.scopes import Scope
-from onnxtext.lsp.index.document import Document, Version
+from onnxtext.lsp.index.document import Document, DocumentVersion
 from onnxtext.lsp.index.missing_positions import broken_statement_end
 from onnxtext.lsp.index.plain_statements import match_plain
 from onnxtext.lsp.index.section_context import SECTION
@@ -57,7 +57,7 @@ class _Outline:
     the symbol of a statement is cached with placeholders for its lines.
     """
 
-    def __init__(self, version: Version) -> None:
+    def __init__(self, version: DocumentVersion) -> None:
         self.lines = version.lines
         self.text = version.text
         self.index = version.index

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from onnxtext.checker.context.scopes import Scope
-from onnxtext.differ import ItemChange, ItemPosition, ModelDiff, Side, compare
-from onnxtext.lsp.graph.module_groups import Group, Path
+from onnxtext.differ import ItemChange, ItemPosition, ModelDiff, ModelSide, compare
+from onnxtext.lsp.graph.module_groups import ModuleGroup, Path
 from onnxtext.lsp.graph.stubs import cut
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class Changes:
             made.insert(min(place, len(made)), (identity, path))
         return made
 
-    def mark(self, item: dict[str, Any], member: Group | str) -> dict[str, Any]:
+    def mark(self, item: dict[str, Any], member: ModuleGroup | str) -> dict[str, Any]:
         """Add the fields `change` and `changes` to an item, if its node or group has changes.
 
         `changes` has descriptions of a node's changes; for a group, the numbers of changed nodes.
@@ -93,7 +93,7 @@ class Changes:
             item["changes"] = [f"{count} {what}" for what, count in sorted(counts.items())]
         return item
 
-    def within(self, group: Group) -> bool:
+    def within(self, group: ModuleGroup) -> bool:
         """Whether any node in a group differs."""
         return any(name in self.status for name in group.leaves())
 
@@ -120,7 +120,7 @@ def diff_of(old: Drawing, new: Drawing, label: str) -> ModelDiff:
     for drawing, name in ((old, label), (new, NEW)):
         path = drawing.document.path
         base = None if path is None else path.parent
-        sides.append(Side.of_text(drawing.version.text, label=name, base=base))
+        sides.append(ModelSide.of_text(drawing.version.text, label=name, base=base))
     return compare(*sides).without(("encoding", "doc", "metadata"))
 
 

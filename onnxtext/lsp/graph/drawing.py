@@ -18,10 +18,10 @@ from typing import Any
 from onnxtext.ast.model import Node
 from onnxtext.checker.context.scopes import GIVEN, Scope
 from onnxtext.lsp.graph.changes import Changes
-from onnxtext.lsp.graph.drawn_spans import Places
+from onnxtext.lsp.graph.drawn_spans import DrawnSpans
 from onnxtext.lsp.graph.module_groups import (
     MOST_VALUES,
-    Group,
+    ModuleGroup,
     Path,
     common_path,
     group_tree,
@@ -29,7 +29,7 @@ from onnxtext.lsp.graph.module_groups import (
     scope_paths,
 )
 from onnxtext.lsp.graph.stubs import detail, stub
-from onnxtext.lsp.index.document import Document, Version
+from onnxtext.lsp.index.document import Document, DocumentVersion
 from onnxtext.lsp.index.index import Index
 from onnxtext.source import Span
 
@@ -52,11 +52,11 @@ class Drawing:
     def __init__(self, document: Document, changes: Changes | None = None) -> None:
         self.document = document
         self.changes = changes
-        self.version: Version = document.version
+        self.version: DocumentVersion = document.version
         self.index: Index = document.version.index
-        self._places = Places(self.version)
+        self._places = DrawnSpans(self.version)
         self.total = 0
-        self.trees: list[Group] = []
+        self.trees: list[ModuleGroup] = []
         self._chains: dict[str, tuple[str, ...]] = {}  # for each id, the groups and nodes around it
         self._users: dict[Key, list[str]] = {}  # the ids of the nodes that use a value
         self._makers: dict[Key, str] = {}  # the id of the node or input that defines a value
@@ -188,20 +188,22 @@ class Drawing:
                     continue
                 room -= len(group.members)
                 made[group.id] = self._group(group)
-                waiting += [each for each in reversed(group.members) if isinstance(each, Group)]
+                waiting += [
+                    each for each in reversed(group.members) if isinstance(each, ModuleGroup)
+                ]
         self._add_edges(made)
         roots = [self._item(tree) for tree in self.trees if self._holder(tree) is None]
         answer = {"roots": roots, "groups": list(made.values())}
         return {**answer, "total": self.total, "truncated": truncated}
 
-    def _is_shown(self, group: Group, made: Collection[str]) -> bool:
+    def _is_shown(self, group: ModuleGroup, made: Collection[str]) -> bool:
         """Whether a group is visible, which means that the group around it is open."""
         if group.parent is not None:
             return group.parent.id in made
         holder = self._holder(group)
         return holder is None or self._chains.get(holder, ("",))[-1] in made
 
-    def is_open(self, group: Group, tree: Group) -> bool:
+    def is_open(self, group: ModuleGroup, tree: ModuleGroup) -> bool:
         """Whether a group in the tree `tree` is open by default."""
         if self.total < MANY_NODES or (tree.id == "g0" and group is tree):
             return True
@@ -210,14 +212,14 @@ class Drawing:
         # A closed group with most of the nodes would hide the whole model.
         return group is not tree and group.count > tree.count / 2
 
-    def _holder(self, tree: Group) -> str | None:
+    def _holder(self, tree: ModuleGroup) -> str | None:
         """Return the id of the node that contains a graph; None if none does, as for functions."""
         scope = self.index.scopes[int(tree.id[1:])]
         if scope.parent is None:
             return None
         return f"g{self.index.number(scope.parent)}n{scope.holder_index}"
 
-    def _group(self, group: Group) -> dict[str, Any]:
+    def _group(self, group: ModuleGroup) -> dict[str, Any]:
         if group.parent is None:
             scope = self.index.scopes[int(group.id[1:])]
             span: Any = self._places.range(self.index.scope_span(scope))
@@ -239,10 +241,10 @@ class Drawing:
             "makes": [],
         }
 
-    def _first(self, group: Group) -> Span | None:
+    def _first(self, group: ModuleGroup) -> Span | None:
         """Return the span of the first statement of a group."""
-        member: Group | str = group
-        while isinstance(member, Group) and member.members:
+        member: ModuleGroup | str = group
+        while isinstance(member, ModuleGroup) and member.members:
             member = member.members[0]
         parsed = parse_id(member) if isinstance(member, str) else None
         if parsed is None or parsed[1] == "r":
@@ -252,11 +254,11 @@ class Drawing:
         items: dict[str, list[Any]] = {"n": scope.nodes, "i": scope.inputs, "o": scope.outputs}
         return self._places.statement(items[kind][place])
 
-    def _item(self, member: Group | str) -> dict[str, Any]:
+    def _item(self, member: ModuleGroup | str) -> dict[str, Any]:
         made = self.leaf(member) if isinstance(member, str) else self._closed(member)
         return made if self.changes is None else self.changes.mark(made, member)
 
-    def _closed(self, member: Group) -> dict[str, Any]:
+    def _closed(self, member: ModuleGroup) -> dict[str, Any]:
         return {
             "id": member.id,
             "kind": "group",
@@ -270,7 +272,7 @@ class Drawing:
             "operators": self.operators(member).most_common(_MOST_OPERATORS),
         }
 
-    def operators(self, group: Group) -> Counter[str]:
+    def operators(self, group: ModuleGroup) -> Counter[str]:
         """Return the number of nodes of each operator in a group."""
         found = Counter(map(self._operators.get, group.leaves()))
         return Counter({name: number for name, number in found.items() if name})

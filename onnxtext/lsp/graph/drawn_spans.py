@@ -8,14 +8,14 @@ from typing import Any
 
 from onnxtext.ast.model import Node, ValueInfo
 from onnxtext.checker.context.scopes import GIVEN, Scope
-from onnxtext.lsp.index.document import Version
+from onnxtext.lsp.index.document import DocumentVersion
 from onnxtext.source import Span
 
 
-class Places:
+class DrawnSpans:
     """Finds the spans of statements, graphs and functions in one version of the text."""
 
-    def __init__(self, version: Version) -> None:
+    def __init__(self, version: DocumentVersion) -> None:
         self._version = version
         self._index = version.index
 

@@ -39,7 +39,7 @@ _ID = re.compile("g([0-9]{1,9})([nior])([0-9]{1,9})")
 
 
 @dataclass(slots=True)
-class Group:
+class ModuleGroup:
     """A group of nodes and values. The root of a graph's tree of groups is the graph itself.
 
     Attributes:
@@ -55,8 +55,8 @@ class Group:
     id: str
     name: str
     kind: str = ""
-    parent: Group | None = None
-    members: list[Group | str] = field(default_factory=list)
+    parent: ModuleGroup | None = None
+    members: list[ModuleGroup | str] = field(default_factory=list)
     count: int = 0
 
     def chain(self) -> tuple[str, ...]:
@@ -68,17 +68,17 @@ class Group:
             group = group.parent
         return tuple(reversed(found))
 
-    def groups(self) -> Iterator[Group]:
+    def groups(self) -> Iterator[ModuleGroup]:
         """Yield this group and all of its subgroups, each one before the groups in it."""
         yield self
         for member in self.members:
-            if isinstance(member, Group):
+            if isinstance(member, ModuleGroup):
                 yield from member.groups()
 
     def leaves(self) -> Iterator[str]:
         """Yield the ids of the nodes and values in this group and in its subgroups."""
         for member in self.members:
-            if isinstance(member, Group):
+            if isinstance(member, ModuleGroup):
                 yield from member.leaves()
             else:
                 yield member
@@ -201,7 +201,7 @@ def common_path(paths: Sequence[Path]) -> Path:
 
 def group_tree(
     name: str, title: str, members: Sequence[tuple[str, Path]], classes: Mapping[Path, str]
-) -> Group:
+) -> ModuleGroup:
     """Return the tree of groups of a graph or function.
 
     Args:
@@ -210,8 +210,8 @@ def group_tree(
         members: the id and path of each node or value, in the order of the text.
         classes: the classes of modules, by path.
     """
-    root = Group(name, title)
-    made: dict[Path, Group] = {(): root}
+    root = ModuleGroup(name, title)
+    made: dict[Path, ModuleGroup] = {(): root}
     for identity, path in members:
         group = made.get(path)
         if group is None:
@@ -221,7 +221,7 @@ def group_tree(
                 if inner is None:
                     key = f"{name}/{'/'.join(path[:end])}"
                     kind = classes.get(path[:end], "").rpartition(".")[2]
-                    inner = made[path[:end]] = Group(key, path[end - 1], kind)
+                    inner = made[path[:end]] = ModuleGroup(key, path[end - 1], kind)
                     group.members.append(inner)
                 group = inner
         group.members.append(identity)
@@ -231,9 +231,9 @@ def group_tree(
     return root
 
 
-def _simplify(group: Group) -> int:
+def _simplify(group: ModuleGroup) -> int:
     """Dissolve small groups, merge each group with its only subgroup; return the leaf count."""
-    members: list[Group | str] = []
+    members: list[ModuleGroup | str] = []
     total = 0
     for member in group.members:
         if isinstance(member, str):
@@ -246,7 +246,7 @@ def _simplify(group: Group) -> int:
             members += member.members
             continue
         inner = member.members[0]
-        if len(member.members) == 1 and isinstance(inner, Group):
+        if len(member.members) == 1 and isinstance(inner, ModuleGroup):
             inner.name = f"{member.name}/{inner.name}"
             members.append(inner)
         else:
@@ -255,17 +255,17 @@ def _simplify(group: Group) -> int:
     return total
 
 
-def _divide(group: Group) -> None:
+def _divide(group: ModuleGroup) -> None:
     """Divide long lists of members into parts of consecutive members."""
     for member in group.members:
-        if isinstance(member, Group):
+        if isinstance(member, ModuleGroup):
             _divide(member)
     level = 0
     while len(group.members) > MOST_MEMBERS:
         level += 1
         chunks = [group.members[at : at + PART] for at in range(0, len(group.members), PART)]
         group.members = [
-            Group(
+            ModuleGroup(
                 f"{group.id}#{level}.{number}",
                 f"part {number + 1} of {len(chunks)}",
                 members=chunk,
@@ -274,11 +274,11 @@ def _divide(group: Group) -> None:
         ]
 
 
-def _set_parents(group: Group) -> None:
+def _set_parents(group: ModuleGroup) -> None:
     """Set the parents and the counts of groups."""
     group.count = 0
     for member in group.members:
-        if isinstance(member, Group):
+        if isinstance(member, ModuleGroup):
             member.parent = group
             _set_parents(member)
             group.count += member.count

@@ -11,7 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from onnxtext.checker.context.operator_tables import bundled_table
-from onnxtext.checker.context.signatures import Schemas, Table
+from onnxtext.checker.context.signatures import OperatorTable, Schemas
 from onnxtext.checker.engine.project_schemas import tables_of
 from onnxtext.checker.engine.project_settings import SettingsError, find_settings
 from onnxtext.diagnostics import OnnxTextError
@@ -30,7 +30,7 @@ def schemas_of(directory: Path | None) -> Schemas:
     return _schemas(tables_for(directory))
 
 
-def tables_for(directory: Path | None) -> tuple[Table, ...]:
+def tables_for(directory: Path | None) -> tuple[OperatorTable, ...]:
     """Return the operator tables for a directory: those of its project, and the bundled table.
 
     If the settings or a schema file have errors, return only the bundled table.
@@ -42,6 +42,6 @@ def tables_for(directory: Path | None) -> tuple[Table, ...]:
 
 
 @lru_cache(maxsize=8)
-def _schemas(tables: tuple[Table, ...]) -> Schemas:
+def _schemas(tables: tuple[OperatorTable, ...]) -> Schemas:
     """Return the operators of tables; documents with equal tables share one cache of signatures."""
     return Schemas(tables)

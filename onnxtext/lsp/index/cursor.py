@@ -11,7 +11,7 @@ from onnxtext.checker.context.scopes import Scope
 from onnxtext.lsp.index.index import Index
 from onnxtext.lsp.index.resolve_section_names import section_scope
 from onnxtext.lsp.index.section_names import name_of
-from onnxtext.lsp.index.statement_spans import Located
+from onnxtext.lsp.index.statement_spans import LocatedSpans
 from onnxtext.lsp.index.symbols import Key, Statement, Symbol, parameter_names
 from onnxtext.source import Span
 from onnxtext.syntax.span_map import SpanMap
@@ -20,7 +20,7 @@ Kind = Literal[
     "value", "function", "operator", "attribute", "parameter", "type", "label", "graph", "literal"
 ]
 Step = tuple[str | int, SpanMap]
-"""Name or index, and span map, of a part: an item of `Located.path_to`."""
+"""Name or index, and span map, of a part: an item of `LocatedSpans.path_to`."""
 
 
 @dataclass(slots=True)
@@ -79,7 +79,7 @@ def _text(index: Index, span: Span) -> str:
 
 
 def _in_value(
-    index: Index, statement: Statement, located: Located, steps: list[Step]
+    index: Index, statement: Statement, located: LocatedSpans, steps: list[Step]
 ) -> CursorTarget | None:
     """Return the item in a declaration; `steps` is the path to the offset."""
     step, part = steps[0]
@@ -95,7 +95,7 @@ def _in_value(
 
 
 def _in_node(
-    index: Index, statement: Statement, located: Located, steps: list[Step]
+    index: Index, statement: Statement, located: LocatedSpans, steps: list[Step]
 ) -> CursorTarget | None:
     """Return the item in a node; `steps` is the path to the offset."""
     node = statement.item
@@ -135,7 +135,7 @@ def _in_node(
     return None
 
 
-def _operator(index: Index, statement: Statement, located: Located) -> CursorTarget:
+def _operator(index: Index, statement: Statement, located: LocatedSpans) -> CursorTarget:
     node = statement.item
     key = plain_domain(node.domain), node.op_type, node.overload or ""
     span = located.find("operator", -1) or located.find("operator") or located.span
@@ -147,7 +147,7 @@ def _operator(index: Index, statement: Statement, located: Located) -> CursorTar
 def _attribute(
     index: Index,
     statement: Statement,
-    located: Located,
+    located: LocatedSpans,
     steps: list[Step],
     number: int,
     whole: Span,

@@ -17,8 +17,8 @@ from onnxtext.diagnostics import Diagnostic
 from onnxtext.io.memory import paused_collector
 from onnxtext.lsp.index.available_operators import schemas_of
 from onnxtext.lsp.index.index import Index
-from onnxtext.lsp.index.positions import Lines, change
-from onnxtext.lsp.index.statement_cache import Columns
+from onnxtext.lsp.index.positions import LineIndex, change
+from onnxtext.lsp.index.statement_cache import StatementResults
 from onnxtext.lsp.index.statement_spans import SpanMapCache
 from onnxtext.source import Source, Span
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from onnxtext.ast.types import Type
     from onnxtext.checker.context.scopes import Scope
     from onnxtext.checker.context.signatures import Schemas
-    from onnxtext.lsp.features.graph_requests import Views
+    from onnxtext.lsp.features.graph_requests import GraphViews
     from onnxtext.lsp.index.symbols import Statement
     from onnxtext.lsp.server.check_document import Analysis
 
@@ -38,7 +38,7 @@ MOST_CHARACTERS = 32 << 20
 """Maximum number of characters of a text to parse: keystrokes wait for the parser."""
 
 
-class Version:
+class DocumentVersion:
     """One version of a document's text. Its syntax tree and index are computed once, on demand.
 
     Attributes:
@@ -62,7 +62,7 @@ class Version:
     ) -> None:
         self.number = number
         self.source = source
-        self.lines = Lines(source.text, encoding)
+        self.lines = LineIndex(source.text, encoding)
         self._cache = cache
         self.directory = directory
         self._declared: dict[int, dict[str, Type]] = {}
@@ -159,7 +159,7 @@ class Document:
     uri: str
     path: Path | None
     encoding: str
-    version: Version
+    version: DocumentVersion
     cache: SpanMapCache
     analysis: Analysis | None = None
     analysed: int = -1
@@ -168,8 +168,8 @@ class Document:
     reported_syntax: bool = False
     reported_check: int = -1
     tokens: tuple[str, list[int]] | None = None
-    columns: Columns = field(default_factory=Columns)
-    views: Views | None = None
+    columns: StatementResults = field(default_factory=StatementResults)
+    views: GraphViews | None = None
     describe: Callable[[Any, Any], str | None] | None = None
 
     @classmethod
@@ -185,7 +185,7 @@ class Document:
         """
         cache = SpanMapCache()
         name = uri if path is None else str(path)
-        version = Version(
+        version = DocumentVersion(
             number,
             Source(text, name),
             encoding,
@@ -197,13 +197,13 @@ class Document:
     def update(self, number: int, changes: Sequence[t.TextDocumentContentChangeEvent]) -> None:
         """Replace the current version by the next one, which has the changes applied in order."""
         text = self.version.text
-        lines: Lines | None = self.version.lines
+        lines: LineIndex | None = self.version.lines
         for event in changes:
             text = change(text, lines, event, self.encoding)
             lines = None
         source = Source(text, self.version.source.name)
         cost, directory = self.version.cost, self.version.directory
-        self.version = Version(number, source, self.encoding, self.cache, cost, directory)
+        self.version = DocumentVersion(number, source, self.encoding, self.cache, cost, directory)
 
     @property
     def current(self) -> Analysis | None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from onnxtext.lsp.index.document import Version
+from onnxtext.lsp.index.document import DocumentVersion
 from onnxtext.source import COMMENT, STRING
 
 _PIECES = re.compile(rf"{STRING}|{COMMENT}|=>|[()\[\]{{}}<>]", re.DOTALL)
@@ -14,7 +14,7 @@ _PAIRS = {")": "(", "]": "[", "}": "{", ">": "<"}
 _LONGEST_GAP = 1000
 
 
-def find_folds(version: Version, lengths: list[int]) -> Iterator[tuple[int, int, bool]]:
+def find_folds(version: DocumentVersion, lengths: list[int]) -> Iterator[tuple[int, int, bool]]:
     """Yield (first line, last line, is comment) for each range to fold; lines count from 0.
 
     Args:
@@ -53,7 +53,7 @@ def find_folds(version: Version, lengths: list[int]) -> Iterator[tuple[int, int,
         yield *comment, True
 
 
-def _pieces(version: Version, lengths: list[int]) -> Iterator[re.Match[str]]:
+def _pieces(version: DocumentVersion, lengths: list[int]) -> Iterator[re.Match[str]]:
     """Yield brackets, comments and strings, except those in statements on one line."""
     text = version.text
     done = 0

@@ -30,7 +30,7 @@ from onnxtext.lsp.index.missing_positions import find_end, find_heads, limit_sta
 from onnxtext.lsp.index.plain_statements import match_plain
 from onnxtext.lsp.index.resolve_section_names import node_labels, section_scope, value_strings
 from onnxtext.lsp.index.section_names import SectionName, section_names
-from onnxtext.lsp.index.statement_spans import Located, SpanMapCache
+from onnxtext.lsp.index.statement_spans import LocatedSpans, SpanMapCache
 from onnxtext.lsp.index.symbols import (
     Group,
     Key,
@@ -67,7 +67,7 @@ class Index:
         self.root = root
         self.model = root if isinstance(root, Model) else None
         self._cache = cache
-        self._located: dict[int, Located | None] = {}
+        self._located: dict[int, LocatedSpans | None] = {}
         self._heads: dict[int, list[tuple[Key, Span]]] = {}
         self._value_starts: set[int] = set()
         self._ends: dict[int, int] = {}
@@ -299,7 +299,7 @@ class Index:
         located = self.located(statement)
         return None if located is None else located.span
 
-    def located_item(self, item: Node | ValueInfo | None) -> Located | None:
+    def located_item(self, item: Node | ValueInfo | None) -> LocatedSpans | None:
         """Return `located` of the statement of a scope's node or value.
 
         Return None if it has no statement in the text, or if the statement has an error.
@@ -307,13 +307,13 @@ class Index:
         statement = None if item is None else self.statement_of(item)
         return None if statement is None else self.located(statement)
 
-    def located(self, statement: Statement) -> Located | None:
+    def located(self, statement: Statement) -> LocatedSpans | None:
         """Return the spans of a statement and its parts; None if its text has an error."""
         try:
             return self._located[statement.at]
         except KeyError:
             span_map = self._cache.find(statement.kind, self.chunk(statement))
-            found = None if span_map is None else Located(statement.at, span_map)
+            found = None if span_map is None else LocatedSpans(statement.at, span_map)
             self._located[statement.at] = found
             return found
 

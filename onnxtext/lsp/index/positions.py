@@ -21,7 +21,7 @@ _LINE_FEED = re.compile("\n")
 _LINE_END = re.compile(r"\r\n|\n|\r")
 
 
-class Lines:
+class LineIndex:
     """The lines of one text, for conversions between offsets and positions.
 
     Attributes:
@@ -134,7 +134,7 @@ def _characters(part: str, column: int, encoding: str) -> int:
 
 
 def change(
-    text: str, lines: Lines | None, event: t.TextDocumentContentChangeEvent, encoding: str
+    text: str, lines: LineIndex | None, event: t.TextDocumentContentChangeEvent, encoding: str
 ) -> str:
     """Return a text after a change from the client.
 
@@ -148,5 +148,5 @@ def change(
 
     if isinstance(event, t.TextDocumentContentChangeWholeDocument):
         return event.text
-    start, end = (lines or Lines(text, encoding)).span(event.range)
+    start, end = (lines or LineIndex(text, encoding)).span(event.range)
     return text[:start] + event.text + text[end:]

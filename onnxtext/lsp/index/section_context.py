@@ -29,7 +29,7 @@ Kind = Literal["block", "name", "key", "value", "pair-key", "pair-value", "nothi
 
 
 @dataclass(slots=True)
-class Block:
+class SectionBlock:
     """A block of the metadata section, or a section.
 
     Attributes:
@@ -44,8 +44,8 @@ class Block:
     kind: str
     path: list[Token] = field(default_factory=list)
     entries: dict[str, str] = field(default_factory=dict)
-    last: Block | None = None
-    above: Block | None = None
+    last: SectionBlock | None = None
+    above: SectionBlock | None = None
 
 
 @dataclass(slots=True)
@@ -64,11 +64,11 @@ class SectionContext:
     section: str
     at: int
     kind: Kind
-    blocks: list[Block]
+    blocks: list[SectionBlock]
     tokens: list[Token]
 
     @property
-    def block(self) -> Block:
+    def block(self) -> SectionBlock:
         """The innermost block around the offset."""
         return self.blocks[-1]
 
@@ -105,7 +105,7 @@ def section_context(text: str, offset: int) -> SectionContext | None:
     if not opening:
         return None
     section = str(tokens[0])
-    reader = _Reader(Block(section))
+    reader = _Reader(SectionBlock(section))
     for token in tokens[opening + 1 :]:
         reader.read(token)
         if not reader.blocks:
@@ -137,7 +137,7 @@ def _start(text: str, offset: int) -> int:
 class _Reader:
     """Reads the tokens of a section; `waiting` are the tokens of an incomplete item."""
 
-    def __init__(self, section: Block) -> None:
+    def __init__(self, section: SectionBlock) -> None:
         self.blocks = [section]
         self.waiting: list[Token] = []
         self.brackets = 0
@@ -150,7 +150,7 @@ class _Reader:
             self._in_brackets(token)
         elif token == "{":
             kind = str(waiting[0]) if waiting else ""
-            self.blocks.append(Block(kind, waiting[1:], above=block.last))
+            self.blocks.append(SectionBlock(kind, waiting[1:], above=block.last))
             self.waiting = []
         elif token == "}":
             self.blocks.pop()

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from onnxtext.ast.paths import Step
+from onnxtext.ast.paths import PathStep
 from onnxtext.checker.context.checked_model import FunctionKey, plain_domain
 from onnxtext.source import COMMENT, STRING, Span
 from onnxtext.syntax.actions.sections import BLOCKS
@@ -56,7 +56,7 @@ class SectionName:
     at: int
     name: str
     span: Span
-    path: tuple[tuple[Step, Step], ...] = ()
+    path: tuple[tuple[PathStep, PathStep], ...] = ()
     within: FunctionKey | None = None
     function: FunctionKey | None = None
     training: tuple[int, str] | None = None
@@ -197,14 +197,14 @@ class _Reader:
 
     def _path(
         self, tokens: list[Token], within: FunctionKey | None
-    ) -> tuple[tuple[Step, Step], ...]:
+    ) -> tuple[tuple[PathStep, PathStep], ...]:
         """Read a path such as `[label].attribute[1].output`, and add its labels and outputs.
 
         Returns:
             The path to the graph of the last name.
         """
         steps = path_steps(tokens)
-        path: list[tuple[Step, Step]] = []
+        path: list[tuple[PathStep, PathStep]] = []
         for index in range(0, len(steps), 2):
             step, token = steps[index]
             self._add(token, path=tuple(path), within=within, is_label=step.is_label)
@@ -213,9 +213,9 @@ class _Reader:
         return tuple(path)
 
 
-def path_steps(tokens: Sequence[Token]) -> list[tuple[Step, Token]]:
+def path_steps(tokens: Sequence[Token]) -> list[tuple[PathStep, Token]]:
     """Return (step, token of its name) of each step of a path such as `[label].body[1].output`."""
-    steps: list[tuple[Step, Token]] = []
+    steps: list[tuple[PathStep, Token]] = []
     is_label = False
     for token in tokens:
         if token in (".", "]"):
@@ -227,7 +227,7 @@ def path_steps(tokens: Sequence[Token]) -> list[tuple[Step, Token]]:
             step, name = steps[-1]
             steps[-1] = step._replace(number=int(number) if number.isdigit() else None), name
         else:
-            steps.append((Step(name_of(token), None, is_label), token))
+            steps.append((PathStep(name_of(token), None, is_label), token))
             is_label = False
     return steps
 

@@ -23,7 +23,7 @@ _AT_ONCE = 100
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Layout:
+class VersionLayout:
     """The data of one version that later versions are compared with; it has no syntax tree.
 
     The lists have one item per statement.
@@ -45,7 +45,7 @@ class Layout:
     names: list[tuple[object, ...]]
 
     @classmethod
-    def of(cls, index: Index) -> Layout:
+    def of(cls, index: Index) -> VersionLayout:
         """Return the layout of an indexed version."""
         statements = index.statements
         limits = [statement.limit for statement in statements]
@@ -63,7 +63,7 @@ def _names(kind: str, item: Any) -> tuple[object, ...]:
     return item.name, item.data is not None
 
 
-class Columns:
+class StatementResults:
     """Caches columns from one version to the next.
 
     A column is a named list with one entry per statement: the result of a feature for the
@@ -71,9 +71,9 @@ class Columns:
     """
 
     def __init__(self) -> None:
-        self._kept: dict[str, tuple[Layout, list[Any], Any]] = {}
-        self._layout: tuple[Index, Layout] | None = None
-        self._aligned: tuple[Layout, Layout, int, int] | None = None
+        self._kept: dict[str, tuple[VersionLayout, list[Any], Any]] = {}
+        self._layout: tuple[Index, VersionLayout] | None = None
+        self._aligned: tuple[VersionLayout, VersionLayout, int, int] | None = None
 
     def take(self, name: str, index: Index) -> tuple[list[Any], Any]:
         """Return a column for a new version of the text.
@@ -128,19 +128,19 @@ class Columns:
                 if made % _AT_ONCE == 0:
                     await asyncio.sleep(0)
 
-    def _layout_of(self, index: Index) -> Layout:
+    def _layout_of(self, index: Index) -> VersionLayout:
         if self._layout is None or self._layout[0] is not index:
-            self._layout = index, Layout.of(index)
+            self._layout = index, VersionLayout.of(index)
         return self._layout[1]
 
-    def _align(self, old: Layout, new: Layout) -> tuple[int, int]:
+    def _align(self, old: VersionLayout, new: VersionLayout) -> tuple[int, int]:
         known = self._aligned
         if known is None or known[0] is not old or known[1] is not new:
             known = self._aligned = old, new, *align(old, new)
         return known[2:]
 
 
-def align(old: Layout, new: Layout) -> tuple[int, int]:
+def align(old: VersionLayout, new: VersionLayout) -> tuple[int, int]:
     """Return how many statements at the start, and how many at the end, are unchanged.
 
     The unchanged statements at the end begin in unchanged lines, and so in the same columns.
@@ -165,7 +165,7 @@ def align(old: Layout, new: Layout) -> tuple[int, int]:
     return head, tail
 
 
-def _ending_by(layout: Layout, offset: int) -> int:
+def _ending_by(layout: VersionLayout, offset: int) -> int:
     """Return the number of leading statements that end at or before an offset."""
     count = bisect_right(layout.starts, offset)
     while count and layout.limits[count - 1] > offset:
@@ -173,7 +173,7 @@ def _ending_by(layout: Layout, offset: int) -> int:
     return count
 
 
-def _part(layout: Layout, first: int, end: int, shift: int = 0) -> tuple[list[Any], ...]:
+def _part(layout: VersionLayout, first: int, end: int, shift: int = 0) -> tuple[list[Any], ...]:
     """Return the lists of a layout from `first` to `end`, with offsets moved by `shift`."""
     starts, limits = layout.starts[first:end], layout.limits[first:end]
     if shift:
@@ -181,7 +181,7 @@ def _part(layout: Layout, first: int, end: int, shift: int = 0) -> tuple[list[An
     return starts, limits, layout.marks[first:end], layout.names[first:end]
 
 
-def _rows(layout: Layout, first: int, shift: int = 0) -> list[tuple[Any, ...]]:
+def _rows(layout: VersionLayout, first: int, shift: int = 0) -> list[tuple[Any, ...]]:
     """Return (start, limit, mark, names) of each statement from `first` on."""
     return list(zip(*_part(layout, first, len(layout.starts), shift), strict=True))
 

@@ -57,7 +57,7 @@ def hull(one: Span, other: Span) -> Span:
 
 
 @dataclass(slots=True, eq=False)
-class Located:
+class LocatedSpans:
     """The span map of one statement, and the position of the statement in the document.
 
     Attributes:

@@ -64,7 +64,7 @@ def statistics(
 def _bytes(
     data: ast.TensorData, type: ast.TensorType, model: ast.Model | None, base_dir: Path | None
 ) -> bytes | memoryview | None:
-    from onnxtext.weights.find_blobs import Reader
+    from onnxtext.weights.find_blobs import BlobReader
 
     match data:
         case ast.RawData(held):
@@ -75,7 +75,7 @@ def _bytes(
                     return held
             if model is None or not model.places:
                 raise BlobError("the bytes of this blob are not in the text")
-            return Reader(base_dir, model.places).find(digest)
+            return BlobReader(base_dir, model.places).find(digest)
         case ast.DataFile():
-            return Reader(base_dir, ()).array(data, type)
+            return BlobReader(base_dir, ()).array(data, type)
     return None

@@ -18,7 +18,7 @@ from onnxtext.lsp.index.plain_statements import (
     attributes_span,
 )
 from onnxtext.lsp.index.resolve_section_names import listed_values
-from onnxtext.lsp.index.statement_spans import Located
+from onnxtext.lsp.index.statement_spans import LocatedSpans
 from onnxtext.lsp.index.symbols import Statement
 from onnxtext.source import Span
 
@@ -75,7 +75,7 @@ def _heads(index: Index, scope: Scope) -> Iterator[Token]:
         yield (*span, _TYPE[kind], _DECLARATION)
 
 
-def _value(index: Index, statement: Statement, located: Located) -> Iterator[Token]:
+def _value(index: Index, statement: Statement, located: LocatedSpans) -> Iterator[Token]:
     scope, value, text = statement.scope, statement.item, index.source.text
     type = located.find("type")
     if type is not None:
@@ -104,7 +104,7 @@ def meaning(index: Index, scope: Scope, name: str) -> tuple[int, int]:
     return _INPUT if name in index.inputs(scope) else _INITIALIZER
 
 
-def _node(index: Index, statement: Statement, located: Located) -> Iterator[Token]:
+def _node(index: Index, statement: Statement, located: LocatedSpans) -> Iterator[Token]:
     node: Node = statement.item
     text = index.source.text
     label = located.find("label", "name")
@@ -219,7 +219,7 @@ def given_meanings(scope: Scope) -> dict[str, tuple[int, int]] | None:
     return {name: _INPUT if name in inputs else _INITIALIZER for name in scope.given}
 
 
-def _operator(index: Index, statement: Statement, located: Located) -> Iterator[Token]:
+def _operator(index: Index, statement: Statement, located: LocatedSpans) -> Iterator[Token]:
     try:
         parts = [item for item in located.span_map.find("operator").items if item is not None]
     except LookupError:

@@ -12,13 +12,13 @@ from onnxtext.ast.types import Type
 from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.operator_resolution import targets
 from onnxtext.checker.context.scopes import GIVEN, Scope
-from onnxtext.checker.explain_type.determining_sizes import RANK, Part
+from onnxtext.checker.explain_type.determining_sizes import RANK, TypePart
 from onnxtext.checker.explain_type.explanation import title
-from onnxtext.checker.explain_type.explanation_step import Step
-from onnxtext.checker.explain_type.inferred_facts import View
-from onnxtext.checker.explain_type.size_origins import Stories, chain
+from onnxtext.checker.explain_type.explanation_step import ExplanationStep
+from onnxtext.checker.explain_type.inferred_facts import InferredView
+from onnxtext.checker.explain_type.size_origins import SizeExplainer, chain
 from onnxtext.checker.inference.function_attributes import call_attributes
-from onnxtext.checker.inference.symbolic.small_tensors import Value, stored_value
+from onnxtext.checker.inference.symbolic.small_tensors import SmallTensor, stored_value
 from onnxtext.checker.inference.type_merging import Types
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.lsp.index.document import Document
@@ -41,7 +41,7 @@ def _type(text: str) -> Type | None:
 
 
 class EditorView:
-    """Implements `View`: the types and values of a graph in the last result of the checker."""
+    """Implements `InferredView`: the types and values of a graph in the last result of the checker."""
 
     def __init__(self, document: Document, scope: Scope) -> None:
         self._document = document
@@ -64,7 +64,7 @@ class EditorView:
         text = None if holder is None else self._document.type_of(holder, name)
         return None if text is None else _type(text)
 
-    def value(self, name: str) -> Value | None:
+    def value(self, name: str) -> SmallTensor | None:
         """Return the elements of a value; None if it is large or unknown before the model runs."""
         holder, analysis = self._holder(name), self._document.current
         if holder is None or analysis is None:
@@ -79,16 +79,16 @@ class EditorView:
         """Return None: the checker does not send the computed types of nodes."""
         return None
 
-    def outer(self) -> View | None:
+    def outer(self) -> InferredView | None:
         """Return the view of the outer graph; None if there is none."""
         scope = self._scope.parent or self._scope.main_graph
         return None if scope is None else EditorView(self._document, scope)
 
-    def body(self, scope: Scope) -> View | None:
+    def body(self, scope: Scope) -> InferredView | None:
         """Return the view of a graph in an attribute of a node."""
         return EditorView(self._document, scope)
 
-    def call(self, node: Node) -> View | None:
+    def call(self, node: Node) -> InferredView | None:
         """Return the view of the function that a node calls; None if it calls no function."""
         subject = self._document.version.index.subject
         if subject is None:
@@ -99,7 +99,7 @@ class EditorView:
                 return EditorView(self._document, target) if isinstance(target, Scope) else None
         return None
 
-    def caller(self) -> tuple[View, Node] | None:
+    def caller(self) -> tuple[InferredView, Node] | None:
         """Return (view of the first caller of this function, calling node); None if not called."""
         subject = self._document.version.index.subject
         if subject is None:
@@ -129,7 +129,7 @@ class EditorView:
         return attributes if calls else None
 
 
-def story_lines(document: Document, scope: Scope, name: str) -> Iterator[str]:
+def origin_lines(document: Document, scope: Scope, name: str) -> Iterator[str]:
     """Yield lines of Markdown that explain where the dimensions of a computed value come from.
 
     Unknown dimensions come first. Nothing is yielded for inputs and initializers, or before this
@@ -140,11 +140,11 @@ def story_lines(document: Document, scope: Scope, name: str) -> Iterator[str]:
         return
     view = EditorView(document, scope)
     shape = getattr(view.type(name), "shape", None)
-    parts = [Part("dimension", at) for at in range(len(shape or ()))]
+    parts = [TypePart("dimension", at) for at in range(len(shape or ()))]
     if shape is None:
         parts = [RANK]
-    stories = Stories(subject, [], most=_MOST_STEPS)
-    steps = [stories.story(view, name, part) for part in parts]
+    explainer = SizeExplainer(subject, [], most=_MOST_STEPS)
+    steps = [explainer.explain(view, name, part) for part in parts]
     steps.sort(key=lambda step: step.size is not None)  # unknown ones first
     for step in steps[:_MOST_LINES]:
         yield _line(document, step)
@@ -152,7 +152,7 @@ def story_lines(document: Document, scope: Scope, name: str) -> Iterator[str]:
         yield f"- and {len(steps) - _MOST_LINES} more sizes"
 
 
-def _line(document: Document, step: Step) -> str:
+def _line(document: Document, step: ExplanationStep) -> str:
     steps = list(chain(step))
     last = steps[-1]
     size = "unknown" if step.size is None else f"`{step.size}`"

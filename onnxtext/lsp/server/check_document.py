@@ -9,7 +9,7 @@ from pathlib import Path
 
 from onnxtext.ast.model import Fragment, Model
 from onnxtext.checker.context.checked_model import Subject
-from onnxtext.checker.inference.symbolic.small_tensors import Value
+from onnxtext.checker.inference.symbolic.small_tensors import SmallTensor
 from onnxtext.checker.isolation.pool import Answers
 from onnxtext.diagnostics import Diagnostic, Label, OnnxTextError
 from onnxtext.io.memory import paused_collector
@@ -50,7 +50,7 @@ class Analysis:
 
     diagnostics: list[Diagnostic] = field(default_factory=list)
     types: dict[int, dict[str, str]] = field(default_factory=dict)
-    values: dict[int, dict[str, Value]] = field(default_factory=dict)
+    values: dict[int, dict[str, SmallTensor]] = field(default_factory=dict)
 
 
 def analyse(

@@ -33,7 +33,7 @@ from pygls.protocol.json_rpc import JsonRPCNotification, JsonRPCRequestMessage
 from onnxtext.lsp.server.message_validation import CUSTOM, GRAPH, check_custom, check_types
 
 if TYPE_CHECKING:
-    from onnxtext.lsp.index.document import Version
+    from onnxtext.lsp.index.document import DocumentVersion
     from onnxtext.lsp.server.server import Server
 
 _AT_ONCE = (t.INITIALIZE, t.SHUTDOWN)
@@ -66,7 +66,7 @@ class PendingRequest:
     method: str
     params: Any
     uri: str | None
-    version: Version | None
+    version: DocumentVersion | None
     dropped: bool = False
 
 

@@ -25,7 +25,7 @@ from pygls.uris import to_fs_path
 from onnxtext import __version__
 from onnxtext.diagnostics import Diagnostic
 from onnxtext.lsp.features.diagnostics import convert
-from onnxtext.lsp.index.document import MOST_CHARACTERS, Document, Version
+from onnxtext.lsp.index.document import MOST_CHARACTERS, Document, DocumentVersion
 from onnxtext.lsp.server.check_document import Analysis
 from onnxtext.lsp.server.check_process import CheckJob, WorkerError
 from onnxtext.lsp.server.check_scheduler import DELAY, Checker
@@ -152,7 +152,7 @@ class Server(LanguageServer):
         """Log an error that pygls reports."""
         log.error("%s", error)
 
-    async def prepare(self, version: Version | None, method: str) -> bool:
+    async def prepare(self, version: DocumentVersion | None, method: str) -> bool:
         """Parse a version of a document and, if the request needs it, index it.
 
         Args:

@@ -30,7 +30,7 @@ _DIGITS = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class DataMarks:
     """Maps marks to the tensor data that they replace in the versions of a model.
 
     A mark is a short value in place of tensor data; equal data has the same mark.
@@ -48,7 +48,7 @@ class Known:
 
 def lower_all(
     models: Sequence[ast.Model | None], resources: Mapping[str, bytes | memoryview]
-) -> tuple[list[bytes], Known]:
+) -> tuple[list[bytes], DataMarks]:
     """Lower versions of a model to canonical bytes with marks instead of data.
 
     Args:
@@ -62,7 +62,7 @@ def lower_all(
     Raises:
         LowerError: one of the versions cannot be lowered.
     """
-    known = Known(resources)
+    known = DataMarks(resources)
     for _ in range(2):
         before = len(known.missing)
         found = [b"" if model is None else _lower(model, known) for model in models]
@@ -71,24 +71,24 @@ def lower_all(
     return found, known
 
 
-def lower_one(model: ast.Model, known: Known) -> bytes:
+def lower_one(model: ast.Model, known: DataMarks) -> bytes:
     """Lower a merged model to canonical bytes with marks instead of data.
 
     Args:
         model: the merged model.
         known: the second result of `lower_all`; not changed.
     """
-    return _lower(model, Known(known.resources, dict(known.data), set(known.missing)))
+    return _lower(model, DataMarks(known.resources, dict(known.data), set(known.missing)))
 
 
-def _lower(model: ast.Model, known: Known) -> bytes:
+def _lower(model: ast.Model, known: DataMarks) -> bytes:
     return b"".join(_Lowering(model, known).model(model))
 
 
 class _Lowering(Lowering):
     """Lowers a model with marks instead of data."""
 
-    def __init__(self, model: ast.Model, known: Known) -> None:
+    def __init__(self, model: ast.Model, known: DataMarks) -> None:
         resources = {**known.resources, **model.resources}
         super().__init__(PresenceDefaults(model.presence), resources)
         self._known = known.data
@@ -194,7 +194,7 @@ def _mark_of(data: ast.Blob | ast.TypedBlob | ast.DataFile | ast.RawData) -> byt
 class _Restorer(Rewriter):
     """Replaces marks by their data."""
 
-    def __init__(self, known: Known) -> None:
+    def __init__(self, known: DataMarks) -> None:
         super().__init__()
         self._known = known.data
         self.used: dict[str, ast.Blob] = {}
@@ -225,7 +225,7 @@ class _Restorer(Rewriter):
         return found
 
 
-def lift(data: bytes, known: Known, versions: Iterable[ast.Model]) -> ast.Model:
+def lift(data: bytes, known: DataMarks, versions: Iterable[ast.Model]) -> ast.Model:
     """Return the syntax tree of a merged model, with data instead of marks.
 
     Args:

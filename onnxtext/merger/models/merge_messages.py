@@ -21,8 +21,8 @@ from onnxtext.merger.models.message_rules import (
     join,
     split,
 )
-from onnxtext.merger.texts.item_order import Orders
-from onnxtext.merger.texts.match_items import ABSENT, MatchRules, Triple, match
+from onnxtext.merger.texts.item_order import ItemOrders
+from onnxtext.merger.texts.match_items import ABSENT, MatchedItem, MatchRules, match
 from onnxtext.wire.writer import LENGTH
 
 Resolved = tuple[Any, Any, Any]
@@ -42,7 +42,7 @@ class _Matched:
             items could be matched in several ways.
     """
 
-    orders: Sequence[list[Triple]]
+    orders: Sequence[list[MatchedItem]]
     found: dict[int, Resolved]
     ambiguous: bool
 
@@ -59,7 +59,7 @@ class ModelMerger:
             items could be matched in several ways, or `forced` names an item that is equal in both.
     """
 
-    orders: Orders
+    orders: ItemOrders
     forced: dict[FieldPath, set[int]] = field(default_factory=dict)
     ambiguous: bool = False
     _lists: dict[FieldPath, _Matched] = field(default_factory=dict)
@@ -198,7 +198,7 @@ class ModelMerger:
         return matched
 
     def _item(
-        self, repeated: RepeatedField, triple: Triple, items: Sequence[list[bytes]]
+        self, repeated: RepeatedField, triple: MatchedItem, items: Sequence[list[bytes]]
     ) -> Resolved:
         base, ours, theirs = _versions(triple, items)
         if triple.replaced and base not in (ours, theirs):
@@ -242,7 +242,7 @@ class ModelMerger:
         return any(base.get(k) != ours.get(k) and base.get(k) != theirs.get(k) for k in shared)
 
 
-def _versions(triple: Triple, items: Sequence[list[bytes]]) -> list[bytes | None]:
+def _versions(triple: MatchedItem, items: Sequence[list[bytes]]) -> list[bytes | None]:
     places = (triple.base, triple.ours, triple.theirs)
     return [None if at == ABSENT else listed[at] for at, listed in zip(places, items, strict=True)]
 

@@ -12,7 +12,7 @@ from onnxtext.ast.model import Function, Graph, Model, Node
 from onnxtext.ast.visit import walk_graphs
 from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Finding
-from onnxtext.merger.models.canonical_models import Known, lift, lower_one
+from onnxtext.merger.models.canonical_models import DataMarks, lift, lower_one
 from onnxtext.merger.models.merge_messages import FieldPath, ModelMerger
 from onnxtext.merger.models.message_rules import GRAPH, first, split
 from onnxtext.merger.semantic_conflicts import find, identity, issues_of, sorted_nodes, subject_of
@@ -26,7 +26,7 @@ def review_models(
     resolved: Models,
     versions: Sequence[bytes],
     sides: Sequence[Model],
-    known: Known,
+    known: DataMarks,
     notes: list[str],
 ) -> Models:
     """Turn items with semantic errors into conflicts, and sort misordered nodes.
@@ -213,7 +213,7 @@ def _sort(model: Model, subject: Subject, findings: Sequence[Finding], known: se
     return True
 
 
-def _sorted(data: bytes, sides: Sequence[Model], known: Known, old: set[str]) -> bytes:
+def _sorted(data: bytes, sides: Sequence[Model], known: DataMarks, old: set[str]) -> bytes:
     """Sort the nodes of a resolved merge."""
     model = lift(data, known, ())
     subject = subject_of(model)

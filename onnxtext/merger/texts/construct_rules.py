@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.format.tree import Tree
-from onnxtext.merger.texts.merged_tree import Chunk
-from onnxtext.merger.texts.text_parts import Item, Part
+from onnxtext.merger.texts.merged_tree import MergedItem
+from onnxtext.merger.texts.text_parts import Item, TextPart
 from onnxtext.source import Source
 
 STATEMENTS = frozenset(
@@ -62,7 +62,7 @@ class MergeConflict(Exception):
     """
 
 
-def are_equivalent(one: Part, other: Part) -> bool:
+def are_equivalent(one: TextPart, other: TextPart) -> bool:
     """Whether two constructs certainly have the same meaning, whatever their layout and spelling.
 
     False means that their meanings may differ.
@@ -80,7 +80,7 @@ def are_equivalent(one: Part, other: Part) -> bool:
     return bool(made[0] == made[1])
 
 
-def holds_statements(part: Part | None) -> bool:
+def holds_statements(part: TextPart | None) -> bool:
     """Whether a construct may contain statements, such as the nodes of a graph."""
     if part is None:
         return False
@@ -90,17 +90,17 @@ def holds_statements(part: Part | None) -> bool:
 _LEAVES = frozenset(("type", "data", "decorator", "label", "names", "operator"))
 
 
-def token_texts(parts: Sequence[Part]) -> list[str]:
+def token_texts(parts: Sequence[TextPart]) -> list[str]:
     """Return the token texts of all parts, in order."""
     return [token for part in parts for token in part.token_texts()]
 
 
-def is_blob(part: Part) -> bool:
+def is_blob(part: TextPart) -> bool:
     """Whether an entry of the resources is a blob, not the path of a store."""
     return isinstance(part.tree, Tree) and part.tree.alias != "resource_place"
 
 
-def punctuation(part: Part) -> str:
+def punctuation(part: TextPart) -> str:
     """Return the text of a part that is a punctuation token; "" for other parts."""
     return "" if isinstance(part.tree, Tree) else part.tree.text
 
@@ -123,13 +123,13 @@ def can_be_marked(versions: tuple[Item | None, Item | None, Item | None]) -> boo
     return known[0].part.origin == "attribute" and all("\n" in item.lead for item in known)
 
 
-def roles_of(part: Part) -> dict[str, tuple[str, Part]]:
+def roles_of(part: TextPart) -> dict[str, tuple[str, TextPart]]:
     """Map the role of each part of a construct to (whitespace before the part, the part).
 
     The role is the grammar rule or token of the part. Roles behind `=>` end with ` =>`; repeated
     roles end with `'`.
     """
-    found: dict[str, tuple[str, Part]] = {}
+    found: dict[str, tuple[str, TextPart]] = {}
     at = part.start
     behind = ""
     for child in part.children():
@@ -145,9 +145,9 @@ def roles_of(part: Part) -> dict[str, tuple[str, Part]]:
 
 def check_dependent_parts(
     origin: str,
-    base: dict[str, tuple[str, Part]],
-    ours: dict[str, tuple[str, Part]],
-    theirs: dict[str, tuple[str, Part]],
+    base: dict[str, tuple[str, TextPart]],
+    ours: dict[str, tuple[str, TextPart]],
+    theirs: dict[str, tuple[str, TextPart]],
 ) -> None:
     """Check that the sides did not change parts that depend on each other.
 
@@ -177,7 +177,7 @@ def check_dependent_parts(
             raise MergeConflict
 
 
-def top_level_rank(chunk: Chunk) -> int:
+def top_level_rank(chunk: MergedItem) -> int:
     """Return the rank of a top-level item, in the order header, graph, functions, sections."""
     match chunk.origin:
         case "header" | "head":

@@ -7,12 +7,12 @@ from collections.abc import Hashable
 
 from onnxtext.ast.model import Node, ValueInfo
 from onnxtext.format.token_text import decoded, only_token
-from onnxtext.format.tokens_with_comments import Token
+from onnxtext.format.tokens_with_comments import CommentedToken
 from onnxtext.format.tree import Tree
-from onnxtext.merger.texts.text_parts import Part
+from onnxtext.merger.texts.text_parts import TextPart
 
 
-def key_of(part: Part) -> Hashable:
+def key_of(part: TextPart) -> Hashable:
     """Return the key of an item; None if only its text identifies it.
 
     The key of a node is its outputs. The key of a function is its domain, name and overload (IR
@@ -24,7 +24,7 @@ def key_of(part: Part) -> Hashable:
         case ValueInfo(name) if name:
             return name
     tree = part.tree
-    if isinstance(tree, Token):
+    if isinstance(tree, CommentedToken):
         return tree.text
     match tree.origin:
         case "node":
@@ -54,13 +54,13 @@ def key_of(part: Part) -> Hashable:
     return None
 
 
-def first_output_of(part: Part) -> Hashable:
+def first_output_of(part: TextPart) -> Hashable:
     """Return the name of a node's first output; None without outputs."""
     outputs = outputs_of(part)
     return None if outputs is None else outputs[0]
 
 
-def label_of(part: Part) -> Hashable:
+def label_of(part: TextPart) -> Hashable:
     """Return the label (the ONNX node name) of a node; None without a label."""
     if isinstance(part.item, Node) and part.item.name != "":
         return None if part.item.name is None else (part.item.name,)
@@ -68,7 +68,7 @@ def label_of(part: Part) -> Hashable:
     return None if label is None else tuple(_token_values(label)[1:-1]) or None
 
 
-def call_of(part: Part) -> Hashable:
+def call_of(part: TextPart) -> Hashable:
     """Return the content of a node, initializer or metadata block without its name.
 
     This is the operator, inputs and attributes of a node, the type and data of an initializer, or
@@ -79,7 +79,7 @@ def call_of(part: Part) -> Hashable:
         commas[::2] = node.inputs
         return ((node.op_type,), (), tuple(commas)), ()
     tree = part.tree
-    if isinstance(tree, Token):
+    if isinstance(tree, CommentedToken):
         return None
     if tree.origin == "node":
         roles = ("operator", "overload", "names")
@@ -97,7 +97,7 @@ def call_of(part: Part) -> Hashable:
     return None
 
 
-def kind_of(part: Part) -> Hashable:
+def kind_of(part: TextPart) -> Hashable:
     """Return a property of an item that its replacement at the same position usually keeps.
 
     This is the operator of a node, the type of a value, or the kind of a metadata block. Return
@@ -105,7 +105,7 @@ def kind_of(part: Part) -> Hashable:
     """
     if (node := _plain_node(part)) is not None:
         return "operator", node.op_type
-    if isinstance(part.tree, Token):
+    if isinstance(part.tree, CommentedToken):
         return None
     if part.tree.origin == "metadata_item":
         return _first_token(part.tree) if part.tree.alias == "metadata_block" else None
@@ -114,7 +114,7 @@ def kind_of(part: Part) -> Hashable:
     return None if found is None else (role, *_token_values(found))
 
 
-def _plain_node(part: Part) -> Node | None:
+def _plain_node(part: TextPart) -> Node | None:
     """Return the AST of an untokenized statement if its keys can be computed without tokens.
 
     Such a node has no attributes, domain, overload or omitted inputs. Else return None.
@@ -125,7 +125,7 @@ def _plain_node(part: Part) -> Node | None:
     return node if node.domain is None and node.overload is None else None
 
 
-def outputs_of(part: Part) -> tuple[str, ...] | None:
+def outputs_of(part: TextPart) -> tuple[str, ...] | None:
     """Return the output names of a node; None without outputs."""
     if isinstance(part.item, Node) and all(part.item.outputs):
         return part.item.outputs or None
@@ -178,23 +178,23 @@ def _name(tree: Tree, *origins: str) -> str | None:
 
 def _first_token(tree: Tree) -> str:
     part = tree.parts[0]
-    return (part if isinstance(part, Token) else only_token(part)).text
+    return (part if isinstance(part, CommentedToken) else only_token(part)).text
 
 
 def _words(tree: Tree, end: str) -> tuple[str, ...]:
     """Return the tokens of a tree before the punctuation `end`, strings decoded."""
     found = []
     for part in tree.parts:
-        if isinstance(part, Token) and part.text == end:
+        if isinstance(part, CommentedToken) and part.text == end:
             break
         found += _token_values(part)
     return tuple(found)
 
 
-def _token_values(tree: Tree | Token | None) -> list[str]:
+def _token_values(tree: Tree | CommentedToken | None) -> list[str]:
     if tree is None:
         return []
-    tokens = [tree] if isinstance(tree, Token) else tree.tokens()
+    tokens = [tree] if isinstance(tree, CommentedToken) else tree.tokens()
     return [decoded(token) for token in tokens]
 
 

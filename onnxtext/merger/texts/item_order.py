@@ -14,10 +14,10 @@ from itertools import accumulate, compress
 from operator import and_, attrgetter, lt
 
 from onnxtext.increasing_subsequence import rising
-from onnxtext.merger.texts.match_items import ABSENT, Triple
+from onnxtext.merger.texts.match_items import ABSENT, MatchedItem
 
 
-class Orders:
+class ItemOrders:
     """Orders merged lists.
 
     Results are cached: one merge orders the lists of the models and those of the texts, and most of
@@ -28,8 +28,8 @@ class Orders:
         self._known: dict[Hashable, tuple[list[int], bool]] = {}
 
     def arrange(
-        self, triples: Sequence[Triple], *, strict: bool = False, theirs_first: bool = False
-    ) -> tuple[list[Triple], bool]:
+        self, triples: Sequence[MatchedItem], *, strict: bool = False, theirs_first: bool = False
+    ) -> tuple[list[MatchedItem], bool]:
         """Order the items of a merged list.
 
         Two items that both sides have are in the order of the side that changed their order. An
@@ -57,8 +57,8 @@ class Orders:
 
 
 def _arrange(
-    triples: Sequence[Triple], strict: bool, theirs_first: bool
-) -> tuple[list[Triple], bool]:
+    triples: Sequence[MatchedItem], strict: bool, theirs_first: bool
+) -> tuple[list[MatchedItem], bool]:
     shared = [t for t in triples if ABSENT not in (t.ours, t.theirs)]
     moved = _both_moved(shared)
     line, fits = _merged_order(shared, moved, strict, theirs_first)
@@ -72,14 +72,14 @@ def _arrange(
 class _MergedItems:
     """A merged list under construction, into which the missing items of each side are inserted."""
 
-    def __init__(self, line: list[Triple]) -> None:
+    def __init__(self, line: list[MatchedItem]) -> None:
         self._line = line
         self._there = set(map(id, line))
-        self._start = Triple()
-        self._behind: dict[int, list[Triple]] = defaultdict(list)
-        self._before: dict[int, list[Triple]] = defaultdict(list)
+        self._start = MatchedItem()
+        self._behind: dict[int, list[MatchedItem]] = defaultdict(list)
+        self._before: dict[int, list[MatchedItem]] = defaultdict(list)
 
-    def insert(self, items: Sequence[Triple], moved: set[int]) -> bool:
+    def insert(self, items: Sequence[MatchedItem], moved: set[int]) -> bool:
         """Insert the missing items of a side, each behind its predecessor.
 
         If the other side has moved items, missing items at the end of the side are inserted at the
@@ -106,17 +106,17 @@ class _MergedItems:
             where[id(anchor)].append(triple)
         return unsure
 
-    def _following(self, items: Sequence[Triple]) -> list[Triple | None]:
+    def _following(self, items: Sequence[MatchedItem]) -> list[MatchedItem | None]:
         """For each item, return the next item that is already in the merge, or None."""
-        found: list[Triple | None] = []
-        following: Triple | None = None
+        found: list[MatchedItem | None] = []
+        following: MatchedItem | None = None
         for triple in reversed(items):
             found.append(following)
             if id(triple) in self._there:
                 following = triple
         return found[::-1]
 
-    def all(self) -> list[Triple]:
+    def all(self) -> list[MatchedItem]:
         """Return all items in order."""
         made = list(self._behind[id(self._start)])
         for triple in self._line:
@@ -126,14 +126,14 @@ class _MergedItems:
         return made
 
 
-Position = Callable[[Triple], int]
+Position = Callable[[MatchedItem], int]
 """Returns the index of an item in one of the versions."""
 _base: Position = attrgetter("base")
 _ours: Position = attrgetter("ours")
 _theirs: Position = attrgetter("theirs")
 
 
-def _both_moved(shared: Sequence[Triple]) -> tuple[set[int], set[int]]:
+def _both_moved(shared: Sequence[MatchedItem]) -> tuple[set[int], set[int]]:
     """Return the `id()`s of the items that ours moved, and of those that theirs moved.
 
     If there is a choice, the sets are disjoint.
@@ -146,7 +146,7 @@ def _both_moved(shared: Sequence[Triple]) -> tuple[set[int], set[int]]:
     return ours, theirs
 
 
-def _moved(shared: Sequence[Triple], place: Position, others: set[int]) -> set[int]:
+def _moved(shared: Sequence[MatchedItem], place: Position, others: set[int]) -> set[int]:
     """Return a minimal set of items, as `id()`s, whose moves explain the order of a side.
 
     Args:
@@ -191,8 +191,8 @@ def rising_through(
 
 
 def _merged_order(
-    shared: list[Triple], moved: tuple[set[int], set[int]], strict: bool, theirs_first: bool
-) -> tuple[list[Triple], bool]:
+    shared: list[MatchedItem], moved: tuple[set[int], set[int]], strict: bool, theirs_first: bool
+) -> tuple[list[MatchedItem], bool]:
     """Return the items that both sides have in order, and whether the sides are compatible."""
     by_us, by_them = sorted(shared, key=_ours), sorted(shared, key=_theirs)
     if by_us == by_them:
@@ -218,8 +218,8 @@ def _merged_order(
 
 
 def _pairwise(
-    shared: list[Triple], by_us: list[Triple], by_them: list[Triple]
-) -> list[Triple] | None:
+    shared: list[MatchedItem], by_us: list[MatchedItem], by_them: list[MatchedItem]
+) -> list[MatchedItem] | None:
     """Order any two items as on the side that changed their order; None if that is impossible."""
     known = [[t for t in order if t.base != ABSENT] for order in (by_us, by_them)]
     apart = _inversions(by_us, _theirs)
@@ -229,7 +229,7 @@ def _pairwise(
     if abs(ours - theirs) == apart:  # one side made all changes of the other, and more
         return by_us if ours > theirs else by_them
 
-    def compare(one: Triple, other: Triple) -> int:
+    def compare(one: MatchedItem, other: MatchedItem) -> int:
         found = one.ours - other.ours
         if found * (one.theirs - other.theirs) > 0 or ABSENT in (one.base, other.base):
             return found
@@ -243,7 +243,7 @@ def _pairwise(
     return made if 2 * changed == ours + theirs + apart else None
 
 
-def _inversions(items: Sequence[Triple], place: Position) -> int:
+def _inversions(items: Sequence[MatchedItem], place: Position) -> int:
     """Count the pairs of items whose positions, as returned by `place`, are in reverse order."""
     seen: list[int] = []
     count = 0

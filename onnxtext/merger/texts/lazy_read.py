@@ -12,18 +12,18 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
-from onnxtext.format.tokens_with_comments import Token
+from onnxtext.format.tokens_with_comments import CommentedToken
 from onnxtext.format.tree import Tree, grow, top_level
-from onnxtext.merger.texts.text_parts import Items, LazyStatement, fill
+from onnxtext.merger.texts.text_parts import LazyStatement, ListItems, fill
 from onnxtext.syntax.grammar.lexer import load_lexer
 
 _BLANKS = " \t\n\v\f\r"
 
-Unread = tuple[int, int, Tree, Token | None]
+Unread = tuple[int, int, Tree, CommentedToken | None]
 """An untokenized statement: (its offset, offset of the next statement, its tree, its comma)."""
 
 
-def read_model(source: str, model: Model) -> Items:
+def read_model(source: str, model: Model) -> ListItems:
     """Return the header, graph, functions and sections of a text as items.
 
     Args:
@@ -41,7 +41,7 @@ def read_model(source: str, model: Model) -> Items:
     for tree, own_nodes, own_values in zip(trees, nodes, values, strict=True):
         _insert_lazy(tree.child("body"), "nodes", own_nodes)
         _insert_lazy(tree.child("values"), "value_infos", own_values)
-    found = Items()
+    found = ListItems()
     fill(found, source, [(tree, None) for tree in top_level(whole)], 0, len(source))
     return found
 
@@ -63,24 +63,24 @@ def lazy_statements(
         if origin == "value_info":
             if body[-1:] != ",":
                 continue
-            comma = Token(",", "COMMA", start + len(body) - 1)
+            comma = CommentedToken(",", "COMMA", start + len(body) - 1)
             body = body[:-1].rstrip(_BLANKS)
-        tree = LazyStatement(origin, "", [Token(body, "", start)], item=item)
+        tree = LazyStatement(origin, "", [CommentedToken(body, "", start)], item=item)
         yield start, following, tree, comma
 
 
-def _read_tokens(source: str, unread: Sequence[Unread]) -> list[Token]:
+def _read_tokens(source: str, unread: Sequence[Unread]) -> list[CommentedToken]:
     """Return the tokens outside of untokenized statements, and a token for the end."""
     lexer = load_lexer()
-    tokens: list[Token] = []
+    tokens: list[CommentedToken] = []
     at = 0
     for end, following in [*[statement[:2] for statement in unread], (len(source), len(source))]:
         for terminal, token, start in lexer.read(source, at):
             if start >= end:
                 break
-            tokens.append(Token(str(token), terminal, start))
+            tokens.append(CommentedToken(str(token), terminal, start))
         at = following
-    tokens.append(Token("", "", len(source)))
+    tokens.append(CommentedToken("", "", len(source)))
     return tokens
 
 
@@ -89,9 +89,9 @@ def _insert_lazy(tree: Tree | None, origin: str, unread: Sequence[Unread]) -> No
     found = None if tree is None else tree.child(origin)
     if found is None or not unread:
         return
-    parts: list[tuple[int, Tree | Token]] = []
+    parts: list[tuple[int, Tree | CommentedToken]] = []
     for part in found.parts:
-        first = part if isinstance(part, Token) else part.first()
+        first = part if isinstance(part, CommentedToken) else part.first()
         assert first is not None
         parts.append((first.at, part))
     for start, _, statement, comma in unread:

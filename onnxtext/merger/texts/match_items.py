@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from onnxtext.merger.texts.item_keys import call_of, first_output_of, key_of, kind_of, label_of
-from onnxtext.merger.texts.text_parts import Item, Part
+from onnxtext.merger.texts.text_parts import Item, TextPart
 
 ABSENT = -1
 
 
 @dataclass(slots=True, eq=False)
-class Triple:
+class MatchedItem:
     """The indices of an item in the three versions of a list.
 
     Attributes:
@@ -56,7 +56,7 @@ class MatchRules:
 def text_match_rules(items: Sequence[Item]) -> MatchRules:
     """Return the rules for matching the items of a list; the kind of its first item decides."""
 
-    def of(key: Callable[[Part], Hashable]) -> Callable[[Item], Hashable]:
+    def of(key: Callable[[TextPart], Hashable]) -> Callable[[Item], Hashable]:
         return lambda item: key(item.part)
 
     rules = MatchRules(of(lambda part: part.body), of(key_of))
@@ -68,7 +68,7 @@ def text_match_rules(items: Sequence[Item]) -> MatchRules:
 
 def match(
     base: Sequence[Any], ours: Sequence[Any], theirs: Sequence[Any], rules: MatchRules
-) -> list[Triple]:
+) -> list[MatchedItem]:
     """Match the items of three lists; return a triple for each distinct item.
 
     The items of the base come first, in order.
@@ -76,7 +76,7 @@ def match(
     from_ours, by_position_ours = _pair(base, ours, rules)
     from_theirs, by_position_theirs = _pair(base, theirs, rules)
     replaced = by_position_ours | by_position_theirs
-    triples = [Triple(at, replaced=at in replaced) for at in range(len(base))]
+    triples = [MatchedItem(at, replaced=at in replaced) for at in range(len(base))]
     for at, found in enumerate(from_ours):
         if found != ABSENT:
             triples[found].ours = at
@@ -92,8 +92,8 @@ def match(
     )
     partner = {new_ours[found]: new_theirs[at] for at, found in enumerate(both) if found != ABSENT}
     taken = set(partner.values())
-    triples += [Triple(ABSENT, at, partner.get(at, ABSENT)) for at in new_ours]
-    triples += [Triple(theirs=at) for at in new_theirs if at not in taken]
+    triples += [MatchedItem(ABSENT, at, partner.get(at, ABSENT)) for at in new_ours]
+    triples += [MatchedItem(theirs=at) for at in new_theirs if at not in taken]
     return triples
 
 

@@ -9,10 +9,17 @@ from onnxtext.format.tree import Tree
 from onnxtext.merger.conflict_markers import Markers
 from onnxtext.merger.texts import construct_rules
 from onnxtext.merger.texts.construct_rules import MergeConflict
-from onnxtext.merger.texts.item_order import Orders
+from onnxtext.merger.texts.item_order import ItemOrders
 from onnxtext.merger.texts.match_items import ABSENT, match, text_match_rules
-from onnxtext.merger.texts.merged_tree import Body, Choice, Chunk, Joined, Listed, Writer
-from onnxtext.merger.texts.text_parts import Item, Items, Part, read_list
+from onnxtext.merger.texts.merged_tree import (
+    Body,
+    ConflictPart,
+    MergedConstruct,
+    MergedItem,
+    MergedList,
+    MergedTreeWriter,
+)
+from onnxtext.merger.texts.text_parts import Item, ListItems, TextPart, read_list
 from onnxtext.merger.texts.trivia_merge import (
     merge_blanks,
     merge_tails,
@@ -32,13 +39,13 @@ class Merger:
         about_comments: number of conflicts that concern comments only.
     """
 
-    def __init__(self, orders: Orders, *, split_all: bool) -> None:
+    def __init__(self, orders: ItemOrders, *, split_all: bool) -> None:
         self.orders = orders
         self.split_all = split_all
         self.about_comments = 0
         self.notes: list[str] = []
 
-    def model(self, base: Items, ours: Items, theirs: Items) -> Listed:
+    def model(self, base: ListItems, ours: ListItems, theirs: ListItems) -> MergedList:
         """Return the merged top-level items of three texts.
 
         Args:
@@ -52,10 +59,10 @@ class Merger:
 
     # ---- Lists ------------------------------------------------------------------------------
 
-    def _list(self, origin: str, base: Items, ours: Items, theirs: Items) -> Listed:
+    def _list(self, origin: str, base: ListItems, ours: ListItems, theirs: ListItems) -> MergedList:
         rules = text_match_rules(base.items)
         triples = match(base.items, ours.items, theirs.items, rules)
-        chunks: dict[int, Chunk] = {}
+        chunks: dict[int, MergedItem] = {}
         for triple in triples:
             chunk = self._chunk(
                 _at(base, triple.base), _at(ours, triple.ours), _at(theirs, triple.theirs)
@@ -66,7 +73,7 @@ class Merger:
         made = [chunks[id(triple)] for triple in order]
         there = [items for items in (ours, theirs, base) if items.opening]
         brackets = there[0] if there else ours
-        listed = Listed(
+        listed = MergedList(
             head=self._head(base, ours, theirs),
             opening=brackets.opening,
             behind=_blanks("behind", base, ours, theirs),
@@ -86,7 +93,7 @@ class Merger:
                     chunk.lead = chunk.lead.lstrip(" ")  # first in the merge, not on its side
         return listed
 
-    def _head(self, base: Items, ours: Items, theirs: Items) -> Body:
+    def _head(self, base: ListItems, ours: ListItems, theirs: ListItems) -> Body:
         """Merge the parts before the opening bracket of a section or block."""
         heads = [items.head for items in (base, ours, theirs)]
         if not any(heads):
@@ -97,9 +104,11 @@ class Merger:
             chosen = theirs.head
         elif mine and others and others not in (before, mine):
             raise MergeConflict
-        return Joined([("", f"{_source_text(chosen)} ")])
+        return MergedConstruct([("", f"{_source_text(chosen)} ")])
 
-    def _chunk(self, base: Item | None, ours: Item | None, theirs: Item | None) -> Chunk | None:
+    def _chunk(
+        self, base: Item | None, ours: Item | None, theirs: Item | None
+    ) -> MergedItem | None:
         """Merge the versions of an item; None if the merge does not have it."""
         versions = (base, ours, theirs)
         if ours is None and theirs is None:
@@ -123,10 +132,10 @@ class Merger:
         tail, more = merge_tails(*[None if item is None else item.tail for item in versions])
         lead = with_comments(lead, more)
         if not conflict and any("#" in item.part.body for item in (ours, theirs) if item):
-            writer = Writer(Markers())
+            writer = MergedTreeWriter(Markers())
             writer.body(body)
             lead = with_comments(lead, missing_comments(*versions, writer.text()))
-        return Chunk(lead, body, tail, versions, conflict)
+        return MergedItem(lead, body, tail, versions, conflict)
 
     def _is_outdated_encoding(
         self, base: Item | None, ours: Item | None, theirs: Item | None
@@ -148,7 +157,9 @@ class Merger:
 
     # ---- Constructs -------------------------------------------------------------------------
 
-    def part(self, base: Part | None, ours: Part | None, theirs: Part | None) -> Body | None:
+    def part(
+        self, base: TextPart | None, ours: TextPart | None, theirs: TextPart | None
+    ) -> Body | None:
         """Return a merged construct; None if all versions lack it or the merge deletes it.
 
         Raises:
@@ -189,12 +200,12 @@ class Merger:
         return self._single_part(base, ours, theirs)
 
     def _added_or_removed(
-        self, base: Part | None, ours: Part | None, theirs: Part | None, origin: str
+        self, base: TextPart | None, ours: TextPart | None, theirs: TextPart | None, origin: str
     ) -> Body | None:
         """Merge a construct that at least one version lacks."""
         allowed = construct_rules.MERGE_IF_BOTH_ADD if base is None else construct_rules.OPTIONAL
         if origin in allowed:
-            lists = [Items() if p is None else read_list(p) for p in (base, ours, theirs)]
+            lists = [ListItems() if p is None else read_list(p) for p in (base, ours, theirs)]
             if all(items is not None for items in lists):
                 merged = self._list(origin, *lists)  # type: ignore[arg-type]
                 return merged if merged.chunks or base is None else None
@@ -205,7 +216,7 @@ class Merger:
             return None if base is not None else known[0].body
         raise MergeConflict
 
-    def _single_part(self, base: Part, ours: Part, theirs: Part) -> Body:
+    def _single_part(self, base: TextPart, ours: TextPart, theirs: TextPart) -> Body:
         """Merge a construct with a single part or positional parts; other constructs as a whole."""
         versions = (base, ours, theirs)
         if all(isinstance(part.tree, Tree) for part in versions):
@@ -224,7 +235,9 @@ class Merger:
             return theirs.body
         raise MergeConflict
 
-    def _positional(self, children: Sequence[Sequence[Part]], versions: Sequence[Part]) -> Body:
+    def _positional(
+        self, children: Sequence[Sequence[TextPart]], versions: Sequence[TextPart]
+    ) -> Body:
         """Merge a positional list, such as the inputs of a node.
 
         One side may add or remove items at the end.
@@ -258,9 +271,9 @@ class Merger:
                     whole.source[longer[count].start : whole.end],
                 )
             )
-        return Joined(made)
+        return MergedConstruct(made)
 
-    def _parts(self, base: Part | None, ours: Part, theirs: Part, origin: str) -> Body:
+    def _parts(self, base: TextPart | None, ours: TextPart, theirs: TextPart, origin: str) -> Body:
         """Merge a construct part by part, in the order of the side that changed the order."""
         versions = [
             {} if part is None else construct_rules.roles_of(part) for part in (base, ours, theirs)
@@ -287,19 +300,19 @@ class Merger:
                     glue = _behind_decorators(versions)  # first on its side, but not in the merge
                 before = role
                 made.append((glue if made else glue.lstrip(), body))
-        return Joined(made)
+        return MergedConstruct(made)
 
-    def _role(self, parts: list[Part | None], origin: str) -> Body | None:
+    def _role(self, parts: list[TextPart | None], origin: str) -> Body | None:
         try:
             return self.part(*parts)
         except MergeConflict:
             if origin not in construct_rules.GRAPHS:
                 raise
             base, ours, theirs = [None if part is None else part.body for part in parts]
-            return Choice((base, ours, theirs))
+            return ConflictPart((base, ours, theirs))
 
 
-def _behind_decorators(versions: Sequence[dict[str, tuple[str, Part]]]) -> str:
+def _behind_decorators(versions: Sequence[dict[str, tuple[str, TextPart]]]) -> str:
     """Return the whitespace behind the decorators of a construct."""
     for version in versions[1:]:
         roles = list(version)
@@ -308,19 +321,19 @@ def _behind_decorators(versions: Sequence[dict[str, tuple[str, Part]]]) -> str:
     return " "
 
 
-def _at(items: Items, at: int) -> Item | None:
+def _at(items: ListItems, at: int) -> Item | None:
     return None if at == ABSENT else items.items[at]
 
 
-def _part(item: Item | None) -> Part | None:
+def _part(item: Item | None) -> TextPart | None:
     return None if item is None else item.part
 
 
-def _source_text(parts: Sequence[Part]) -> str:
+def _source_text(parts: Sequence[TextPart]) -> str:
     return parts[0].source[parts[0].start : parts[-1].end]
 
 
-def _blanks(which: str, base: Items, ours: Items, theirs: Items) -> str:
+def _blanks(which: str, base: ListItems, ours: ListItems, theirs: ListItems) -> str:
     versions = (base, ours, theirs)
     have_brackets = any(items.opening for items in versions)
     return merge_blanks(
@@ -328,13 +341,13 @@ def _blanks(which: str, base: Items, ours: Items, theirs: Items) -> str:
     )
 
 
-def _trailing(base: Items, ours: Items, theirs: Items) -> bool:
+def _trailing(base: ListItems, ours: ListItems, theirs: ListItems) -> bool:
     """Whether a comma follows the last item of the merge."""
     before, mine, others = [v.items[-1].comma if v.items else None for v in (base, ours, theirs)]
     return bool(others if mine in (None, before) and others is not None else mine)
 
 
-def _break_evenly(listed: Listed) -> None:
+def _break_evenly(listed: MergedList) -> None:
     """Put every item on its own line if at least half of them already are."""
     leads = [chunk.lead for chunk in listed.chunks]
     broken = next((lead for lead in leads if "\n" in lead), None)

@@ -10,13 +10,13 @@ from typing import Union
 from onnxtext.merger.conflict_markers import Markers
 from onnxtext.merger.texts.text_parts import Item
 
-Body = Union[str, "Joined", "Choice", "Listed"]
+Body = Union[str, "MergedConstruct", "ConflictPart", "MergedList"]
 Versions = tuple[str | None, str | None, str | None]
 """A text in the base, in ours and in theirs; None if the version lacks the text."""
 
 
 @dataclass(slots=True)
-class Joined:
+class MergedConstruct:
     """A construct that was merged part by part.
 
     Attributes:
@@ -27,14 +27,14 @@ class Joined:
 
 
 @dataclass(slots=True)
-class Choice:
+class ConflictPart:
     """A part of a construct that both sides changed in different ways."""
 
     versions: Versions
 
 
 @dataclass(slots=True, eq=False)
-class Chunk:
+class MergedItem:
     """An item of a merged list.
 
     Attributes:
@@ -63,7 +63,7 @@ class Chunk:
 
 
 @dataclass(slots=True, eq=False)
-class Listed:
+class MergedList:
     """A merged list.
 
     Attributes:
@@ -80,7 +80,7 @@ class Listed:
     head: Body
     opening: str
     behind: str
-    chunks: list[Chunk]
+    chunks: list[MergedItem]
     suffix: str
     closing: str
     commas: bool
@@ -88,7 +88,7 @@ class Listed:
 
 
 @dataclass(frozen=True, slots=True)
-class ChunkSpan:
+class MergedItemSpan:
     """The position of a chunk in the written text.
 
     Attributes:
@@ -100,12 +100,12 @@ class ChunkSpan:
 
     start: int
     end: int
-    chunk: Chunk
-    listed: Listed
+    chunk: MergedItem
+    listed: MergedList
 
 
 @dataclass(slots=True)
-class Writer:
+class MergedTreeWriter:
     """Writes a merged tree as text.
 
     Attributes:
@@ -117,7 +117,7 @@ class Writer:
 
     markers: Markers | None = None
     out: list[str] = field(default_factory=list)
-    placed: list[ChunkSpan] = field(default_factory=list)
+    placed: list[MergedItemSpan] = field(default_factory=list)
     conflicts: int = 0
     _size: int = 0  # characters written
     _open: bool = False  # whether a line end must follow, after a comment or marker
@@ -133,16 +133,16 @@ class Writer:
         match body:
             case str():
                 self._tokens(body)
-            case Joined():
+            case MergedConstruct():
                 for glue, part in body.parts:
                     self._blanks(glue)
                     self.body(part)
-            case Choice():
+            case ConflictPart():
                 self._choice(body)
-            case Listed():
+            case MergedList():
                 self.listed(body)
 
-    def listed(self, listed: Listed) -> None:
+    def listed(self, listed: MergedList) -> None:
         """Write a merged list with its brackets."""
         self.body(listed.head)
         self._tokens(listed.opening)
@@ -159,7 +159,7 @@ class Writer:
         self._blanks(f"{listed.suffix.rstrip(' ')}\n{indent}" if flat else listed.suffix)
         self._tokens(listed.closing)
 
-    def _chunk(self, chunk: Chunk, lead: str, listed: Listed, comma: str) -> None:
+    def _chunk(self, chunk: MergedItem, lead: str, listed: MergedList, comma: str) -> None:
         if (chunk.conflict or chunk.forced) and self.markers is not None:
             self._marked(chunk, lead, comma)
             return
@@ -171,11 +171,11 @@ class Writer:
         self._blanks(lead)
         start = self._size
         self.body(body)
-        self.placed.append(ChunkSpan(start, self._size, chunk, listed))
+        self.placed.append(MergedItemSpan(start, self._size, chunk, listed))
         self._write(comma)
         self._blanks(tail)
 
-    def _marked(self, chunk: Chunk, lead: str, comma: str) -> None:
+    def _marked(self, chunk: MergedItem, lead: str, comma: str) -> None:
         """Write a conflict, after the comments and blank lines that all versions have before it."""
         leads = {item.lead for item in chunk.versions if item is not None}
         shared = leads.pop() if len(leads) == 1 else ""
@@ -185,7 +185,7 @@ class Writer:
         base, ours, theirs = [_lines(item, comma, cut, indent) for item in chunk.versions]
         self._conflict(base, ours, theirs)
 
-    def _choice(self, choice: Choice) -> None:
+    def _choice(self, choice: ConflictPart) -> None:
         base, ours, theirs = choice.versions
         if self.markers is None:
             self._tokens(ours or "")
@@ -255,7 +255,7 @@ def _is_wordlike(character: str) -> bool:
     return character.isalnum() or character in "_\"'-"
 
 
-def all_chunks(listed: Listed) -> Iterator[tuple[Listed, Chunk]]:
+def all_chunks(listed: MergedList) -> Iterator[tuple[MergedList, MergedItem]]:
     """Yield (list, chunk) for each chunk of a list and of nested lists outside of conflicts."""
     for chunk in listed.chunks:
         yield listed, chunk
@@ -264,19 +264,19 @@ def all_chunks(listed: Listed) -> Iterator[tuple[Listed, Chunk]]:
                 yield from all_chunks(inner)
 
 
-def _lists_in(body: Body) -> Iterator[Listed]:
+def _lists_in(body: Body) -> Iterator[MergedList]:
     stack: list[Body] = [body]
     while stack:
         found = stack.pop()
-        if isinstance(found, Listed):
+        if isinstance(found, MergedList):
             yield found
             stack.append(found.head)
-        elif isinstance(found, Joined):
+        elif isinstance(found, MergedConstruct):
             stack += [part for _, part in found.parts]
 
 
-def write(listed: Listed, markers: Markers | None) -> Writer:
+def write(listed: MergedList, markers: Markers | None) -> MergedTreeWriter:
     """Write a merged text and return its writer; without markers, resolve conflicts to ours."""
-    writer = Writer(markers)
+    writer = MergedTreeWriter(markers)
     writer.listed(listed)
     return writer

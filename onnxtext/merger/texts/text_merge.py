@@ -15,17 +15,17 @@ from onnxtext.ast.model import Model
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.merger.conflict_markers import Markers, join_versions, whole_conflict
 from onnxtext.merger.line_merge import merge_lines
-from onnxtext.merger.models.canonical_models import Known, lift, lower_all
+from onnxtext.merger.models.canonical_models import DataMarks, lift, lower_all
 from onnxtext.merger.models.merge_messages import ModelMerger
 from onnxtext.merger.models.model_review import Models, both_defined, review_models
 from onnxtext.merger.texts.construct_rules import MergeConflict
-from onnxtext.merger.texts.item_order import Orders
+from onnxtext.merger.texts.item_order import ItemOrders
 from onnxtext.merger.texts.lazy_read import read_model
 from onnxtext.merger.texts.merge_constructs import Merger
 from onnxtext.merger.texts.merged_tree import write
 from onnxtext.merger.texts.reprint_comments import add_comments
-from onnxtext.merger.texts.text_parts import Items
-from onnxtext.merger.texts.text_review import NeedsFullSplit, Reviewed, Unmergeable, review
+from onnxtext.merger.texts.text_parts import ListItems
+from onnxtext.merger.texts.text_review import NeedsFullSplit, ReviewedMerge, Unmergeable, review
 from onnxtext.merger.texts.verify_merged_text import accepts, lower_text, lower_tree
 from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.generic_records import RecordError
@@ -99,7 +99,7 @@ def _merge_statements(
     try:
         versions, known = lower_all(trees, resources)
     except (LowerError, RecordError) as error:
-        proposal = propose(texts, models, markers, notes, Orders())
+        proposal = propose(texts, models, markers, notes, ItemOrders())
         notes.append(f"the merged text was not verified against the merged model: {error}")
         return proposal.text, proposal.conflicts, _limit_notes(notes)
     # Swap the sides if necessary, so that the result does not depend on their order.
@@ -128,7 +128,7 @@ class _Proposal:
 
     text: str
     conflicts: int
-    plain: Reviewed
+    plain: ReviewedMerge
     about_comments: int
     marked: str
 
@@ -150,7 +150,7 @@ def propose(
     models: Sequence[Model],
     markers: Markers,
     notes: list[str],
-    orders: Orders,
+    orders: ItemOrders,
 ) -> _Proposal:
     """Merge texts statement by statement.
 
@@ -162,7 +162,7 @@ def propose(
     for split_all in (False, True):
         read = [read_model(text, model) for text, model in zip(there, models, strict=True)]
         if len(read) < 3:
-            read.insert(0, Items())
+            read.insert(0, ListItems())
         merger = Merger(orders, split_all=split_all)
         listed = merger.model(*read)
         try:
@@ -213,14 +213,14 @@ class _Merge:
     texts: Sequence[str]
     trees: Sequence[Model | None]
     versions: Sequence[bytes]
-    known: Known
+    known: DataMarks
     markers: Markers
     notes: list[str] = field(default_factory=list)
 
     def run(self) -> tuple[str, int]:
         """Merge the texts; return the text and its number of conflicts."""
         base, ours, theirs = self.versions
-        orders = Orders()
+        orders = ItemOrders()
         merger = ModelMerger(orders)
         resolved = merger.model(base, ours, theirs)
         notes: list[str] = []

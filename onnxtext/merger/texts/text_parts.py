@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from onnxtext.ast.model import Node, ValueInfo
 from onnxtext.format.attach_comments import listing
 from onnxtext.format.token_text import decoded
-from onnxtext.format.tokens_with_comments import Token, comments_of, read_tokens
+from onnxtext.format.tokens_with_comments import CommentedToken, comments_of, read_tokens
 from onnxtext.format.tree import Tree, grow
 
 _NAMES = frozenset(("name", "value_name", "names", "output", "outputs", "label", "operator"))
@@ -35,7 +35,7 @@ class LazyStatement(Tree):
 
 
 @dataclass(slots=True, eq=False)
-class Part:
+class TextPart:
     """A construct or token in the text of one version.
 
     Attributes:
@@ -45,14 +45,14 @@ class Part:
     """
 
     source: str
-    _tree: Tree | Token
+    _tree: Tree | CommentedToken
     start: int
     end: int
 
     @classmethod
-    def of(cls, source: str, tree: Tree | Token) -> Part | None:
+    def of(cls, source: str, tree: Tree | CommentedToken) -> TextPart | None:
         """Create a part from a syntax tree or token; None for a tree without tokens."""
-        if isinstance(tree, Token):
+        if isinstance(tree, CommentedToken):
             return cls(source, tree, tree.at, tree.end)
         first, last = tree.first(), tree.last()
         if first is None or last is None:
@@ -65,7 +65,7 @@ class Part:
         return self.source[self.start : self.end]
 
     @property
-    def tree(self) -> Tree | Token:
+    def tree(self) -> Tree | CommentedToken:
         """The concrete syntax tree or token; this tokenizes a statement if necessary."""
         if isinstance(self._tree, LazyStatement):
             self._tree = _read(self.body, self._tree.origin, self.start)
@@ -89,7 +89,7 @@ class Part:
 
     def token_texts(self) -> list[str]:
         """Return the texts of the tokens, normalized, without comments and redundant commas."""
-        if isinstance(self.tree, Token):
+        if isinstance(self.tree, CommentedToken):
             return [_normalized_text(self.tree)]
         tokens = list(self.tree.tokens())
         if self.tree.origin in _NAMES:
@@ -101,10 +101,10 @@ class Part:
             if token.text != "," or after is None or after.text not in _CLOSING
         ]
 
-    def children(self) -> list[Part]:
+    def children(self) -> list[TextPart]:
         """Return the parts of the construct that have tokens, in order."""
         assert isinstance(self.tree, Tree)
-        made = [Part.of(self.source, part) for part in self.tree.parts]
+        made = [TextPart.of(self.source, part) for part in self.tree.parts]
         return [part for part in made if part is not None]
 
 
@@ -120,7 +120,7 @@ class Item:
         comma: whether a comma follows the item.
     """
 
-    part: Part
+    part: TextPart
     lead: str = ""
     tail: str = ""
     comma: bool = False
@@ -131,7 +131,7 @@ class Item:
 
 
 @dataclass(slots=True)
-class Items:
+class ListItems:
     """The items of a list in one version.
 
     Attributes:
@@ -143,7 +143,7 @@ class Items:
         closing: the closing bracket.
     """
 
-    head: list[Part] = field(default_factory=list)
+    head: list[TextPart] = field(default_factory=list)
     opening: str = ""
     behind: str = ""
     items: list[Item] = field(default_factory=list)
@@ -160,14 +160,14 @@ def _read(text: str, origin: str, start: int) -> Tree:
     return tree
 
 
-def read_list(part: Part) -> Items | None:
+def read_list(part: TextPart) -> ListItems | None:
     """Return the items of a list, or of the list at the end of a construct.
 
     Return None for constructs without such a list.
     """
-    if isinstance(part.tree, Token):
+    if isinstance(part.tree, CommentedToken):
         return None
-    found = Items()
+    found = ListItems()
     if part.origin == "decorators":
         fill(found, part.source, [(tree, None) for tree in part.tree.parts], part.start, part.end)
         return found
@@ -181,18 +181,22 @@ def read_list(part: Part) -> Items | None:
             break
         found.head.append(child)
     found.opening, found.closing = made.opening.text, made.closing.text
-    pairs: list[tuple[Tree | Token, Token | None]] = [(i.tree, i.comma) for i in made.items]
+    pairs: list[tuple[Tree | CommentedToken, CommentedToken | None]] = [
+        (i.tree, i.comma) for i in made.items
+    ]
     fill(found, part.source, pairs, made.opening.end, made.closing.at)
     return found
 
 
-def _read_numbers(part: Part) -> Items:
+def _read_numbers(part: TextPart) -> ListItems:
     """Split a token that is a list of operator set versions, such as `[21]`."""
-    found = Items(opening="[", closing="]")
-    trees: list[tuple[Tree | Token, Token | None]] = []
+    found = ListItems(opening="[", closing="]")
+    trees: list[tuple[Tree | CommentedToken, CommentedToken | None]] = []
     for number in _NUMBER.finditer(part.body):
-        token = Token(number.group(1), "INT", part.start + number.start(1))
-        comma = Token(",", "COMMA", part.start + number.end() - 1) if number.group(2) else None
+        token = CommentedToken(number.group(1), "INT", part.start + number.start(1))
+        comma = (
+            CommentedToken(",", "COMMA", part.start + number.end() - 1) if number.group(2) else None
+        )
         trees.append((Tree("header_item", "bare_opset_item", [token]), comma))
     fill(found, part.source, trees, part.start + 1, part.end - 1)
     return found
@@ -202,9 +206,9 @@ _NUMBER = re.compile(r"([^\s,\[\]]+)\s*(,?)")
 
 
 def fill(
-    found: Items,
+    found: ListItems,
     source: str,
-    trees: Sequence[tuple[Tree | Token, Token | None]],
+    trees: Sequence[tuple[Tree | CommentedToken, CommentedToken | None]],
     start: int,
     end: int,
 ) -> None:
@@ -217,7 +221,7 @@ def fill(
         start: offset of the list's content.
         end: offset behind the list's content.
     """
-    parts = [(Part.of(source, tree), comma) for tree, comma in trees]
+    parts = [(TextPart.of(source, tree), comma) for tree, comma in trees]
     known = [(part, comma) for part, comma in parts if part is not None]
     at = start
     lead = ""
@@ -256,7 +260,7 @@ def _split_first_line(trivia: str, *, started: bool) -> tuple[str, str]:
     return line, end + rest
 
 
-def _normalized_text(token: Token) -> str:
+def _normalized_text(token: CommentedToken) -> str:
     if token.terminal in _LISTS:
         return _BLANKS.sub("", token.text).replace(",]", "]").replace(",}", "}")
     return token.text

@@ -24,7 +24,13 @@ from onnxtext.merger.texts.construct_rules import (
     STATEMENTS,
     has_new_comments,
 )
-from onnxtext.merger.texts.merged_tree import Chunk, ChunkSpan, Listed, all_chunks, write
+from onnxtext.merger.texts.merged_tree import (
+    MergedItem,
+    MergedItemSpan,
+    MergedList,
+    all_chunks,
+    write,
+)
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
 
@@ -40,7 +46,7 @@ class NeedsFullSplit(Exception):
 
 
 @dataclass(frozen=True)
-class Reviewed:
+class ReviewedMerge:
     """A merge whose semantic conflicts are all marked.
 
     Attributes:
@@ -55,8 +61,8 @@ class Reviewed:
 
 
 def review(
-    listed: Listed, ours: Model, theirs: Model, notes: list[str], *, split_all: bool
-) -> Reviewed:
+    listed: MergedList, ours: Model, theirs: Model, notes: list[str], *, split_all: bool
+) -> ReviewedMerge:
     """Mark semantic conflicts in a merge and sort its nodes.
 
     Args:
@@ -85,7 +91,7 @@ def review(
         subject = subject_of(model)
         findings = list(find(subject, sides))
         if not findings:
-            return Reviewed(text, model, True)
+            return ReviewedMerge(text, model, True)
         if known is None:
             known = issues_of(sides)
         new = [finding for finding in findings if identity(finding) not in known]
@@ -98,7 +104,7 @@ def review(
                 known.add(identity(finding))
                 _mark(finding, places, notes)
         if not sorted_all:
-            return Reviewed(text, model, not new)
+            return ReviewedMerge(text, model, not new)
     raise Unmergeable
 
 
@@ -108,7 +114,7 @@ def review(
 class _ChunkSpans:
     """Finds the chunks of a written text by offset."""
 
-    def __init__(self, placed: Sequence[ChunkSpan], split_all: bool) -> None:
+    def __init__(self, placed: Sequence[MergedItemSpan], split_all: bool) -> None:
         self.split_all = split_all
         self._placed = sorted(placed, key=lambda place: (place.start, -place.end))
         self._starts = [place.start for place in self._placed]
@@ -120,7 +126,7 @@ class _ChunkSpans:
             self._parents.append(open_places[-1] if open_places else -1)
             open_places.append(number)
 
-    def around(self, offset: int) -> Iterator[ChunkSpan]:
+    def around(self, offset: int) -> Iterator[MergedItemSpan]:
         """Return the chunks around an offset, inner ones first."""
         at = bisect_right(self._starts, offset) - 1
         while at >= 0:
@@ -135,7 +141,7 @@ def _mark(finding: Finding, places: _ChunkSpans, notes: list[str]) -> None:
 
     If some of them differ between the versions, mark only these.
     """
-    found: dict[int, Chunk] = {}
+    found: dict[int, MergedItem] = {}
     for place in finding.places:
         at = getattr(place.item, "at", -1)
         around = next((p for p in places.around(at) if _is_statement(p.chunk)), None)
@@ -148,18 +154,18 @@ def _mark(finding: Finding, places: _ChunkSpans, notes: list[str]) -> None:
     notes.append(f"{finding.message} (only in the merge, not in ours or theirs)")
 
 
-def _check_split(place: ChunkSpan, at: int, places: _ChunkSpans) -> None:
+def _check_split(place: MergedItemSpan, at: int, places: _ChunkSpans) -> None:
     """Raise NeedsFullSplit if an offset may be in a nested statement that was not split off."""
     holds = place.chunk.origin in CONTAINERS or place.chunk.origin == "node"
     if not places.split_all and at != place.start and holds:
         raise NeedsFullSplit
 
 
-def _is_statement(chunk: Chunk) -> bool:
+def _is_statement(chunk: MergedItem) -> bool:
     return chunk.origin in STATEMENTS
 
 
-def _is_same(chunk: Chunk) -> bool:
+def _is_same(chunk: MergedItem) -> bool:
     """Whether a statement is equal in all versions."""
     return len({None if item is None else item.part.body for item in chunk.versions}) == 1
 
@@ -200,10 +206,10 @@ def _sort(subject: Subject, findings: Sequence[Finding], places: _ChunkSpans) ->
     return True
 
 
-def _sort_chunks(listed: Listed, scope: Scope) -> bool:
+def _sort_chunks(listed: MergedList, scope: Scope) -> bool:
     """Sort the nodes of a graph; a conflict without a node in ours stays after its predecessor."""
-    groups: list[list[Chunk]] = []
-    hidden: list[Chunk] = []
+    groups: list[list[MergedItem]] = []
+    hidden: list[MergedItem] = []
     for chunk in listed.chunks:
         if not chunk.conflict or chunk.versions[1] is not None:
             groups.append([chunk])
@@ -222,7 +228,7 @@ def _sort_chunks(listed: Listed, scope: Scope) -> bool:
 # ---- Resources ------------------------------------------------------------------------------
 
 
-def _drop_unneeded_blobs(listed: Listed) -> None:
+def _drop_unneeded_blobs(listed: MergedList) -> None:
     """Drop blobs that one side has deleted and that the merged text does not reference.
 
     A blob to which the other side added a comment is kept.

@@ -9,7 +9,7 @@ from functools import cache
 
 from onnxtext.ast.model import Model
 from onnxtext.diagnostics import OnnxTextError
-from onnxtext.merger.models.canonical_models import Known, lower_one
+from onnxtext.merger.models.canonical_models import DataMarks, lower_one
 from onnxtext.merger.models.message_rules import GRAPH, MODEL, MessageKind, split
 from onnxtext.merger.texts.construct_rules import BLOB
 from onnxtext.proto.encode.lower_error import LowerError
@@ -30,7 +30,7 @@ def parse_or_none(text: str) -> Model | None:
         return None
 
 
-def lower_text(text: str, known: Known, versions: Sequence[Model]) -> bytes | None:
+def lower_text(text: str, known: DataMarks, versions: Sequence[Model]) -> bytes | None:
     """Return the canonical bytes of a merged text, with marks instead of data.
 
     Return None if the text is invalid, or lacks a blob that a version has.
@@ -44,7 +44,9 @@ def lower_text(text: str, known: Known, versions: Sequence[Model]) -> bytes | No
     return None if model is None else lower_tree(model, text, known, versions)
 
 
-def lower_tree(model: Model, text: str, known: Known, versions: Sequence[Model]) -> bytes | None:
+def lower_tree(
+    model: Model, text: str, known: DataMarks, versions: Sequence[Model]
+) -> bytes | None:
     """Return the canonical bytes of a merged model, with marks instead of data.
 
     Return None if the model cannot be lowered, or lacks a blob that a version has.

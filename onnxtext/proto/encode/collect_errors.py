@@ -15,7 +15,7 @@ from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.encode.messages import Lowering
 from onnxtext.proto.generic_records import RecordError
 from onnxtext.proto.presence_defaults import PresenceDefaults
-from onnxtext.tensor.blobs import Elsewhere
+from onnxtext.tensor.blobs import BlobSource
 from onnxtext.wire.writer import Piece
 
 T = TypeVar("T")
@@ -24,7 +24,7 @@ T = TypeVar("T")
 class _Collecting(Lowering):
     """Lowering that collects errors and continues; its result is not a valid model."""
 
-    def __init__(self, model: Model, elsewhere: Elsewhere | None) -> None:
+    def __init__(self, model: Model, elsewhere: BlobSource | None) -> None:
         super().__init__(PresenceDefaults(model.presence), model.resources, elsewhere)
         self.errors: list[LowerError] = []
         self._at = model.graph.at
@@ -110,7 +110,7 @@ class _Collecting(Lowering):
         return otherwise
 
 
-def find_errors(root: Model | Fragment, elsewhere: Elsewhere | None = None) -> list[LowerError]:
+def find_errors(root: Model | Fragment, elsewhere: BlobSource | None = None) -> list[LowerError]:
     """Find every error of lowering a model or a fragment, in the order of the text.
 
     Return an empty list for a fragment that is a record.

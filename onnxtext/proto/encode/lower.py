@@ -20,14 +20,14 @@ from onnxtext.proto.encode.messages import Lowering
 from onnxtext.proto.encode.types_and_tensors import entry, lower_type
 from onnxtext.proto.generic_records import RecordError, lower_record
 from onnxtext.proto.presence_defaults import PresenceDefaults, presence_defaults
-from onnxtext.tensor.blobs import Elsewhere
+from onnxtext.tensor.blobs import BlobSource
 from onnxtext.wire.writer import Piece, delimited
 
 __all__ = ["LowerError", "lower_fragment", "lower_model", "lower_pieces", "lower_without_weights"]
 
 
 def lower_model(
-    model: Model, elsewhere: Elsewhere | None = None, *, verified: bool = False
+    model: Model, elsewhere: BlobSource | None = None, *, verified: bool = False
 ) -> bytes:
     """Encode a model as a `ModelProto`.
 
@@ -43,7 +43,7 @@ def lower_model(
 
 
 def lower_pieces(
-    model: Model, elsewhere: Elsewhere | None = None, *, verified: bool = False
+    model: Model, elsewhere: BlobSource | None = None, *, verified: bool = False
 ) -> list[Piece]:
     """Encode a model as a `ModelProto` in pieces, so that weights are not copied.
 
@@ -60,7 +60,7 @@ def lower_pieces(
 
 def lower_guarded(
     model: Model,
-    elsewhere: Elsewhere | None = None,
+    elsewhere: BlobSource | None = None,
     *,
     verified: bool = False,
     guard: Callable[[], object] | None = None,
@@ -109,7 +109,7 @@ def _core_lowering() -> type[Lowering]:
     return CoreLowering
 
 
-def lower_without_weights(model: Model, elsewhere: Elsewhere | None = None) -> bytes:
+def lower_without_weights(model: Model, elsewhere: BlobSource | None = None) -> bytes:
     """Encode a model for type inference, without large data: large tensors refer to a missing file.
 
     Raises:

@@ -23,7 +23,7 @@ from onnxtext.proto.encode.types_and_tensors import (
 from onnxtext.proto.generic_records import RecordError, lower_record
 from onnxtext.proto.presence_defaults import PresenceDefaults
 from onnxtext.tensor import varints
-from onnxtext.tensor.blobs import SIZE, BlobError, Blobs, Elsewhere
+from onnxtext.tensor.blobs import SIZE, BlobError, Blobs, BlobSource
 from onnxtext.tensor.elements import ELEMENTS, raw_size
 from onnxtext.tensor.strings import fields_of_strings
 from onnxtext.wire.writer import Piece, delimited, delimited_pieces, varint
@@ -52,7 +52,7 @@ class ValueLowering(ABC):
         self,
         defaults: PresenceDefaults,
         resources: Mapping[str, bytes | memoryview] | None = None,
-        elsewhere: Elsewhere | None = None,
+        elsewhere: BlobSource | None = None,
         *,
         verified: bool = False,
         guard: Callable[[], object] | None = None,

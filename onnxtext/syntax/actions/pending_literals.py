@@ -45,7 +45,7 @@ class RawText:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class DataCall:
     """Data of the form `name(arguments)` or `name{…}`, such as `external("w.bin")`.
 
     The only argument of `name{…}` is the list in braces.
@@ -57,9 +57,9 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class FieldCalls:
-    """Data given by protobuf fields, one `Call` for each: `raw_data(b"…") float_data{1}`."""
+    """Data given by protobuf fields, one `DataCall` for each: `raw_data(b"…") float_data{1}`."""
 
-    calls: list[Call]
+    calls: list[DataCall]
 
 
 Pending = (
@@ -70,7 +70,7 @@ Pending = (
     | TypedText
     | TypedLiterals
     | RawText
-    | Call
+    | DataCall
     | FieldCalls
     | ExternalData
 )
@@ -82,7 +82,7 @@ def raw_literals(items: list[str]) -> RawText:
     return RawText(nested_items(items))
 
 
-class Joined(str):
+class JoinedText(str):
     """The text of a bracketed list that was parsed item by item, for example due to a comment.
 
     Attributes:
@@ -103,13 +103,13 @@ class Joined(str):
 
 def nested_items(items: Sequence[str], brackets: str = "[]") -> str:
     """Return the text of a bracketed list, given the texts of its items."""
-    text = Joined(f"{brackets[0]}{', '.join(items)}{brackets[1]}")
+    text = JoinedText(f"{brackets[0]}{', '.join(items)}{brackets[1]}")
     text.places = []
     size = 1
     for item in items:
         if isinstance(item, Token):
             text.places.append((size, item.at))
-        elif isinstance(item, Joined):
+        elif isinstance(item, JoinedText):
             text.places += [(size + start, at) for start, at in item.places]
         size += len(item) + 2
     return text
@@ -148,6 +148,6 @@ ACTIONS.update(
     external_data=lambda pairs: ExternalData(tuple(pairs)),
     pair=lambda key, value: (key, value),
     field_data=FieldCalls,
-    field_braces=lambda field, data: Call(field, (data,)),
-    call=lambda name, arguments: Call(name, tuple(arguments)),
+    field_braces=lambda field, data: DataCall(field, (data,)),
+    call=lambda name, arguments: DataCall(name, tuple(arguments)),
 )

@@ -11,10 +11,16 @@ from typing import Any
 
 from onnxtext.ast.list_order import order_first
 from onnxtext.ast.model import Annotation, Function, Graph, Model, Node, ValueInfo
-from onnxtext.ast.paths import Step, first_output, function_key, generated_values
+from onnxtext.ast.paths import PathStep, first_output, function_key, generated_values
 from onnxtext.ast.records import Decorator, Field
 from onnxtext.core import core, core_module
-from onnxtext.syntax.actions.sections import Block, Entry, Pairs, Repeated, Sections
+from onnxtext.syntax.actions.sections import (
+    MetadataBlock,
+    MetadataItem,
+    Pairs,
+    RepeatedItem,
+    Sections,
+)
 from onnxtext.syntax.actions.semantic_error import MAX_SEMANTIC_ERRORS, SemanticError
 from onnxtext.syntax.actions.strings import to_bytes
 from onnxtext.syntax.grammar.lexer import Token
@@ -133,7 +139,7 @@ class SectionBinding:
         for block in blocks:
             attach(block)
 
-    def attach_any(self, model: Model, block: Block) -> None:
+    def attach_any(self, model: Model, block: MetadataBlock) -> None:
         """Bind a metadata block of a model; if its path matches no item, add a semantic error."""
         try:
             if block.kind == "function":
@@ -143,7 +149,7 @@ class SectionBinding:
         except SemanticError as error:
             self._collect(error)
 
-    def annotate(self, graph: Graph, at: int, path: tuple[Step, ...], entries: Pairs) -> None:
+    def annotate(self, graph: Graph, at: int, path: tuple[PathStep, ...], entries: Pairs) -> None:
         """Bind a quantization annotation; if its path matches no graph, add a semantic error."""
         try:
             owner = self._graph_at(graph, path[:-1], Token("", at))
@@ -157,7 +163,7 @@ class SectionBinding:
         if len(self.semantic_errors) < MAX_SEMANTIC_ERRORS:
             self.semantic_errors.append(error)
 
-    def _attach_function(self, model: Model, block: Block) -> None:
+    def _attach_function(self, model: Model, block: MetadataBlock) -> None:
         if self._functions is None:
             self._functions = {function_key(f): f for f in reversed(model.functions)}
         names = [step.name for step in block.path]
@@ -170,8 +176,10 @@ class SectionBinding:
         function.metadata = block.entries()
         self.attach_all(function, block.items, partial(self._attach_inside, function))
 
-    def _attach_inside(self, function: Function, item: Entry | Repeated | Block) -> None:
-        if isinstance(item, Block):
+    def _attach_inside(
+        self, function: Function, item: MetadataItem | RepeatedItem | MetadataBlock
+    ) -> None:
+        if isinstance(item, MetadataBlock):
             try:
                 if item.kind == "function":
                     raise SemanticError("a function cannot contain a function", token=item.kind)
@@ -179,7 +187,7 @@ class SectionBinding:
             except SemanticError as error:
                 self._collect(error)
 
-    def _attach(self, root: Graph | Function, block: Block) -> None:
+    def _attach(self, root: Graph | Function, block: MetadataBlock) -> None:
         """Store the entries of a metadata block in the item that the block's path names.
 
         Raises:
@@ -206,7 +214,7 @@ class SectionBinding:
             self._attach_value(owner, name, block)
 
     def _graph_at(
-        self, root: Graph | Function, path: tuple[Step, ...], token: str
+        self, root: Graph | Function, path: tuple[PathStep, ...], token: str
     ) -> Graph | Function:
         """Return the graph at the end of a path such as `node.attribute.node.attribute`.
 
@@ -240,7 +248,7 @@ class SectionBinding:
                 raise self._dangling("graph", step.name, known, token, index + 1)
         return root
 
-    def _node(self, owner: Graph | Function, path: Step, token: str, step: int) -> Node:
+    def _node(self, owner: Graph | Function, path: PathStep, token: str, step: int) -> Node:
         names = self._of(owner)
         known = names.labels if path.is_label else names.nodes
         node = known.get(path.name)
@@ -249,7 +257,7 @@ class SectionBinding:
             raise self._dangling(kind, path.name, list(known), token, step)
         return node
 
-    def _attach_value(self, owner: Graph | Function, name: str, block: Block) -> None:
+    def _attach_value(self, owner: Graph | Function, name: str, block: MetadataBlock) -> None:
         names = self._of(owner)
         match str(block.kind):
             case "value":
@@ -269,7 +277,7 @@ class SectionBinding:
             known = [*values, *generated]
             raise self._dangling(str(block.kind), name, known, block.kind, len(block.path) - 1)
 
-    def _attach_tensor(self, owner: Graph | Function, name: str, block: Block) -> None:
+    def _attach_tensor(self, owner: Graph | Function, name: str, block: MetadataBlock) -> None:
         names = self._of(owner)
         value = names.tensors.get(name)
         if value is not None:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from onnxtext.ast.list_order import ORDERS
 from onnxtext.ast.model import Configuration, EncodingPatch, Graph, Training
-from onnxtext.ast.paths import Step
+from onnxtext.ast.paths import PathStep
 from onnxtext.ast.records import Decorator, Record
 from onnxtext.syntax.actions.registry import ACTIONS, LOCATED
 from onnxtext.syntax.actions.resources import Resources
@@ -24,14 +24,14 @@ from onnxtext.syntax.actions.semantic_error import SemanticError
 Pairs = tuple[tuple[str, str], ...]
 
 
-class Entry(NamedTuple):
+class MetadataItem(NamedTuple):
     """An entry `key: "value"` in the metadata section."""
 
     key: str
     value: str
 
 
-class Repeated(NamedTuple):
+class RepeatedItem(NamedTuple):
     """An entry `key: above` in the metadata section: the block above has the value of the key.
 
     Attributes:
@@ -44,7 +44,7 @@ class Repeated(NamedTuple):
 
 
 @dataclass(slots=True)
-class Block:
+class MetadataBlock:
     """A block `node path { … }` in the metadata section.
 
     Attributes:
@@ -55,13 +55,13 @@ class Block:
     """
 
     kind: str
-    path: tuple[Step, ...]
+    path: tuple[PathStep, ...]
     overload: str | None
-    items: list[Entry | Repeated | Block]
+    items: list[MetadataItem | RepeatedItem | MetadataBlock]
 
     def entries(self) -> Pairs:
         """Return the (key, value) entries, without those of inner blocks."""
-        return tuple([tuple(item) for item in self.items if isinstance(item, Entry)])  # type: ignore[misc]
+        return tuple([tuple(item) for item in self.items if isinstance(item, MetadataItem)])  # type: ignore[misc]
 
 
 @dataclass(slots=True)
@@ -79,8 +79,8 @@ class Sections:
         resources: the content of the `resources` section.
     """
 
-    metadata: list[Block] | bool = field(default_factory=list)
-    quantization: list[tuple[int, tuple[Step, ...], Pairs]] = field(default_factory=list)
+    metadata: list[MetadataBlock] | bool = field(default_factory=list)
+    quantization: list[tuple[int, tuple[PathStep, ...], Pairs]] = field(default_factory=list)
     training: list[Training] = field(default_factory=list)
     configurations: list[Configuration] = field(default_factory=list)
     order: list[Decorator] | None = None
@@ -116,8 +116,11 @@ class Sections:
 
 
 def metadata_block(
-    kind: str, path: list[Step] | None, overload: str | None, items: list[Entry | Repeated | Block]
-) -> Block:
+    kind: str,
+    path: list[PathStep] | None,
+    overload: str | None,
+    items: list[MetadataItem | RepeatedItem | MetadataBlock],
+) -> MetadataBlock:
     """Return the metadata block for `node path { … }`.
 
     Raises:
@@ -140,7 +143,7 @@ def metadata_block(
         raise SemanticError("only a function can have an overload", token=kind)
     if kind != "function":
         for item in items:
-            if isinstance(item, Block):
+            if isinstance(item, MetadataBlock):
                 raise SemanticError(
                     f"the metadata block `{kind}` can contain entries only",
                     token=item.kind,
@@ -151,10 +154,10 @@ def metadata_block(
         raise SemanticError("a function cannot have a label", token=kind, help="write NAME { … }")
     else:
         _fill_repeated(items)
-    return Block(kind, tuple(path or ()), overload, items)
+    return MetadataBlock(kind, tuple(path or ()), overload, items)
 
 
-def repeated_entry(key: str, word: str) -> Repeated:
+def repeated_entry(key: str, word: str) -> RepeatedItem:
     """Return the entry for `key: above`: it has the value that the block above has for the key.
 
     Raises:
@@ -166,22 +169,24 @@ def repeated_entry(key: str, word: str) -> Repeated:
             token=word,
             help=f'write "{word}"',
         )
-    return Repeated(key, word)
+    return RepeatedItem(key, word)
 
 
-def _fill_repeated(items: list[Entry | Repeated | Block]) -> None:
+def _fill_repeated(items: list[MetadataItem | RepeatedItem | MetadataBlock]) -> None:
     """Replace each `key: above` in blocks by the entry with this key in the block directly above.
 
     Raises:
         SemanticError: no block is directly above, or it does not have the key.
     """
-    above: list[Entry | Repeated | Block] = []
+    above: list[MetadataItem | RepeatedItem | MetadataBlock] = []
     for block in items:
-        if not isinstance(block, Block):
+        if not isinstance(block, MetadataBlock):
             above = []
             continue
-        repeated = [(n, item) for n, item in enumerate(block.items) if isinstance(item, Repeated)]
-        known = dict([item for item in above if isinstance(item, Entry)]) if repeated else {}
+        repeated = [
+            (n, item) for n, item in enumerate(block.items) if isinstance(item, RepeatedItem)
+        ]
+        known = dict([item for item in above if isinstance(item, MetadataItem)]) if repeated else {}
         for number, item in repeated:
             value = known.get(item.key)
             if value is None:
@@ -191,7 +196,7 @@ def _fill_repeated(items: list[Entry | Repeated | Block]) -> None:
                     help="write the value as a string",
                     code="metadata-dangling",
                 )
-            block.items[number] = Entry(item.key, value)
+            block.items[number] = MetadataItem(item.key, value)
         above = block.items
 
 
@@ -199,7 +204,9 @@ BLOCKS = ("graph", "value", "output", "value_info", "tensor", "node", "function"
 """The kinds of items that a block in the metadata section can describe."""
 
 
-def metadata_section(word: str, items: list[Entry | Repeated | Block]) -> tuple[str, list[Block]]:
+def metadata_section(
+    word: str, items: list[MetadataItem | RepeatedItem | MetadataBlock]
+) -> tuple[str, list[MetadataBlock]]:
     """Return the keyword and the blocks of `metadata { … }`.
 
     Raises:
@@ -207,7 +214,7 @@ def metadata_section(word: str, items: list[Entry | Repeated | Block]) -> tuple[
     """
     blocks = []
     for item in items:
-        if not isinstance(item, Block):
+        if not isinstance(item, MetadataBlock):
             raise SemanticError(
                 f"the entry `{item.key}` is outside of a block",
                 token=word,
@@ -231,7 +238,7 @@ def section_left_out(word: str, none: str) -> tuple[str, bool | Resources]:
     return word, Resources(left_out=True) if word == "resources" else True
 
 
-def indexed_step(name: str, numbers: str) -> Step:
+def indexed_step(name: str, numbers: str) -> PathStep:
     """Return the path step for `body[0]`, an index in a list of graphs.
 
     Raises:
@@ -242,12 +249,12 @@ def indexed_step(name: str, numbers: str) -> Step:
         raise SemanticError(
             "the index of a graph must be a number of at most 9 digits", token=numbers
         )
-    return Step(name, int(index))
+    return PathStep(name, int(index))
 
 
-def label_step(label: str) -> Step:
+def label_step(label: str) -> PathStep:
     """Return the path step for `[node_1]`, the label of a node."""
-    return Step(label, None, True)
+    return PathStep(label, None, True)
 
 
 def training_section(word: str, items: list[tuple[str, Any]]) -> tuple[str, Training]:
@@ -331,10 +338,10 @@ ACTIONS.update(
     metadata_section=metadata_section,
     metadata_left_out=section_left_out,
     resources_left_out=section_left_out,
-    metadata_entry=Entry,
+    metadata_entry=MetadataItem,
     repeated_entry=repeated_entry,
     metadata_block=metadata_block,
-    plain_step=Step,
+    plain_step=PathStep,
     indexed_step=indexed_step,
     label_step=label_step,
     quantization_section=lambda word, items: (word, items),

@@ -8,9 +8,9 @@ from math import prod
 from onnxtext import ast
 from onnxtext.ast.tensors_and_attributes import EXTERNAL_KEYS, SplatData, is_external_number
 from onnxtext.syntax.actions.pending_literals import (
-    Call,
+    DataCall,
     FieldCalls,
-    Joined,
+    JoinedText,
     Pending,
     RawText,
     ScalarText,
@@ -71,7 +71,9 @@ def resolve(type: ast.Type, data: Pending | None) -> ast.TensorData | ast.Sparse
             code="tensor-type-expected",
         )
     dims = _dims(type)
-    calls = [data] if isinstance(data, Call) else data.calls if isinstance(data, FieldCalls) else []
+    calls = (
+        [data] if isinstance(data, DataCall) else data.calls if isinstance(data, FieldCalls) else []
+    )
     if calls:
         if calls[0].name == "external":
             return _external(calls)
@@ -118,7 +120,7 @@ def _token(value: object) -> str | None:
 def _semantic_error(error: LiteralError, token: str | None) -> SemanticError:
     """Convert the error for an invalid literal, also of a literal that was joined from tokens."""
     made = from_literal(error, token)
-    if isinstance(token, Joined):
+    if isinstance(token, JoinedText):
         made.at = token.source(error.offset)
     return made
 
@@ -189,7 +191,7 @@ def _braces(items: list[str | bytes]) -> str:
     return nested_items([item for item in items if isinstance(item, str)], "{}")
 
 
-def _external(calls: list[Call]) -> ast.ExternalData:
+def _external(calls: list[DataCall]) -> ast.ExternalData:
     """Return the external data for `external("w.bin", 0, 16)`."""
     call = calls[0]
     if len(calls) > 1:
@@ -226,7 +228,7 @@ def _external(calls: list[Call]) -> ast.ExternalData:
 _AS_PAIRS = 'other entries are pairs: ["location": "weights.bin", "offset": "0", …]'
 
 
-def _field(call: Call) -> bytes | tuple[bytes, ...]:
+def _field(call: DataCall) -> bytes | tuple[bytes, ...]:
     match call.name, call.arguments:
         case "raw_data", (bytes() as data,):
             return data
@@ -266,7 +268,7 @@ def _sparse(type: ast.SparseTensorType, data: Pending | None) -> ast.SparseTenso
     if isinstance(data, FieldCalls) and len(data.calls) == 1:
         data = data.calls[0]
     match data:
-        case Call("sparse", (ast.Tensor() as values, ast.Tensor() as indices)):
+        case DataCall("sparse", (ast.Tensor() as values, ast.Tensor() as indices)):
             if values.type.element != type.element:
                 raise SemanticError(
                     f"the values have the type {values.type.element}, but the sparse tensor has "

@@ -21,7 +21,7 @@ from onnxtext.syntax.grammar.table_cache import load_tables
 from onnxtext.syntax.grammar.tables import (
     BAD_KIND,
     END_KIND,
-    Tables,
+    ParserTables,
     Terminal,
     order_terminals,
 )
@@ -64,7 +64,7 @@ class Token(str):
 class Lexer:
     """Splits a text into tokens."""
 
-    def __init__(self, tables: Tables) -> None:
+    def __init__(self, tables: ParserTables) -> None:
         terminals = [t for t in order_terminals(tables.terminals) if not t.name.startswith("__")]
         self._terminals = terminals
         self._marks = {t.literal: t.name for t in terminals if t.literal is not None}

@@ -26,16 +26,22 @@ from onnxtext.syntax.grammar import scanner_tables as dfa_module
 from onnxtext.syntax.grammar import tables as tables_module
 from onnxtext.syntax.grammar.matrix import Matrix
 from onnxtext.syntax.grammar.scanner_tables import Scanner
-from onnxtext.syntax.grammar.tables import Rule, Tables, Terminal, build_tables, grammar_path
+from onnxtext.syntax.grammar.tables import (
+    GrammarRule,
+    ParserTables,
+    Terminal,
+    build_tables,
+    grammar_path,
+)
 
 
 @cache
-def load_tables() -> Tables:
+def load_tables() -> ParserTables:
     """Return the tables of the grammar, loaded once per process."""
     return cached_tables(grammar_path().read_text(encoding="utf-8"))
 
 
-def cached_tables(grammar: str) -> Tables:
+def cached_tables(grammar: str) -> ParserTables:
     """Return the tables of a grammar from the user's cache, or build and cache them.
 
     The environment variable `ONNXTEXT_CACHE` sets the cache directory. The empty string disables
@@ -78,7 +84,7 @@ def _lark() -> str:
     return Path(spec.origin).read_text(encoding="utf-8")
 
 
-def read_tables(path: Path) -> Tables | None:
+def read_tables(path: Path) -> ParserTables | None:
     """Return the tables in a cache file; None if it is missing, damaged or another user's."""
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     try:
@@ -97,7 +103,7 @@ def read_tables(path: Path) -> Tables | None:
         return None
 
 
-def _write(path: Path, tables: Tables) -> None:
+def _write(path: Path, tables: ParserTables) -> None:
     header, cells = _parts(tables)
     content = b"\n".join([json.dumps(header, separators=(",", ":")).encode(), cells])
     with contextlib.suppress(OSError):  # the cache is optional: it only speeds up the start
@@ -117,7 +123,7 @@ _LARGEST = 1 << 26
 """Maximum size of a cache file, in bytes; larger files are ignored."""
 
 
-def _parts(tables: Tables) -> tuple[dict[str, Any], bytes]:
+def _parts(tables: ParserTables) -> tuple[dict[str, Any], bytes]:
     """Return tables as an object for JSON, and the bytes of their matrices."""
     actions, gotos = tables.action_matrix, tables.goto_matrix
     header = {
@@ -132,18 +138,18 @@ def _parts(tables: Tables) -> tuple[dict[str, Any], bytes]:
     return header, actions.data + gotos.data
 
 
-def _tables(data: dict[str, Any], cells: bytes) -> Tables:
+def _tables(data: dict[str, Any], cells: bytes) -> ParserTables:
     """Return the tables for the result of `_parts`."""
     names, size = data["actions"]
     actions = Matrix(tuple(names), cells[:size])
     gotos = Matrix(tuple(data["gotos"]), cells[size:])
     if actions.height != gotos.height:
         raise ValueError("damaged parse tables")
-    return Tables(
+    return ParserTables(
         terminals=tuple([Terminal(**item) for item in data["terminals"]]),
         rules=tuple(
             [
-                Rule(origin, tuple(symbols), action, tuple(take))
+                GrammarRule(origin, tuple(symbols), action, tuple(take))
                 for origin, symbols, action, take in data["rules"]
             ]
         ),

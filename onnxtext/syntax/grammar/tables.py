@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Convert the grammar to plain tables: terminals, rules, and the LALR automaton built by Lark.
 
-Only this module uses Lark. It reads Lark's `ParseTable`, `Rule` and patterns of terminals. They
+Only this module uses Lark. It reads Lark's `ParseTable`, `GrammarRule` and patterns of terminals. They
 are not public, so pyproject.toml pins the version of Lark, and tests check this module.
 """
 
@@ -50,7 +50,7 @@ class Terminal(NamedTuple):
     literal: str | None
 
 
-class Rule(NamedTuple):
+class GrammarRule(NamedTuple):
     """One alternative of a grammar rule.
 
     Attributes:
@@ -67,7 +67,7 @@ class Rule(NamedTuple):
     take: tuple[int, ...]
 
 
-class Tables(NamedTuple):
+class ParserTables(NamedTuple):
     """The LALR(1) automaton, and the terminals and rules of its grammar.
 
     Attributes:
@@ -82,7 +82,7 @@ class Tables(NamedTuple):
     """
 
     terminals: tuple[Terminal, ...]
-    rules: tuple[Rule, ...]
+    rules: tuple[GrammarRule, ...]
     action_matrix: Matrix
     goto_matrix: Matrix
     starts: dict[str, int]
@@ -114,7 +114,7 @@ def grammar_path() -> Path:
     raise FileNotFoundError(f"the grammar onnxtext.lark is neither in nor beside {package}")
 
 
-def build_tables(grammar: str) -> Tables:
+def build_tables(grammar: str) -> ParserTables:
     """Build the tables with Lark.
 
     Args:
@@ -142,7 +142,7 @@ def build_tables(grammar: str) -> Tables:
                 actions[state][symbol] = target
     names = {rule.origin.name for rule in made.rules}
     terminals = tuple(_terminal(terminal) for terminal in made.terminals)
-    return Tables(
+    return ParserTables(
         terminals=terminals,
         rules=tuple(_rule(rule) for rule in made.rules),
         action_matrix=Matrix.of(actions, sorted({name for row in actions for name in row})),
@@ -166,7 +166,7 @@ def _terminal(terminal: Any) -> Terminal:
     return Terminal(terminal.name, pattern.to_regexp(), terminal.priority, literal)
 
 
-def _rule(rule: Any) -> Rule:
+def _rule(rule: Any) -> GrammarRule:
     """Convert a rule of Lark; keep the children that Lark keeps with `maybe_placeholders`."""
     symbols = rule.expansion
     # In text order: True for an absent [x], False for a symbol.
@@ -174,7 +174,7 @@ def _rule(rule: Any) -> Rule:
     numbers = iter(range(len(symbols)))
     indexes = [-1 if is_absent else next(numbers) for is_absent in absent]
     dropped = {at for at, symbol in enumerate(symbols) if symbol.is_term and symbol.filter_out}
-    return Rule(
+    return GrammarRule(
         str(rule.origin.name),
         tuple(str(symbol.name) for symbol in symbols),
         str(rule.alias or rule.origin.name),

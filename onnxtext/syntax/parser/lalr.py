@@ -19,7 +19,7 @@ from onnxtext.syntax.actions.semantic_error import MAX_SEMANTIC_ERRORS, Semantic
 from onnxtext.syntax.actions.strings import plain
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.grammar.table_cache import load_tables
-from onnxtext.syntax.grammar.tables import END_KIND, Rule, Tables
+from onnxtext.syntax.grammar.tables import END_KIND, GrammarRule, ParserTables
 
 Action = Callable[..., Any]
 
@@ -71,7 +71,7 @@ class Reduction:
         "take", "tokens", "unit",
     )  # fmt: skip
 
-    def __init__(self, rule: Rule, action: Action | None, *, located: bool = False) -> None:
+    def __init__(self, rule: GrammarRule, action: Action | None, *, located: bool = False) -> None:
         self.name = rule.action
         self.origin = rule.origin
         self.symbols = rule.symbols
@@ -100,7 +100,7 @@ class Reduction:
         return self.call(at, *children) if self.located else self.call(*children)
 
 
-def _tree_reduction(rule: Rule) -> Reduction:
+def _tree_reduction(rule: GrammarRule) -> Reduction:
     """Return the reduction of a rule with the action that builds its part of the syntax tree."""
     action = actions.ACTIONS.get(rule.action)
     return Reduction(rule, action, located=rule.action in actions.LOCATED)
@@ -117,7 +117,7 @@ class Automaton:
     """
 
     def __init__(
-        self, tables: Tables, reduction: Callable[[Rule], Reduction] = _tree_reduction
+        self, tables: ParserTables, reduction: Callable[[GrammarRule], Reduction] = _tree_reduction
     ) -> None:
         self._tables = tables
         self.reductions = [reduction(rule) for rule in tables.rules]

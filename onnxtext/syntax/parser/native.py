@@ -18,7 +18,7 @@ from onnxtext.syntax.actions.semantic_error import SemanticError
 from onnxtext.syntax.grammar.lexer import Lexer, Token, load_lexer
 from onnxtext.syntax.grammar.scanner_tables import IGNORED
 from onnxtext.syntax.grammar.table_cache import load_tables
-from onnxtext.syntax.grammar.tables import BAD_KIND, END_KIND, Tables
+from onnxtext.syntax.grammar.tables import BAD_KIND, END_KIND, ParserTables
 from onnxtext.syntax.parser.lalr import ERROR_NODE, MAX_STACK, Reduction, load_automaton
 from onnxtext.syntax.parser.parser import Parser
 from onnxtext.tensor.elements import ELEMENTS
@@ -163,12 +163,12 @@ def load_grammar() -> Grammar:
     )
 
 
-def number_terminals(tables: Tables) -> dict[str, int]:
+def number_terminals(tables: ParserTables) -> dict[str, int]:
     """Map the name of each terminal, and `$END` for the end of the text, to its number."""
     return {name: number for number, name in enumerate(tables.action_matrix.names)}
 
 
-def _scanner(tables: Tables, terminals: dict[str, int]) -> Scanner:
+def _scanner(tables: ParserTables, terminals: dict[str, int]) -> Scanner:
     numbers = {"": KINDS["NOTHING"], BAD_KIND: KINDS["BAD"]} | terminals
     accepts = [
         KINDS["IGNORED"] if name.startswith(IGNORED) else numbers[name]

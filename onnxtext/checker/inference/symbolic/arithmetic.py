@@ -19,7 +19,7 @@ from onnxtext.checker.inference.symbolic.quotients import (
 )
 from onnxtext.checker.inference.symbolic.small_tensors import (
     MOST_ELEMENTS,
-    Value,
+    SmallTensor,
     joint_shape,
     spread,
 )
@@ -27,7 +27,7 @@ from onnxtext.checker.inference.symbolic.small_tensors import (
 Operation = Callable[[Extent, Extent], Extent]
 
 
-def _broadcast_inputs(call: OperatorCall) -> list[Value] | None:
+def _broadcast_inputs(call: OperatorCall) -> list[SmallTensor] | None:
     """Return the input values, broadcast to one shape; None if one is unknown or too large."""
     known = [value for value in call.values if value is not None]
     shape = joint_shape([value.shape for value in known])
@@ -39,10 +39,10 @@ def _broadcast_inputs(call: OperatorCall) -> list[Value] | None:
     return [value for value in wide if value is not None]
 
 
-def _folded(step: Operation) -> Callable[[OperatorCall], Value | None]:
+def _folded(step: Operation) -> Callable[[OperatorCall], SmallTensor | None]:
     """Return the inference function of an operator that combines its inputs element by element."""
 
-    def compute(call: OperatorCall) -> Value | None:
+    def compute(call: OperatorCall) -> SmallTensor | None:
         values = _broadcast_inputs(call)
         if values is None:
             return None
@@ -50,18 +50,18 @@ def _folded(step: Operation) -> Callable[[OperatorCall], Value | None]:
         for value in values[1:]:
             pairs = zip(items, value.items, strict=True)
             items = tuple([step(one, other) for one, other in pairs])
-        return Value(values[0].shape, items, values[0].real)
+        return SmallTensor(values[0].shape, items, values[0].real)
 
     return compute
 
 
-def _divided(call: OperatorCall) -> Value | None:
+def _divided(call: OperatorCall) -> SmallTensor | None:
     values = _broadcast_inputs(call)
     if values is None or len(values) != 2:
         return None
     step = _real_quotient if values[0].real else _whole_quotient
     items = tuple([step(a, b) for a, b in zip(values[0].items, values[1].items, strict=True)])
-    return Value(values[0].shape, items, values[0].real)
+    return SmallTensor(values[0].shape, items, values[0].real)
 
 
 def _may_be_zero(divisor: Extent) -> bool:
@@ -89,7 +89,7 @@ def _whole_quotient(left: Extent, right: Extent) -> Extent:
     return found
 
 
-def _remainder(call: OperatorCall) -> Value | None:
+def _remainder(call: OperatorCall) -> SmallTensor | None:
     values = _broadcast_inputs(call)
     if values is None or len(values) != 2 or values[0].real or call.integer("fmod", 0):
         return None
@@ -100,14 +100,14 @@ def _remainder(call: OperatorCall) -> Value | None:
         else None
         for a, b in pairs
     ]
-    return Value(values[0].shape, tuple(items))
+    return SmallTensor(values[0].shape, tuple(items))
 
 
-def _compared(judge: Operation) -> Callable[[OperatorCall], Value | None]:
+def _compared(judge: Operation) -> Callable[[OperatorCall], SmallTensor | None]:
     """Return the inference function of an operator with two inputs and a boolean output."""
     compute = _folded(judge)
 
-    def compare(call: OperatorCall) -> Value | None:
+    def compare(call: OperatorCall) -> SmallTensor | None:
         found = compute(call) if len(call.values) == 2 else None
         return None if found is None else found._replace(real=False)
 
@@ -147,7 +147,7 @@ def _either(left: Extent, right: Extent) -> Extent:
     return 0 if left == right == 0 else None
 
 
-def where(call: OperatorCall) -> Value | None:
+def where(call: OperatorCall) -> SmallTensor | None:
     """Compute `Where`.
 
     If an element of the condition is unknown, the element of the result is known only if both
@@ -164,13 +164,13 @@ def where(call: OperatorCall) -> Value | None:
         a if a == b or truth == 1 else b if truth == 0 else None
         for truth, a, b in zip(condition.items, one.items, other.items, strict=True)
     ]
-    return Value(shape, tuple(items), one.real)
+    return SmallTensor(shape, tuple(items), one.real)
 
 
-def _mapped(step: Callable[[Extent], Extent]) -> Callable[[OperatorCall], Value | None]:
+def _mapped(step: Callable[[Extent], Extent]) -> Callable[[OperatorCall], SmallTensor | None]:
     """Return the inference function of an operator that changes each element of its input."""
 
-    def compute(call: OperatorCall) -> Value | None:
+    def compute(call: OperatorCall) -> SmallTensor | None:
         value = call.value(0)
         if value is None:
             return None
@@ -185,7 +185,7 @@ def _absolute(item: Extent) -> Extent:
     return item if is_positive_or_zero(item) else None
 
 
-def _clip(call: OperatorCall) -> Value | None:
+def _clip(call: OperatorCall) -> SmallTensor | None:
     value = call.value(0)
     if value is None or call.since < 11 or len(value.items) != 1:
         return None
@@ -196,7 +196,7 @@ def _clip(call: OperatorCall) -> Value | None:
     return value._replace(items=(item,))
 
 
-ARITHMETIC: dict[str, Callable[[OperatorCall], Value | None]] = {
+ARITHMETIC: dict[str, Callable[[OperatorCall], SmallTensor | None]] = {
     "Abs": _mapped(_absolute),
     "Add": _folded(plus),
     "And": _compared(_both),

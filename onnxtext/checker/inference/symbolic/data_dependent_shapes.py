@@ -4,7 +4,13 @@
 from __future__ import annotations
 
 from onnxtext.ast.tensors_and_attributes import Tensor
-from onnxtext.checker.inference.symbolic.expressions import Extent, Size, Term, minus, times
+from onnxtext.checker.inference.symbolic.expressions import (
+    Extent,
+    SizeTerm,
+    SymbolicSize,
+    minus,
+    times,
+)
 from onnxtext.checker.inference.symbolic.operator_call import (
     OperatorCall,
     Shapes,
@@ -35,8 +41,8 @@ def broadcast_pair(left: Extent, right: Extent) -> Extent:
 
 def _is_least_of(least: Extent, size: Extent) -> bool:
     """Whether `least` is a minimum of several sizes, and `size` is one of them."""
-    term = sole_factor(least) if isinstance(least, Size) else None
-    return isinstance(term, Term) and term.kind == "min" and size in term.parts
+    term = sole_factor(least) if isinstance(least, SymbolicSize) else None
+    return isinstance(term, SizeTerm) and term.kind == "min" and size in term.parts
 
 
 def expand(call: OperatorCall) -> SymbolicShape:
@@ -231,7 +237,7 @@ def scatter_nd(call: OperatorCall) -> SymbolicShape:
     depth = chosen[-1] if chosen else None
     if shape is None or not chosen or depth is None or updates is None:
         return shape
-    if isinstance(depth, Size):
+    if isinstance(depth, SymbolicSize):
         # The ranks determine the length of an index tuple.
         call.equal(depth, len(chosen) - 1 + len(shape) - len(updates))
         return shape

@@ -18,27 +18,27 @@ _MOST_FACTORS = 8
 _LARGEST = 1 << 63
 
 
-class Term(NamedTuple):
+class SizeTerm(NamedTuple):
     """A quotient rounded down, a minimum or a maximum of sizes.
 
     Attributes:
         kind: `//`, `min` or `max`.
         parts: (dividend, divisor) of a quotient, or the sizes whose minimum or maximum this is, in
             a fixed order.
-        weight: the number of symbols and `Term`s in this term, including the term itself.
+        weight: the number of symbols and `SizeTerm`s in this term, including the term itself.
     """
 
     kind: str
-    parts: tuple[int | Size, ...]
+    parts: tuple[int | SymbolicSize, ...]
     weight: int
 
 
-Factor = str | Term
+Factor = str | SizeTerm
 Monomial = tuple[Factor, ...]
 """A product: its factors, sorted by `order`; `N**2` is `("N", "N")`, and 1 is `()`."""
 
 
-class Size(NamedTuple):
+class SymbolicSize(NamedTuple):
     """A size that contains symbols; other sizes are plain integers.
 
     Attributes:
@@ -66,13 +66,13 @@ class Size(NamedTuple):
         return 0 if product else coefficient
 
 
-Extent = int | Size | None
+Extent = int | SymbolicSize | None
 """A dimension or an integer; None if unknown."""
 
 
-def sized(name: str, plus: int = 0) -> Size:
+def sized(name: str, plus: int = 0) -> SymbolicSize:
     """Return the size `name + plus`, in which `name` is a symbol."""
-    return Size((((name,), 1), ((), plus))) if plus else Size((((name,), 1),))
+    return SymbolicSize((((name,), 1), ((), plus))) if plus else SymbolicSize((((name,), 1),))
 
 
 # ---- Sums and products --------------------------------------------------------------------------
@@ -81,16 +81,20 @@ def sized(name: str, plus: int = 0) -> Size:
 @lru_cache(1024)
 def order(factor: Factor) -> tuple[bool, str]:
     """Return the sort key of a factor in a product; symbols come first."""
-    return (False, factor) if isinstance(factor, str) else (True, text(Size((((factor,), 1),))))
+    return (
+        (False, factor)
+        if isinstance(factor, str)
+        else (True, text(SymbolicSize((((factor,), 1),))))
+    )
 
 
 def _term_order(product: Monomial) -> tuple[int, list[tuple[bool, str]]]:
     return -len(product), [order(factor) for factor in product]
 
 
-def terms_of(size: int | Size) -> dict[Monomial, int]:
+def terms_of(size: int | SymbolicSize) -> dict[Monomial, int]:
     """Return the terms of a size: map each product to its coefficient, in a fixed order."""
-    return dict(size.terms) if isinstance(size, Size) else {(): size}
+    return dict(size.terms) if isinstance(size, SymbolicSize) else {(): size}
 
 
 def made_of(terms: Mapping[Monomial, int]) -> Extent:
@@ -107,7 +111,7 @@ def made_of(terms: Mapping[Monomial, int]) -> Extent:
         return None
     if any(abs(coefficient) >= _LARGEST for _, coefficient in kept):
         return None
-    return Size(tuple(sorted(kept, key=lambda item: _term_order(item[0]))))
+    return SymbolicSize(tuple(sorted(kept, key=lambda item: _term_order(item[0]))))
 
 
 def _bounded(number: int) -> int | None:
@@ -163,7 +167,7 @@ def product_of(sizes: Sequence[Extent]) -> Extent:
 def symbols(size: Extent) -> frozenset[str]:
     """Return the symbols in a size."""
     found: set[str] = set()
-    if isinstance(size, Size):
+    if isinstance(size, SymbolicSize):
         for product, _ in size.terms:
             for factor in product:
                 if isinstance(factor, str):
@@ -176,7 +180,7 @@ def symbols(size: Extent) -> frozenset[str]:
 # ---- Text ---------------------------------------------------------------------------------------
 
 
-def text(size: int | Size) -> str:
+def text(size: int | SymbolicSize) -> str:
     """Return the text of a size: `2*seq`, `past + seq`, `(seq + 1) // 2`."""
     if isinstance(size, int):
         return str(size)
@@ -211,7 +215,7 @@ def _product(product: Monomial, coefficient: int, *, alone: bool) -> str:
     return "*".join(factors)
 
 
-def _operand(size: int | Size) -> str:
+def _operand(size: int | SymbolicSize) -> str:
     written = text(size)
     simple = size >= 0 if isinstance(size, int) else written.isidentifier()
     return written if simple else f"({written})"

@@ -18,7 +18,7 @@ from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, Shap
 from onnxtext.checker.inference.symbolic.operators import OPERATORS, multiplied
 from onnxtext.checker.inference.symbolic.quotients import exact
 from onnxtext.checker.inference.symbolic.recurrent import recurrent
-from onnxtext.checker.inference.symbolic.sizes import Extents, Sizes
+from onnxtext.checker.inference.symbolic.sizes import Extents, SizeEquations
 
 DOMAIN = "com.microsoft"
 SINCE = 13
@@ -113,7 +113,7 @@ def _channels_last(infer: ShapeFunction, *, always: bool = False) -> ShapeFuncti
             return None
         shapes = [(shape[0], shape[-1], *shape[1:-1]), *call.shapes[1:]]
         # Mismatches are discarded: their messages would name dimensions of the swapped shape.
-        made = infer(replace(call, shapes=shapes, sizes=Sizes()))
+        made = infer(replace(call, shapes=shapes, sizes=SizeEquations()))
         return None if made is None else (made[0], *made[2:], made[1])
 
     return swapped

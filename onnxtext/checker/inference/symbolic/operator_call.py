@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from onnxtext.ast.model import Node
 from onnxtext.ast.tensors_and_attributes import attribute_value
 from onnxtext.checker.context.finding import Place
-from onnxtext.checker.inference.symbolic.expressions import Extent, Size
-from onnxtext.checker.inference.symbolic.sizes import Extents, Sizes
-from onnxtext.checker.inference.symbolic.small_tensors import Value
+from onnxtext.checker.inference.symbolic.expressions import Extent, SymbolicSize
+from onnxtext.checker.inference.symbolic.sizes import Extents, SizeEquations
+from onnxtext.checker.inference.symbolic.small_tensors import SmallTensor
 from onnxtext.plurals import counted
 
 SymbolicShape = Extents | None
@@ -36,8 +36,8 @@ class OperatorCall:
 
     node: Node
     shapes: list[SymbolicShape]
-    values: list[Value | None]
-    sizes: Sizes
+    values: list[SmallTensor | None]
+    sizes: SizeEquations
     since: int
     origin: OperatorCall | None = None
     indices: tuple[int, ...] = ()
@@ -115,7 +115,7 @@ class OperatorCall:
             return (None,) * shape[0] if 0 <= shape[0] <= MOST_UNKNOWN else None
         return None
 
-    def value(self, index: int) -> Value | None:
+    def value(self, index: int) -> SmallTensor | None:
         """Return the elements of a small input; None if unknown or omitted."""
         return self.values[index] if index < len(self.values) else None
 
@@ -219,7 +219,7 @@ class OperatorCall:
             found.append(axis % rank)
         return found
 
-    def one_or(self, extent: Size, size: int) -> None:
+    def one_or(self, extent: SymbolicSize, size: int) -> None:
         """Require a dimension to be 1 or `size`, because the node broadcasts it."""
         self.sizes.one_or(extent, size, Place(self.node, ("op_type",)))
 

@@ -17,14 +17,14 @@ from onnxtext.checker.inference.symbolic import (
 )
 from onnxtext.checker.inference.symbolic.attention import standard_attention
 from onnxtext.checker.inference.symbolic.data_dependent_shapes import broadcast_pair
-from onnxtext.checker.inference.symbolic.expressions import Extent, Size
+from onnxtext.checker.inference.symbolic.expressions import Extent, SymbolicSize
 from onnxtext.checker.inference.symbolic.input_ranks import require_ranks
 from onnxtext.checker.inference.symbolic.ml_operators import DOMAIN as LEARNING_DOMAIN
 from onnxtext.checker.inference.symbolic.ml_operators import LEARNING
 from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, Shapes, SymbolicShape
 from onnxtext.checker.inference.symbolic.recurrent import recurrent
 from onnxtext.checker.inference.symbolic.sizes import Extents
-from onnxtext.checker.inference.symbolic.small_tensors import Values
+from onnxtext.checker.inference.symbolic.small_tensors import SmallTensors
 from onnxtext.checker.inference.symbolic.value_propagation import COMPUTABLE, SOURCES, output_values
 
 
@@ -66,7 +66,7 @@ def _require_broadcast_to(call: OperatorCall, index: int, target: Extents) -> No
         if isinstance(size, int) and size != 1:
             names = f"dimension -{back} of {{{index}}}", "the same dimension of the result"
             call.equal(wanted, size, names[1], names[0])
-        elif isinstance(size, Size) and isinstance(wanted, int):
+        elif isinstance(size, SymbolicSize) and isinstance(wanted, int):
             call.one_or(size, wanted)
 
 
@@ -82,7 +82,7 @@ def _broadcast_dim(call: OperatorCall, extents: list[Extent]) -> Extent:
         size = number(known[0])
     if size is not None:
         for extent in extents:
-            if isinstance(extent, Size):
+            if isinstance(extent, SymbolicSize):
                 call.one_or(extent, size)
         return size if any(isinstance(extent, int) for extent in known) else known[0]
     others = {call.sizes.root(extent): extent for extent in extents if number(extent) != 1}
@@ -322,7 +322,7 @@ _SINGLE: dict[str, Callable[[OperatorCall], SymbolicShape]] = {
     "ScatterElements": data_dependent_shapes.scatter_elements,
     "ScatterND": data_dependent_shapes.scatter_nd,
     "Shape": reshape_and_slice.shape_of,
-    "Size": lambda call: (),
+    "SymbolicSize": lambda call: (),
     "Slice": reshape_and_slice.slice_,
     "Softmax": _along_axis,
     "SpaceToDepth": convolution_and_pooling.space_to_depth,
@@ -364,7 +364,7 @@ READING_VALUES = CONSTANT_INPUTS | COMPUTABLE | _INDEXED
 """Operators whose output shapes, values or errors depend on the values of their inputs."""
 
 
-def infer(name: str, call: OperatorCall) -> tuple[Shapes, Values]:
+def infer(name: str, call: OperatorCall) -> tuple[Shapes, SmallTensors]:
     """Return the shapes of a node's outputs, and the elements of those that are small tensors.
 
     Shapes and elements that are None or missing are unknown.

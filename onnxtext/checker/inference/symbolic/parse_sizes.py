@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from onnxtext.checker.inference.symbolic.expressions import (
     Extent,
-    Size,
+    SymbolicSize,
     minus,
     plus,
     sized,
@@ -36,7 +36,7 @@ def read(dim: str) -> Extent:
         found = _Reader(dim).whole()
     except _NoExpression:
         return sized(dim)
-    return found if isinstance(found, Size) and text(found) == dim else sized(dim)
+    return found if isinstance(found, SymbolicSize) and text(found) == dim else sized(dim)
 
 
 def read_dim(dim: str, instance: str) -> Extent:

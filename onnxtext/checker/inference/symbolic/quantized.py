@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from onnxtext.checker.inference.symbolic import convolution_and_pooling
-from onnxtext.checker.inference.symbolic.expressions import Extent, Size
+from onnxtext.checker.inference.symbolic.expressions import Extent, SymbolicSize
 from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, SymbolicShape
 
 _ONE: SymbolicShape = (1,)
@@ -114,5 +114,5 @@ def _require_each(call: OperatorCall, index: int, size: Extent, name: str) -> No
         return
     if isinstance(shape[0], int):
         call.equal(shape[0], size, f"the size of {{{index}}}", name)
-    elif isinstance(shape[0], Size) and isinstance(size, int):
+    elif isinstance(shape[0], SymbolicSize) and isinstance(size, int):
         call.one_or(shape[0], size)

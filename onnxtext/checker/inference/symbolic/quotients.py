@@ -12,8 +12,8 @@ from onnxtext.checker.inference.symbolic.expressions import (
     Extent,
     Factor,
     Monomial,
-    Size,
-    Term,
+    SizeTerm,
+    SymbolicSize,
     made_of,
     minus,
     order,
@@ -25,7 +25,7 @@ from onnxtext.checker.inference.symbolic.expressions import (
 )
 
 _HEAVIEST = 60
-"""Maximum weight of a `Term`; without this limit, sizes grow exponentially."""
+"""Maximum weight of a `SizeTerm`; without this limit, sizes grow exponentially."""
 
 
 def exact(left: Extent, right: Extent) -> Extent:
@@ -53,7 +53,7 @@ def exact(left: Extent, right: Extent) -> Extent:
     return made_of(found) if rest == 0 else None
 
 
-def _shared(size: int | Size) -> tuple[Counter[Factor], int]:
+def _shared(size: int | SymbolicSize) -> tuple[Counter[Factor], int]:
     """Return the common factors of all terms, and the common divisor of their coefficients."""
     terms = terms_of(size)
     factors = Counter(next(iter(terms)))
@@ -89,7 +89,7 @@ def quotient(left: Extent, right: Extent) -> Extent:
     return opaque("//", (left, right))
 
 
-def _by_number(left: Size, divisor: int) -> Extent:
+def _by_number(left: SymbolicSize, divisor: int) -> Extent:
     """Divide by a positive number, rounded down: `(4*N + M) // 4` is `N + M // 4`."""
     factor = gcd(divisor, *[n for product, n in left.terms if product])
     terms = {product: n // factor for product, n in left.terms}
@@ -102,11 +102,11 @@ def _by_number(left: Size, divisor: int) -> Extent:
     return plus(whole, opaque("//", (rest, divisor)) if nested is None else nested)
 
 
-def _nested(rest: Size, divisor: int) -> Extent:
+def _nested(rest: SymbolicSize, divisor: int) -> Extent:
     """Return `((a // b) + k) // c` as `(a + b*k) // (b*c)`; None for other dividends."""
     first, coefficient = rest.terms[0]
     inner = first[0] if len(first) == 1 and coefficient == 1 else None
-    if not isinstance(inner, Term) or inner.kind != "//" or len(rest.terms) > 2:
+    if not isinstance(inner, SizeTerm) or inner.kind != "//" or len(rest.terms) > 2:
         return None
     dividend, by = inner.parts
     if not isinstance(by, int) or (len(rest.terms) == 2 and rest.terms[1][0]):
@@ -114,11 +114,11 @@ def _nested(rest: Size, divisor: int) -> Extent:
     return quotient(plus(dividend, rest.constant * by), by * divisor)
 
 
-def simplified(size: Size) -> Size:
+def simplified(size: SymbolicSize) -> SymbolicSize:
     """Divide a size by the symbols that all its terms contain, assuming that these are not 0."""
     shared = [factor for factor in _shared(size)[0].elements() if isinstance(factor, str)]
     rest = exact(size, made_of({tuple(shared): 1}))
-    return rest if isinstance(rest, Size) else size
+    return rest if isinstance(rest, SymbolicSize) else size
 
 
 def rounded_up(left: Extent, right: Extent) -> Extent:
@@ -128,21 +128,21 @@ def rounded_up(left: Extent, right: Extent) -> Extent:
     return quotient(minus(plus(left, right), 1), right)
 
 
-def opaque(kind: str, parts: tuple[int | Size, ...]) -> Extent:
-    """Return a quotient, minimum or maximum as a size with one `Term`, without simplification.
+def opaque(kind: str, parts: tuple[int | SymbolicSize, ...]) -> Extent:
+    """Return a quotient, minimum or maximum as a size with one `SizeTerm`, without simplification.
 
-    Return None if the `Term` would contain too many symbols and other `Term`s.
+    Return None if the `SizeTerm` would contain too many symbols and other `SizeTerm`s.
     """
     weight = 1 + sum([_weight(part) for part in parts])
-    return Size((((Term(kind, parts, weight),), 1),)) if weight <= _HEAVIEST else None
+    return SymbolicSize((((SizeTerm(kind, parts, weight),), 1),)) if weight <= _HEAVIEST else None
 
 
-def _weight(size: int | Size) -> int:
+def _weight(size: int | SymbolicSize) -> int:
     """Return the number of symbols and terms in a size."""
     if isinstance(size, int):
         return 0
     factors = [factor for product, _ in size.terms for factor in product]
-    return sum([factor.weight if isinstance(factor, Term) else 1 for factor in factors])
+    return sum([factor.weight if isinstance(factor, SizeTerm) else 1 for factor in factors])
 
 
 # ---- Comparison ---------------------------------------------------------------------------------
@@ -152,17 +152,17 @@ Bounds = tuple[int | None, int | None]
 """A lower and an upper bound of a size; each is None if it is unknown."""
 
 
-def lowest(size: int | Size) -> int | None:
+def lowest(size: int | SymbolicSize) -> int | None:
     """Return a lower bound of a size; None if unknown."""
     return _bounds(size)[0]
 
 
-def highest(size: int | Size) -> int | None:
+def highest(size: int | SymbolicSize) -> int | None:
     """Return an upper bound of a size; None if unknown."""
     return _bounds(size)[1]
 
 
-def _bounds(size: int | Size) -> Bounds:
+def _bounds(size: int | SymbolicSize) -> Bounds:
     """Return a lower and an upper bound of a size, in one walk over its terms."""
     if isinstance(size, int):
         return size, size
@@ -243,12 +243,12 @@ def _extreme(kind: str, left: Extent, right: Extent) -> Extent:
     return opaque(kind, tuple(others))
 
 
-def _parts(kind: str, size: int | Size) -> tuple[int | Size, ...]:
+def _parts(kind: str, size: int | SymbolicSize) -> tuple[int | SymbolicSize, ...]:
     term = None if isinstance(size, int) else sole_factor(size)
-    return term.parts if isinstance(term, Term) and term.kind == kind else (size,)
+    return term.parts if isinstance(term, SizeTerm) and term.kind == kind else (size,)
 
 
-def sole_factor(size: Size) -> Factor | None:
+def sole_factor(size: SymbolicSize) -> Factor | None:
     """Return the factor of a size such as `N` or `min(N, 4)`; None for `2*N`, `N*M` or `N + 1`."""
     ((first, coefficient), *more) = size.terms
     return first[0] if not more and coefficient == 1 and len(first) == 1 else None
@@ -259,7 +259,7 @@ def sole_factor(size: Size) -> Factor | None:
 
 def replaced(size: Extent, value: Callable[[str], Extent]) -> Extent:
     """Return a size with `value(symbol)` in place of each symbol."""
-    if not isinstance(size, Size):
+    if not isinstance(size, SymbolicSize):
         return size
     found: Extent = 0
     for product, coefficient in size.terms:

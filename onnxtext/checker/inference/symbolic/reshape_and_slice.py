@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from onnxtext.checker.inference.symbolic.expressions import (
     Extent,
-    Size,
+    SymbolicSize,
     minus,
     plus,
     product_of,
@@ -140,7 +140,7 @@ def reshape(call: OperatorCall) -> SymbolicShape:
     if call.integer("allowzero", 0) and 0 in wanted:
         return None
     # A symbolic size is unknown if it might be -1 (inferred) or 0 (copied from the input).
-    wanted = tuple([None if isinstance(size, Size) and not is_positive(size) else size
+    wanted = tuple([None if isinstance(size, SymbolicSize) and not is_positive(size) else size
                     for size in wanted])  # fmt: skip
     made = list(wanted)
     known = None if shape is None else _named(shape)
@@ -191,7 +191,7 @@ def _equal_products(call: OperatorCall, left: Extents, right: Extents) -> None:
         names = "the number of elements of {0}", "the number of elements of the new shape"
         call.equal(one, other, *names)
     difference = minus(one, other)
-    if isinstance(difference, Size):
+    if isinstance(difference, SymbolicSize):
         rest = simplified(difference)
         if _unnamed(rest) is not None:
             call.equal(rest, 0)

@@ -17,12 +17,12 @@ from onnxtext.checker.inference.symbolic.expressions import Extent
 from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, Shapes, SymbolicShape
 from onnxtext.checker.inference.symbolic.operators import DOMAINS, infer
 from onnxtext.checker.inference.symbolic.parse_sizes import read_dim
-from onnxtext.checker.inference.symbolic.sizes import Sizes
-from onnxtext.checker.inference.symbolic.small_tensors import Value, Values
+from onnxtext.checker.inference.symbolic.sizes import SizeEquations
+from onnxtext.checker.inference.symbolic.small_tensors import SmallTensor, SmallTensors
 
 _UNKNOWN = (Blob, Reference, RepeatedList, TypedBlob)
 """Attribute values that inference cannot read."""
-Results = tuple[Shapes, Values]
+Results = tuple[Shapes, SmallTensors]
 """The shapes and the small values of a node's outputs. Missing values at the end are unknown."""
 
 
@@ -31,8 +31,8 @@ def operator_step(
     target: Target,
     wanted: Sequence[SymbolicShape],
     inputs: list[SymbolicShape],
-    values: list[Value | None],
-    sizes: Sizes,
+    values: list[SmallTensor | None],
+    sizes: SizeEquations,
 ) -> Results:
     """Infer the shapes and small values of the outputs of a node without nested graphs.
 
@@ -47,7 +47,7 @@ def operator_step(
     if any(isinstance(a.value, _UNKNOWN) for a in node.attributes):
         return tuple(wanted), ()  # defaults must not replace unknown values
     before = len(sizes.mismatches)
-    made: Values = ()
+    made: SmallTensors = ()
     if onnxruntime_operators.has_rule(node.domain, node.op_type):
         shapes = onnxruntime_operators.shapes(
             OperatorCall(node, inputs, values, sizes, onnxruntime_operators.SINCE)
@@ -62,7 +62,9 @@ def operator_step(
     return unified(node, wanted, shapes, sizes), made
 
 
-def unified(node: Node, wanted: Sequence[SymbolicShape], made: Shapes, sizes: Sizes) -> Shapes:
+def unified(
+    node: Node, wanted: Sequence[SymbolicShape], made: Shapes, sizes: SizeEquations
+) -> Shapes:
     """Equate the declared and the computed shapes of a node's outputs; return the merged shapes.
 
     Args:
@@ -103,7 +105,7 @@ def _extent(dim: int | str | None, instance: str) -> Extent:
     return None if dim is None or dim < 0 else dim
 
 
-def equate(sizes: Sizes, left: SymbolicShape, right: SymbolicShape, place: Place) -> None:
+def equate(sizes: SizeEquations, left: SymbolicShape, right: SymbolicShape, place: Place) -> None:
     """Equate the dimensions of two shapes; ignore shapes with different or unknown ranks."""
     if left is not None and right is not None and left is not right and len(left) == len(right):
         for one, other in zip(left, right, strict=True):

@@ -15,7 +15,7 @@ from onnxtext.ast.model import Node, ValueInfo
 from onnxtext.checker.context.finding import Place
 from onnxtext.checker.inference.symbolic.expressions import (
     Extent,
-    Size,
+    SymbolicSize,
     minus,
     sized,
     symbols,
@@ -30,7 +30,7 @@ _Shifted = tuple[str, int]
 """A symbol plus a number: `("N", 2)` for `N + 2`."""
 
 
-class Conflict(NamedTuple):
+class SizeConflict(NamedTuple):
     """Two contradictory restrictions of a symbol's size.
 
     Attributes:
@@ -46,7 +46,7 @@ class Conflict(NamedTuple):
     joined: tuple[Place, ...]
 
 
-class Forced(NamedTuple):
+class SizeRestriction(NamedTuple):
     """The restriction of a symbol to one size, or to two sizes because it is broadcast.
 
     Attributes:
@@ -61,7 +61,7 @@ class Forced(NamedTuple):
     joined: tuple[Place, ...]
 
 
-class Mismatch(NamedTuple):
+class ShapeMismatch(NamedTuple):
     """A node that does not accept the shapes or values of its inputs.
 
     Attributes:
@@ -78,7 +78,7 @@ class Mismatch(NamedTuple):
     certain: bool
 
 
-class Contradiction(NamedTuple):
+class ShapeContradiction(NamedTuple):
     """A node output with a declared shape that contradicts the computed shape.
 
     Attributes:
@@ -130,7 +130,7 @@ class _Choice(NamedTuple):
     exact: bool
 
 
-class Sizes:
+class SizeEquations:
     """The equations between the symbols of a graph, including those from its outer graphs.
 
     A branch of an `If` may only run for some sizes, so the equations of a nested graph are kept
@@ -142,9 +142,9 @@ class Sizes:
         learned: the number of times that this graph equated two symbols, or restricted one.
     """
 
-    def __init__(self, outer: Sizes | None = None) -> None:
-        self.conflicts: list[Conflict] = outer.conflicts if outer is not None else []
-        self.mismatches: list[Mismatch | Contradiction | PassedShape]
+    def __init__(self, outer: SizeEquations | None = None) -> None:
+        self.conflicts: list[SizeConflict] = outer.conflicts if outer is not None else []
+        self.mismatches: list[ShapeMismatch | ShapeContradiction | PassedShape]
         self.mismatches = outer.mismatches if outer is not None else []
         self.learned = 0
         self._outer = outer
@@ -161,7 +161,7 @@ class Sizes:
 
     def number(self, extent: Extent) -> int | None:
         """Return the number that a dimension must be; None if several numbers are possible."""
-        if not isinstance(extent, Size):
+        if not isinstance(extent, SymbolicSize):
             return extent
         if not self._choices and self._outer is None:
             return None
@@ -179,7 +179,7 @@ class Sizes:
             return None
         return next(iter(choice.numbers)) + more
 
-    def forced(self, name: str) -> Forced | None:
+    def forced(self, name: str) -> SizeRestriction | None:
         """Return the restriction of a symbol to one or two numbers.
 
         Return None if the symbol is not restricted, or if it has a conflict. Also return None if
@@ -192,7 +192,7 @@ class Sizes:
         numbers = tuple(sorted([number + more for number in choice.numbers]))
         if len(numbers) == 1 and not choice.exact:
             return None
-        return Forced(numbers, choice.place, joined)
+        return SizeRestriction(numbers, choice.place, joined)
 
     def joined(self, name: str) -> tuple[str, int, tuple[Place, ...]]:
         """Find the representative of a symbol's group; equations connect the symbols of a group.
@@ -214,7 +214,7 @@ class Sizes:
 
     def root(self, extent: Extent) -> Extent:
         """Replace each symbol of a dimension by `representative + difference` (see `joined`)."""
-        if not isinstance(extent, Size) or (not self._links and self._outer is None):
+        if not isinstance(extent, SymbolicSize) or (not self._links and self._outer is None):
             return extent
         return replaced(extent, self._representative)
 
@@ -236,11 +236,11 @@ class Sizes:
     ) -> None:
         """Record that a node does not accept its inputs."""
         certain = certain and self._outer is None
-        self.mismatches.append(Mismatch(node, message, tuple(shapes), certain))
+        self.mismatches.append(ShapeMismatch(node, message, tuple(shapes), certain))
 
     def contradict(self, node: Node, index: int, declared: Extents, computed: Extents) -> None:
         """Record that the declared shape of an output contradicts its computed shape."""
-        self.mismatches.append(Contradiction(node, index, declared, computed))
+        self.mismatches.append(ShapeContradiction(node, index, declared, computed))
 
     def equal(self, left: Extent, right: Extent, place: Place) -> None:
         """Add the equation `left = right`; record a conflict if it contradicts earlier equations.
@@ -250,8 +250,8 @@ class Sizes:
         """
         if left is right or left is None or right is None or left == right:
             return
-        one = left.shifted if isinstance(left, Size) else None
-        other = right.shifted if isinstance(right, Size) else None
+        one = left.shifted if isinstance(left, SymbolicSize) else None
+        other = right.shifted if isinstance(right, SymbolicSize) else None
         if one is not None and other is not None:
             self._join(one, other, place)
         elif one is not None and isinstance(right, int):
@@ -266,7 +266,7 @@ class Sizes:
 
     def _solve(self, zero: Extent, place: Place) -> None:
         """Add the equation `zero = 0` if it gives the size of a symbol, or relates two symbols."""
-        if not isinstance(zero, Size):
+        if not isinstance(zero, SymbolicSize):
             return
         terms = terms_of(simplified(zero))
         number = terms.pop((), 0)
@@ -283,7 +283,7 @@ class Sizes:
             if len(one) == len(other) == 1 and first == -second and not number % first:
                 self._join((str(one[0]), number // first), (str(other[0]), 0), place)
 
-    def one_or(self, extent: Size, size: int, place: Place) -> None:
+    def one_or(self, extent: SymbolicSize, size: int, place: Place) -> None:
         """Restrict a dimension to 1 or `size`, because it is broadcast against `size`.
 
         This has an effect only if the dimension is a symbol, or a symbol plus a number.
@@ -313,7 +313,7 @@ class Sizes:
             if difference and one not in self._reported:
                 self._reported.add(one)
                 sizes = _shifted(*left), _shifted(*right)
-                self.conflicts.append(Conflict(left[0], sizes, (place, place), joined))
+                self.conflicts.append(SizeConflict(left[0], sizes, (place, place), joined))
             return
         if self._weight(one) > self._weight(other):  # keeps chains of links short
             one, other, difference = other, one, -difference
@@ -346,7 +346,7 @@ class Sizes:
         now = frozenset(number + more for number in wanted)
         texts = _words(before), _words(now)
         name = reported_as or extent[0]
-        self.conflicts.append(Conflict(name, texts, (known.place, place), joined))
+        self.conflicts.append(SizeConflict(name, texts, (known.place, place), joined))
 
 
 def _words(numbers: frozenset[int]) -> str:

@@ -28,7 +28,7 @@ EXACT = 1 << 24
 """32-bit floats represent all integers up to this number exactly."""
 
 
-class Value(NamedTuple):
+class SmallTensor(NamedTuple):
     """The elements of a small tensor of integers, booleans (as 0 and 1) or floats.
 
     Attributes:
@@ -55,7 +55,7 @@ class Value(NamedTuple):
         return any(item is not None for item in self.items)
 
 
-Values = tuple[Value | None, ...]
+SmallTensors = tuple[SmallTensor | None, ...]
 """The elements of the inputs or outputs of a node; None where unknown."""
 Index = tuple[int, ...]
 
@@ -65,7 +65,9 @@ def indices(shape: Sequence[int]) -> list[Index]:
     return list(product(*map(range, shape)))
 
 
-def picked(value: Value, shape: Sequence[int], at: Callable[[Index], Index]) -> Value | None:
+def picked(
+    value: SmallTensor, shape: Sequence[int], at: Callable[[Index], Index]
+) -> SmallTensor | None:
     """Return a new tensor whose elements are taken from `value`; None if it is too large.
 
     Args:
@@ -76,7 +78,7 @@ def picked(value: Value, shape: Sequence[int], at: Callable[[Index], Index]) -> 
     if prod(shape) > MOST_ELEMENTS:
         return None
     items = [value.items[position(at(index), value.shape)] for index in indices(shape)]
-    return Value(tuple(shape), tuple(items), value.real)
+    return SmallTensor(tuple(shape), tuple(items), value.real)
 
 
 def position(index: Index, shape: Sequence[int]) -> int:
@@ -87,7 +89,7 @@ def position(index: Index, shape: Sequence[int]) -> int:
     return found
 
 
-def spread(value: Value, shape: Sequence[int]) -> Value | None:
+def spread(value: SmallTensor, shape: Sequence[int]) -> SmallTensor | None:
     """Return a tensor broadcast to a shape; None if the result is too large."""
     back = len(shape) - len(value.shape)
     if value.shape == tuple(shape):
@@ -112,7 +114,7 @@ def joint_shape(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...] | None:
     return tuple(reversed(made))
 
 
-def stored_value(type: Type | None, data: object) -> Value | None:
+def stored_value(type: Type | None, data: object) -> SmallTensor | None:
     """Return the elements of a constant tensor.
 
     Return None if the tensor is too large, if its element type is not tracked, or if its data is
@@ -137,8 +139,8 @@ def stored_value(type: Type | None, data: object) -> Value | None:
     return made_value(shape, numbers, type.element in REAL)
 
 
-def made_value(shape: tuple[int, ...], numbers: Sequence[float], real: bool) -> Value | None:
-    """Return a `Value` with these elements; fractions become unknown.
+def made_value(shape: tuple[int, ...], numbers: Sequence[float], real: bool) -> SmallTensor | None:
+    """Return a `SmallTensor` with these elements; fractions become unknown.
 
     Returns None if there are elements, but all are unknown.
     """
@@ -146,11 +148,11 @@ def made_value(shape: tuple[int, ...], numbers: Sequence[float], real: bool) -> 
         int(n) if isinstance(n, int) or (abs(n) <= EXACT and n.is_integer()) else None
         for n in numbers
     ]
-    value = Value(shape, tuple(items), real)
+    value = SmallTensor(shape, tuple(items), real)
     return value if value.is_useful() or not items else None
 
 
-def agreed(one: Value | None, other: Value | None) -> Value | None:
+def agreed(one: SmallTensor | None, other: SmallTensor | None) -> SmallTensor | None:
     """Return the elements that are equal in two values; the others become unknown.
 
     Returns None if a value is unknown, if the shapes differ, or if no element is known.
@@ -158,5 +160,5 @@ def agreed(one: Value | None, other: Value | None) -> Value | None:
     if one is None or other is None or one.shape != other.shape:
         return None
     items = [a if a == b else None for a, b in zip(one.items, other.items, strict=True)]
-    found = Value(one.shape, tuple(items), one.real)
+    found = SmallTensor(one.shape, tuple(items), one.real)
     return found if found.is_useful() else None

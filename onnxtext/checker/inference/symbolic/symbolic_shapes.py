@@ -35,8 +35,13 @@ from onnxtext.checker.inference.symbolic.shape_merging import (
     operator_step,
     unified,
 )
-from onnxtext.checker.inference.symbolic.sizes import Conflict, PassedShape, Sizes
-from onnxtext.checker.inference.symbolic.small_tensors import Value, Values, agreed, stored_value
+from onnxtext.checker.inference.symbolic.sizes import PassedShape, SizeConflict, SizeEquations
+from onnxtext.checker.inference.symbolic.small_tensors import (
+    SmallTensor,
+    SmallTensors,
+    agreed,
+    stored_value,
+)
 
 _MOST_CALLED = 10_000
 """Maximum number of node visits in called functions, in addition to one per node of the model."""
@@ -50,10 +55,10 @@ F = TypeVar("F")
 class SymbolicEnvironment(Environment[SymbolicShape]):
     """The shapes and small values in a graph or function body, and the equations between sizes."""
 
-    sizes: Sizes = field(default_factory=Sizes)
-    values: dict[str, Value] = field(default_factory=dict)
+    sizes: SizeEquations = field(default_factory=SizeEquations)
+    values: dict[str, SmallTensor] = field(default_factory=dict)
 
-    def value(self, name: str) -> Value | None:
+    def value(self, name: str) -> SmallTensor | None:
         """Return the elements of a small tensor; None if unknown."""
         if self.outer is None:
             return self.values.get(name)
@@ -70,7 +75,7 @@ class SymbolicShapes:
     """
 
     def __init__(self, subject: Subject) -> None:
-        self.sizes = Sizes()
+        self.sizes = SizeEquations()
         self.main: SymbolicEnvironment | None = None
         self._scopes = subject.scopes
         self._ir_version = subject.ir_version
@@ -79,14 +84,14 @@ class SymbolicShapes:
         self._memo: dict[object, dict[tuple[object, ...], tuple[Any, ...]]] = {}
         self._equal: dict[Any, Any] = {}
         self._called: dict[tuple[object, ...], Results] = {}
-        self._kept: list[Sizes] = []
+        self._kept: list[SizeEquations] = []
         self._instances = 0
         self._budget = _MOST_CALLED + subject.node_count
         # Nodes with errors get no further findings.
         self._wrong = wrong_items(subject)
         self._depth = 0
 
-    def run(self) -> list[Conflict]:
+    def run(self) -> list[SizeConflict]:
         """Visit all graphs, and the functions that they call; return the conflicts."""
 
         def visit(scope: Scope, outer: SymbolicEnvironment | None) -> SymbolicEnvironment:
@@ -163,7 +168,7 @@ class SymbolicShapes:
             zip(scope.nodes, self._targets[id(scope)], strict=True)
         ):
             outputs = node.outputs
-            made: Values = ()
+            made: SmallTensors = ()
             if index in children:
                 bodies, made = self._bodies(scope, index, node, environment, instance)
                 wanted = self._declared(node, declared, environment, instance)
@@ -175,7 +180,7 @@ class SymbolicShapes:
                 typed = node.output_types
                 types = (*typed, *map(declared.get, outputs)) if made_here else typed
                 attributes = node.attributes
-                values: list[Value | None] = []
+                values: list[SmallTensor | None] = []
                 name = target.name if target is not None else ""
                 if name in READING_VALUES or type(target) is Scope:
                     values = [value(name) for name in node.inputs]
@@ -214,7 +219,9 @@ class SymbolicShapes:
         found: F = self._equal.setdefault(fact, fact)
         return found
 
-    def _results(self, sizes: Sizes, instance: str) -> dict[tuple[object, ...], tuple[Any, ...]]:
+    def _results(
+        self, sizes: SizeEquations, instance: str
+    ) -> dict[tuple[object, ...], tuple[Any, ...]]:
         """Return the cache of output shapes and values that holds for the current equations."""
         key = sizes.state, instance
         known = self._memo.get(key)
@@ -245,7 +252,7 @@ class SymbolicShapes:
 
     def _node(
         self, node: Node, target: Target, environment: SymbolicEnvironment,
-        wanted: list[SymbolicShape], inputs: list[SymbolicShape], values: list[Value | None],
+        wanted: list[SymbolicShape], inputs: list[SymbolicShape], values: list[SmallTensor | None],
     ) -> Results:  # fmt: skip
         """Return the shapes and values of the outputs of a node without bodies."""
         sizes = environment.sizes
@@ -295,7 +302,7 @@ class SymbolicShapes:
             if live not in (None, body.attribute):
                 continue  # this branch never runs
             own = self._new_instance()
-            inner = SymbolicEnvironment({}, environment, Sizes(environment.sizes))
+            inner = SymbolicEnvironment({}, environment, SizeEquations(environment.sizes))
             self._scope(body, ((), ()), inner, instance if branches else own)
             names = [output.name for output in body.outputs]
             made.append((tuple(map(inner.find, names)), tuple(map(inner.value, names))))

@@ -14,12 +14,12 @@ from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.inference.element_types import bind, with_special
 from onnxtext.checker.inference.function_attributes import has_references
 from onnxtext.checker.inference.symbolic import onnxruntime_operators
-from onnxtext.checker.inference.symbolic.expressions import Extent, Size, text
+from onnxtext.checker.inference.symbolic.expressions import Extent, SymbolicSize, text
 from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, SymbolicShape
 from onnxtext.checker.inference.symbolic.operators import DOMAINS, infer
 from onnxtext.checker.inference.symbolic.shape_merging import declared_shape
-from onnxtext.checker.inference.symbolic.sizes import Sizes
-from onnxtext.checker.inference.symbolic.small_tensors import Value, Values
+from onnxtext.checker.inference.symbolic.sizes import SizeEquations
+from onnxtext.checker.inference.symbolic.small_tensors import SmallTensor, SmallTensors
 from onnxtext.checker.inference.type_merging import Types
 from onnxtext.schemas.type_strings import type_of, type_text
 
@@ -27,13 +27,13 @@ _MOST_CHARACTERS = 120
 """Maximum length of an expression that is used as a dimension."""
 
 
-class NoEquations(Sizes):
+class NoEquations(SizeEquations):
     """Discards all equations and mismatches (null object)."""
 
     def equal(self, left: Extent, right: Extent, place: Place) -> None:
         """Ignore the equation."""
 
-    def one_or(self, extent: Size, size: int, place: Place) -> None:
+    def one_or(self, extent: SymbolicSize, size: int, place: Place) -> None:
         """Ignore the restriction."""
 
     def reject(
@@ -48,7 +48,7 @@ class SymbolicStep:
     def __init__(self) -> None:
         self._sizes = NoEquations()
         self._shapes: dict[int, tuple[Type, SymbolicShape]] = {}
-        self._known: dict[tuple[object, ...], tuple[Types, Values]] = {}
+        self._known: dict[tuple[object, ...], tuple[Types, SmallTensors]] = {}
         self._kept: list[object] = []  # keeps alive the objects whose ids are in keys
 
     def shape(self, type: Type | None) -> SymbolicShape:
@@ -65,9 +65,9 @@ class SymbolicStep:
         signature: Signature,
         node: Node,
         inputs: Sequence[Type | None],
-        values: Sequence[Value | None],
+        values: Sequence[SmallTensor | None],
         found: Types,
-    ) -> tuple[Types, Values]:
+    ) -> tuple[Types, SmallTensors]:
         """Add symbolic dimensions to a node's output types; compute the elements of small outputs.
 
         Args:
@@ -158,7 +158,7 @@ def _refined_dim(dim: Dim, extent: Extent) -> Dim:
 
 def dim_of(extent: Extent) -> Dim:
     """Return a size as a dimension; None if it is unknown, negative or too long."""
-    if isinstance(extent, Size):
+    if isinstance(extent, SymbolicSize):
         written = text(extent)
         return written if len(written) <= _MOST_CHARACTERS else None
     return extent if extent is not None and extent >= 0 else None

@@ -14,10 +14,10 @@ from onnxtext.checker.inference.symbolic.quotients import exact, replaced
 from onnxtext.checker.inference.symbolic.symbolic_shapes import SymbolicShapes
 
 _MOST_VISITED = 100_000
-"""Maximum number of value visits in all searches of one `Trace` together."""
+"""Maximum number of value visits in all searches of one `SymbolTrace` together."""
 
 
-class Trace:
+class SymbolTrace:
     """Finds the values that carry a symbol from an input of the main graph to a node.
 
     Attributes:

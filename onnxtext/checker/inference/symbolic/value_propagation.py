@@ -22,8 +22,8 @@ from onnxtext.checker.inference.symbolic.small_tensors import (
     MOST_ELEMENTS,
     REAL,
     TRACKED,
-    Value,
-    Values,
+    SmallTensor,
+    SmallTensors,
     indices,
     joint_shape,
     made_value,
@@ -34,10 +34,10 @@ from onnxtext.checker.inference.symbolic.small_tensors import (
 )
 from onnxtext.tensor.elements import ELEMENT_NUMBERS
 
-ValueFunction = Callable[[OperatorCall], Value | None]
+ValueFunction = Callable[[OperatorCall], SmallTensor | None]
 
 
-def _constant(call: OperatorCall) -> Value | None:
+def _constant(call: OperatorCall) -> SmallTensor | None:
     for attribute in call.node.attributes:
         value = attribute.read()
         if isinstance(value, Tensor):
@@ -52,31 +52,31 @@ def _constant(call: OperatorCall) -> Value | None:
     return None
 
 
-def _shape(call: OperatorCall) -> Value | None:
+def _shape(call: OperatorCall) -> SmallTensor | None:
     kept = kept_dims(call)
-    return None if kept is None else Value((len(kept),), kept)
+    return None if kept is None else SmallTensor((len(kept),), kept)
 
 
-def _size(call: OperatorCall) -> Value | None:
+def _size(call: OperatorCall) -> SmallTensor | None:
     shape = call.shape(0)
-    return None if shape is None else Value((), (product_of(shape),))
+    return None if shape is None else SmallTensor((), (product_of(shape),))
 
 
-def _same(call: OperatorCall) -> Value | None:
+def _same(call: OperatorCall) -> SmallTensor | None:
     return call.value(0)
 
 
-def _cast(call: OperatorCall) -> Value | None:
+def _cast(call: OperatorCall) -> SmallTensor | None:
     value, to = call.value(0), ELEMENT_NUMBERS.get(call.integer("to", 0))
     if value is None or to is None or to.name not in TRACKED:
         return None
     if to.name == "bool":
         truths = [int(item != 0) if isinstance(item, int) else None for item in value.items]
-        return Value(value.shape, tuple(truths))
+        return SmallTensor(value.shape, tuple(truths))
     largest = _LARGEST.get(to.name)
     items = tuple([None if isinstance(item, int) and largest and abs(item) > largest else item
                    for item in value.items])  # fmt: skip
-    return Value(value.shape, items, to.name in REAL)
+    return SmallTensor(value.shape, items, to.name in REAL)
 
 
 _LARGEST_INTEGER = (1 << 31) - 1
@@ -88,7 +88,7 @@ def _axis(axis: int, rank: int) -> int | None:
     return axis % rank if -rank <= axis < rank else None
 
 
-def _gather(call: OperatorCall) -> Value | None:
+def _gather(call: OperatorCall) -> SmallTensor | None:
     value, chosen = call.value(0), call.value(1)
     axis = _axis(call.integer("axis", 0), len(value.shape)) if value is not None else None
     if value is None or chosen is None or axis is None:
@@ -107,7 +107,7 @@ def _gather(call: OperatorCall) -> Value | None:
     return picked(value, shape, at)
 
 
-def _slice(call: OperatorCall) -> Value | None:
+def _slice(call: OperatorCall) -> SmallTensor | None:
     value = call.value(0)
     starts, ends = call.integers("starts", 1), call.integers("ends", 2)
     if value is None or starts is None or ends is None or len(starts) != len(ends):
@@ -131,7 +131,7 @@ def _slice(call: OperatorCall) -> Value | None:
     )
 
 
-def _concat(call: OperatorCall) -> Value | None:
+def _concat(call: OperatorCall) -> SmallTensor | None:
     parts = [value for value in call.values if value is not None]
     axis = call.integer("axis", 1)
     if not parts:
@@ -152,10 +152,10 @@ def _concat(call: OperatorCall) -> Value | None:
             found += part.items[number * width : (number + 1) * width]
     size = sum(part.shape[at] for part in parts)
     shape = (*parts[0].shape[:at], size, *parts[0].shape[at + 1 :])
-    return Value(shape, tuple(found), parts[0].real) if len(found) <= MOST_ELEMENTS else None
+    return SmallTensor(shape, tuple(found), parts[0].real) if len(found) <= MOST_ELEMENTS else None
 
 
-def _concat_partly(call: OperatorCall, real: bool) -> Value | None:
+def _concat_partly(call: OperatorCall, real: bool) -> SmallTensor | None:
     """Concatenate lists; their lengths are known, but the elements of some are not."""
     found: list[Extent] = []
     for index, value in enumerate(call.values):
@@ -168,15 +168,15 @@ def _concat_partly(call: OperatorCall, real: bool) -> Value | None:
             found += [None] * shape[0]
         else:
             return None
-    return Value((len(found),), tuple(found), real) if len(found) <= MOST_ELEMENTS else None
+    return SmallTensor((len(found),), tuple(found), real) if len(found) <= MOST_ELEMENTS else None
 
 
-def _split(call: OperatorCall, shapes: Shapes) -> Values:
+def _split(call: OperatorCall, shapes: Shapes) -> SmallTensors:
     value = call.value(0)
     axis = _axis(call.integer("axis", 0), len(value.shape)) if value is not None else None
     if value is None or axis is None:
         return ()
-    found: list[Value | None] = []
+    found: list[SmallTensor | None] = []
     start = 0
     for shape in shapes:
         size = shape[axis] if shape is not None else None
@@ -192,7 +192,7 @@ def _shifted_by(axis: int, start: int) -> Callable[[tuple[int, ...]], tuple[int,
     return lambda index: (*index[:axis], index[axis] + start, *index[axis + 1 :])
 
 
-def _transpose(call: OperatorCall) -> Value | None:
+def _transpose(call: OperatorCall) -> SmallTensor | None:
     value = call.value(0)
     if value is None:
         return None
@@ -208,7 +208,7 @@ def _transpose(call: OperatorCall) -> Value | None:
     )
 
 
-def _reshaped(call: OperatorCall, shapes: Shapes) -> Values:
+def _reshaped(call: OperatorCall, shapes: Shapes) -> SmallTensors:
     """Return the elements of the first input, with the shape of the operator's output."""
     value, shape = call.value(0), shapes[0] if shapes else None
     if value is None or shape is None:
@@ -219,13 +219,13 @@ def _reshaped(call: OperatorCall, shapes: Shapes) -> Values:
     return (value._replace(shape=sizes),)
 
 
-def _expand(call: OperatorCall) -> Value | None:
+def _expand(call: OperatorCall) -> SmallTensor | None:
     value, wanted = call.value(0), call.integers("shape", 1)
     shape = joint_shape((value.shape, wanted)) if value is not None and wanted is not None else None
     return spread(value, shape) if value is not None and shape is not None else None
 
 
-def _tile(call: OperatorCall) -> Value | None:
+def _tile(call: OperatorCall) -> SmallTensor | None:
     value, repeats = call.value(0), call.integers("repeats", 1)
     if value is None or repeats is None or len(repeats) != len(value.shape):
         return None
@@ -239,7 +239,7 @@ def _tile(call: OperatorCall) -> Value | None:
     )
 
 
-def _range(call: OperatorCall) -> Value | None:
+def _range(call: OperatorCall) -> SmallTensor | None:
     start, end, step = call.scalar(0), call.scalar(1), call.scalar(2)
     length = minus(end, start)
     if not isinstance(length, int) or not isinstance(step, int) or not step:
@@ -249,24 +249,24 @@ def _range(call: OperatorCall) -> Value | None:
         return None
     first = call.value(0)
     items = tuple([plus(start, number * step) for number in range(count)])
-    return Value((count,), items, first is not None and first.real)
+    return SmallTensor((count,), items, first is not None and first.real)
 
 
-def _filled(call: OperatorCall) -> Value | None:
+def _filled(call: OperatorCall) -> SmallTensor | None:
     shape, fill = call.integers("shape", 0), call.attribute("value")
     if shape is None or min(shape, default=0) < 0 or prod(shape) > MOST_ELEMENTS:
         return None
-    one = Value((1,), (0,), True)
+    one = SmallTensor((1,), (0,), True)
     if isinstance(fill, Tensor):
         found = stored_value(fill.type, fill.data)
         if found is None or len(found.items) != 1:
             return None
         one = found
-    return Value(shape, one.items * prod(shape), one.real)
+    return SmallTensor(shape, one.items * prod(shape), one.real)
 
 
 def _reduced(step: Callable[[Extent, Extent], Extent]) -> ValueFunction:
-    def compute(call: OperatorCall) -> Value | None:
+    def compute(call: OperatorCall) -> SmallTensor | None:
         value, axes = call.value(0), call.integers("axes", 1)
         if value is None or (axes is None and call.has_input(1)):
             return None
@@ -285,12 +285,12 @@ def _reduced(step: Callable[[Extent, Extent], Extent]) -> ValueFunction:
         for axis, size in enumerate(value.shape):
             shape += rest if axis in found else [size]
         items = tuple([reduce(step, group) for group in groups.values()])
-        return Value(tuple(shape), items, value.real)
+        return SmallTensor(tuple(shape), items, value.real)
 
     return compute
 
 
-def _pad(call: OperatorCall) -> Value | None:
+def _pad(call: OperatorCall) -> SmallTensor | None:
     value, pads = call.value(0), call.integers("pads", 1)
     # Before version 11, the attribute `value` is the added element.
     default = 0 if call.attribute("value") is None else None
@@ -302,7 +302,7 @@ def _pad(call: OperatorCall) -> Value | None:
     if call.attribute("mode") not in (None, b"constant"):
         return None
     items = (*(fill,) * pads[0], *value.items, *(fill,) * pads[1])
-    return Value((len(items),), items, value.real) if len(items) <= MOST_ELEMENTS else None
+    return SmallTensor((len(items),), items, value.real) if len(items) <= MOST_ELEMENTS else None
 
 
 _FUNCTIONS: dict[str, ValueFunction] = {
@@ -339,7 +339,7 @@ COMPUTABLE = _FUNCTIONS.keys() | _RESHAPING | {"Split"}
 """All operators whose output values can be computed."""
 
 
-def _without_overflow(call: OperatorCall, made: Value) -> Value:
+def _without_overflow(call: OperatorCall, made: SmallTensor) -> SmallTensor:
     """Return a result with unknown elements where its element type may not hold the number.
 
     Integers may have 32 bits, and floats are exact only up to a limit. A larger number is kept if
@@ -354,7 +354,7 @@ def _without_overflow(call: OperatorCall, made: Value) -> Value:
     return made._replace(items=tuple(items))
 
 
-def output_values(name: str, call: OperatorCall, shapes: Shapes) -> Values:
+def output_values(name: str, call: OperatorCall, shapes: Shapes) -> SmallTensors:
     """Return the elements of a node's small outputs; entries that are None or missing are unknown.
 
     Args:

@@ -3,15 +3,15 @@
 
 from __future__ import annotations
 
-from onnxtext.editing.opsets.converted_node import Work
-from onnxtext.editing.opsets.model_facts import Rejected
+from onnxtext.editing.opsets.converted_node import NodeConversion
+from onnxtext.editing.opsets.model_facts import NotConvertible
 from onnxtext.editing.opsets.signature_changes import carry_over
 from onnxtext.editing.opsets.tensors import integer, ints
 
 _DECLARE = "declare the types of its inputs"
 
 
-def broadcast_up(work: Work) -> None:
+def broadcast_up(work: NodeConversion) -> None:
     """Convert operators such as `Add` to version 7, which broadcasts like numpy."""
     axis = work.integer("axis")
     if work.integer("broadcast", 0) and axis is not None:
@@ -26,34 +26,36 @@ def broadcast_up(work: Work) -> None:
     carry_over(work)
 
 
-def broadcast_down(work: Work) -> None:
+def broadcast_down(work: NodeConversion) -> None:
     """Reverse `broadcast_up`; reject the node unless the second shape is a suffix of the first."""
     left, right = work.shape(work.input(0)), work.shape(work.input(1))
     if left is None or right is None or None in left or None in right:
-        raise Rejected("the shapes of its inputs are not known", _DECLARE)
+        raise NotConvertible("the shapes of its inputs are not known", _DECLARE)
     if left != right:
         if len(right) > len(left) or left[len(left) - len(right) :] != right:
-            raise Rejected("it broadcasts in a way that is allowed only since version 7")
+            raise NotConvertible("it broadcasts in a way that is allowed only since version 7")
         work.set(integer("broadcast", 1))
         work.say("`broadcast = 1` is added, because version 6 needs it")
     carry_over(work)
 
 
-def equal_shapes(work: Work) -> None:
+def equal_shapes(work: NodeConversion) -> None:
     """Reject `Max`, `Min`, `Mean`, `Sum` if shapes may differ: versions before 8 forbid this."""
     shapes = {work.shape(name) for name in work.node.inputs}
     same = next(iter(shapes)) if len(shapes) == 1 else None
     if len(work.node.inputs) > 1 and (same is None or None in same):
-        raise Rejected("its inputs may differ in shape, which is allowed only since version 8")
+        raise NotConvertible(
+            "its inputs may differ in shape, which is allowed only since version 8"
+        )
     carry_over(work)
 
 
-def prelu_up(work: Work) -> None:
+def prelu_up(work: NodeConversion) -> None:
     """Convert `PRelu` to version 7, which broadcasts like numpy: unsqueeze slopes per channel."""
     slope, data = work.shape(work.input(1)), work.shape(work.input(0))
     if slope is None or slope not in {(1,), ()}:
         if slope is None or data is None:
-            raise Rejected("the shapes of its inputs are not known", _DECLARE)
+            raise NotConvertible("the shapes of its inputs are not known", _DECLARE)
         if len(slope) == 1 and len(data) > 2:
             axes = ints("axes", range(1, len(data) - 1))
             work.set_input(1, work.insert("Unsqueeze", (work.input(1),), "slope", axes))
@@ -61,38 +63,40 @@ def prelu_up(work: Work) -> None:
     carry_over(work)
 
 
-def prelu_down(work: Work) -> None:
+def prelu_down(work: NodeConversion) -> None:
     """Reverse `prelu_up` for a single slope; reject other shapes."""
     slope = work.shape(work.input(1))
     if slope is None:
-        raise Rejected(f"the shape of its slope `{work.input(1)}` is not known", _DECLARE)
+        raise NotConvertible(f"the shape of its slope `{work.input(1)}` is not known", _DECLARE)
     if slope != (1,):
-        raise Rejected("its slope is broadcast, which is allowed only since version 7")
+        raise NotConvertible("its slope is broadcast, which is allowed only since version 7")
     carry_over(work)
 
 
-def gemm_up(work: Work) -> None:
+def gemm_up(work: NodeConversion) -> None:
     """Convert `Gemm` to version 7, which always broadcasts."""
     work.drop("broadcast")
     carry_over(work)
 
 
-def gemm_down(work: Work) -> None:
+def gemm_down(work: NodeConversion) -> None:
     """Reverse `gemm_up`: set `broadcast`."""
     shape = work.shape(work.input(2))
     if shape is None or len(shape) != 2:
         work.set(integer("broadcast", 1))
     elif None in shape:
-        raise Rejected(f"the shape of `{work.input(2)}` is not known", _DECLARE)
+        raise NotConvertible(f"the shape of `{work.input(2)}` is not known", _DECLARE)
     else:
         work.set(integer("broadcast", 1 if 1 in shape else 0))
     carry_over(work)
 
 
-def mod_down(work: Work) -> None:
+def mod_down(work: NodeConversion) -> None:
     """Reject `Mod` of floats without `fmod = 1`: versions before 28 forbid this."""
     if not work.integer("fmod", 0):
         element = work.element(work.input(0))
         if "float" in element or element == "double":
-            raise Rejected(f"it is a modulo of `{element}`, which is allowed only since version 28")
+            raise NotConvertible(
+                f"it is a modulo of `{element}`, which is allowed only since version 28"
+            )
     carry_over(work)

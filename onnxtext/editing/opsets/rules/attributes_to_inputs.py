@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from onnxtext.ast.tensors_and_attributes import Attribute, Reference
 from onnxtext.editing.opsets import tensors
-from onnxtext.editing.opsets.converted_node import Work
-from onnxtext.editing.opsets.model_facts import Rejected
+from onnxtext.editing.opsets.converted_node import NodeConversion
+from onnxtext.editing.opsets.model_facts import NotConvertible
 from onnxtext.editing.opsets.signature_changes import Change, carry_over
 from onnxtext.editing.opsets.tensors import Number
 
 
-def _to_input(work: Work, name: str, index: int) -> bool:
+def _to_input(work: NodeConversion, name: str, index: int) -> bool:
     """Convert an attribute with integers to an input; return False if it is missing or empty."""
     held = work.attribute(name)
     if held is None:
@@ -30,7 +30,7 @@ def _to_input(work: Work, name: str, index: int) -> bool:
     return True
 
 
-def _to_attribute(work: Work, name: str, index: int) -> bool:
+def _to_attribute(work: NodeConversion, name: str, index: int) -> bool:
     """Convert an input with integers to an attribute; return False if the input is omitted."""
     if not work.input(index):
         return False
@@ -44,7 +44,7 @@ def _to_attribute(work: Work, name: str, index: int) -> bool:
 def to_input(name: str) -> Change:
     """Return a rule that converts an attribute with integers to the second input."""
 
-    def rule(work: Work) -> None:
+    def rule(work: NodeConversion) -> None:
         _to_input(work, name, 1)
         carry_over(work)
 
@@ -54,7 +54,7 @@ def to_input(name: str) -> Change:
 def to_attribute(name: str) -> Change:
     """Return a rule that converts the second input to an attribute with integers."""
 
-    def rule(work: Work) -> None:
+    def rule(work: NodeConversion) -> None:
         _to_attribute(work, name, 1)
         carry_over(work)
 
@@ -68,7 +68,7 @@ def _whole(numbers: tuple[Number, ...]) -> tuple[int, ...]:
 # ---- Axes -----------------------------------------------------------------------------------
 
 
-def axes_to_attribute(work: Work) -> None:
+def axes_to_attribute(work: NodeConversion) -> None:
     """Convert the input `axes` of `Squeeze`, `Unsqueeze` or a reduction to an attribute.
 
     Reject a reduction over no axes (`noop_with_empty_axes`).
@@ -77,7 +77,7 @@ def axes_to_attribute(work: Work) -> None:
     numbers = work.numbers(work.input(1)) if work.input(1) else ()
     if numbers == () and "noop_with_empty_axes" in work.old.attributes:
         if noop:
-            raise Rejected("it reduces nothing (`noop_with_empty_axes`)", "remove the node")
+            raise NotConvertible("it reduces nothing (`noop_with_empty_axes`)", "remove the node")
         if work.input(1):
             work.facts.replaced.add(work.input(1))
         work.leave_out(1)
@@ -86,7 +86,7 @@ def axes_to_attribute(work: Work) -> None:
     carry_over(work)
 
 
-def split_count(work: Work) -> None:
+def split_count(work: NodeConversion) -> None:
     """Add `num_outputs` to a `Split` without the input `split`: version 18 requires one of them."""
     if not work.input(1):
         work.set(tensors.integer("num_outputs", len(work.node.outputs)))
@@ -94,17 +94,17 @@ def split_count(work: Work) -> None:
     carry_over(work)
 
 
-def split_without_count(work: Work) -> None:
+def split_without_count(work: NodeConversion) -> None:
     """Reverse `split_count`; if the parts are unequal, add the input `split` with their sizes."""
     if work.attribute("num_outputs") is not None:
         count = len(work.node.outputs)
         if work.integer("num_outputs") != count:
-            raise Rejected("the number of its outputs differs from `num_outputs`")
+            raise NotConvertible("the number of its outputs differs from `num_outputs`")
         shape = work.shape(work.input(0))
         axis = work.integer("axis", 0) or 0
         size = shape[axis] if shape is not None and -len(shape) <= axis < len(shape) else None
         if not isinstance(size, int):
-            raise Rejected(
+            raise NotConvertible(
                 f"the size of the split dimension of `{work.input(0)}` is not known, and older "
                 "versions split into equal parts only",
                 f"declare the type of `{work.input(0)}`",
@@ -113,7 +113,7 @@ def split_without_count(work: Work) -> None:
             part = -(-size // count)
             last = size - part * (count - 1)
             if last < 0:
-                raise Rejected(
+                raise NotConvertible(
                     f"a dimension of size {size} is too small to be split into {count} parts of "
                     f"size {part}, of which only the last may be smaller"
                 )
@@ -126,31 +126,33 @@ def split_without_count(work: Work) -> None:
 # ---- Slices, pads, shapes -------------------------------------------------------------------
 
 
-def slice_to_inputs(work: Work) -> None:
+def slice_to_inputs(work: NodeConversion) -> None:
     """Convert `Slice` to version 10: `starts`, `ends` and `axes` become inputs."""
     for index, name in enumerate(("starts", "ends", "axes"), start=1):
         _to_input(work, name, index)
     if not (work.input(1) and work.input(2)):
-        raise Rejected("it has no `starts` or `ends`")
+        raise NotConvertible("it has no `starts` or `ends`")
     carry_over(work)
 
 
-def slice_to_attributes(work: Work) -> None:
+def slice_to_attributes(work: NodeConversion) -> None:
     """Reverse `slice_to_inputs`; reject steps other than 1."""
     if work.input(4):
         if any(step != 1 for step in work.needed_numbers(4, "input `steps`")):
-            raise Rejected("it has steps other than 1, which are allowed only since version 10")
+            raise NotConvertible(
+                "it has steps other than 1, which are allowed only since version 10"
+            )
         work.leave_out(4)
     for index, name in enumerate(("starts", "ends", "axes"), start=1):
         _to_attribute(work, name, index)
     carry_over(work)
 
 
-def pad_to_inputs(work: Work) -> None:
+def pad_to_inputs(work: NodeConversion) -> None:
     """Convert `Pad` to version 11: `pads` and `value` become inputs."""
     value = work.real("value") or 0.0
     if not _to_input(work, "pads", 1):
-        raise Rejected("its `pads` is missing or empty")
+        raise NotConvertible("its `pads` is missing or empty")
     if value:
         element = work.element(work.input(0))
         work.set_input(2, work.constant("constant_value", [value], element, ()))
@@ -158,7 +160,7 @@ def pad_to_inputs(work: Work) -> None:
     carry_over(work)
 
 
-def pad_to_attributes(work: Work) -> None:
+def pad_to_attributes(work: NodeConversion) -> None:
     """Reverse `pad_to_inputs`."""
     _to_attribute(work, "pads", 1)
     if work.input(2):
@@ -169,7 +171,7 @@ def pad_to_attributes(work: Work) -> None:
     carry_over(work)
 
 
-def pad_without_axes(work: Work) -> None:
+def pad_without_axes(work: NodeConversion) -> None:
     """Merge the input `axes` of `Pad` (new in version 18) into `pads`."""
     if work.input(3):
         axes = _whole(work.needed_numbers(3, "input `axes`"))
@@ -177,7 +179,7 @@ def pad_without_axes(work: Work) -> None:
         rank = work.needed_rank(work.input(0))
         everywhere = [0] * (2 * rank)
         if len(pads) != 2 * len(axes) or any(not -rank <= axis < rank for axis in axes):
-            raise Rejected("its `pads` do not fit its `axes`")
+            raise NotConvertible("its `pads` do not fit its `axes`")
         for at, axis in enumerate(axes):
             everywhere[axis % rank] = pads[at]
             everywhere[rank + axis % rank] = pads[len(axes) + at]
@@ -187,31 +189,31 @@ def pad_without_axes(work: Work) -> None:
     carry_over(work)
 
 
-def pads_renamed(work: Work) -> None:
+def pads_renamed(work: NodeConversion) -> None:
     """Rename the attribute `paddings` of `Pad` (version 1) to `pads` (version 2), or back."""
     old, new = ("paddings", "pads") if work.is_up else ("pads", "paddings")
     numbers = work.integers(old)
     if numbers is None:
-        raise Rejected(f"it has no `{old}`")
+        raise NotConvertible(f"it has no `{old}`")
     work.drop(old)
     work.set(tensors.ints(new, numbers))
     work.say(f"`{old}` is renamed to `{new}`")
     carry_over(work)
 
 
-def reshape_to_input(work: Work) -> None:
+def reshape_to_input(work: NodeConversion) -> None:
     """Convert `Reshape` to version 5: `shape` becomes an input."""
     if not _to_input(work, "shape", 1):
-        raise Rejected("it has no `shape`")
+        raise NotConvertible("it has no `shape`")
     carry_over(work)
 
 
-def reshape_zero(work: Work) -> None:
+def reshape_zero(work: NodeConversion) -> None:
     """Drop `allowzero = 1` of `Reshape` (new in version 14); reject shapes that may contain 0."""
     if work.integer("allowzero", 0):
         numbers = work.numbers(work.input(1))
         if numbers is None or 0 in numbers:
-            raise Rejected(
+            raise NotConvertible(
                 "`allowzero = 1` exists only since version 14, and its shape may contain 0"
             )
         work.drop("allowzero")
@@ -219,7 +221,7 @@ def reshape_zero(work: Work) -> None:
     carry_over(work)
 
 
-def shape_whole(work: Work) -> None:
+def shape_whole(work: NodeConversion) -> None:
     """Replace the attributes `start` and `end` of `Shape` (new in version 15) by a `Slice`."""
     start, end = work.integer("start", 0) or 0, work.integer("end")
     work.drop("start")
@@ -239,11 +241,11 @@ def shape_whole(work: Work) -> None:
 def _real(name: str, numbers: tuple[Number, ...]) -> Attribute:
     made = tensors.make_tensor("float", [float(number) for number in numbers[:1]], ())
     if made is None or len(numbers) != 1:
-        raise Rejected(f"its `{name}` is not a single float32 number")
+        raise NotConvertible(f"its `{name}` is not a single float32 number")
     return tensors.real(name, float(numbers[0]))
 
 
-def clip_to_inputs(work: Work) -> None:
+def clip_to_inputs(work: NodeConversion) -> None:
     """Convert `Clip` to version 11: `min` and `max` become inputs."""
     for index, name in ((1, "min"), (2, "max")):
         if work.attribute(name) is not None:
@@ -255,7 +257,7 @@ def clip_to_inputs(work: Work) -> None:
     carry_over(work)
 
 
-def clip_to_attributes(work: Work) -> None:
+def clip_to_attributes(work: NodeConversion) -> None:
     """Reverse `clip_to_inputs`."""
     for index, name in ((1, "min"), (2, "max")):
         if work.input(index):
@@ -265,37 +267,37 @@ def clip_to_attributes(work: Work) -> None:
     carry_over(work)
 
 
-def top_k_to_input(work: Work) -> None:
+def top_k_to_input(work: NodeConversion) -> None:
     """Convert `TopK` to version 10: `k` becomes an input."""
     count = work.integer("k")
     if count is None:
-        raise Rejected("it has no `k`")
+        raise NotConvertible("it has no `k`")
     work.drop("k")
     work.set_input(1, work.constant("k", [count]))
     work.say("`k` becomes an input")
     carry_over(work)
 
 
-def top_k_to_attribute(work: Work) -> None:
+def top_k_to_attribute(work: NodeConversion) -> None:
     """Reverse `top_k_to_input`."""
     numbers = _whole(work.needed_numbers(1, "input `K`"))
     if len(numbers) != 1:
-        raise Rejected("its `K` is not a single number")
+        raise NotConvertible("its `K` is not a single number")
     work.leave_out(1)
     work.set(tensors.integer("k", numbers[0]))
     work.say("`k` becomes an attribute")
     carry_over(work)
 
 
-def _refuse_used_mask(work: Work, reason: str) -> None:
+def _refuse_used_mask(work: NodeConversion, reason: str) -> None:
     if any(name in work.facts.used for name in work.node.outputs[1:2] if name):
-        raise Rejected(f"its output `mask` is used, and {reason}")
+        raise NotConvertible(f"its output `mask` is used, and {reason}")
 
 
 _MASK = "only version 12 defines what it contains in inference"
 
 
-def dropout_to_inputs(work: Work) -> None:
+def dropout_to_inputs(work: NodeConversion) -> None:
     """Convert `Dropout` to version 12: `ratio` becomes an input."""
     _refuse_used_mask(work, _MASK)
     if work.attribute("ratio") is not None:
@@ -306,12 +308,12 @@ def dropout_to_inputs(work: Work) -> None:
     carry_over(work)
 
 
-def dropout_to_attributes(work: Work) -> None:
+def dropout_to_attributes(work: NodeConversion) -> None:
     """Reverse `dropout_to_inputs`; reject nodes in training mode."""
     if work.input(2):
         training = work.numbers(work.input(2))
         if training is None or any(training):
-            raise Rejected("its input `training_mode` exists only since version 12")
+            raise NotConvertible("its input `training_mode` exists only since version 12")
         work.facts.replaced.add(work.input(2))
         work.leave_out(2)
     if work.input(1):
@@ -326,7 +328,7 @@ def dropout_to_attributes(work: Work) -> None:
     carry_over(work)
 
 
-def dropout_mask(work: Work) -> None:
+def dropout_mask(work: NodeConversion) -> None:
     """Drop the output `mask` of `Dropout`, whose type changed in version 10; reject used masks."""
     if len(work.node.outputs) > 1 and work.node.outputs[1]:
         _refuse_used_mask(work, "the type of `mask` changed in version 10")
@@ -337,7 +339,7 @@ def dropout_mask(work: Work) -> None:
     carry_over(work)
 
 
-def dft_to_input(work: Work) -> None:
+def dft_to_input(work: NodeConversion) -> None:
     """Convert `DFT` to version 20: `axis` becomes an input."""
     axis = work.integer("axis", 1)
     assert axis is not None
@@ -347,7 +349,7 @@ def dft_to_input(work: Work) -> None:
     carry_over(work)
 
 
-def dft_to_attribute(work: Work) -> None:
+def dft_to_attribute(work: NodeConversion) -> None:
     """Reverse `dft_to_input`."""
     axis = -2
     if work.input(2):
@@ -358,7 +360,7 @@ def dft_to_attribute(work: Work) -> None:
     carry_over(work)
 
 
-def constant_value(work: Work) -> None:
+def constant_value(work: NodeConversion) -> None:
     """Convert `value_int`, `value_floats`, … of `Constant` to `value`, for versions before 12."""
     for held in work.node.attributes:
         value = work.value(held.name)

@@ -6,24 +6,24 @@ from __future__ import annotations
 from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType
 from onnxtext.checker.inference.symbolic.operator_call import dimensions
 from onnxtext.editing.opsets import tensors
-from onnxtext.editing.opsets.converted_node import Work
-from onnxtext.editing.opsets.model_facts import Rejected
+from onnxtext.editing.opsets.converted_node import NodeConversion
+from onnxtext.editing.opsets.model_facts import NotConvertible
 from onnxtext.editing.opsets.signature_changes import Change, carry_over
 from onnxtext.editing.opsets.tensors import integer, ints
 from onnxtext.tensor.elements import ELEMENTS
 
 
-def cast_up(work: Work) -> None:
+def cast_up(work: NodeConversion) -> None:
     """Convert `Cast` to version 6: `to` is the number of the element type instead of its name."""
     name = (work.string("to") or "").lower()
     if name not in ELEMENTS:
-        raise Rejected(f"its type `{name}` is unknown")
+        raise NotConvertible(f"its type `{name}` is unknown")
     work.set(integer("to", ELEMENTS[name].number))
     work.say("`to` becomes a number")
     carry_over(work)
 
 
-def one_scale(work: Work) -> None:
+def one_scale(work: NodeConversion) -> None:
     """Reject `QuantizeLinear` and `DequantizeLinear` unless the scale is a scalar.
 
     Other scales are allowed since version 13.
@@ -32,12 +32,12 @@ def one_scale(work: Work) -> None:
     if shape != ():
         name = work.input(1)
         if shape is None:
-            raise Rejected(
+            raise NotConvertible(
                 f"before version 13, its scale must be a scalar, but the shape of `{name}` is not "
                 "known",
                 f"declare the type of `{name}`",
             )
-        raise Rejected(
+        raise NotConvertible(
             f"before version 13, its scale must be a scalar, but `{name}` has "
             f"{dimensions(len(shape))}"
         )
@@ -45,11 +45,11 @@ def one_scale(work: Work) -> None:
     carry_over(work)
 
 
-def label_encoder_up(work: Work) -> None:
+def label_encoder_up(work: NodeConversion) -> None:
     """Convert `LabelEncoder` to version 2: lists of keys and values replace numbered classes."""
     classes = work.value("classes_strings")
     if not isinstance(classes, tuple):
-        raise Rejected("it has no `classes_strings`")
+        raise NotConvertible("it has no `classes_strings`")
     numbers = tuple(range(len(classes)))
     to_numbers = work.element(work.input(0)) == "string"
     strings = Attribute("keys_strings" if to_numbers else "values_strings", AttributeType.STRINGS,
@@ -69,7 +69,7 @@ def renamed(name: str, values: dict[bytes, bytes]) -> Change:
         values: maps old values to new values.
     """
 
-    def rule(work: Work) -> None:
+    def rule(work: NodeConversion) -> None:
         value = work.value(name)
         if isinstance(value, bytes) and value in values:
             work.set(tensors.text(name, values[value].decode()))

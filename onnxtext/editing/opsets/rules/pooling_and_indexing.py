@@ -6,25 +6,25 @@ from __future__ import annotations
 from onnxtext.ast.tensors_and_attributes import Reference
 from onnxtext.checker.inference.symbolic.operator_call import dimensions
 from onnxtext.editing.opsets import tensors
-from onnxtext.editing.opsets.converted_node import Work
-from onnxtext.editing.opsets.model_facts import Rejected
+from onnxtext.editing.opsets.converted_node import NodeConversion
+from onnxtext.editing.opsets.model_facts import NotConvertible
 from onnxtext.editing.opsets.signature_changes import carry_over
 from onnxtext.editing.opsets.tensors import integer, ints
 
 
-def lp_pool_up(work: Work) -> None:
+def lp_pool_up(work: NodeConversion) -> None:
     """Convert `LpPool` and `GlobalLpPool` to version 2, where `p` is an integer."""
     p = work.real("p")
     if p is not None:
         if p != int(p):
-            raise Rejected(f"its `p` is {p}, which is not an integer")
+            raise NotConvertible(f"its `p` is {p}, which is not an integer")
         work.drop("p")
         if p != 2:
             work.set(integer("p", int(p)))
     carry_over(work)
 
 
-def pool_windows(work: Work) -> None:
+def pool_windows(work: NodeConversion) -> None:
     """Reject a pooling node if a window starts in the end padding: version 22 ignores such windows.
 
     Such windows exist only with `ceil_mode`, and only if end padding and stride together are longer
@@ -38,7 +38,7 @@ def pool_windows(work: Work) -> None:
         shape = work.shape(work.input(0))
         sizes = shape[2:] if shape is not None else (None,) * len(kernel)
         if not len(kernel) == len(strides) == len(dilations) == len(pads) // 2 == len(sizes):
-            raise Rejected(
+            raise NotConvertible(
                 "the lengths of its attributes do not fit each other and the rank of its input"
             )
         for at, size in enumerate(sizes):
@@ -47,48 +47,48 @@ def pool_windows(work: Work) -> None:
             if end + strides[at] <= window or strides[at] < 1:
                 continue
             if not isinstance(size, int):
-                raise Rejected(
+                raise NotConvertible(
                     "version 22 ignores a last window that starts in the padding; whether there is "
                     f"one depends on the size of `{work.input(0)}`, which is not known"
                 )
             if -(-(size + start + end - window) // strides[at]) * strides[at] >= size + start:
-                raise Rejected(
+                raise NotConvertible(
                     "its last window starts in the padding; version 22 ignores such windows"
                 )
     carry_over(work)
 
 
-def gather_down(work: Work) -> None:
+def gather_down(work: NodeConversion) -> None:
     """Reject `Gather` and `OneHot` if indices may be negative: versions before 11 forbid this."""
     index = 0 if work.old.name == "OneHot" else 1
     numbers = work.numbers(work.input(index))
     if numbers is None:
-        raise Rejected(
+        raise NotConvertible(
             f"its indices `{work.input(index)}` are computed and may be negative, which is allowed "
             "only since version 11"
         )
     if any(number < 0 for number in numbers):
-        raise Rejected("it has negative indices, which are allowed only since version 11")
+        raise NotConvertible("it has negative indices, which are allowed only since version 11")
     carry_over(work)
 
 
-def scatter_up(work: Work) -> None:
+def scatter_up(work: NodeConversion) -> None:
     """Rename `Scatter` to `ScatterElements` (version 11)."""
     work.node.op_type = "ScatterElements"
     work.say("`ScatterElements` replaces `Scatter`")
 
 
-def scatter_down(work: Work) -> None:
+def scatter_down(work: NodeConversion) -> None:
     """Reverse `scatter_up`."""
     work.node.op_type = "Scatter"
     work.say("`Scatter` replaces `ScatterElements`")
 
 
-def grid_sample_down(work: Work) -> None:
+def grid_sample_down(work: NodeConversion) -> None:
     """Convert `GridSample` to versions before 20: rename the mode; reject ranks other than 4."""
     rank = work.needed_rank(work.input(0))
     if rank != 4:
-        raise Rejected(
+        raise NotConvertible(
             f"`{work.input(0)}` has {dimensions(rank)}, but must have 4 before version 20"
         )
     names = {b"linear": "bilinear", b"cubic": "bicubic", b"nearest": "nearest"}
@@ -98,7 +98,7 @@ def grid_sample_down(work: Work) -> None:
     carry_over(work)
 
 
-def axes_from_start(work: Work) -> None:
+def axes_from_start(work: NodeConversion) -> None:
     """Replace negative axes, which versions before 11 do not allow."""
     for name in ("axis", "axes"):
         held = work.attribute(name)

@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from onnxtext.editing.opsets.converted_node import Dims, Work
-from onnxtext.editing.opsets.model_facts import Rejected
+from onnxtext.editing.opsets.converted_node import Dims, NodeConversion
+from onnxtext.editing.opsets.model_facts import NotConvertible
 from onnxtext.editing.opsets.signature_changes import carry_over
 from onnxtext.editing.opsets.tensors import integer, ints
 
 
-def softmax_up(work: Work) -> None:
+def softmax_up(work: NodeConversion) -> None:
     """Convert `Softmax` to version 13, which normalizes over `axis`, but not over later axes."""
     shape = work.shape(work.input(0))
     axis = work.integer("axis", 1)
@@ -46,7 +46,7 @@ def _only_axis(shape: Dims, axis: int) -> int | None:
     return longer[0] if longer else axis
 
 
-def softmax_down(work: Work) -> None:
+def softmax_down(work: NodeConversion) -> None:
     """Reverse `softmax_up`: transpose to make the normalized axis the last one, if needed."""
     name = work.input(0)
     axis = work.integer("axis", -1)
@@ -56,7 +56,7 @@ def softmax_down(work: Work) -> None:
     else:
         rank = work.needed_rank(name)
         if not -rank <= axis < rank:
-            raise Rejected(f"its `axis` {axis} does not exist")
+            raise NotConvertible(f"its `axis` {axis} does not exist")
         axis %= rank
         if all(size == 1 for size in (work.shape(name) or ())[axis + 1 :]):
             work.set(integer("axis", axis))
@@ -73,7 +73,7 @@ def softmax_down(work: Work) -> None:
     carry_over_axis(work)
 
 
-def carry_over_axis(work: Work) -> None:
+def carry_over_axis(work: NodeConversion) -> None:
     """Call `carry_over`, but keep an omitted `axis` omitted: the caller handles its new default."""
     held = work.attribute("axis")
     if held is not None:
@@ -84,18 +84,18 @@ def carry_over_axis(work: Work) -> None:
     work.drop("axis")
 
 
-def group_normalization_up(work: Work) -> None:
+def group_normalization_up(work: NodeConversion) -> None:
     """Convert `GroupNormalization` to version 21: expand scale and bias from groups to channels."""
     shape = work.shape(work.input(0))
     groups = work.integer("num_groups") or 0
     channels = shape[1] if shape is not None and len(shape) > 1 else None
     if not isinstance(channels, int):
-        raise Rejected(
+        raise NotConvertible(
             f"the number of channels of `{work.input(0)}` is not known",
             f"declare the type of `{work.input(0)}`",
         )
     if groups < 1 or channels % groups:
-        raise Rejected(f"its {channels} channels cannot be divided into {groups} groups")
+        raise NotConvertible(f"its {channels} channels cannot be divided into {groups} groups")
     if channels != groups:
         for index, base in ((1, "scale"), (2, "bias")):
             column = work.constant("column", [-1, 1])
@@ -108,15 +108,15 @@ def group_normalization_up(work: Work) -> None:
     carry_over(work)
 
 
-def batch_normalization_up(work: Work) -> None:
+def batch_normalization_up(work: NodeConversion) -> None:
     """Convert `BatchNormalization` to version 14; reject nodes with outputs for training."""
     if any(work.node.outputs[1:]):
-        raise Rejected("its outputs for training changed in version 14")
+        raise NotConvertible("its outputs for training changed in version 14")
     carry_over(work)
 
 
-def batch_normalization_down(work: Work) -> None:
+def batch_normalization_down(work: NodeConversion) -> None:
     """Reverse `batch_normalization_up`; reject nodes in training mode."""
     if work.integer("training_mode", 0):
-        raise Rejected("`training_mode` exists only since version 14")
+        raise NotConvertible("`training_mode` exists only since version 14")
     carry_over(work)

@@ -13,8 +13,8 @@ from functools import cache
 from types import MappingProxyType
 from typing import NamedTuple
 
-from onnxtext.editing.opsets.converted_node import Work
-from onnxtext.editing.opsets.model_facts import Rejected
+from onnxtext.editing.opsets.converted_node import NodeConversion
+from onnxtext.editing.opsets.model_facts import NotConvertible
 from onnxtext.editing.opsets.rules import arithmetic_and_gemm as arithmetic
 from onnxtext.editing.opsets.rules import attributes_to_inputs as to_inputs
 from onnxtext.editing.opsets.rules import casts_and_encoders as casts
@@ -30,7 +30,7 @@ REVIEWED: Mapping[str, int] = MappingProxyType(
 """The newest versions of operator sets whose changes these rules cover."""
 
 
-class Rule(NamedTuple):
+class VersionRule(NamedTuple):
     """The conversion of a node between two adjacent versions of its operator.
 
     Attributes:
@@ -43,8 +43,8 @@ class Rule(NamedTuple):
 
 
 def _refuse(reason: str) -> Change:
-    def refuse(work: Work) -> None:
-        raise Rejected(reason)
+    def refuse(work: NodeConversion) -> None:
+        raise NotConvertible(reason)
 
     return refuse
 
@@ -61,76 +61,78 @@ _MODES = {b"bilinear": b"linear", b"bicubic": b"cubic"}
 
 
 @cache
-def rules() -> Mapping[Step, Rule]:
+def rules() -> Mapping[Step, VersionRule]:
     """Return the rules by (domain, operator, version that changed the operator)."""
-    found: dict[tuple[str, int], Rule] = {
-        ("BatchNormalization", 14): Rule(
+    found: dict[tuple[str, int], VersionRule] = {
+        ("BatchNormalization", 14): VersionRule(
             normalization.batch_normalization_up, normalization.batch_normalization_down
         ),
-        ("Cast", 6): Rule(
+        ("Cast", 6): VersionRule(
             casts.cast_up, _refuse("before version 6, its attribute `to` is a name, not a number")
         ),
-        ("Clip", 11): Rule(to_inputs.clip_to_inputs, to_inputs.clip_to_attributes),
-        ("Constant", 12): Rule(carry_over, to_inputs.constant_value),
-        ("DFT", 20): Rule(to_inputs.dft_to_input, to_inputs.dft_to_attribute),
-        ("DequantizeLinear", 13): Rule(carry_over, casts.one_scale),
-        ("Dropout", 10): Rule(to_inputs.dropout_mask, to_inputs.dropout_mask),
-        ("Dropout", 12): Rule(to_inputs.dropout_to_inputs, to_inputs.dropout_to_attributes),
-        ("Gather", 11): Rule(carry_over, indexing.gather_down),
-        ("OneHot", 11): Rule(carry_over, indexing.gather_down),
-        ("Gemm", 7): Rule(arithmetic.gemm_up, arithmetic.gemm_down),
-        ("GridSample", 20): Rule(casts.renamed("mode", _MODES), indexing.grid_sample_down),
-        ("GroupNormalization", 21): Rule(normalization.group_normalization_up, carry_over),
-        ("Mod", 28): Rule(carry_over, arithmetic.mod_down),
-        ("PRelu", 7): Rule(arithmetic.prelu_up, arithmetic.prelu_down),
-        ("Pad", 2): Rule(to_inputs.pads_renamed, to_inputs.pads_renamed),
-        ("Pad", 11): Rule(to_inputs.pad_to_inputs, to_inputs.pad_to_attributes),
-        ("Pad", 18): Rule(carry_over, to_inputs.pad_without_axes),
-        ("QuantizeLinear", 13): Rule(carry_over, casts.one_scale),
-        ("ReduceSum", 13): Rule(to_inputs.to_input("axes"), to_inputs.axes_to_attribute),
-        ("Reshape", 5): Rule(to_inputs.reshape_to_input, to_inputs.to_attribute("shape")),
-        ("Reshape", 14): Rule(carry_over, to_inputs.reshape_zero),
-        ("Resize", 11): Rule(upsample_and_resize.resize_up, upsample_and_resize.resize_down),
-        ("Resize", 13): Rule(
+        ("Clip", 11): VersionRule(to_inputs.clip_to_inputs, to_inputs.clip_to_attributes),
+        ("Constant", 12): VersionRule(carry_over, to_inputs.constant_value),
+        ("DFT", 20): VersionRule(to_inputs.dft_to_input, to_inputs.dft_to_attribute),
+        ("DequantizeLinear", 13): VersionRule(carry_over, casts.one_scale),
+        ("Dropout", 10): VersionRule(to_inputs.dropout_mask, to_inputs.dropout_mask),
+        ("Dropout", 12): VersionRule(to_inputs.dropout_to_inputs, to_inputs.dropout_to_attributes),
+        ("Gather", 11): VersionRule(carry_over, indexing.gather_down),
+        ("OneHot", 11): VersionRule(carry_over, indexing.gather_down),
+        ("Gemm", 7): VersionRule(arithmetic.gemm_up, arithmetic.gemm_down),
+        ("GridSample", 20): VersionRule(casts.renamed("mode", _MODES), indexing.grid_sample_down),
+        ("GroupNormalization", 21): VersionRule(normalization.group_normalization_up, carry_over),
+        ("Mod", 28): VersionRule(carry_over, arithmetic.mod_down),
+        ("PRelu", 7): VersionRule(arithmetic.prelu_up, arithmetic.prelu_down),
+        ("Pad", 2): VersionRule(to_inputs.pads_renamed, to_inputs.pads_renamed),
+        ("Pad", 11): VersionRule(to_inputs.pad_to_inputs, to_inputs.pad_to_attributes),
+        ("Pad", 18): VersionRule(carry_over, to_inputs.pad_without_axes),
+        ("QuantizeLinear", 13): VersionRule(carry_over, casts.one_scale),
+        ("ReduceSum", 13): VersionRule(to_inputs.to_input("axes"), to_inputs.axes_to_attribute),
+        ("Reshape", 5): VersionRule(to_inputs.reshape_to_input, to_inputs.to_attribute("shape")),
+        ("Reshape", 14): VersionRule(carry_over, to_inputs.reshape_zero),
+        ("Resize", 11): VersionRule(upsample_and_resize.resize_up, upsample_and_resize.resize_down),
+        ("Resize", 13): VersionRule(
             upsample_and_resize.resize_without_empty, upsample_and_resize.resize_with_empty
         ),
-        ("Scan", 9): Rule(*[_refuse("before version 9, it has a batch axis")] * 2),
-        ("Scatter", 11): Rule(indexing.scatter_up),
-        ("Shape", 15): Rule(carry_over, to_inputs.shape_whole),
-        ("Slice", 10): Rule(to_inputs.slice_to_inputs, to_inputs.slice_to_attributes),
-        ("Split", 13): Rule(to_inputs.to_input("split"), to_inputs.to_attribute("split")),
-        ("Split", 18): Rule(to_inputs.split_count, to_inputs.split_without_count),
-        ("Tile", 6): Rule(*[_refuse("before version 6, it repeats along one axis only")] * 2),
-        ("TopK", 10): Rule(to_inputs.top_k_to_input, to_inputs.top_k_to_attribute),
-        ("Upsample", 7): Rule(
+        ("Scan", 9): VersionRule(*[_refuse("before version 9, it has a batch axis")] * 2),
+        ("Scatter", 11): VersionRule(indexing.scatter_up),
+        ("Shape", 15): VersionRule(carry_over, to_inputs.shape_whole),
+        ("Slice", 10): VersionRule(to_inputs.slice_to_inputs, to_inputs.slice_to_attributes),
+        ("Split", 13): VersionRule(to_inputs.to_input("split"), to_inputs.to_attribute("split")),
+        ("Split", 18): VersionRule(to_inputs.split_count, to_inputs.split_without_count),
+        ("Tile", 6): VersionRule(
+            *[_refuse("before version 6, it repeats along one axis only")] * 2
+        ),
+        ("TopK", 10): VersionRule(to_inputs.top_k_to_input, to_inputs.top_k_to_attribute),
+        ("Upsample", 7): VersionRule(
             upsample_and_resize.scales_from_sizes,
             _refuse("before version 7, it has `height_scale` and `width_scale`"),
         ),
-        ("Upsample", 9): Rule(
+        ("Upsample", 9): VersionRule(
             upsample_and_resize.scales_to_input, upsample_and_resize.scales_to_attribute
         ),
-        ("Upsample", 10): Rule(upsample_and_resize.upsample_to_resize),
+        ("Upsample", 10): VersionRule(upsample_and_resize.upsample_to_resize),
     }
     for name in _SQUEEZING:
-        found[name, 13] = Rule(to_inputs.to_input("axes"), to_inputs.axes_to_attribute)
+        found[name, 13] = VersionRule(to_inputs.to_input("axes"), to_inputs.axes_to_attribute)
     for name in _REDUCTIONS:
-        found[name, 18] = Rule(to_inputs.to_input("axes"), to_inputs.axes_to_attribute)
+        found[name, 18] = VersionRule(to_inputs.to_input("axes"), to_inputs.axes_to_attribute)
     for name in _SOFTMAX:
-        found[name, 13] = Rule(normalization.softmax_up, normalization.softmax_down)
+        found[name, 13] = VersionRule(normalization.softmax_up, normalization.softmax_down)
     for name in _COUNTING:
-        found[name, 11] = Rule(carry_over, indexing.axes_from_start)
+        found[name, 11] = VersionRule(carry_over, indexing.axes_from_start)
     for name in _ARITHMETIC:
-        found[name, 7] = Rule(arithmetic.broadcast_up, arithmetic.broadcast_down)
+        found[name, 7] = VersionRule(arithmetic.broadcast_up, arithmetic.broadcast_down)
     for name in _VARIADIC:
-        found[name, 8] = Rule(carry_over, arithmetic.equal_shapes)
+        found[name, 8] = VersionRule(carry_over, arithmetic.equal_shapes)
     for name in ("AveragePool", "MaxPool"):
-        found[name, 22] = Rule(indexing.pool_windows, indexing.pool_windows)
+        found[name, 22] = VersionRule(indexing.pool_windows, indexing.pool_windows)
     for name in ("LpPool", "GlobalLpPool"):
-        found[name, 2] = Rule(
+        found[name, 2] = VersionRule(
             indexing.lp_pool_up, _refuse("before version 2, its attribute `p` is a float")
         )
     made = {("", name, since): rule for (name, since), rule in found.items()}
-    made["ai.onnx.ml", "LabelEncoder", 2] = Rule(
+    made["ai.onnx.ml", "LabelEncoder", 2] = VersionRule(
         casts.label_encoder_up,
         _refuse("before version 2, it has `classes_strings` instead of keys and values"),
     )
@@ -160,6 +162,6 @@ def is_reviewed(step: Step) -> bool:
     return step[2] <= reviewed_version(step[0])
 
 
-def rule_of(step: Step) -> Rule:
+def rule_of(step: Step) -> VersionRule:
     """Return the rule of a step; by default `carry_over` in both directions."""
-    return rules().get(step, Rule())
+    return rules().get(step, VersionRule())
