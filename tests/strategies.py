@@ -4,12 +4,16 @@
 New fields of a new onnx are covered automatically. Messages are encoded directly, so that they can
 contain what the Python API rejects: invalid UTF-8, signalling NaNs, unknown values of closed enums,
 unknown fields of every wire type.
+
+Strategies are made once, not for each draw: hypothesis validates each new one, which takes longer
+than drawing from it.
 """
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Callable
+from functools import cache
 
 from hypothesis import strategies as st
 
@@ -34,7 +38,13 @@ ints = st.one_of(
 texts = st.one_of(
     st.sampled_from(_TEXTS), st.binary(max_size=6), st.text(max_size=4).map(str.encode)
 )
+counts = st.integers(0, 3)
 int32s = st.one_of(st.integers(-3, 30), st.sampled_from([-(1 << 31), (1 << 31) - 1, 255, 65535]))
+
+
+def with_length(data: bytes) -> bytes:
+    """Return the data of a length-delimited field, without its key."""
+    return varint(len(data)) + data
 
 
 def scalar(field: FieldSpec) -> st.SearchStrategy[bytes]:
@@ -54,7 +64,7 @@ def scalar(field: FieldSpec) -> st.SearchStrategy[bytes]:
             known = [number for _, number in field.enum]
             return st.one_of(st.sampled_from(known), st.just(77)).map(varint)
         case "string" | "bytes":
-            return texts.map(lambda data: varint(len(data)) + data)
+            return texts.map(with_length)
     raise AssertionError(field)
 
 
@@ -76,40 +86,54 @@ def any_unknown_field(draw: st.DrawFn, depth: int = 0) -> bytes:
     return tag(number, GROUP) + inside + tag(number, END_GROUP)
 
 
-@st.composite
 def message(
-    draw: st.DrawFn, spec: MessageSpec, depth: int = 0, unknown_fields: bool = True
-) -> bytes:
+    spec: MessageSpec, depth: int = 0, unknown_fields: bool = True
+) -> st.SearchStrategy[bytes]:
     """Return any message of a type: any subset of its fields, maybe with unknown ones."""
-    fields = sorted(spec.by_number)
-    if depth > 6:
-        fields = [number for number in fields if spec.by_number[number].kind != "message"]
-    chosen = draw(st.lists(st.sampled_from(fields), unique=True, max_size=5)) if fields else []
+    return _message(spec.name, depth, unknown_fields)
+
+
+@cache
+def _message(name: str, depth: int, unknown_fields: bool) -> st.SearchStrategy[bytes]:
+    by_number = message_spec(name).by_number
+    numbers = [n for n in sorted(by_number) if depth <= 6 or by_number[n].kind != "message"]
+    if not numbers:
+        return st.just(b"")
+    any_numbers = st.lists(st.sampled_from(numbers), unique=True, max_size=5)
     # Choose the essential fields of a model more often than others.
-    usual = [number for number in (1, 2, 4, 5, 7, 11, 20) if number in fields]
-    chosen = sorted(
-        {*chosen, *draw(st.lists(st.sampled_from(usual), max_size=4))} if usual else chosen
-    )
-    parts = [
-        draw(encoded_field(spec.by_number[number], depth, unknown_fields)) for number in chosen
-    ]
-    if unknown_fields and draw(st.integers(0, 20)) == 0:
-        parts.append(draw(any_unknown_field()))
-    return b"".join(parts)
+    usual = [number for number in (1, 2, 4, 5, 7, 11, 20) if number in numbers]
+    usual_numbers = st.lists(st.sampled_from(usual), max_size=4) if usual else st.just([])
+    rarely = st.integers(0, 20).map(lambda number: number == 0)
+
+    @st.composite
+    def fields(draw: st.DrawFn) -> bytes:
+        chosen = sorted({*draw(any_numbers), *draw(usual_numbers)})
+        parts = [draw(_field(by_number[number], depth, unknown_fields)) for number in chosen]
+        if unknown_fields and draw(rarely):
+            parts.append(draw(any_unknown_field()))
+        return b"".join(parts)
+
+    return fields()
 
 
-@st.composite
-def encoded_field(draw: st.DrawFn, field: FieldSpec, depth: int, unknown_fields: bool) -> bytes:
+@cache
+def _field(field: FieldSpec, depth: int, unknown_fields: bool) -> st.SearchStrategy[bytes]:
     """Return a known field: one value, or several of a list."""
-    count = draw(st.integers(0, 3)) if field.repeated else 1
     if field.kind == "message":
-        inner = message(message_spec(field.message), depth + 1, unknown_fields)
-        values = [draw(inner) for _ in range(count)]
-        return b"".join([delimited(tag(field.number, LENGTH), value) for value in values])
-    values = [draw(scalar(field)) for _ in range(count)]
-    if field.packed:
-        return delimited(tag(field.number, LENGTH), b"".join(values)) if values else b""
-    return b"".join([tag(field.number, field.wire_type) + value for value in values])
+        value = _message(field.message, depth + 1, unknown_fields).map(with_length)
+    else:
+        value = scalar(field)
+    if not field.repeated:
+        return value.map(lambda data: tag(field.number, field.wire_type) + data)
+
+    @st.composite
+    def entries(draw: st.DrawFn) -> bytes:
+        values = [draw(value) for _ in range(draw(counts))]
+        if field.packed:
+            return delimited(tag(field.number, LENGTH), b"".join(values)) if values else b""
+        return b"".join([tag(field.number, field.wire_type) + data for data in values])
+
+    return entries()
 
 
 def models(*, unknown_fields: bool = True) -> st.SearchStrategy[bytes]:

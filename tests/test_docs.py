@@ -8,6 +8,7 @@ A fenced block `sh` is executed here, in a copy of the repository. `sh ci` is ex
 
 from __future__ import annotations
 
+import argparse
 import ast
 import json
 import os
@@ -42,6 +43,10 @@ OTHERS = {
     "docs/git.md": {"sh", "sh run", "sh run exit 1"},  # tests/git/test_page.py
 }
 """Pages with blocks of commands that are not executed here."""
+
+
+TESTS = re.compile(r"^python3 dev\.py test ((?!.*--collect-only).*)$", re.MULTILINE)
+"""Commands that run tests, and their arguments."""
 
 
 def ci_commands() -> set[str]:
@@ -148,9 +153,25 @@ def test_the_commands_for_contributors_run(shell: tuple[Path, dict[str, str]], n
     copy, _ = shell
     if not (copy / ".git").exists():
         execute("git init -q . && git add -A .", *shell)
-    # `.ci/run` runs all tests: here they need only exist.
-    tests = re.compile(r"^python3 dev\.py test .*", re.MULTILINE)
-    execute(tests.sub(r"\g<0> --collect-only", blocks("CONTRIBUTING.md", "sh")[number]), *shell)
+    execute(TESTS.sub("", blocks("CONTRIBUTING.md", "sh")[number]), *shell)
+
+
+@pytest.mark.thorough
+def test_the_tests_for_contributors_exist(shell: tuple[Path, dict[str, str]]) -> None:
+    """`.ci/run` runs all tests: those that CONTRIBUTING.md selects need only exist."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("paths", nargs="+")
+    parser.add_argument("-k", default="")
+    words = [found for block in blocks("CONTRIBUTING.md", "sh") for found in TESTS.findall(block)]
+    lines = [parser.parse_args(shlex.split(line)) for line in words]
+    paths = sorted({path for line in lines for path in line.paths})
+    assert len(paths) > 5
+    found = execute(shlex.join(["python3", "dev.py", "test", "--collect-only", *paths]), *shell)
+    tests = re.findall(r"^tests/.*::.*$", found, re.MULTILINE)
+    for line in lines:
+        assert re.fullmatch(r"\w*", line.k)  # not an expression
+        for path in line.paths:
+            assert any(test.startswith(path) and line.k in test for test in tests), line
 
 
 @pytest.mark.thorough

@@ -18,6 +18,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.cli.command import write_tool
 from tests.corpus import REPOSITORY
 from tests.git.repository import create
 
@@ -74,12 +75,11 @@ def execute(blocks: list[Block], directory: Path) -> None:
     Raises:
         AssertionError: one has another exit status than the page promises.
     """
-    tools = directory / "tools"
-    tools.mkdir()
-    for name, words in (("python", ""), ("onnxtext", " -m onnxtext")):
-        (tools / name).write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)}{words} "$@"\n')
-        (tools / name).chmod(0o755)
     repository = create(directory)
+    tools = directory / "tools"
+    write_tool(tools, repository.environment())
+    (tools / "python").write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} "$@"\n')
+    (tools / "python").chmod(0o755)
     repository.more = {"PATH": f"{tools}:{os.environ['PATH']}", "GIT_PAGER": "cat", "COLUMNS": "80"}
     work = directory / "work"
     work.mkdir()

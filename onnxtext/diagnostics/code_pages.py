@@ -3,14 +3,16 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 _PAGES = Path(__file__).parent / "pages"
 
 
-def codes() -> list[str]:
+@cache
+def codes() -> tuple[str, ...]:
     """Return the diagnostic codes that have a page, sorted."""
-    return sorted(path.stem for path in _PAGES.glob("*.md"))
+    return tuple(sorted(path.stem for path in _PAGES.glob("*.md")))
 
 
 def read_page(code: str) -> str:

@@ -191,6 +191,13 @@ class _Statement:
         self.sink += comments
 
 
-def has_comments(tree: Tree) -> bool:
-    """Whether comments are attached to an item or its parts."""
-    return any(token.lead or token.trail is not None for token in tree.tokens())
+def has_comments(part: Tree | CommentedToken) -> bool:
+    """Whether comments are attached to an item or its parts, after `attach_items`."""
+    if isinstance(part, CommentedToken):
+        return bool(part.lead) or part.trail is not None
+    found = listing(part)
+    if found is None:
+        return any(map(has_comments, part.parts))
+    # `commented` tells it of the items: looking at them again would take cubic time in deep lists.
+    before = part.parts[: part.parts.index(found.opening)]
+    return part.commented or any(map(has_comments, (*before, found.opening, found.closing)))

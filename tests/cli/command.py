@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import socket
 import subprocess
 import sys
@@ -63,7 +64,7 @@ def environment(**changes: str) -> dict[str, str]:
     """Return an environment without settings of the developer's shell."""
     unwanted = ("NO_COLOR", "ONNXTEXT_DEBUG", "PYTHONWARNINGS", "COLUMNS", "FORCE_COLOR")
     kept = {name: value for name, value in os.environ.items() if name not in unwanted}
-    return {**kept, "TERM": "xterm", **changes}
+    return {**kept, "TERM": "xterm", "LC_ALL": "C.UTF-8", **changes}
 
 
 def onnxtext_command(*arguments: str | Path) -> list[str]:
@@ -89,38 +90,74 @@ def run(
         fresh: start a new interpreter in any case.
     """
     env = env or environment()
-    if before is None and not fresh and sys.platform == "linux":
-        server = _server(os.getpid())
-        if _read_at_start(env) == server.variables:
-            return server.run(arguments, cwd or Path.cwd(), stdin, env)
+    usual = _read_at_start(env) == _read_at_start(environment())
+    if before is None and not fresh and usual and CAN_FORK:
+        return _server_for(env).run(arguments, cwd or Path.cwd(), stdin, env)
     return run_command(onnxtext_command(*arguments), cwd, stdin, env, before)
+
+
+def write_tool(directory: Path, env: dict[str, str]) -> None:
+    """Write a program `onnxtext` for shells that run with this environment.
+
+    Like `run`, it forks a process where it can.
+    """
+    directory.mkdir(exist_ok=True)
+    _write_program(directory / "onnxtext", f'exec {_client(env)} "$@"')
+
+
+def write_python(path: Path, env: dict[str, str]) -> None:
+    """Write a program that runs Python, but `-I -m onnxtext` like `write_tool`."""
+    command = f'[ "$1 $2 $3" != "-I -m onnxtext" ] || {{ shift 3; exec {_client(env)} "$@"; }}'
+    _write_program(path, f'{command}\nexec {shlex.quote(sys.executable)} "$@"')
+
+
+def _client(env: dict[str, str]) -> str:
+    """Return the command line that runs `onnxtext` for a shell with this environment."""
+    if not CAN_FORK:
+        return shlex.join(onnxtext_command())
+    client = str(Path(__file__).with_name("command_client.py"))
+    return shlex.join([sys.executable, "-I", "-S", client, _server_for(env).address])
+
+
+def _write_program(path: Path, script: str) -> None:
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+
+
+CAN_FORK = sys.platform == "linux"
 
 
 def _read_at_start(env: dict[str, str]) -> dict[str, str]:
     """Return the variables that the interpreter or our modules read when they start."""
-    start = ("PYTHON", "LC_", "LANG", "ONNXTEXT_", "COVERAGE_", "OPENBLAS_")
+    start = ("PYTHON", "LC_", "LANG", "ONNXTEXT_CORE", "COVERAGE_", "OPENBLAS_")
     return {name: value for name, value in env.items() if name.startswith(start)}
 
 
 class _Server:
     """A process that runs `command_server.py`, which forks a process for each command."""
 
-    def __init__(self) -> None:
-        self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        env = environment()
-        self.variables = _read_at_start(env)
+    def __init__(self, variables: dict[str, str]) -> None:
+        usual = environment()
+        env = {name: usual[name] for name in usual.keys() - _read_at_start(usual).keys()}
+        env |= variables
+        kind = socket.AF_UNIX, socket.SOCK_SEQPACKET
         program = Path(__file__).with_name("command_server.py")
-        # The process ends when the socket is closed. Its streams are pipes, because Python opens
-        # terminals and files differently.
-        self._process = subprocess.Popen(
-            [sys.executable, program, str(theirs.fileno())],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=env,
-            pass_fds=[theirs.fileno()],
-        )
-        theirs.close()
+        with socket.socket(*kind) as listener:
+            listener.bind("")  # the system chooses an abstract name
+            listener.listen()
+            self.address = listener.getsockname()[1:].decode()
+            # The process ends when its input is closed. Its streams are pipes, because Python opens
+            # terminals and files differently.
+            self._process = subprocess.Popen(
+                [sys.executable, program, str(listener.fileno())],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env=env,
+                pass_fds=[listener.fileno()],
+            )
+        self._socket = socket.socket(*kind)
+        self._socket.connect(f"\0{self.address}")
         self._lock = threading.Lock()
 
     def run(
@@ -157,10 +194,14 @@ class _Server:
         return answer
 
 
+def _server_for(env: dict[str, str]) -> _Server:
+    """Return the server of this process for an environment; a forked process needs its own."""
+    return _server(os.getpid(), tuple(sorted(_read_at_start(env).items())))
+
+
 @cache
-def _server(pid: int) -> _Server:
-    """Return the server of the process `pid`; a forked process needs its own."""
-    return _Server()
+def _server(pid: int, variables: tuple[tuple[str, str], ...]) -> _Server:
+    return _Server(dict(variables))
 
 
 def _umask() -> int:

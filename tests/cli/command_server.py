@@ -3,8 +3,9 @@
 
     python command_server.py SOCKET
 
-SOCKET is the file descriptor of a socket. A request is a JSON object with the file descriptors of
-the standard streams; the responses are the process id, then the wait status.
+SOCKET is the file descriptor of a listening socket; the server ends when its standard input is
+closed. A request is a JSON object with the file descriptors of the standard streams; the responses
+are the process id, then the wait status. Each connection has a process of its own.
 
 The forked process behaves like a new process `python -m onnxtext`. Packages that the command line
 imports late (numpy, onnx) are not imported, because commands test whether they are loaded.
@@ -18,6 +19,7 @@ import importlib
 import json
 import os
 import runpy
+import select
 import socket
 import sys
 from pathlib import Path
@@ -42,12 +44,29 @@ def import_commands() -> None:
     assert not late, f"these change what a command does: {late}"
 
 
+def accept(listener: socket.socket) -> socket.socket:
+    """Fork a process for each connection; return the connection in the forked process."""
+    children = 0
+    while True:
+        ready, _, _ = select.select([listener, sys.stdin], [], [])
+        if sys.stdin in ready:
+            os._exit(0)
+        connection, _ = listener.accept()
+        if os.fork() == 0:
+            listener.close()
+            return connection
+        connection.close()
+        children += 1
+        while children and os.waitpid(-1, os.WNOHANG)[0]:
+            children -= 1
+
+
 def serve(connection: socket.socket) -> None:
     """Fork a process for each request; return in the forked process, and exit at the end."""
     while True:
         message, streams, _, _ = socket.recv_fds(connection, 1 << 18, 3)
         if not message:
-            sys.exit()
+            os._exit(0)
         child = os.fork()
         if child == 0:
             connection.close()
@@ -88,7 +107,7 @@ def run_command() -> int:
 if __name__ == "__main__":
     import_commands()
     gc.freeze()  # a collection would copy the memory that the processes share
-    serve(socket.socket(fileno=int(sys.argv[1])))
+    serve(accept(socket.socket(fileno=int(sys.argv[1]))))
     status = run_command()
     # Like the interpreter, which would also take 30 ms to destroy all modules.
     atexit._run_exitfuncs()

@@ -22,7 +22,7 @@ from onnxtext.cli.commands.completion import SHELLS, register
 from onnxtext.cli.group import VERBS, group
 from onnxtext.cli.manual import commands
 from onnxtext.diagnostics.code_pages import codes, summary
-from tests.cli.command import environment, run
+from tests.cli.command import environment, run, write_tool
 from tests.seeds import fresh_seed
 
 BOTH = ".onnxtxt .onnxtext .onnx"
@@ -105,7 +105,7 @@ def test_values_of_options_are_completed() -> None:
 
 
 def test_codes_are_completed_with_their_summary() -> None:
-    assert values("explain ") == codes()
+    assert values("explain ") == list(codes())
     (item,) = completions("explain op-unknown-")
     assert (item.value, item.help) == ("op-unknown-domain", summary("op-unknown-domain"))
 
@@ -264,10 +264,7 @@ def place(tmp_path: Path) -> Path:
         (tmp_path / name).touch()
     (tmp_path / "weights").mkdir()
     (tmp_path / "weights" / "deep.onnx").touch()
-    tool = tmp_path / "tools" / "onnxtext"
-    tool.parent.mkdir()
-    tool.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m onnxtext "$@"\n')
-    tool.chmod(0o755)
+    write_tool(tmp_path / "tools", environment())
     return tmp_path
 
 

@@ -392,10 +392,24 @@ def _results(name: str, place: Path, *, fresh: bool) -> object:
     return done.status, shown, done.err, made
 
 
+OFTEN = ("check", "edit")
+THOROUGH = (
+    *("from-binary", "check --infer", "fmt of stdin", "view", "run", "diff", "weights list"),
+    *("git clean", "explain", "help", "wrong usage"),
+)
+"""One command of each kind: of those that import other packages, read streams, start processes."""
+
+
+def mark_of(name: str) -> tuple[pytest.MarkDecorator, ...]:
+    if name in OFTEN:
+        return ()
+    return (pytest.mark.thorough if name in THOROUGH else pytest.mark.slow,)
+
+
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=() if name in ("check", "edit") else pytest.mark.thorough)
+        pytest.param(name, marks=mark_of(name))
         for name in COMMANDS
         if name not in ("lsp", "git filter-process")  # protocols
     ],

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,7 @@ _SLUG = re.compile(
 )
 
 
+@cache
 def blocks(code: str) -> dict[str, str]:
     found = re.findall(r"^## (\w+)\n~~~onnxtxt\n(.*?)^~~~$", read_page(code), re.M | re.S)
     return dict(found)
@@ -98,7 +100,7 @@ def test_explain_prints_the_page() -> None:
 
 def test_explain_lists_all() -> None:
     lines = run("explain", "--list").out.decode().splitlines()
-    assert [line.partition(":")[0] for line in lines] == codes()
+    assert [line.partition(":")[0] for line in lines] == list(codes())
 
 
 def test_explain_suggests_similar_codes() -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from onnxtext.diagnostics.code_pages import codes, read_page
-from tests.cli.command import environment
+from tests.cli.command import environment, write_tool
 from tests.corpus import REPOSITORY
 
 pytestmark = pytest.mark.thorough
@@ -43,9 +43,17 @@ def sessions(code: str) -> dict[str, list[str]]:
 WITH_SESSION = [code for code in codes() if sessions(code)]
 
 
-def run_all(commands: list[str], directory: Path) -> subprocess.CompletedProcess[str]:
+@pytest.fixture(scope="module")
+def tools(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory with the program `onnxtext`."""
+    directory = tmp_path_factory.mktemp("tools")
+    write_tool(directory, environment())
+    return directory
+
+
+def run_all(commands: list[str], directory: Path, tools: Path) -> subprocess.CompletedProcess[str]:
     """Run commands one after the other; all but the last one succeed."""
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    path = f"{tools}{os.pathsep}{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     for number, command in enumerate(commands, 1):
         result = subprocess.run(
             ["bash", "-c", command],
@@ -68,12 +76,12 @@ def test_every_page_has_an_example() -> None:
 
 
 @pytest.mark.parametrize("code", WITH_SESSION)
-def test_commands_of_a_page_print_its_golden_file(code: str, tmp_path: Path) -> None:
+def test_commands_of_a_page_print_its_golden_file(code: str, tmp_path: Path, tools: Path) -> None:
     for example in ("classifier", "extensions"):
         shutil.copy(REPOSITORY / "examples" / f"{example}.onnxtxt", tmp_path)
     found = sessions(code)
     assert set(found) == {"Example", "Fixed"}
-    wrong = run_all(found["Example"], tmp_path)
+    wrong = run_all(found["Example"], tmp_path, tools)
     said = (wrong.stdout if "script" in found["Example"][-1] else wrong.stderr).replace(
         "\r\n", "\n"
     )
@@ -85,6 +93,6 @@ def test_commands_of_a_page_print_its_golden_file(code: str, tmp_path: Path) -> 
     if os.environ.get("ONNXTEXT_BLESS"):
         golden.write_text(said, encoding="utf-8")
     assert said == golden.read_text(encoding="utf-8")
-    right = run_all(found["Fixed"], tmp_path)
+    right = run_all(found["Fixed"], tmp_path, tools)
     assert right.returncode == 0, right.stderr
     assert f"[{code}]" not in right.stderr

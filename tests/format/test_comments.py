@@ -12,7 +12,7 @@ from onnxtext.diagnostics import OnnxTextError
 from onnxtext.syntax.grammar.lexer import load_lexer
 from tests.corpus import EXAMPLES, REPOSITORY, SHARED, index
 from tests.format.laws import assert_format_laws
-from tests.seeds import seeded
+from tests.seeds import draws, seeded
 
 pytestmark = pytest.mark.thorough
 
@@ -78,16 +78,18 @@ def test_fmt_keeps_comments_at_all_tokens_at_once(file: object, own_line: bool) 
 @pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)
 def test_fmt_keeps_a_comment_at_any_token(file: object) -> None:
     text = example(file.name)  # type: ignore[attr-defined]
-    for number, at in enumerate(boundaries(text)):
-        assert_format_laws(with_comment(text, at, '# a "new" one', own_line=number % 2 == 0))
+    rng, places = seeded(), boundaries(text)
+    for at in rng.sample(places, min(draws(150), len(places))):
+        assert_format_laws(with_comment(text, at, '# a "new" one', own_line=rng.random() < 0.5))
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("own_line", [False, True])
 @pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)
-def test_fmt_keeps_the_other_kind_of_comment_at_any_token(file: object) -> None:
+def test_fmt_keeps_a_comment_at_every_token(file: object, own_line: bool) -> None:
     text = example(file.name)  # type: ignore[attr-defined]
-    for number, at in enumerate(boundaries(text)):
-        assert_format_laws(with_comment(text, at, '# a "new" one', own_line=number % 2 == 1))
+    for at in boundaries(text):
+        assert_format_laws(with_comment(text, at, '# a "new" one', own_line=own_line))
 
 
 @pytest.mark.data

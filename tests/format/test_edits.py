@@ -14,6 +14,7 @@ import onnxtext
 from tests.format.edits import edited, is_text
 from tests.format.laws import assert_format_laws
 from tests.format.sources import drawn_text, wrapped
+from tests.running import count_calls
 from tests.seeds import fresh_seed
 
 pytestmark = pytest.mark.filterwarnings("ignore::onnxtext.OnnxTextWarning")
@@ -115,6 +116,14 @@ def test_blobs_of_typed_data_stay_on_one_line(type: str, name: int) -> None:
 @pytest.mark.parametrize("comment", ["", "# why\n"])
 def test_deeply_nested_records_are_formatted(depth: int, comment: str) -> None:
     assert_format_laws(f"@set(999: {comment}{'{1: ' * depth}1{'}' * depth})g () => () {{}}")
+
+
+def test_nested_records_are_formatted_in_linear_time() -> None:
+    def calls(depth: int) -> int:
+        text = f"@set(999: # why\n{'{1: ' * depth}1{'}' * depth})g () => () {{}}"
+        return count_calls(lambda: onnxtext.format_text(text))
+
+    assert calls(120) < 5 * calls(30)
 
 
 @pytest.mark.parametrize("depth", [10, 50, 90, 97, 98])

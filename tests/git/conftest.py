@@ -24,5 +24,5 @@ def repository(tmp_path: Path) -> Repository:
 @pytest.fixture
 def filtered(repository: Repository) -> Repository:
     """A repository with the filter and shared attributes."""
-    repository.onnxtext("git", "install", "--mode", "filter", "--attributes", ".gitattributes")
+    repository.install("--mode", "filter", "--attributes", ".gitattributes")
     return repository

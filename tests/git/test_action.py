@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.cli.command import write_tool
 from tests.corpus import REPOSITORY
 from tests.git.repository import TEXT, Repository, Result, binary, edited
 
@@ -45,11 +46,10 @@ class Run:
         }
         # Bash finds the tested onnxtext under its usual name.
         tools = repository.home / "tools"
-        tools.mkdir(exist_ok=True)
-        for name, words in (("onnxtext", "-m onnxtext"), ("python", "")):
-            tool = tools / name
-            tool.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} {words} "$@"\n')
-            tool.chmod(0o755)
+        write_tool(tools, repository.environment())
+        python = tools / "python"
+        python.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} "$@"\n')
+        python.chmod(0o755)
         gh = tools / "gh"
         gh.write_text(FAKE_GH.format(python=sys.executable, home=str(repository.home)))
         gh.chmod(0o755)
@@ -136,7 +136,7 @@ def test_the_action_is_well_formed() -> None:
 
 @pytest.mark.parametrize("mode", ["textconv", "filter"])
 def test_a_valid_repository_passes(repository: Repository, mode: str) -> None:
-    repository.onnxtext("git", "install", "--mode", mode, "--attributes", ".gitattributes")
+    repository.install("--mode", mode, "--attributes", ".gitattributes")
     repository.write("texts/it's odd.onnxtxt", TEXT)
     repository.commit("models", m=binary())
     clone = repository.clone("clone")
@@ -189,7 +189,7 @@ def test_options_of_check_are_applied(repository: Repository) -> None:
 
 @pytest.mark.parametrize("mode", ["textconv", "filter"])
 def test_a_pull_request_is_shown_as_markdown(repository: Repository, mode: str) -> None:
-    repository.onnxtext("git", "install", "--mode", mode, "--attributes", ".gitattributes")
+    repository.install("--mode", mode, "--attributes", ".gitattributes")
     repository.commit("base", m=binary(), same=binary())
     base = repository.git("rev-parse", "HEAD").text.strip()
     repository.commit("head", m=edited(("Tanh (a)", "Softsign (a)")), new=binary())

@@ -26,7 +26,7 @@ def weights(seed: int) -> bytes:
 
 
 def test_textconv_shows_text_and_stores_binaries(repository: Repository) -> None:
-    repository.onnxtext("git", "install")
+    repository.install()
     repository.commit("first", m=binary())
     repository.commit("second", m=edited(CHANGE))
     assert repository.blob("m.onnx") == edited(CHANGE)
@@ -47,7 +47,7 @@ def test_textconv_shows_text_and_stores_binaries(repository: Repository) -> None
 
 @pytest.mark.parametrize("mode", ["textconv", "filter"])
 def test_weights_are_digests_and_statistics(repository: Repository, mode: str) -> None:
-    repository.onnxtext("git", "install", "--mode", mode)
+    repository.install("--mode", mode)
     repository.commit("first", m=weights(1))
     repository.commit("second", m=weights(2))
     for words in (["diff", "HEAD~"], ["log", "-p", "-1"]):
@@ -67,7 +67,7 @@ def test_weights_are_digests_and_statistics(repository: Repository, mode: str) -
 
 @pytest.mark.parametrize("mode", ["textconv", "filter"])
 def test_there_is_a_diff_for_every_file(repository: Repository, mode: str) -> None:
-    repository.onnxtext("git", "install", "--mode", mode)
+    repository.install("--mode", mode)
     odd = {"a": b"", "b": b"text\n", "c": b"\x08\x0a\x3a", "d": b"\xff" * 50, "e": binary()[:-9]}
     odd["f"] = b"large text\n" * 200_000
     odd["g"] = TEXT.replace("  y = Exp", "  z = Log (x)\n" * 100_000 + "  y = Exp").encode()
@@ -80,7 +80,7 @@ def test_there_is_a_diff_for_every_file(repository: Repository, mode: str) -> No
 
 
 def test_hunk_headers_name_graph_and_function(repository: Repository) -> None:
-    repository.onnxtext("git", "install", "--mode", "source")
+    repository.install("--mode", "source")
     long = FUNCTION.replace(
         "  q = Add", "".join(f"  t{i} = Neg (p)\n" for i in range(9)) + "  q = Add"
     )
@@ -97,7 +97,7 @@ def test_hunk_headers_name_graph_and_function(repository: Repository) -> None:
 
 @pytest.mark.parametrize("mode", ["textconv", "filter"])
 def test_the_structural_diff_shows_changed_nodes(repository: Repository, mode: str) -> None:
-    repository.onnxtext("git", "install", "--mode", mode, "--structural")
+    repository.install("--mode", mode, "--structural")
     repository.commit("first", m=binary(), gone=binary())
     repository.git("rm", "-q", "gone.onnx")
     repository.commit("second", m=edited(CHANGE), new=weights(1))
@@ -113,13 +113,13 @@ def test_the_structural_diff_shows_changed_nodes(repository: Repository, mode: s
     repository.git("mv", "m.onnx", "n.onnx")
     repository.write("n.onnx", binary())
     assert repository.git("diff", "-M20", "HEAD").status == 0
-    repository.onnxtext("git", "install", "--mode", mode, "--no-structural")
+    repository.install("--mode", mode, "--no-structural")
     assert "diff --onnxtext" not in repository.git("diff", "HEAD~").text
 
 
 @pytest.mark.parametrize("mode", ["textconv", "filter"])
 def test_difftool_shows_changed_nodes(repository: Repository, mode: str) -> None:
-    repository.onnxtext("git", "install", "--mode", mode)
+    repository.install("--mode", mode)
     repository.commit("first", m=binary())
     repository.commit("second", m=edited(CHANGE))
     result = repository.git("difftool", "-y", "-t", "onnxtext", "HEAD~")

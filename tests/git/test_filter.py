@@ -372,7 +372,8 @@ def test_a_checkout_of_a_thousand_models_starts_python_once(filtered: Repository
     counter.write_text(f"#!/bin/sh\necho $$ >>'{log}'\nexec '{sys.executable}' \"$@\"\n")
     counter.chmod(0o755)
     command = filtered.git("config", "filter.onnxtext.process").text.strip()
-    counted = command.replace(sys.executable, f"'{counter}'", 1)
+    _, mark, rest = command.partition(" -I -m onnxtext ")
+    counted = f"'{counter}'{mark}{rest}"
     filtered.git("config", "filter.onnxtext.process", counted)
     filtered.commit("a thousand models")
     assert len(log.read_text().splitlines()) == 1

@@ -26,7 +26,7 @@ def team(request: pytest.FixtureRequest, tmp_path: Path) -> Team:
     """A repository in each mode."""
     repository = create(tmp_path)
     mode = str(request.param)
-    repository.onnxtext("git", "install", "--mode", mode, "--attributes", ".gitattributes")
+    repository.install("--mode", mode, "--attributes", ".gitattributes")
     return Team(repository, mode)
 
 

@@ -17,6 +17,7 @@ import pytest
 import yaml
 
 from onnxtext.cli.commands.git import command
+from tests.cli.command import write_tool
 from tests.corpus import REPOSITORY
 from tests.git.repository import create
 from tests.git.test_action import ACTION, HOOKS
@@ -29,20 +30,12 @@ PYTHON = "/home/me/venv/bin/python"
 MARK = "@@@ end of block "
 
 
-def tools(directory: Path) -> str:
-    """A PATH with `onnxtext`."""
-    place = directory / "tools"
-    place.mkdir()
-    tool = place / "onnxtext"
-    tool.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m onnxtext "$@"\n')
-    tool.chmod(0o755)
-    return f"{place}:{os.environ['PATH']}"
-
-
 def executed(scripts: list[str], directory: Path) -> list[tuple[int, str]]:
     """The exit status and the output of each script, all run by one shell."""
     repository = create(directory)
-    repository.more = {"PATH": tools(directory), "GIT_PAGER": "cat"}
+    write_tool(directory / "tools", repository.environment())
+    path = f"{directory / 'tools'}:{os.environ['PATH']}"
+    repository.more = {"PATH": path, "GIT_PAGER": "cat"}
     lines = ["exec 2>&1", "trap 'echo untimely' ERR"]
     for number, script in enumerate(scripts):
         lines += [script, f'echo "{MARK}{number} $?"', "true"]

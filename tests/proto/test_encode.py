@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from copy import deepcopy
 from dataclasses import replace
 from typing import Any
-from unittest import mock
 
 import pytest
 
@@ -42,6 +41,7 @@ from onnxtext.proto.encode.lower import (
 )
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_fragment, parse_model
+from tests.running import using
 from tests.seeds import seeded
 from tests.syntax.texts import texts
 
@@ -113,7 +113,7 @@ def assert_same_bytes(model: Model) -> None:
 
     tasks = (whole, lambda: lower_without_weights(model))
     native = [outcome(task) for task in tasks]
-    with mock.patch.object(lower, "core", return_value="python"):
+    with using("python", lower):
         assert [outcome(task) for task in tasks] == native
 
 

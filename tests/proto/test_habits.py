@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import random
 from typing import Any
-from unittest import mock
 
 import pytest
 
@@ -17,6 +16,7 @@ from onnxtext.proto.encoding_habits import Encoder, observe
 from onnxtext.wire.reader import WireError
 from tests.corpus import shared_model, shared_models
 from tests.laws.test_encoding import mutate, real_models
+from tests.running import using
 from tests.seeds import seeded
 
 pytestmark = pytest.mark.skipif(core() != "native", reason="the native core does not run")
@@ -62,7 +62,7 @@ def test_any_bytes_have_the_same_habits() -> None:
             data = data[:at] + bytes([chance.randrange(256)]) + data[at + chance.randrange(3) :]
         habits = any_habits(chance)
         native = outcome(habits, data)
-        with mock.patch.object(encoding_habits, "core", return_value="python"):
+        with using("python", encoding_habits):
             assert outcome(habits, data) == native
 
 
@@ -81,5 +81,5 @@ def test_cut_off_lists_are_encoded_the_same(kind: str, data: bytes) -> None:
             return WireError
 
     native = encode()
-    with mock.patch.object(encoding_habits, "core", return_value="python"):
+    with using("python", encoding_habits):
         assert encode() == native

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import random
 from typing import Any
-from unittest import mock
 
 import pytest
 from hypothesis import given
@@ -31,6 +30,7 @@ from onnxtext.proto.decode.lift import LiftError
 from onnxtext.proto.encode import lower
 from onnxtext.wire.writer import delimited
 from tests.corpus import onnx_directory, shared_model, shared_models, wheel_models
+from tests.running import using
 from tests.seeds import seeded
 
 pytestmark = pytest.mark.skipif(core() != "native", reason="the native core does not run")
@@ -124,12 +124,7 @@ def outcome(data: bytes) -> Any:
 
 def assert_same_tree(data: bytes) -> None:
     native = outcome(data)
-    with (
-        mock.patch.object(lift, "core", return_value="python"),
-        mock.patch.object(lifter, "core", return_value="python"),
-        mock.patch.object(lower, "core", return_value="python"),
-        mock.patch.object(inline_output_types, "core", return_value="python"),
-    ):
+    with using("python", lift, lifter, lower, inline_output_types):
         assert outcome(data) == native
 
 
@@ -242,7 +237,7 @@ def test_both_cores_find_the_same_odd_lists(name: str) -> None:
     ]
     for listed in (visit.rich_lists, visit.odd_lists):
         found = list(listed([*nodes, *odd]))
-        with mock.patch.object(visit, "core", return_value="python"):
+        with using("python", visit):
             assert list(map(id, found)) == list(map(id, listed([*nodes, *odd])))
     assert len(visit.odd_lists(odd)) == 25
 
@@ -262,7 +257,7 @@ def test_both_cores_make_the_same_keys_of_nodes(name: str) -> None:
         assert core_module("walk").kind_key(*given) == kind_key(*given)
     known = {form for _, _, form in visit.attribute_forms(nodes[::2], nodes[::2], set())}
     found = list(visit.attribute_forms(nodes, nodes, known))
-    with mock.patch.object(visit, "core", return_value="python"):
+    with using("python", visit):
         assert found == list(visit.attribute_forms(nodes, nodes, known))
 
 

@@ -6,21 +6,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from typing import Any
-from unittest import mock
 
 from onnxtext.core import Core, core
 from onnxtext.source import Source
 from onnxtext.syntax import parse
 from onnxtext.syntax.actions import section_binding
 from onnxtext.syntax.parse import parse_partial
+from tests.running import using
 
 
 def outcome(text: str, start: str, by: Core) -> Any:
     """Return the AST or its valid part, the offsets of its statements, and the diagnostics."""
-    with (
-        mock.patch.object(parse, "core", return_value=by),
-        mock.patch.object(section_binding, "core", return_value=by),
-    ):
+    with using(by, parse, section_binding):
         made, diagnostics = parse_partial(Source(text), start)
     return made, list(places(made)), diagnostics
 

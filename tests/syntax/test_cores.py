@@ -12,7 +12,7 @@ from onnxtext.core import core
 from tests.corpus import shared_model, shared_models
 from tests.diagnostics.test_messages import TEXTS
 from tests.diagnostics.test_pages import WITH_EXAMPLE, blocks
-from tests.seeds import seeded
+from tests.seeds import draws, seeded
 from tests.syntax.cores import assert_same_in_both
 from tests.syntax.sentences import Sentences
 from tests.syntax.test_dfa import PIECES
@@ -97,7 +97,7 @@ def drawn(count: int) -> None:
 
 @pytest.mark.thorough
 def test_both_cores_agree_on_drawn_texts() -> None:
-    drawn(300)
+    drawn(draws(300))
 
 
 @pytest.mark.slow
@@ -294,6 +294,12 @@ def test_both_cores_agree_on_long_tokens(size: int) -> None:
         f'g () => () {{ [n] x = A <s = "{"a" * size}"> () # {"c" * size}\n y = B () }}'
     )
     assert_same_in_both(f"g () => () {{ {'a' * size} = {'B' * size} () }}" + " " * size)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("size", [4096, 20_000])
+def test_both_cores_agree_on_long_lists_with_an_odd_item(size: int) -> None:
+    numbers = ", ".join(["1.5"] * (size // 5))
     half = numbers[: len(numbers) // 2 // 5 * 5]
     for odd in ["1.5", "true", "nan(0x1)", "0x10", "1 2", "x", '"', *"][{é", "# ]\n"]:
         whole = f"{half}{odd}, {numbers}"

@@ -255,7 +255,7 @@ HOSTILE = {
     "opening": HEAD + "(<[{" * 50_000,
     "closing": HEAD + ")>]}" * 50_000,
     "square brackets": HEAD + "y = A <a = " + "[" * 200_000,
-    "noise": "".join(chr(NOISE.randrange(256)) for _ in range(300_000)),
+    "noise": NOISE.randbytes(300_000).decode("latin-1"),
     "slashes": "/" * 500_000,
     "conflicts": HEAD + "<<<<<<< a\n=======\n" * 20_000,
     "quoted keys": "<" + '"ir_version": 1,\n' * 20_000,

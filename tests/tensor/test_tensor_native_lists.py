@@ -16,6 +16,7 @@ from onnxtext.core import core
 from onnxtext.syntax.actions import tensors
 from onnxtext.tensor import strings, varints
 from onnxtext.tensor.float_formats import FORMATS, values_of
+from tests.running import using
 
 pytestmark = pytest.mark.skipif(core() != "native", reason="the native core does not run")
 
@@ -31,10 +32,7 @@ def outcome(function: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def by_python(function: Callable[..., Any], *arguments: Any) -> Any:
-    with (
-        mock.patch.object(strings, "core", return_value="python"),
-        mock.patch.object(varints, "core", return_value="python"),
-    ):
+    with using("python", strings, varints):
         return outcome(function, *arguments)
 
 

@@ -28,6 +28,7 @@ from onnxtext.tensor.varints import (
     unpack_entries,
     unpack_varints,
 )
+from tests.running import using
 
 INT64 = st.one_of(st.integers(-(1 << 63), (1 << 63) - 1), st.integers(0, 300), st.integers(-3, 3))
 UINT64 = st.one_of(st.integers(0, (1 << 64) - 1), st.integers(0, 300))
@@ -164,5 +165,5 @@ def test_the_core_packs_and_unpacks_as_python_does(kind: str, data: bytes) -> No
             return [*made, str(error)]
 
     native = outcome()
-    with mock.patch.object(varints, "core", return_value="python"):
+    with using("python", varints):
         assert outcome() == native
