@@ -372,8 +372,6 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
             self._calls.known[key] = known
         return known
 
-    # ---- Encoding ---------------------------------------------------------------------------
-
     def _tensor(self, type: TensorType, data: TensorData) -> bytes | None:
         """Encode a tensor; return None if the encoding fails."""
         key = id(type), id(data)  # unique: the tree outlives the walk

@@ -6,7 +6,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
 from math import prod
 
 from onnxtext import ast
@@ -70,8 +69,7 @@ class ValueLowering(ABC):
             omit_weights: whether large tensors refer to a missing file instead of having data.
         """
         self.defaults = defaults
-        self._resources = resources or {}
-        self._verified = verified
+        self._blobs = Blobs(resources or {}, verified=verified)
         self._elsewhere = elsewhere
         self._guard = guard
         self._omit_weights = omit_weights
@@ -80,11 +78,6 @@ class ValueLowering(ABC):
         self._alive: list[object] = []
         self._types: dict[int, bytes] = {}
         self._attributes: dict[int, Piece] = {}
-
-    @cached_property
-    def _blobs(self) -> Blobs:
-        """The resources; most models have none."""
-        return Blobs(self._resources, verified=self._verified)
 
     def enter_graph(self) -> None:
         """Update the nesting depth at the beginning of a graph."""
