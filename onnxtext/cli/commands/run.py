@@ -217,7 +217,7 @@ def command(
 def _sizes(dims: list[tuple[str, str]]) -> dict[str, int]:
     sizes: dict[str, int] = {}
     for name, text in dims:
-        if not (text.isascii() and text.isdigit() and len(text) < 20):
+        if not (text.isascii() and text.isdigit() and len(text) < 4300):
             raise click.UsageError(f"The size of {name} is not a number: {text!r}.")
         if name in sizes:
             raise click.UsageError(f"The size of {name} is given twice.")

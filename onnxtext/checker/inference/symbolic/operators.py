@@ -300,7 +300,7 @@ _SINGLE: dict[str, Callable[[OperatorCall], SymbolicShape]] = {
     "ScatterElements": data_dependent_shapes.scatter_elements,
     "ScatterND": data_dependent_shapes.scatter_nd,
     "Shape": reshape_and_slice.shape_of,
-    "SymbolicSize": lambda call: (),
+    "Size": lambda call: (),
     "Slice": reshape_and_slice.slice_,
     "Softmax": normalization.along_axis,
     "SpaceToDepth": convolution_and_pooling.space_to_depth,
