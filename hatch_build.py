@@ -91,8 +91,16 @@ def compile_core(root: Path) -> list[str]:
         find_compiler()
         RECORD.unlink(missing_ok=True)  # an interrupted build leaves no record
         modules: Any = cythonize(  # type: ignore[no-untyped-call, unused-ignore]
-            [Extension(f"onnxtext._core.{each.stem}", [each.as_posix()]) for each in outdated],
+            [
+                Extension(
+                    f"onnxtext._core.{each.stem}",
+                    [each.as_posix()],
+                    extra_compile_args=find_debug_options(),
+                )
+                for each in outdated
+            ],
             build_dir=BUILD,
+            nthreads=os.cpu_count() if sys.platform == "linux" else 0,  # elsewhere, not by forking
             compiler_directives=DIRECTIVES,
             force=True,  # Cython also compares the time of its own headers
             quiet=True,
@@ -125,6 +133,17 @@ def find_compiler() -> None:
     command = os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc"
     if shutil.which(command.split()[0]) is None:
         raise FileNotFoundError(f"there is no C compiler `{command}`")
+
+
+def find_debug_options() -> list[str]:
+    """Return the options that omit debug information, unless `CFLAGS` asks for it.
+
+    Python is compiled with `-g`, and setuptools compiles extensions with the same options. Without
+    debug information, compiling takes three quarters of the time, and the modules an eighth of the
+    space.
+    """
+    wanted = any(word.startswith("-g") for word in os.environ.get("CFLAGS", "").split())
+    return [] if wanted or os.name == "nt" else ["-g0"]
 
 
 def find_digests() -> dict[str, str]:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import onnx
-import onnx_ir
 import pytest
 
 import onnxtext
@@ -22,6 +21,8 @@ NEW = OLD.replace("Relu", "Tanh")
 
 
 def ir_model(text: str) -> Any:
+    import onnx_ir  # takes 0.5 s: not when the tests are collected
+
     return onnx_ir.from_proto(onnxtext.loads(text))
 
 

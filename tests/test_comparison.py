@@ -14,7 +14,6 @@ import numpy as np
 import onnx
 import onnx.printer
 import onnx_graphsurgeon
-import onnxscript
 import pytest
 from google.protobuf import json_format, text_format
 from onnx.reference import ReferenceEvaluator
@@ -41,6 +40,8 @@ def exported() -> bytes:
 
 def texts() -> dict[str, list[str]]:
     """Return the lines that the tools print."""
+    import onnxscript  # takes 0.3 s: not when the tests are collected
+
     data = exported()
     model = onnx.ModelProto.FromString(data)
     with warnings.catch_warnings():
