@@ -89,3 +89,11 @@ def test_onnx_documents_the_listed_values() -> None:
             assert described, (operator, entry.attribute)
             for value in entry.values.split() if isinstance(entry.values, str) else ():
                 assert value in " ".join(described), (operator, entry.attribute, value)
+
+
+@pytest.mark.parametrize("value", ["g () => () {}", "float[1] {1}", "[float, int64]"])
+def test_attributes_of_another_type_have_no_listed_values(value: str) -> None:
+    source = text(
+        f"y = DepthToSpace <blocksize = 2, mode = {value}> (x)", inputs=INPUTS, outputs="y"
+    )
+    assert "attribute-value-unknown" not in {item.code for item in onnxtext.check(source)}

@@ -74,14 +74,14 @@ def test_a_request_to_a_killed_child_can_be_repeated(name: str, kind: str) -> No
     script = f"""
 import os, signal
 signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-from onnxtext.checker.isolation.worker_client import Died, Worker
+from onnxtext.checker.isolation.worker_client import Worker, WorkerDied
 worker = Worker()
 worker.ask(5, 1 << 30, "model", b"")
 os.kill(worker._child.pid, signal.{name})
 os.waitid(os.P_PID, worker._child.pid, os.WEXITED | os.WNOWAIT)
 try:
     worker.ask(5, 1 << 30, "model", bytes(1 << 20))
-except Died as died:
+except WorkerDied as died:
     print(died.failure.kind, died.outside)
 """
     done = subprocess.run(

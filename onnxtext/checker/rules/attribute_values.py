@@ -183,7 +183,8 @@ def _unlisted(node: Node, listed: dict[str, _Listed]) -> Iterator[Finding]:
         if entry is None:
             continue
         value = attribute.read()
-        items = dict.fromkeys(value if isinstance(value, tuple) else (value,))
+        values = value if isinstance(value, tuple) else (value,)
+        items = dict.fromkeys([item for item in values if isinstance(item, (int, bytes))])
         place = Place(node, ("attributes", index, "value"))
         if isinstance(entry.values, range):
             known = [f"`{number}`" for number in entry.values[:_MOST_SHOWN]]
