@@ -20,9 +20,10 @@ SECTIONS = (
     "encoding",
     "resources",
 )
+"""The keywords of the sections, in canonical order (SPEC 13)."""
 
 _GAP = rf"(?:\s|{COMMENT}\n)*"
-"""Matches blanks and comments in one way only, so that a failure takes linear time."""
+"""Matches blanks and comments without ambiguity, so that a failed match takes linear time."""
 _HEAD = (
     rf"(?P<word>metadata|quantization|training|order|encoding|resources)\b{_GAP}(?:\{{|none\b)"
     rf"|(?P<named>configuration)\b{_GAP}(?:b?(?:{STRING})|\w+){_GAP}\{{"
@@ -41,7 +42,7 @@ _MAY_BE_HEAD = re.compile(rf"(?:{'|'.join(SECTIONS)})(?:\s*[{{#]|\s+none\b)|conf
 
 
 class SectionSpan(NamedTuple):
-    """The position of a section.
+    """Where a section stands in the text.
 
     Attributes:
         keyword: its keyword, such as `metadata`.

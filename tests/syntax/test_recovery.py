@@ -273,7 +273,7 @@ def test_hostile_texts_are_rejected_in_time(name: str) -> None:
     found = diagnose(HOSTILE[name])
     spent = time.process_time() - started
     assert 1 <= len(found) <= MAX_SEMANTIC_ERRORS
-    assert spent < 5
+    assert spent < 5  # below 2 s on a fast machine
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])

@@ -11,6 +11,7 @@ from onnxtext.format.tree import Tree
 from onnxtext.merger.texts.merged_tree import MergedItem
 from onnxtext.merger.texts.text_parts import Item, TextPart
 from onnxtext.source import Source
+from onnxtext.syntax.section_spans import SECTIONS
 
 STATEMENTS = frozenset(
     (
@@ -48,8 +49,6 @@ _DEPENDENT_PARTS = {
 }
 """For each construct, two sets of parts that depend on each other: it is a conflict if one side
 changes a part of the first set and the other side a part of the second."""
-_RANKS = ("metadata", "quantization", "training", "configuration", "order", "encoding", "resources")
-"""The order of the sections (SPEC 13)."""
 BLOB = re.compile(r'blob"([0-9a-f]+)"')
 """A reference to a blob; also matches in strings and comments."""
 
@@ -188,4 +187,4 @@ def top_level_rank(chunk: MergedItem) -> int:
             return -1
     item = next(item for item in chunk.versions if item is not None)
     word = item.part.token_texts()[0]
-    return _RANKS.index(word) if word in _RANKS else len(_RANKS)
+    return SECTIONS.index(word) if word in SECTIONS else len(SECTIONS)

@@ -25,7 +25,7 @@ def merge_blanks(base: str | None, ours: str | None, theirs: str | None) -> str:
 
 
 def merge_tails(base: str | None, ours: str | None, theirs: str | None) -> tuple[str, list[str]]:
-    """Merge the whitespace and comment after an item on its line.
+    """Merge the whitespace and the comment that follow an item on its line.
 
     Returns:
         (the merged text, the comments of theirs that do not fit on the line)

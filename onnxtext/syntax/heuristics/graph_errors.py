@@ -124,7 +124,7 @@ def incomplete_graph_header(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def surplus_brace(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a `}` after the last node of a graph whose closing `}` is on the next line."""
+    """Diagnose a surplus `}` after a graph's last node: the graph is closed on the next line."""
     text, end = context.text, context.end
     line = text[text.rfind("\n", 0, end) + 1 : end]
     if context.token != "}" or context.done or context.opened is not None:

@@ -21,13 +21,11 @@ from onnxtext.syntax.heuristics.error_context import (
 from onnxtext.syntax.heuristics.node_errors import NAMES, closing, in_attributes
 from onnxtext.syntax.heuristics.other_languages import TENSOR_TYPE, translated_type
 from onnxtext.syntax.heuristics.token_errors import ALIASES
+from onnxtext.syntax.section_spans import SECTIONS
 
 _TYPES = frozenset(("TYPE", "PRIM", "CONTAINER"))
 _ATTRIBUTE_TYPES = frozenset(
     ["int", "float", "string", "ints", "floats", "strings", "tensor", "graph"]
-)
-_SECTIONS = frozenset(
-    ["metadata", "quantization", "training", "configuration", "order", "encoding", "resources"]
 )
 _HEAD = re.compile(r"[ \t]*(?:,[ \t]*)?(\w+) *= *\w* *\([^()\n]*\) *=>")
 _END_OF_ATTRIBUTES = re.compile(r"^([ \t]*)>[^\n]*$", re.MULTILINE)
@@ -163,7 +161,7 @@ def graph_without_head(context: ErrorContext) -> Iterator[Diagnosis]:
     if context.token != "{" or len(context.done) != 1 or "node" in context.rules:
         return
     name = context.done[0]
-    if name in _SECTIONS:
+    if name in SECTIONS:
         end = context.text.find("\n}", context.at)
         line = context.text.find("\n", end + 1) if end >= 0 else -1
         yield Diagnosis(
@@ -173,7 +171,7 @@ def graph_without_head(context: ErrorContext) -> Iterator[Diagnosis]:
             help="move it after the graph and the functions",
             skip_to=(line if line >= 0 else len(context.text)) + 1,
         )
-    elif context.before.takes("LPAR") and nearest(name, _SECTIONS) is None:
+    elif context.before.takes("LPAR") and nearest(name, SECTIONS) is None:
         yield Diagnosis(
             "graph-without-inputs",
             "the graph lacks its inputs and outputs",
