@@ -30,7 +30,7 @@ from benchmarks.shape_truth import MADE_UP, Shape, evaluated, names_in, runs
 from benchmarks.tables import aligned
 from onnxtext.ast.types import TensorType
 from onnxtext.checker.context.compare_declared_types import plain_dim
-from onnxtext.checker.engine.run import find_in
+from onnxtext.checker.engine.run import run_rules
 from onnxtext.checker.inference.inferred_types import inferred_types
 from onnxtext.proto.decode.lift import lift_model
 
@@ -47,7 +47,7 @@ Shapes = dict[str, Dims]
 def ours(model: onnx.ModelProto) -> Shapes:
     """Infer with onnxtext."""
     data = model.SerializeToString()
-    subject, _ = find_in(lift_model(data), encoded=lambda: data)
+    subject, _ = run_rules(lift_model(data), encoded=lambda: data)
     assert subject.main is not None
     types = inferred_types(subject).get(id(subject.main), {})
     return {

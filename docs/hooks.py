@@ -18,7 +18,7 @@ from pymdownx.slugs import slugify
 
 import onnxtext
 from onnxtext.cli.manual import markdown as help_of_commands
-from onnxtext.diagnostics.code_pages import codes, read_page, summary
+from onnxtext.diagnostics.code_pages import documented_codes, page_summary, read_page
 
 ROOT = Path(__file__).resolve().parent.parent
 COPIED = {
@@ -58,7 +58,7 @@ def on_files(files: Files, config: Any) -> Files:
     pages["help.md"] = help_of_commands()
     pages["reference.md"] = python_reference()
     pages["codes/index.md"] = index_of_codes()
-    pages |= {f"codes/{code}.md": read_page(code) for code in codes()}
+    pages |= {f"codes/{code}.md": read_page(code) for code in documented_codes()}
     for page, text in pages.items():
         files.append(File.generated(config, page, content=text))
         for image in IMAGE.findall(text) if page in SOURCES else ():
@@ -72,7 +72,7 @@ def on_files(files: Files, config: Any) -> Files:
 
 def index_of_codes() -> str:
     """Return the page that lists all codes."""
-    rows = [f"| [{code}]({code}.md) | {summary(code)} |" for code in codes()]
+    rows = [f"| [{code}]({code}.md) | {page_summary(code)} |" for code in documented_codes()]
     head = "The codes of findings. `onnxtext explain CODE` prints the same pages."
     return "\n".join(["# Codes", "", head, "", "| code | meaning |", "| --- | --- |", *rows, ""])
 

@@ -169,7 +169,7 @@ def to_binary(
         OnnxTextError: the text has errors, or cannot be encoded.
     """
     module = cached_module("text_to_binary")
-    data: bytes = module.joined(module.encode_text(text, base_dir=base_dir, name=name))
+    data: bytes = module.join_pieces(module.encode_text(text, base_dir=base_dir, name=name))
     return data
 
 

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from onnxtext.io.memory import paused_collector
-from onnxtext.model_arguments import read_given
+from onnxtext.model_arguments import read_model_argument
 
 if TYPE_CHECKING:
     from onnxtext.ast.model import Model
@@ -54,7 +54,7 @@ def diff(old: ModelSource, new: ModelSource, *, ignore: Collection[Category] = (
 def _side(source: ModelSource) -> ModelSide:
     from onnxtext.differ import ModelSide
 
-    given = read_given(source).as_model()
+    given = read_model_argument(source).as_model()
     if isinstance(given.content, str):
         return ModelSide.of_text(given.content, label=given.name, base=given.base)
     return ModelSide.of_binary(given.content, label=given.name, base=given.base)
@@ -91,7 +91,7 @@ def merge(
     """
     from onnxtext.merger import merge as merge_contents
 
-    given = [read_given(source).as_model().content for source in (base, ours, theirs)]
+    given = [read_model_argument(source).as_model().content for source in (base, ours, theirs)]
     contents = [
         item.encode("utf-8", "surrogateescape") if isinstance(item, str) else item for item in given
     ]
@@ -136,7 +136,7 @@ def verify(source: ModelSource) -> Verdict:
     """
     from onnxtext.verifier import verify_binary, verify_text
 
-    given = read_given(source).as_model()
+    given = read_model_argument(source).as_model()
     if isinstance(given.content, str):
         return verify_text(given.content, base_dir=given.base, name=given.name)
     return verify_binary(given.content, name=given.name)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from onnxtext.model_arguments import read_given
+from onnxtext.model_arguments import read_model_argument
 
 if TYPE_CHECKING:
     from onnxtext.excerpt.load_model import ReadableModel
@@ -39,10 +39,10 @@ class Shown:
         return self._annotated(color=wants_color("auto", sys.stdout), terminal=True).rstrip("\n")
 
     def _repr_html_(self) -> str:
-        from onnxtext.excerpt.annotate_text import described
+        from onnxtext.excerpt.annotate_text import add_statistics
         from onnxtext.excerpt.html import to_html
 
-        return to_html(described(self._text, self._reading))
+        return to_html(add_statistics(self._text, self._reading))
 
     def _annotated(self, *, color: bool, terminal: bool) -> str:
         from onnxtext.excerpt.annotate_text import annotate
@@ -86,7 +86,7 @@ def show(
 
     pattern = re.compile(find) if isinstance(find, str) else find
     choice = PartOptions(graph, _names(start), _names(end), pattern, context)
-    given = read_given(model).as_model()
+    given = read_model_argument(model).as_model()
     base = given.base if base_dir is None else Path(base_dir)
     binary = isinstance(given.content, bytes)
     reading = read_model(given.data, given.name, base, binary=binary)

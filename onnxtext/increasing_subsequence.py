@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 
 
-def rising(numbers: Sequence[int]) -> list[bool]:
+def longest_increasing_subsequence(numbers: Sequence[int]) -> list[bool]:
     """Return, for each number, whether it is in one chosen longest increasing subsequence.
 
     The algorithm is patience sorting, O(n log n).

@@ -63,7 +63,7 @@ class ModelArgument:
         return ModelArgument(model.SerializeToString(), self.name, self.base)
 
 
-def read_given(source: object, name: str | None = None) -> ModelArgument:
+def read_model_argument(source: object, name: str | None = None) -> ModelArgument:
     """Read a model, or a part of one, from any form that the public functions accept.
 
     Args:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 
-def counted(count: int, noun: str, plural: str | None = None) -> str:
+def count_noun(count: int, noun: str, plural: str | None = None) -> str:
     """Return a number and its noun: `1 byte`, `2,048 bytes`.
 
     Args:

@@ -13,7 +13,7 @@ _TRANSPOSED = 0.9
 """The similarity of two names with the same letters in another order, a single typing error."""
 
 
-def nearest(name: str, candidates: Iterable[str]) -> str | None:
+def nearest_name(name: str, candidates: Iterable[str]) -> str | None:
     """Return the candidate most similar to a name.
 
     Returns None if no candidate is similar, or if several are equally similar.

@@ -93,7 +93,9 @@ def encode(
         check_declared_size(model, source)  # report an oversized model like `check` does
         raise lowering_error(error, source) from None
     if model.encoding is not None:
-        return [_restore_encoding(model, model.encoding, joined(pieces), source.name, elsewhere)]
+        return [
+            _restore_encoding(model, model.encoding, join_pieces(pieces), source.name, elsewhere)
+        ]
     return pieces
 
 
@@ -115,7 +117,7 @@ def lower_checked(model: Model, source: Source, elsewhere: BlobSource | None) ->
     return pieces
 
 
-def joined(pieces: Sequence[Piece]) -> bytes:
+def join_pieces(pieces: Sequence[Piece]) -> bytes:
     """Return the concatenation of the pieces; a single piece of type `bytes` is not copied."""
     return pieces[0] if len(pieces) == 1 and type(pieces[0]) is bytes else b"".join(pieces)
 
@@ -140,9 +142,9 @@ class FilesBeside:
             BlobError: no file beside the text has the blob.
         """
         if not self._places:
-            from onnxtext.tensor.blobs import unknown
+            from onnxtext.tensor.blobs import unknown_blob_error
 
-            raise unknown(digest)
+            raise unknown_blob_error(digest)
         return self._reader.find(digest)
 
     def array(self, file: DataFile, type: TensorType) -> bytes | memoryview:

@@ -136,10 +136,10 @@ def verify_text(text: str, *, base_dir: PurePath | None = None, name: str = "<st
         OnnxTextError: the text has errors, or cannot be encoded.
     """
     from onnxtext.api import from_binary, parse
-    from onnxtext.text_to_binary import FilesBeside, encode, encode_text, joined
+    from onnxtext.text_to_binary import FilesBeside, encode, encode_text, join_pieces
 
     model = parse(text, name=name)
-    data = joined(encode(model, Source(text, name), elsewhere=FilesBeside(model, base_dir)))
+    data = join_pieces(encode(model, Source(text, name), elsewhere=FilesBeside(model, base_dir)))
     printed = f"{name} as printed"
     found: list[LawViolation] = []
     if not _is_printed(text, model):  # a canonical text equals its print: nothing to compare
@@ -242,14 +242,14 @@ def _is_printed(text: str, model: Model) -> bool:
 
 def _compare_bytes(old: bytes, pieces: Sequence[Piece]) -> list[LawViolation]:
     """Compare the bytes of a model with those after the round trip."""
-    from onnxtext.text_to_binary import joined
+    from onnxtext.text_to_binary import join_pieces
     from onnxtext.wire.compare import pieces_equal
 
     if pieces_equal(pieces, old):
         return []
     from onnxtext.proto.path_at_offset import path_at
 
-    new = joined(pieces)
+    new = join_pieces(pieces)
     at = first_difference(old, new)
     path = path_at(old, at) or None
     left, right = [data[at : at + _SHOWN].hex(" ") or "nothing" for data in (old, new)]

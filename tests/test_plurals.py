@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from onnxtext.plurals import counted
+from onnxtext.plurals import count_noun
 
 
 def test_a_noun_is_singular_only_after_1() -> None:
-    assert [counted(count, "byte") for count in (0, 1, 2)] == ["0 bytes", "1 byte", "2 bytes"]
-    assert counted(2, "entry", "entries") == "2 entries"
+    assert [count_noun(count, "byte") for count in (0, 1, 2)] == ["0 bytes", "1 byte", "2 bytes"]
+    assert count_noun(2, "entry", "entries") == "2 entries"
 
 
 def test_thousands_are_separated() -> None:
-    assert counted(1_048_576, "byte") == "1,048,576 bytes"
+    assert count_noun(1_048_576, "byte") == "1,048,576 bytes"

@@ -18,7 +18,7 @@ import pytest
 
 import onnxtext
 from onnxtext.cli.group import VERBS
-from onnxtext.diagnostics.code_pages import codes
+from onnxtext.diagnostics.code_pages import documented_codes
 from tests.corpus import REPOSITORY
 from tests.pages import PAGES
 
@@ -66,7 +66,7 @@ def test_the_site_is_complete(site: Path) -> None:
     pages = {Path(page).stem for page in PAGES if page.startswith("docs/")}
     assert {f"{name}.html" for name in pages} <= made
     assert {page.replace(".md", ".html") for page in hooks().SOURCES} <= made
-    assert {f"codes/{code}.html" for code in codes()} <= made
+    assert {f"codes/{code}.html" for code in documented_codes()} <= made
     help_page = (site / "help.html").read_text("utf-8")
     for verb in VERBS:
         assert f'id="onnxtext-{verb}"' in help_page, verb

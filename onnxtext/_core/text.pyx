@@ -7,7 +7,13 @@ from libc.string cimport memchr, memcpy, memset
 
 from onnxtext._core.decimals cimport LONGEST, write_integer
 
-from onnxtext.printer.strings import SPECIAL_NUMBERS, SPECIAL_WORDS, quoted, string_value, value_name
+from onnxtext.printer.strings import (
+    SPECIAL_NUMBERS,
+    SPECIAL_WORDS,
+    quote_string,
+    string_value,
+    value_name,
+)
 
 cdef extern from "Python.h":
     int PyUnicode_KIND(object)
@@ -49,7 +55,7 @@ for _word in [*SPECIAL_WORDS, *SPECIAL_NUMBERS, *map(str.upper, SPECIAL_NUMBERS)
 @cython.final
 cdef class Text(Growing):
     def __cinit__(self):
-        self.quoted, self.string_value = quoted, string_value
+        self.quoted, self.string_value = quote_string, string_value
         self.parts = []
 
     cdef int character(self, char character) except -1:
@@ -199,7 +205,7 @@ cdef class Text(Growing):
         return count
 
     cdef bint _quoted(self, text) except -1:
-        """Add a text like `strings.quoted`."""
+        """Add a text like `strings.quote_string`."""
         cdef int kind = PyUnicode_KIND(text)
         cdef void* data = PyUnicode_DATA(text)
         cdef Py_ssize_t at = 0, size = PyUnicode_GET_LENGTH(text), start = self.size

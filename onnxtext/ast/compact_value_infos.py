@@ -27,7 +27,7 @@ from onnxtext.ast.list_order import (
     ValueInfoError,
     ascending_end,
     decorator_of,
-    entries,
+    value_info_entries,
     with_data,
 )
 from onnxtext.ast.model import Graph, Node, ValueInfo
@@ -102,7 +102,7 @@ def _entries(
     values = graph.values
     graph.values = [*[value for value in values if value.data is not None], *statements]
     try:
-        return [(entry.name, entry.type) for entry in entries(graph, order)]
+        return [(entry.name, entry.type) for entry in value_info_entries(graph, order)]
     except ValueInfoError:
         return []
     finally:

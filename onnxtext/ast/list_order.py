@@ -165,7 +165,7 @@ def order_first(decorators: Iterable[Decorator]) -> tuple[Decorator, ...]:
     )
 
 
-def entries(graph: Graph, order: ListOrder | None) -> Iterator[ListEntry]:
+def value_info_entries(graph: Graph, order: ListOrder | None) -> Iterator[ListEntry]:
     """Yield the entries of a graph's `value_info` list, in the order of the `GraphProto`.
 
     Args:
@@ -183,9 +183,9 @@ def entries(graph: Graph, order: ListOrder | None) -> Iterator[ListEntry]:
 def known_entries(graph: Graph) -> list[ListEntry]:
     """Return the `value_info` entries; in the default order if `@value_info(…)` is invalid."""
     try:
-        return list(entries(graph, order_of(graph)))
+        return list(value_info_entries(graph, order_of(graph)))
     except ValueInfoError:
-        return list(entries(graph, None))
+        return list(value_info_entries(graph, None))
 
 
 def _needed(order: ListOrder | None) -> Sequence[str]:

@@ -41,7 +41,7 @@ def entry_count(type: TensorType, data: TypedData | StringData) -> int:
     return len(data.entries) // ENTRY_WIDTHS[ELEMENTS[type.element].field]
 
 
-def wanted_entries(type: TensorType) -> int:
+def required_entries(type: TensorType) -> int:
     """Return the number of entries that a valid tensor of this type has in its typed field.
 
     Return -1 for an invalid type.
@@ -84,7 +84,7 @@ def data_of_blob(
         held = StringData(_strings(blob, data))
     else:
         held = TypedData(_entries(element.field, blob, data))
-    found, wanted = entry_count(type, held), wanted_entries(type)
+    found, wanted = entry_count(type, held), required_entries(type)
     if found != wanted:
         raise BlobError(
             f"the blob {blob.digest} has {found} entries, but a tensor of this type needs {wanted}",
@@ -123,7 +123,7 @@ def list_of_blob(
     return _entries(_LISTS[kind], blob, data)
 
 
-def repeated(value: Any, least: int) -> RepeatedList | None:
+def compress_repetition(value: Any, least: int) -> RepeatedList | None:
     """Return a list of more than `least` equal items as a `RepeatedList`; None for other values."""
     match value:
         case Floats(data) if len(value) > least and data == data[:4] * len(value):
@@ -133,7 +133,7 @@ def repeated(value: Any, least: int) -> RepeatedList | None:
     return None
 
 
-def expanded(value: RepeatedList) -> tuple[int, ...] | tuple[bytes, ...] | Floats:
+def expand_repetition(value: RepeatedList) -> tuple[int, ...] | tuple[bytes, ...] | Floats:
     """Return the whole list, with all repetitions of the last item."""
     items = value.items
     more = value.count - len(items)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from onnxtext.cli.output_paths import ConversionJob, plan
+from onnxtext.cli.output_paths import ConversionJob, plan_jobs
 from onnxtext.cli.progress import Progress
 from onnxtext.cli.report import (
     CommandError,
@@ -22,8 +22,8 @@ from onnxtext.cli.report import (
     write_stderr,
 )
 from onnxtext.cli.streams import WAITS_FOR_TEXT, read_stdin, write_stdout
-from onnxtext.io.files import holds_pieces, is_same, read_input, replacing
-from onnxtext.io.path_safety import unfit
+from onnxtext.io.files import holds_pieces, is_same, read_input, replace_file
+from onnxtext.io.path_safety import unsafe_reason
 from onnxtext.terminal import is_terminal
 from onnxtext.wire.writer import MOST_BYTES
 
@@ -91,7 +91,7 @@ def run(
     Raises:
         click.UsageError: the inputs cannot be combined, or cannot be written to `output`.
     """
-    jobs = plan(inputs, output, conversion.suffixes, conversion.suffix)
+    jobs = plan_jobs(inputs, output, conversion.suffixes, conversion.suffix)
     with Reporter(output_format, color) as reporter:
         with Progress(color=reporter.colored) as progress:
             reporter.aside = progress.aside
@@ -152,7 +152,7 @@ def _check_weights(job: ConversionJob, weights: Path) -> None:
 
 def _check_derived(target: Path) -> None:
     """Raise a CommandError if a derived output path is a device, or a link that leads out."""
-    why = unfit(target, target.parent)
+    why = unsafe_reason(target, target.parent)
     if why is not None:
         raise CommandError(
             "output-is-link",
@@ -231,7 +231,7 @@ def _replace(files: list[tuple[Path, list[Piece]]], name: str, progress: Progres
     """
     size = sum(len(piece) for _, pieces in files for piece in pieces)
     with contextlib.ExitStack() as stack:
-        opened = [stack.enter_context(replacing(path)) for path, _ in files]
+        opened = [stack.enter_context(replace_file(path)) for path, _ in files]
         with progress.counting(name, size) as written:
             for file, (_, pieces) in zip(opened, files, strict=True):
                 for piece in pieces:

@@ -13,7 +13,7 @@ from onnxtext.cli.output_paths import STDIN
 from onnxtext.cli.report import CommandError, exists_error, io_errors, terminal_error
 from onnxtext.cli.streams import read_argument, write_stdout
 from onnxtext.diagnostics import Diagnostic
-from onnxtext.io.files import holds, is_stream, write_atomically
+from onnxtext.io.files import has_content, is_stream, write_atomically
 from onnxtext.io.filetype import BINARY_SUFFIX, TEXT_SUFFIXES
 from onnxtext.terminal import is_terminal, wants_color
 
@@ -95,7 +95,7 @@ def write(target: EditTarget, old: bytes, content: str | bytes) -> None:
         if target.output is None:
             if new != old:
                 write_atomically(path, new, instead_of=old)
-        elif path.is_file() and not target.force and not holds(path, new):
+        elif path.is_file() and not target.force and not has_content(path, new):
             raise exists_error(path)
         else:
             write_atomically(path, new)

@@ -42,7 +42,13 @@ def _run(arguments: list[str]) -> int:
     import click
 
     from onnxtext.cli.group import group
-    from onnxtext.cli.report import ERROR_STATUS, CommandError, discard, internal_error, plain_error
+    from onnxtext.cli.report import (
+        ERROR_STATUS,
+        CommandError,
+        discard_stream,
+        internal_error,
+        plain_error,
+    )
     from onnxtext.cli.streams import cannot_write_stdout, occupy_closed_descriptors
     from onnxtext.core import CoreError
     from onnxtext.io import files
@@ -64,7 +70,7 @@ def _run(arguments: list[str]) -> int:
         try:
             error.show()
         except OSError:
-            discard(sys.stderr)
+            discard_stream(sys.stderr)
         return error.exit_code
     except click.Abort:
         return INTERRUPTED
@@ -76,7 +82,7 @@ def _run(arguments: list[str]) -> int:
         if files.lacks_current_directory(error):
             plain_error(files.reason_of(error))
         elif error.filename is None and sys.stdout is not None:
-            discard(sys.stdout)
+            discard_stream(sys.stdout)
             plain_error(cannot_write_stdout(error))
         else:
             plain_error(str(error))

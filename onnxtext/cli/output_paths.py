@@ -48,7 +48,7 @@ class ConversionJob(NamedTuple):
         return Path() if self.source is None else self.source.parent
 
 
-def plan(
+def plan_jobs(
     inputs: tuple[str, ...], output: str | None, suffixes: tuple[str, ...], suffix: str
 ) -> list[ConversionJob]:
     """Return a job for each distinct input on the command line.

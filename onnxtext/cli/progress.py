@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from onnxtext.cli.output_paths import ConversionJob
-from onnxtext.diagnostics.safe import safe
+from onnxtext.diagnostics.safe import escape_controls
 from onnxtext.terminal import is_terminal
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class Progress:
         with self.aside():
             columns = (DownloadColumn(), BarColumn(), TransferSpeedColumn(), TimeRemainingColumn())
             bar = self._new_bar(*columns)
-            task = bar.add_task(safe(name), total=size)
+            task = bar.add_task(escape_controls(name), total=size)
             with bar:
                 yield lambda count: bar.advance(task, count)
 
@@ -95,7 +95,7 @@ class Progress:
 
     def _show(self, job: ConversionJob, done: int, total: int) -> None:
         """Show the number of processed files and the name of the next one."""
-        name = safe(Path(job.name).name)
+        name = escape_controls(Path(job.name).name)
         if self._bar is not None:
             self._bar.update(self._bar.task_ids[0], completed=done, description=name)
             return

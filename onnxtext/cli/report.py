@@ -20,7 +20,7 @@ import click
 
 from onnxtext import __version__
 from onnxtext.diagnostics import Diagnostic, OnnxTextError, OnnxTextWarning
-from onnxtext.diagnostics.safe import safe
+from onnxtext.diagnostics.safe import escape_controls
 from onnxtext.io.files import lacks_current_directory, name_of, reason_of
 from onnxtext.io.memory import lacks_memory
 from onnxtext.terminal import wants_color
@@ -199,7 +199,7 @@ class Reporter:
             self.found(Diagnostic("warning", message, "warning", file=name), name)
         else:
             word = "\x1b[1;33mwarning\x1b[0m" if self.colored else "warning"
-            self._say(f"{word}: {safe(message)}")
+            self._say(f"{word}: {escape_controls(message)}")
 
     def _say(self, text: str) -> None:
         with self.aside():
@@ -211,10 +211,10 @@ def write_stderr(text: str, *, color: bool = False) -> None:
     try:
         click.echo(text, err=True, color=color)
     except OSError:
-        discard(sys.stderr)
+        discard_stream(sys.stderr)
 
 
-def discard(stream: IO[str]) -> None:
+def discard_stream(stream: IO[str]) -> None:
     """Redirect a broken standard stream to the null device.
 
     Otherwise, Python would fail again when it flushes the stream at the end of the process, and
@@ -228,7 +228,7 @@ def discard(stream: IO[str]) -> None:
 
 def plain_error(message: str) -> None:
     """Write an error that is not about a file."""
-    write_stderr(f"error: {safe(message)}")
+    write_stderr(f"error: {escape_controls(message)}")
 
 
 def internal_error(error: Exception) -> None:

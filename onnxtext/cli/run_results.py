@@ -7,7 +7,7 @@ import json
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from onnxtext.diagnostics.safe import safe
+from onnxtext.diagnostics.safe import escape_controls
 
 if TYPE_CHECKING:
     from onnxtext.engines import ValueDifference, Values
@@ -18,7 +18,9 @@ _MOST_ROWS = 20
 
 def outputs_as_text(values: Values) -> str:
     """Return the outputs as text: types, values, and statistics of large arrays."""
-    return "\n".join([safe(line) for name, value in values.items() for line in _lines(name, value)])
+    return "\n".join(
+        [escape_controls(line) for name, value in values.items() for line in _lines(name, value)]
+    )
 
 
 def _lines(name: str, value: Any) -> list[str]:
@@ -92,7 +94,7 @@ def differences_as_text(found: list[ValueDifference], first: str, second: str) -
         lines += _rows(title, inner[:_MOST_ROWS])
         earliest = next(one for one in found if one.differs)
         lines.append(f"the first value that differs: {earliest.name}")
-    return "\n".join(map(safe, lines))
+    return "\n".join(map(escape_controls, lines))
 
 
 def _rows(title: str, found: list[ValueDifference]) -> list[str]:

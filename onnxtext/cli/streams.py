@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import BinaryIO
 
-from onnxtext.cli.report import CommandError, discard, io_errors, no_input_error
+from onnxtext.cli.report import CommandError, discard_stream, io_errors, no_input_error
 from onnxtext.io.files import read_input, read_stream
 from onnxtext.terminal import is_terminal
 
@@ -40,7 +40,7 @@ def write_stdout(pieces: Iterable[bytes | memoryview]) -> None:
             buffer.write(piece)
         buffer.flush()
     except OSError as error:
-        discard(sys.stdout)
+        discard_stream(sys.stdout)
         raise CommandError("cannot-write", cannot_write_stdout(error)) from None
 
 
@@ -49,7 +49,7 @@ def cannot_write_stdout(error: OSError) -> str:
     return f"cannot write to standard output: {error.strerror or error}"
 
 
-def say(text: str, end: str = "\n") -> None:
+def print_to_stdout(text: str, end: str = "\n") -> None:
     """Write a text to standard output in its encoding; unsupported characters are escaped.
 
     Raises:

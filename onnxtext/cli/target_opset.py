@@ -64,7 +64,7 @@ def find_changes(
         name: its name in messages.
         targets: the versions to convert to.
     """
-    from onnxtext.editing.opsets import diagnose, plan_conversion
+    from onnxtext.editing.opsets import plan_conversion, remark_diagnostics
 
     if subject.model is None:
         message = "only whole models can be converted, not a part without opset imports"
@@ -73,7 +73,7 @@ def find_changes(
         plan = plan_conversion(subject.model, targets, subject)
     except OnnxTextError as error:
         return list(error.diagnostics)
-    return diagnose(plan.remarks, subject, source=source, file=name)
+    return remark_diagnostics(plan.remarks, subject, source=source, file=name)
 
 
 def convert_content(
@@ -91,14 +91,14 @@ def convert_content(
         converted model, or the unchanged model if it cannot be converted.
     """
     from onnxtext.editing import apply
-    from onnxtext.editing.opsets import diagnose, plan_conversion
+    from onnxtext.editing.opsets import plan_conversion, remark_diagnostics
 
     found: list[Diagnostic] = []
 
     def convert(model: Model) -> None:
         plan = plan_conversion(model, targets)
         source = Source(content, name) if isinstance(content, str) else None
-        found.extend(diagnose(plan.remarks, plan.subject, source=source, file=name))
+        found.extend(remark_diagnostics(plan.remarks, plan.subject, source=source, file=name))
         if not plan.obstacles:
             plan.apply()
 

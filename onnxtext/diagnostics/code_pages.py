@@ -10,7 +10,7 @@ _PAGES = Path(__file__).parent / "pages"
 
 
 @cache
-def codes() -> tuple[str, ...]:
+def documented_codes() -> tuple[str, ...]:
     """Return the diagnostic codes that have a page, sorted."""
     return tuple(sorted(path.stem for path in _PAGES.glob("*.md")))
 
@@ -21,11 +21,11 @@ def read_page(code: str) -> str:
     Raises:
         LookupError: the code has no page.
     """
-    if code not in codes():
+    if code not in documented_codes():
         raise LookupError(code)
     return (_PAGES / f"{code}.md").read_text("utf-8")
 
 
-def summary(code: str) -> str:
+def page_summary(code: str) -> str:
     """Return the meaning of a diagnostic code: the second line of its page."""
     return read_page(code).split("\n")[1]

@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 from onnxtext.diagnostics.model import Diagnostic
-from onnxtext.diagnostics.safe import safe
+from onnxtext.diagnostics.safe import escape_controls
 
 
 def render(diagnostic: Diagnostic) -> str:
     """Return `file:line:column: error: message [code]`, without a line end."""
     where = diagnostic.where()
-    place = f"{safe(where)}: " if where else ""
-    return f"{place}{diagnostic.severity}: {safe(diagnostic.message)} [{diagnostic.code}]"
+    place = f"{escape_controls(where)}: " if where else ""
+    return (
+        f"{place}{diagnostic.severity}: {escape_controls(diagnostic.message)} [{diagnostic.code}]"
+    )

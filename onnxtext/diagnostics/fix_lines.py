@@ -36,7 +36,7 @@ class FixLine:
     column: int
 
 
-def changes(source: Source, fix: Fix) -> list[FixLine]:
+def changed_lines(source: Source, fix: Fix) -> list[FixLine]:
     """Return the lines that a fix removes and adds.
 
     Args:

@@ -16,9 +16,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from onnxtext.diagnostics.fix_lines import MOST, FixLine, changes
+from onnxtext.diagnostics.fix_lines import MOST, FixLine, changed_lines
 from onnxtext.diagnostics.model import Diagnostic
-from onnxtext.diagnostics.safe import safe, visible, width
+from onnxtext.diagnostics.safe import escape_controls, terminal_width, visible_char
 from onnxtext.source import Source
 
 _SGR = {
@@ -49,13 +49,13 @@ def render(diagnostic: Diagnostic, *, color: bool = False, columns: int = 100) -
     paint = _Paint(color)
     snippets = list(_snippets(diagnostic))
     source, fix = diagnostic.source, diagnostic.fix
-    changed = changes(source, fix) if source is not None and fix is not None else []
+    changed = changed_lines(source, fix) if source is not None and fix is not None else []
     numbers = [*(item.number for item in snippets), *(item.number for item in changed[:MOST])]
     digits = len(str(max(numbers, default=0)))
     rows = [_headline(diagnostic, paint)]
     place = _place(diagnostic)
     if place:
-        rows.append(" " * digits + paint("--> ", "gutter") + safe(place))
+        rows.append(" " * digits + paint("--> ", "gutter") + escape_controls(place))
     bar = " " * digits + paint(" |", "gutter")
     previous = 0
     for snippet in snippets:
@@ -123,7 +123,7 @@ class _Row:
 
 def _headline(diagnostic: Diagnostic, paint: _Paint) -> str:
     kind = paint(f"{diagnostic.severity}[{diagnostic.code}]", diagnostic.severity)
-    return kind + paint(f": {safe(diagnostic.message)}", "strong")
+    return kind + paint(f": {escape_controls(diagnostic.message)}", "strong")
 
 
 def _place(diagnostic: Diagnostic) -> str:
@@ -135,9 +135,13 @@ def _place(diagnostic: Diagnostic) -> str:
 def _remark(kind: str, text: str, paint: _Paint, digits: int) -> Iterator[str]:
     first, *others = text.split("\n")
     lead = " " * digits + paint(" = ", "gutter")
-    yield lead + paint(f"{kind}:", kind if kind == "help" else "strong") + f" {safe(first)}"
+    yield (
+        lead
+        + paint(f"{kind}:", kind if kind == "help" else "strong")
+        + f" {escape_controls(first)}"
+    )
     for line in others:
-        yield " " * (digits + len(f" = {kind}: ")) + safe(line)
+        yield " " * (digits + len(f" = {kind}: ")) + escape_controls(line)
 
 
 def _snippets(diagnostic: Diagnostic) -> Iterator[_Snippet]:
@@ -151,7 +155,7 @@ def _snippets(diagnostic: Diagnostic) -> Iterator[_Snippet]:
         start = at.column - 1
         # A multi-line label underlines its first line to the end.
         end = min(start + label.span.end - label.span.start, len(source.line(at.line)))
-        mark = _Mark(start, end, safe(label.message), index == 0)
+        mark = _Mark(start, end, escape_controls(label.message), index == 0)
         marks.setdefault(at.line, []).append(mark)
     for number in sorted(_with_context(source, marks, diagnostic.labels[0].span.start)):
         yield _Snippet(number, source.line(number), tuple(marks.get(number, ())))
@@ -232,14 +236,14 @@ class _Window:
 def _window(line: str, at: int, room: int) -> _Window:
     """Return the part of a line around the character `at` that fits into `room` columns."""
     first, last = 0, len(line)
-    if last > room or width("".join(map(visible, line))) > room:
+    if last > room or terminal_width("".join(map(visible_char, line))) > room:
         first, last = _around(line, at, room - 2)
     # The byte order mark is invisible.
-    cells = ["" if character == _BOM else visible(character) for character in line[first:last]]
+    cells = ["" if character == _BOM else visible_char(character) for character in line[first:last]]
     before = "…" if first else ""
     ends = [len(before)]
     for cell in cells:
-        ends.append(ends[-1] + width(cell))
+        ends.append(ends[-1] + terminal_width(cell))
     after = "…" if last < len(line) else ""
     return _Window(before + "".join(cells) + after, first, tuple(ends))
 
@@ -253,17 +257,17 @@ def _around(line: str, at: int, room: int) -> tuple[int, int]:
     used = 0
 
     def fits(index: int, limit: int) -> bool:
-        return 0 <= index < len(line) and used + width(visible(line[index])) <= limit
+        return 0 <= index < len(line) and used + terminal_width(visible_char(line[index])) <= limit
 
     while fits(first - 1, room // 3):
         first -= 1
-        used += width(visible(line[first]))
+        used += terminal_width(visible_char(line[first]))
     while fits(last, room):
-        used += width(visible(line[last]))
+        used += terminal_width(visible_char(line[last]))
         last += 1
     while fits(first - 1, room):
         first -= 1
-        used += width(visible(line[first]))
+        used += terminal_width(visible_char(line[first]))
     return first, last
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from onnxtext.diagnostics.json import to_object
 from onnxtext.diagnostics.model import Diagnostic
-from onnxtext.diagnostics.safe import safe
+from onnxtext.diagnostics.safe import escape_controls
 
 
 def render(diagnostic: Diagnostic) -> str:
@@ -29,9 +29,9 @@ def render(diagnostic: Diagnostic) -> str:
 
 
 def _data(lines: list[str]) -> str:
-    return "%0A".join(safe(line).replace("%", "%25") for line in lines)
+    return "%0A".join(escape_controls(line).replace("%", "%25") for line in lines)
 
 
 def _property(value: object) -> str:
-    text = safe(str(value)).replace("%", "%25")
+    text = escape_controls(str(value)).replace("%", "%25")
     return text.replace(":", "%3A").replace(",", "%2C")

@@ -15,7 +15,7 @@ Cf has the bidirectional controls, the zero-width characters and the byte order 
 """
 
 
-def visible(character: str) -> str:
+def visible_char(character: str) -> str:
     """Return the character; replace a control or format character by visible text."""
     if character.isprintable():
         return character
@@ -29,13 +29,13 @@ def visible(character: str) -> str:
     return _REPLACEMENT if unicodedata.category(character) in _DANGEROUS else character
 
 
-def safe(text: str) -> str:
-    """Apply `visible` to each character of a text, also to line ends."""
-    return text if text.isprintable() else "".join(map(visible, text))
+def escape_controls(text: str) -> str:
+    """Apply `visible_char` to each character of a text, also to line ends."""
+    return text if text.isprintable() else "".join(map(visible_char, text))
 
 
-def width(text: str) -> int:
-    """Return how many terminal columns a text takes; `text` must be a result of `safe`."""
+def terminal_width(text: str) -> int:
+    """Return the number of terminal columns of a text, which must come from `escape_controls`."""
     if text.isascii():
         return len(text)
     return sum(map(_width, text))

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import PurePath
 from urllib.parse import quote
 
-from onnxtext.diagnostics.code_pages import read_page, summary
+from onnxtext.diagnostics.code_pages import page_summary, read_page
 from onnxtext.diagnostics.model import Diagnostic, Label
 from onnxtext.source import Source, Span
 
@@ -40,7 +40,7 @@ def _rule(code: str) -> dict[str, object]:
     except LookupError:
         return {"id": code}
     help = {"text": page, "markdown": page}
-    return {"id": code, "shortDescription": {"text": summary(code)}, "help": help}
+    return {"id": code, "shortDescription": {"text": page_summary(code)}, "help": help}
 
 
 def _result(diagnostic: Diagnostic) -> dict[str, object]:

@@ -12,15 +12,15 @@ from onnxtext.ast.tensors_and_attributes import SparseTensor
 from onnxtext.ast.visit import attribute_graphs
 from onnxtext.differ.collected_changes import Collector, NameMap, field_changes
 from onnxtext.differ.compare_messages import compare_messages
-from onnxtext.differ.compare_nodes import NodeComparer, title
+from onnxtext.differ.compare_nodes import NodeComparer, node_title
 from onnxtext.differ.compare_values import ValueComparer
 from onnxtext.differ.graph_lists import GraphLists
 from onnxtext.differ.matching.match_graphs import GraphMatch, match_graphs
-from onnxtext.differ.matching.match_lists import Pairs, match_keys, walk
+from onnxtext.differ.matching.match_lists import Pairs, match_keys, walk_pairs
 from onnxtext.differ.model_side import ModelSide
 from onnxtext.differ.result import FieldChange, ItemPosition, Positions, Rename
 from onnxtext.differ.statement_text import node_statement, value_headline, value_statement
-from onnxtext.printer.strings import quoted
+from onnxtext.printer.strings import quote_string
 
 
 class GraphComparer:
@@ -139,7 +139,9 @@ class GraphComparer:
             # The new output is a different value, not the old value renamed.
             positions = self._positions(match, kind, old, new)
             note = match.names.reuse_note(old.name) if old.name == new.name else None
-            change = FieldChange("name", "model", quoted(old.name), quoted(new.name), note=note)
+            change = FieldChange(
+                "name", "model", quote_string(old.name), quote_string(new.name), note=note
+            )
             texts = value_headline(old), value_headline(new)
             self.out.changed(kind, new.name, *positions, [change], texts=texts)
         elif old.name == new.name:
@@ -157,7 +159,7 @@ class GraphComparer:
 
         Collect the removed and added entries. The arguments are as for `_declarations`.
         """
-        for one, other, was_moved in walk(len(old), len(new), pairs):
+        for one, other, was_moved in walk_pairs(len(old), len(new), pairs):
             if one is not None and other is not None:
                 yield one, other, was_moved
             elif one is not None:
@@ -258,14 +260,14 @@ class GraphComparer:
         def position(side: ModelSide, body: GraphLists, index: int) -> ItemPosition:
             return side.position(f"{body.path}.node[{index}]", body.nodes[index].at)
 
-        for one, other, was_moved in walk(len(old.nodes), len(new.nodes), match.nodes):
+        for one, other, was_moved in walk_pairs(len(old.nodes), len(new.nodes), match.nodes):
             if other is None:
                 assert one is not None
                 node, place = old.nodes[one], position(self._old, old, one)
-                self.out.removed("node", title(node), place, node_statement(node))
+                self.out.removed("node", node_title(node), place, node_statement(node))
             elif one is None:
                 node, place = new.nodes[other], position(self._new, new, other)
-                self.out.added("node", title(node), place, node_statement(node))
+                self.out.added("node", node_title(node), place, node_statement(node))
             elif (
                 was_moved
                 or old_statements[one] != new_statements[other]
@@ -286,4 +288,4 @@ def _keeps_names(node: Node, names: NameMap) -> bool:
 
 
 def _path(body: GraphLists, kind: str, name: str) -> str:
-    return f"{body.path}.{kind}[{quoted(name)}]"
+    return f"{body.path}.{kind}[{quote_string(name)}]"

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from onnxtext.ast.records import FieldValue, Number, Record
-from onnxtext.differ.matching.match_lists import match_keys, moved, unmatched
+from onnxtext.differ.matching.match_lists import match_keys, moved_entries, unmatched_indices
 from onnxtext.differ.result import Category
 from onnxtext.differ.statement_encoding import rename_tensors
 from onnxtext.printer.records import value_text
-from onnxtext.printer.strings import quoted
+from onnxtext.printer.strings import quote_string
 from onnxtext.proto.descriptors import FieldSpec, MessageSpec, message_spec
 from onnxtext.proto.generic_records import lift_record
 
@@ -75,10 +75,10 @@ def compare_messages(
     before, after = (lift_record(message_spec(message), data) for data in (old, new))
     if names is not None:
         before = rename_tensors(before, names)
-    return list(differences(message, before, after))
+    return list(message_differences(message, before, after))
 
 
-def differences(
+def message_differences(
     message: str, old: Record, new: Record, *, path: str = "", category: Category = "model"
 ) -> Iterator[FieldDifference]:
     """Yield all differences of two messages.
@@ -130,7 +130,7 @@ def _field(
     one = None if old is None else old[-1]
     other = None if new is None else new[-1]
     if isinstance(one, Record) and isinstance(other, Record):
-        yield from differences(field.message, one, other, path=path, category=category)
+        yield from message_differences(field.message, one, other, path=path, category=category)
     elif _differs_in_presence_only(spec, one, other):
         stored = [_NOT_STORED if value is None else _EMPTY for value in (one, other)]
         yield FieldDifference(path, "encoding", *stored)
@@ -162,7 +162,7 @@ def _list(
     key = KEYS.get(field.message)
     names = [[_key(item, key, place) for place, item in enumerate(part)] for part in (old, new)]
     pairs = match_keys(*names)
-    removed, added = unmatched(pairs, len(old), len(new))
+    removed, added = unmatched_indices(pairs, len(old), len(new))
     for index in removed:
         yield FieldDifference(f"{path}[{names[0][index]}]", category, _value(old[index]), None)
     for one, other in pairs:
@@ -170,10 +170,10 @@ def _list(
         if before == after or not (isinstance(before, Record) and isinstance(after, Record)):
             continue
         place = f"{path}[{names[1][other]}]"
-        yield from differences(field.message, before, after, path=place, category=category)
+        yield from message_differences(field.message, before, after, path=place, category=category)
     for index in added:
         yield FieldDifference(f"{path}[{names[1][index]}]", category, None, _value(new[index]))
-    for position in sorted(moved([one for one, _ in pairs])):
+    for position in sorted(moved_entries([one for one, _ in pairs])):
         one, other = pairs[position]
         own: Category = "order" if category == "model" else category
         texts = f"at position {one}", f"at position {other}"
@@ -184,7 +184,7 @@ def _key(item: FieldValue, key: str | None, place: int) -> str:
     if key is not None and isinstance(item, Record):
         for field in item.fields:
             if field.key == key and isinstance(field.value, bytes):
-                return quoted(field.value.decode("utf-8", "surrogateescape"))
+                return quote_string(field.value.decode("utf-8", "surrogateescape"))
         return '""'
     return str(place)
 

@@ -18,13 +18,18 @@ from onnxtext.differ.encoding_diff import collect_encoding_differences
 from onnxtext.differ.graph_lists import GraphLists, replaced_fields
 from onnxtext.differ.grouped_changes import find_groups
 from onnxtext.differ.matching.match_graphs import match_graphs
-from onnxtext.differ.matching.match_lists import by_new_index, match_keys, unmatched, walk
+from onnxtext.differ.matching.match_lists import (
+    by_new_index,
+    match_keys,
+    unmatched_indices,
+    walk_pairs,
+)
 from onnxtext.differ.model_side import ModelSide
 from onnxtext.differ.operators import count_operators
 from onnxtext.differ.result import Category, FieldChange, ModelDiff
-from onnxtext.differ.statement_text import function_statement, graph_statement, indented
+from onnxtext.differ.statement_text import function_statement, graph_statement, indent_text
 from onnxtext.io.memory import paused_collector
-from onnxtext.printer.strings import quoted
+from onnxtext.printer.strings import quote_string
 from onnxtext.proto.encode.lower_error import LowerError
 
 
@@ -163,16 +168,16 @@ class Comparer:
     def _functions(self, old: Sequence[Function], new: Sequence[Function]) -> None:
         keys = [list(map(_function_name, part)) for part in (old, new)]
         pairs = match_keys(*keys)
-        left, right = unmatched(pairs, len(old), len(new))
+        left, right = unmatched_indices(pairs, len(old), len(new))
         if left and right:  # match renamed functions by content
             same = match_keys(
                 [_function_content(old[i], self._old) for i in left],
                 [_function_content(new[i], self._new) for i in right],
             )
             pairs = by_new_index([*pairs, *[(left[one], right[other]) for one, other in same]])
-        for one, other, was_moved in walk(len(old), len(new), pairs):
+        for one, other, was_moved in walk_pairs(len(old), len(new), pairs):
             paths = [
-                "" if index is None else f"functions[{quoted(keys[side][index])}]"
+                "" if index is None else f"functions[{quote_string(keys[side][index])}]"
                 for side, index in enumerate((one, other))
             ]
             if other is None:
@@ -215,4 +220,4 @@ def _function_content(function: Function, side: ModelSide) -> tuple[object, ...]
 def _training_text(training: Training) -> str:
     graphs = [("initialization", training.initialization), ("algorithm", training.algorithm)]
     lines = [f"{name}: {graph_statement(graph)}" for name, graph in graphs if graph is not None]
-    return "\n".join(["training {", *map(indented, lines), "}"])
+    return "\n".join(["training {", *map(indent_text, lines), "}"])

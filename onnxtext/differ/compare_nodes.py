@@ -59,7 +59,7 @@ class NodeComparer:
         changes += _values(old.outputs, new.outputs, "output", names)
         changes += self._attributes(old, new, positions, nested)
         texts = node_headline(old), node_headline(new)
-        self._out.changed("node", title(new), *positions, changes, texts=texts, moved=moved)
+        self._out.changed("node", node_title(new), *positions, changes, texts=texts, moved=moved)
         for one, other, old_path, new_path in nested:
             self._graphs(one, other, old_path, new_path, names)
 
@@ -152,7 +152,7 @@ class NodeComparer:
         return field_changes(compare_messages("AttributeProto", *parts), f"{path}.")
 
 
-def title(node: Node) -> str:
+def node_title(node: Node) -> str:
     """Return the display name of a node: its name, its first named output, or its operator."""
     return node.name or next(filter(None, node.outputs), "") or node.op_type
 

@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import Any
 
 from onnxtext import ast
-from onnxtext.ast.typed_blobs import expanded, list_of_blob
+from onnxtext.ast.typed_blobs import expand_repetition, list_of_blob
 from onnxtext.differ.collected_changes import Collector, field_changes
 from onnxtext.differ.compare_messages import FieldDifference, compare_messages
-from onnxtext.differ.matching.match_lists import match_keys, moved, unmatched
+from onnxtext.differ.matching.match_lists import match_keys, moved_entries, unmatched_indices
 from onnxtext.differ.model_side import ModelSide
 from onnxtext.differ.result import Category, FieldChange
 from onnxtext.differ.statement_text import (
@@ -20,7 +20,7 @@ from onnxtext.differ.statement_text import (
     type_statement,
 )
 from onnxtext.differ.tensor_data import TensorRef, compare_data, storage_fields, why_not_compared
-from onnxtext.printer.strings import quoted
+from onnxtext.printer.strings import quote_string
 from onnxtext.tensor.blobs import BlobError
 
 _DATA_FIELDS = (
@@ -244,7 +244,7 @@ def _without_blobs(attribute: ast.Attribute, side: ModelSide) -> Any:
     """Return an attribute's string or list, with data instead of blobs; None if unknown."""
     if isinstance(attribute.value, ast.RepeatedList):
         few = attribute.value.count <= _MOST_REPEATED
-        return _comparable(expanded(attribute.value), side) if few else None
+        return _comparable(expand_repetition(attribute.value), side) if few else None
     if not isinstance(attribute.value, ast.TypedBlob):
         return _comparable(attribute.value, side)
     try:
@@ -309,14 +309,14 @@ def match_attributes(
         attributes, new indices of moved attributes)
     """
     pairs = match_keys([item.name for item in old], [item.name for item in new])
-    removed, added = unmatched(pairs, len(old), len(new))
-    out_of_order = {pairs[position][1] for position in moved([one for one, _ in pairs])}
+    removed, added = unmatched_indices(pairs, len(old), len(new))
+    out_of_order = {pairs[position][1] for position in moved_entries([one for one, _ in pairs])}
     return pairs, removed, added, out_of_order
 
 
 def attribute_path(name: str) -> str:
     """Return the path of an attribute below its node, such as `attribute["axis"]`."""
-    return f"attribute[{quoted(name)}]"
+    return f"attribute[{quote_string(name)}]"
 
 
 def _below(change: FieldChange, path: str) -> FieldChange:

@@ -79,10 +79,10 @@ def _interface(owner: Graph | Function) -> tuple[list[ValueInfo], list[ValueInfo
         lists = (owner.inputs, owner.outputs)
         inputs, outputs = ([ValueInfo(v.name, at=v.at) for v in values] for values in lists)
         return inputs, outputs
-    return [declaration(value) for value in owner.inputs], owner.outputs
+    return [without_default(value) for value in owner.inputs], owner.outputs
 
 
-def declaration(value: ValueInfo) -> ValueInfo:
+def without_default(value: ValueInfo) -> ValueInfo:
     """Return an input without its default value and the decorators of that value."""
     if value.data is None:
         return value

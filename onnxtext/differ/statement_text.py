@@ -20,7 +20,7 @@ from onnxtext.printer.attributes import attribute_text
 from onnxtext.printer.graphs_and_nodes import GraphPrinter
 from onnxtext.printer.layout import STEP
 from onnxtext.printer.move_weights import INLINE_ELEMENTS, WeightMover
-from onnxtext.printer.strings import value_name, word
+from onnxtext.printer.strings import quote_word, value_name
 from onnxtext.printer.types_and_tensors import data_text, type_text
 
 MOST_NAMES = 12
@@ -36,12 +36,12 @@ def node_statement(node: Node) -> str:
 
 def node_headline(node: Node) -> str:
     """Return the text of a node without its attributes and decorators: `[n] y = Op (x)`."""
-    label = f"[{word(node.name)}] " if node.name else ""
-    operator = word(node.op_type) if node.op_type else '""'
+    label = f"[{quote_word(node.name)}] " if node.name else ""
+    operator = quote_word(node.op_type) if node.op_type else '""'
     if node.domain:
         operator = f"{node.domain}.{operator}"
-        if not all(word(part) == part for part in operator.split(".")):
-            operator = word(operator)
+        if not all(quote_word(part) == part for part in operator.split(".")):
+            operator = quote_word(operator)
     return f"{label}{_names(node.outputs)} = {operator} ({_names(node.inputs)})"
 
 
@@ -142,6 +142,6 @@ class _WithoutLargeData(WeightMover):
         return super().value(kind, value, name)
 
 
-def indented(text: str) -> str:
+def indent_text(text: str) -> str:
     """Indent each non-empty line of a text by one step."""
     return "\n".join([STEP + line if line else line for line in text.split("\n")])

@@ -22,7 +22,7 @@ from onnxtext.differ.matching.derived_weights import (
     compare_types,
     element_count,
     is_transposed,
-    unpacked,
+    unpack_elements,
 )
 from onnxtext.differ.quantization import Quantization, find_quantizations
 from onnxtext.differ.result import WeightChange
@@ -265,7 +265,9 @@ def _measure_packed(element: ElementType, before: Data, after: Data, count: int)
         step = BLOCK // 8 * element.bits  # bytes that hold BLOCK elements
         for at in range(0, len(before), step):
             size = min(BLOCK, count - at // element.bits * 8)
-            parts = [unpacked(element, data[at : at + step], size) for data in (before, after)]
+            parts = [
+                unpack_elements(element, data[at : at + step], size) for data in (before, after)
+            ]
             yield parts[0], parts[1]
 
     return _accumulate(blocks(), count, numeric=element.kind in ("int", "uint"))

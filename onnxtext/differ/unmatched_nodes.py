@@ -55,7 +55,7 @@ def unmatched_nodes(side: MatchSide) -> Iterable[tuple[int, Node]]:
     return [(index, nodes[index]) for index in side.left]
 
 
-def uses(side: MatchSide) -> Uses:
+def value_uses(side: MatchSide) -> Uses:
     """Return the uses of each value by unmatched nodes."""
     found: Uses = {}
     for index, node in unmatched_nodes(side):
@@ -82,7 +82,7 @@ def unique_uses(side: MatchSide, uses: Sequence[tuple[int, int]]) -> dict[Hashab
     return found
 
 
-def consumers(side: MatchSide, marks: Sequence[int]) -> dict[int, Hashable]:
+def consumer_keys(side: MatchSide, marks: Sequence[int]) -> dict[int, Hashable]:
     """Return a key for each unmatched node, by index. Equal keys mean the same matched consumers.
 
     Graph outputs count as consumers. The key of a node without matched consumers is None.
@@ -117,7 +117,7 @@ def consumers(side: MatchSide, marks: Sequence[int]) -> dict[int, Hashable]:
     return made
 
 
-def sources(side: MatchSide, marks: Sequence[int]) -> dict[int, Hashable]:
+def producer_keys(side: MatchSide, marks: Sequence[int]) -> dict[int, Hashable]:
     """Map the index of each unmatched node to a key of the producers of its inputs.
 
     All unmatched producers count as one producer.

@@ -13,7 +13,7 @@ from onnxtext.ast.types import TensorType, Type
 from onnxtext.ast.visit import walk_graphs
 from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.isolation.pool import Answers
-from onnxtext.editing.errors import refused, unknown
+from onnxtext.editing.errors import refused_edit_error, unknown_name_error
 from onnxtext.editing.infer_from_inputs import InferredShapes, Shape, infer_shapes, with_value
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_fragment
@@ -33,7 +33,7 @@ def read_shape(text: str) -> Shape | None:
     """
     made = parse_fragment(Source(f"float{text.strip()}", "<shape>"), "type").item
     if not isinstance(made, TensorType) or not text.strip().startswith("["):
-        raise refused(f"`{text}` is not a shape", "write a shape like `[batch, 3, 224]`")
+        raise refused_edit_error(f"`{text}` is not a shape", "write a shape like `[batch, 3, 224]`")
     return made.shape
 
 
@@ -74,24 +74,26 @@ def put_shape(model: Model, name: str, shape: Shape | None) -> None:
     Raises:
         OnnxTextError: the value has no declared type, or is not a tensor.
     """
-    declared = list(declarations(model.graph))
+    declared = list(type_declarations(model.graph))
     chosen = [one for one in declared if one[0] == name]
     if not chosen:
-        raise unknown("declared value", name, [one[0] for one in declared])
+        raise unknown_name_error("declared value", name, [one[0] for one in declared])
     renamed: dict[str, int | str] = {}
     for _, type, put in chosen:
         if not isinstance(type, TensorType):
-            raise refused(f"`{name}` is not a tensor")
+            raise refused_edit_error(f"`{name}` is not a tensor")
         renamed |= _renamed(type.shape, shape)
         put(replace(type, shape=shape))
     for scope in walk_graphs(model):
-        for _, type, put in declarations(scope) if isinstance(scope, Graph) and renamed else ():
+        for _, type, put in (
+            type_declarations(scope) if isinstance(scope, Graph) and renamed else ()
+        ):
             if isinstance(type, TensorType) and type.shape:
                 dims = [_mapped(dim, renamed) for dim in type.shape]
                 put(_with_shape(type, tuple(dims)))
 
 
-def declarations(scope: Graph | Function) -> Iterator[Declaration]:
+def type_declarations(scope: Graph | Function) -> Iterator[Declaration]:
     """Yield a `Declaration` for each declared type of the values of a graph or function."""
     for value in (*scope.inputs, *scope.outputs, *scope.values):
         if value.type is not None and value.data is None:
@@ -142,7 +144,7 @@ def follow_inference(
     for number, scope in enumerate(walk_graphs(model)):
         if not isinstance(scope, Graph):
             continue
-        for name, type, put in declarations(scope):
+        for name, type, put in type_declarations(scope):
             if isinstance(type, TensorType) and not (scope is model.graph and name in names):
                 key = number, name
                 put(_following(type, before.shapes.get(key), after.shapes.get(key)))

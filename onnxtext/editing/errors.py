@@ -6,12 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
-from onnxtext.suggestions import nearest
+from onnxtext.suggestions import nearest_name
 
 _MOST_NAMES = 8
 
 
-def unknown(what: str, name: str, known: Iterable[str]) -> OnnxTextError:
+def unknown_name_error(what: str, name: str, known: Iterable[str]) -> OnnxTextError:
     """Create the error for a name that does not exist in the model; its help suggests known names.
 
     Args:
@@ -20,7 +20,7 @@ def unknown(what: str, name: str, known: Iterable[str]) -> OnnxTextError:
         known: all names of this kind in the model.
     """
     names = list(dict.fromkeys(known))
-    near = nearest(name, names)
+    near = nearest_name(name, names)
     help = None
     if near is not None:
         help = f"did you mean `{near}`?"
@@ -30,6 +30,6 @@ def unknown(what: str, name: str, known: Iterable[str]) -> OnnxTextError:
     return OnnxTextError(Diagnostic("edit-unknown-name", f"there is no {what} `{name}`", help=help))
 
 
-def refused(message: str, help: str | None = None) -> OnnxTextError:
+def refused_edit_error(message: str, help: str | None = None) -> OnnxTextError:
     """Create the error for an edit that is not possible."""
     return OnnxTextError(Diagnostic("edit-refused", message, help=help))

@@ -10,8 +10,8 @@ from onnxtext.ast.model import Graph, Model, ValueInfo
 from onnxtext.ast.types import Type
 from onnxtext.ast.visit import walk_nodes
 from onnxtext.checker.context.checked_model import function_key, plain_domain
-from onnxtext.editing.errors import refused, unknown
-from onnxtext.excerpt.paths_between_values import DataFlow, types_of, types_of_nodes, uses
+from onnxtext.editing.errors import refused_edit_error, unknown_name_error
+from onnxtext.excerpt.paths_between_values import DataFlow, types_of, types_of_nodes, used_values
 
 
 def extract(model: Model, starts: Sequence[str], ends: Sequence[str]) -> None:
@@ -41,15 +41,17 @@ def extract(model: Model, starts: Sequence[str], ends: Sequence[str]) -> None:
     chosen, missing = _needed(graph, flow, first, last, weights | defaults)
     if missing:
         names = ", ".join(f"`{name}`" for name in missing)
-        raise refused(f"{', '.join(last)} also needs {names}", "name it with --from, too")
+        raise refused_edit_error(
+            f"{', '.join(last)} also needs {names}", "name it with --from, too"
+        )
     if not chosen:
-        raise refused(f"no path leads from {', '.join(first)} to {', '.join(last)}")
+        raise refused_edit_error(f"no path leads from {', '.join(first)} to {', '.join(last)}")
     nodes = [graph.nodes[number] for number in sorted(chosen)]
-    needed = {name for node in nodes for name in uses(node)}
+    needed = {name for node in nodes for name in used_values(node)}
     made = {name for node in nodes for name in node.outputs}
     again = needed.intersection(made, first)
     if starts and again:
-        raise refused(
+        raise refused_edit_error(
             f"`{min(again)}` would be both an input and the output of a node",
             "leave it out of --from, or of --to",
         )
@@ -158,9 +160,9 @@ def _as_output(value: ValueInfo) -> ValueInfo:
 def _inferred_types(model: Model) -> dict[str, Type]:
     """Infer the types of the values of the main graph; return them by name."""
     from onnxtext.checker.inference.inferred_types import inferred_types
-    from onnxtext.editing.write_inferred_types import checked
+    from onnxtext.editing.write_inferred_types import check_subject
 
-    subject = checked(model)
+    subject = check_subject(model)
     return {} if subject.main is None else inferred_types(subject).get(id(subject.main), {})
 
 
@@ -170,7 +172,7 @@ def _resolved(flow: DataFlow, names: Sequence[str]) -> list[str]:
     for name in names:
         values = flow.resolve(name)
         if not values:
-            raise unknown("value or node", name, flow.names())
+            raise unknown_name_error("value or node", name, flow.names())
         found += values
     return list(dict.fromkeys(found))
 
@@ -192,7 +194,7 @@ def _needed(
                 missing[name] = None
         elif number not in chosen:
             chosen.add(number)
-            stack += [use for use in uses(graph.nodes[number]) if use not in begins]
+            stack += [use for use in used_values(graph.nodes[number]) if use not in begins]
     return chosen, list(missing)
 
 

@@ -13,7 +13,7 @@ from onnxtext.ast.tensors_and_attributes import Attribute, SparseTensor, Tensor
 from onnxtext.ast.visit import walk_graphs
 from onnxtext.checker.context.checked_model import plain_domain
 from onnxtext.checker.context.signatures import newest_versions
-from onnxtext.editing.errors import refused
+from onnxtext.editing.errors import refused_edit_error
 
 What = Literal["metadata", "doc", "value-info"]
 
@@ -36,7 +36,7 @@ def set_opset(model: Model, version: int, domain: str = "", *, convert: bool = T
             a node cannot be converted.
     """
     if version < 1:
-        raise refused("the version of an operator set must be at least 1")
+        raise refused_edit_error("the version of an operator set must be at least 1")
     notes: list[str] = []
     if convert and plain_domain(domain) in newest_versions():
         from onnxtext.editing.opsets import convert as convert_nodes
@@ -72,7 +72,9 @@ def strip(model: Model, what: What) -> None:
         OnnxTextError: `what` has another value.
     """
     if what not in get_args(What):
-        raise refused(f"`{what}` cannot be stripped", f"choose one of {', '.join(get_args(What))}")
+        raise refused_edit_error(
+            f"`{what}` cannot be stripped", f"choose one of {', '.join(get_args(What))}"
+        )
     if what == "value-info":
         for scope in walk_graphs(model):
             _strip_types(scope)

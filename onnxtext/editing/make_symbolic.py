@@ -10,9 +10,9 @@ from onnxtext.ast.types import TensorType
 from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.isolation.pool import Answers
 from onnxtext.editing.change_shapes import follow_inference, put_shape
-from onnxtext.editing.errors import refused, unknown
+from onnxtext.editing.errors import refused_edit_error, unknown_name_error
 from onnxtext.editing.infer_from_inputs import Shape, infer_shapes, with_value
-from onnxtext.editing.symbolic_obstacles import fix_one, obstacles
+from onnxtext.editing.symbolic_obstacles import fix_one, size_obstacles
 
 _MOST_FIXES = 500
 
@@ -38,7 +38,7 @@ def make_symbolic(
             or `symbol` is not a valid name.
     """
     if not symbol.strip() or symbol.lstrip("-").isdigit():
-        raise refused(
+        raise refused_edit_error(
             f"`{symbol}` cannot be the name of a dimension", "choose a name such as `batch`"
         )
     shapes, old = _wanted(model, dims, symbol)
@@ -62,7 +62,7 @@ def make_symbolic(
         before_change, now = now, infer_shapes(model, answers=answers)
         follow_inference(model, before_change, now, names)
     if old is not None:
-        notes += obstacles(model, now, symbol, old, names, answers)
+        notes += size_obstacles(model, now, symbol, old, names, answers)
     return notes
 
 
@@ -75,19 +75,19 @@ def _wanted(
     sizes: dict[int | str | None, str] = {}
     for name, index in dims:
         if name not in inputs:
-            raise unknown("input", name, inputs)
+            raise unknown_name_error("input", name, inputs)
         value = inputs[name]
         shape = shapes.get(name) or getattr(value.type, "shape", None)
         if not isinstance(value.type, TensorType) or shape is None:
-            raise refused(
+            raise refused_edit_error(
                 f"`{name}` is not a tensor of known rank, so it has no dimension to make symbolic"
             )
         if value.data is not None:
-            raise refused(
+            raise refused_edit_error(
                 f"`{name}` has a default value of fixed shape, so its dimensions cannot be symbolic"
             )
         if not -len(shape) <= index < len(shape):
-            raise refused(
+            raise refused_edit_error(
                 f"`{name}` has {len(shape)} dimensions, so dimension {index} does not exist"
             )
         at = index % len(shape)
@@ -95,6 +95,6 @@ def _wanted(
         shapes[name] = (*shape[:at], with_value(shape[at], symbol), *shape[at + 1 :])
     if len(sizes) > 1:
         listed = " and ".join([f"{where} is {size or '?'}" for size, where in sizes.items()])
-        raise refused(f"the dimensions have different sizes: {listed}")
+        raise refused_edit_error(f"the dimensions have different sizes: {listed}")
     (size,) = sizes
     return shapes, size if isinstance(size, int) else None

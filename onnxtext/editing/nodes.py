@@ -9,9 +9,9 @@ from onnxtext.ast.model import Function, Graph, Model, Node
 from onnxtext.ast.tensors_and_attributes import Attribute
 from onnxtext.ast.visit import nested_graphs, walk_graphs
 from onnxtext.diagnostics import OnnxTextError
-from onnxtext.editing.errors import refused, unknown
-from onnxtext.editing.rename_values import around, defined, map_names, map_uses
-from onnxtext.excerpt.paths_between_values import uses
+from onnxtext.editing.errors import refused_edit_error, unknown_name_error
+from onnxtext.editing.rename_values import colliding_graphs, defined_names, map_names, map_uses
+from onnxtext.excerpt.paths_between_values import used_values
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_fragment
 
@@ -30,13 +30,15 @@ def find_node(model: Model, name: str) -> tuple[Graph | Function, Node]:
     chosen = [pair for pair in found if pair[1].name == name]
     chosen = [pair for pair in found if name in pair[1].outputs] if len(chosen) != 1 else chosen
     if len(chosen) > 1:
-        raise refused(
+        raise refused_edit_error(
             f"{len(chosen)} nodes have the name `{name}`",
             "use another name: the label of the node, or one of its outputs",
         )
     if not chosen:
         labels = [node.name for _, node in found if node.name]
-        raise unknown("node", name, [*labels, *[o for _, node in found for o in node.outputs if o]])
+        raise unknown_name_error(
+            "node", name, [*labels, *[o for _, node in found for o in node.outputs if o]]
+        )
     return chosen[0]
 
 
@@ -54,7 +56,7 @@ def set_attribute(model: Model, node: str, text: str) -> None:
     _, found = find_node(model, node)
     made = parse_fragment(Source(text, "<attribute>"), "attribute").item
     if not isinstance(made, Attribute):
-        raise refused("write an attribute, such as `axis = 1`")
+        raise refused_edit_error("write an attribute, such as `axis = 1`")
     put_attribute(found, made)
 
 
@@ -97,18 +99,22 @@ def insert(
     """
     made = parse_fragment(Source(text, "<nodes>"), "nodes").item
     if not isinstance(made, list) or not made:
-        raise refused("there is no node to insert", "write a node, such as `y2 = Relu (y)`")
+        raise refused_edit_error(
+            "there is no node to insert", "write a node, such as `y2 = Relu (y)`"
+        )
     for node in made:
         node.at = -1
     scope, at = _place(model, made, after or instead_of, before)
     outputs = [name for node in made for name in node.outputs if name]
-    for other in around(model, list(walk_graphs(model)), scope):
-        taken = set(defined(other)).intersection(outputs)
+    for other in colliding_graphs(model, list(walk_graphs(model)), scope):
+        taken = set(defined_names(other)).intersection(outputs)
         if taken:
-            raise refused(f"`{min(taken)}` is already a value of `{other.name}`")
+            raise refused_edit_error(f"`{min(taken)}` is already a value of `{other.name}`")
     if instead_of is not None:
         if not made[-1].outputs:
-            raise refused(f"the last new node has no output that could replace `{instead_of}`")
+            raise refused_edit_error(
+                f"the last new node has no output that could replace `{instead_of}`"
+            )
         _reroute(scope, instead_of, made[-1].outputs[0])
     scope.nodes[at:at] = made
     _check_order(scope, at, at + len(made))
@@ -126,7 +132,7 @@ def _place(
         try:
             scope, node = find_node(model, after)
         except OnnxTextError:
-            if after not in defined(model.graph):
+            if after not in defined_names(model.graph):
                 owners = [one for one in walk_graphs(model) if after in _given(one)]
                 if len(owners) != 1:
                     raise
@@ -134,7 +140,7 @@ def _place(
         else:
             return scope, _index(scope, node) + 1
     own = {name for node in made for name in node.outputs}
-    used = {name for node in made for name in uses(node)} - own
+    used = {name for node in made for name in used_values(node)} - own
     scope = chosen or next((one for one, names in _visible(model) if used <= names), model.graph)
     makers = [at for at, node in enumerate(scope.nodes) if used.intersection(node.outputs)]
     return scope, max(makers, default=-1) + 1
@@ -149,7 +155,7 @@ def _visible(model: Model) -> Iterator[tuple[Graph | Function, set[str]]]:
     """Yield (graph or function, names that its nodes can use); the main graph comes first."""
     names: dict[int, set[str]] = {}
     for scope in walk_graphs(model):
-        visible = names.get(id(scope), set()).union(defined(scope))
+        visible = names.get(id(scope), set()).union(defined_names(scope))
         yield scope, visible
         names.update([(id(inner), visible) for inner in nested_graphs(scope.nodes)])
 
@@ -164,10 +170,10 @@ def _check_order(scope: Graph | Function, start: int, end: int) -> None:
     """
     makers = {name: at for at, node in enumerate(scope.nodes) for name in node.outputs if name}
     for at, node in enumerate(scope.nodes[:end]):
-        for name in uses(node):
+        for name in used_values(node):
             maker = makers.get(name, -1)
             if maker >= at and (at >= start or start <= maker < end):
-                raise refused(
+                raise refused_edit_error(
                     f"`{name}` would be used before it is computed",
                     "insert the new nodes behind the nodes whose outputs they use, and before the "
                     "nodes that use theirs",
@@ -180,12 +186,12 @@ def _index(scope: Graph | Function, node: Node) -> int:
 
 def _reroute(scope: Graph | Function, old: str, new: str) -> None:
     """Replace the input `old` of all nodes of a graph; raise if `old` is a graph output."""
-    if old not in defined(scope):
-        raise unknown("value", old, defined(scope))
+    if old not in defined_names(scope):
+        raise unknown_name_error("value", old, defined_names(scope))
     for node in scope.nodes:
         map_uses(node, lambda name: new if name == old else name)
     if any(value.name == old for value in scope.outputs):
-        raise refused(
+        raise refused_edit_error(
             f"cannot replace `{old}`: it is an output of `{scope.name}`, and the output's name "
             "would change",
             f"rename `{old}` first, and give the new node the name `{old}`",
@@ -205,7 +211,7 @@ def remove(model: Model, node: str) -> None:
     """
     scope, found = find_node(model, node)
     rest = [other for other in scope.nodes if other is not found]
-    needed = {name for other in rest for name in uses(other)}
+    needed = {name for other in rest for name in used_values(other)}
     needed |= {value.name for value in scope.outputs}
     wanted = [name for name in found.outputs if name in needed]
     source = next(filter(None, found.inputs), None)
@@ -214,14 +220,16 @@ def remove(model: Model, node: str) -> None:
         renamed = any(value.name in found.outputs for value in scope.outputs)
         trained = _used_in_training(model).intersection([source] if renamed else found.outputs)
         if trained:
-            raise refused(f"cannot remove this node: the training uses `{min(trained)}`")
+            raise refused_edit_error(f"cannot remove this node: the training uses `{min(trained)}`")
     if wanted:
         if wanted != [found.outputs[0]] or source is None:
             names = ", ".join([f"`{name}`" for name in wanted])
-            raise refused(f"cannot remove this node: other nodes or graph outputs use {names}")
+            raise refused_edit_error(
+                f"cannot remove this node: other nodes or graph outputs use {names}"
+            )
         _bypass(scope, rest, wanted[0], source)
     scope.nodes = rest
-    gone = set(found.outputs).difference(defined(scope))
+    gone = set(found.outputs).difference(defined_names(scope))
     scope.values = [
         value for value in scope.values if value.data is not None or value.name not in gone
     ]
@@ -235,7 +243,7 @@ def _used_in_training(model: Model) -> set[str]:
     found: set[str] = set()
     for each in model.training:
         for node in each.algorithm.nodes if each.algorithm is not None else ():
-            found.update(uses(node))
+            found.update(used_values(node))
         for pair in (*each.initialization_binding, *each.update_binding):
             found.update(pair)
     return found
@@ -244,8 +252,12 @@ def _used_in_training(model: Model) -> set[str]:
 def _bypass(scope: Graph | Function, rest: list[Node], old: str, source: str) -> None:
     """Replace uses of the removed node's output `old` by its input `source`."""
     for other in rest:
-        if old in uses(other) and any(source in defined(one) for one in walk_graphs(other)):
-            raise refused(f"a nested graph that uses `{old}` has another value `{source}`")
+        if old in used_values(other) and any(
+            source in defined_names(one) for one in walk_graphs(other)
+        ):
+            raise refused_edit_error(
+                f"a nested graph that uses `{old}` has another value `{source}`"
+            )
     if all(value.name != old for value in scope.outputs):
         for other in rest:
             map_uses(other, lambda name: source if name == old else name)
@@ -253,7 +265,7 @@ def _bypass(scope: Graph | Function, rest: list[Node], old: str, source: str) ->
     # A graph output keeps its name, so the input is renamed to the name of the output.
     made = any(source in other.outputs for other in rest)
     if not made or any(value.name == source for value in scope.outputs):
-        raise refused(
+        raise refused_edit_error(
             f"`{old}` is an output of `{scope.name}`, and no remaining node can compute it"
         )
     scope.nodes = rest

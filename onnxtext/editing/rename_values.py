@@ -11,7 +11,7 @@ from onnxtext.ast.list_order import ORDERS
 from onnxtext.ast.model import Annotation, Function, Graph, Model, Node
 from onnxtext.ast.records import Decorator, Field, Record
 from onnxtext.ast.visit import nested_graphs, walk_graphs
-from onnxtext.editing.errors import refused, unknown
+from onnxtext.editing.errors import refused_edit_error, unknown_name_error
 
 Scope = Graph | Function
 Names = Callable[[str], str]
@@ -22,7 +22,7 @@ _QUANTIZED = {"quant_parameter_tensor_names", "value"}
 """The fields around the name of a scale or zero point in `@set(quantization_annotation: …)`."""
 
 
-def defined(scope: Scope) -> Iterator[str]:
+def defined_names(scope: Scope) -> Iterator[str]:
     """Yield the names of the values that a graph or function defines, without nested graphs."""
     for value in scope.inputs:
         yield value.name
@@ -49,22 +49,22 @@ def rename(model: Model, old: str, new: str, *, label: bool = False) -> None:
         OnnxTextError: no value or label has the old name, or the new name is in use.
     """
     if not new:
-        raise refused("a name cannot be empty")
+        raise refused_edit_error("a name cannot be empty")
     if old == new:
         return
     if label:
         _rename_label(model, old, new)
         return
     scopes = list(walk_graphs(model))
-    owners = [model.graph] if old in defined(model.graph) else []
-    owners = owners or [scope for scope in scopes if old in set(defined(scope))]  # type: ignore[misc]
+    owners = [model.graph] if old in defined_names(model.graph) else []
+    owners = owners or [scope for scope in scopes if old in set(defined_names(scope))]  # type: ignore[misc]
     if not owners:
         _rename_label(model, old, new)
         return
     for owner in owners:
-        for scope in around(model, scopes, owner):
-            if new in defined(scope):
-                raise refused(
+        for scope in colliding_graphs(model, scopes, owner):
+            if new in defined_names(scope):
+                raise refused_edit_error(
                     f"`{new}` is already a value of `{scope.name}`", "choose another name"
                 )
     mapping = {old: new}
@@ -73,7 +73,7 @@ def rename(model: Model, old: str, new: str, *, label: bool = False) -> None:
         _rename_in_training(model, owner, lambda name: mapping.get(name, name), old)
 
 
-def around(model: Model, scopes: Iterable[Scope], owner: Scope) -> Iterator[Scope]:
+def colliding_graphs(model: Model, scopes: Iterable[Scope], owner: Scope) -> Iterator[Scope]:
     """Yield the graphs to search for name collisions if a value of `owner` gets a new name.
 
     These are `owner`, its outer graphs and its nested graphs. The main graph and the algorithm of
@@ -100,10 +100,12 @@ def _rename_label(model: Model, old: str, new: str) -> None:
     chosen = [node for node in nodes if node.name == old]
     if not chosen:
         scopes = list(walk_graphs(model))
-        known = [name for scope in scopes for name in defined(scope)]
-        raise unknown("value or node", old, [*known, *[node.name for node in nodes if node.name]])
+        known = [name for scope in scopes for name in defined_names(scope)]
+        raise unknown_name_error(
+            "value or node", old, [*known, *[node.name for node in nodes if node.name]]
+        )
     if any(node.name == new for node in nodes):
-        raise refused(f"another node already has the label `{new}`")
+        raise refused_edit_error(f"another node already has the label `{new}`")
     for node in chosen:
         node.name = new
 
@@ -112,7 +114,11 @@ def _rename_in_training(model: Model, owner: Scope, names: Names, old: str) -> N
     """Rename a value of `owner` in the algorithms and bindings of `model.training`."""
     for each in model.training:
         algorithm, first, update = each.algorithm, each.initialization_binding, each.update_binding
-        if owner is model.graph and algorithm is not None and old not in set(defined(algorithm)):
+        if (
+            owner is model.graph
+            and algorithm is not None
+            and old not in set(defined_names(algorithm))
+        ):
             map_names(algorithm, names)
         if owner is model.graph or owner is algorithm:
             first[:] = [(names(key), value) for key, value in first]
@@ -148,7 +154,7 @@ def map_uses(node: Node, names: Names) -> None:
     node.inputs = tuple(map(names, node.inputs))
     node.decorators = _in_decorators(node.decorators, names)
     for graph in nested_graphs((node,)):
-        own = set(defined(graph))
+        own = set(defined_names(graph))
         map_names(graph, lambda name, own=own: name if name in own else names(name))  # type: ignore[misc]
 
 

@@ -17,9 +17,9 @@ from onnxtext.ast.tensors_and_attributes import (
     TypedBlob,
 )
 from onnxtext.ast.visit import walk_graphs
-from onnxtext.checker.context.compare_declared_types import contradiction
-from onnxtext.editing.change_shapes import declarations
-from onnxtext.editing.errors import refused, unknown
+from onnxtext.checker.context.compare_declared_types import describe_contradiction
+from onnxtext.editing.change_shapes import type_declarations
+from onnxtext.editing.errors import refused_edit_error, unknown_name_error
 from onnxtext.proto.decode.lift import lift_fragment
 
 if TYPE_CHECKING:
@@ -48,9 +48,13 @@ def replace_weight(model: Model, name: str, array: np.ndarray[Any, Any]) -> list
     found = [(scope, weight) for scope, weight in known if name in _names(weight)]
     chosen = [pair for pair in found if pair[0] is model.graph][:1] or found
     if not chosen:
-        raise unknown("weight", name, [each for _, weight in known for each in _names(weight)])
+        raise unknown_name_error(
+            "weight", name, [each for _, weight in known for each in _names(weight)]
+        )
     if len(chosen) > 1:
-        raise refused(f"{len(chosen)} weights have the name `{name}`", "rename one of them first")
+        raise refused_edit_error(
+            f"{len(chosen)} weights have the name `{name}`", "rename one of them first"
+        )
     ((scope, weight),) = chosen
     old = weight if isinstance(weight, ValueInfo) else weight[2]
     type, data = old.type, old.data
@@ -69,8 +73,8 @@ def replace_weight(model: Model, name: str, array: np.ndarray[Any, Any]) -> list
         }
     if type is None or type == new.type:
         return []
-    for declared, before, put in declarations(scope):
-        if declared == name and (before == type or contradiction(before, new.type)):
+    for declared, before, put in type_declarations(scope):
+        if declared == name and (before == type or describe_contradiction(before, new.type)):
             put(new.type)
     return [f"the type of `{name}` changes from {print_type(type)} to {print_type(new.type)}"]
 
@@ -99,7 +103,7 @@ def _tensor(array: np.ndarray[Any, Any], name: str) -> Tensor:
     try:
         data = numpy_helper.from_array(array, name).SerializeToString()
     except (TypeError, ValueError, KeyError, NotImplementedError) as error:
-        raise refused(f"ONNX has no tensors of type {array.dtype}: {error}") from None
+        raise refused_edit_error(f"ONNX has no tensors of type {array.dtype}: {error}") from None
     made = lift_fragment(data, "TensorProto").item
     assert isinstance(made, Tensor)
     return made

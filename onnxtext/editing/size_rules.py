@@ -29,12 +29,12 @@ _ADDED = frozenset(("QLinearAdd", "QLinearMul"))
 
 
 def is_checked(node: Node) -> bool:
-    """Whether onnx's inference and `accepts` together check all input sizes of a node."""
+    """Whether onnx's inference and `accepts_sizes` together check all input sizes of a node."""
     domain = plain_domain(node.domain)
     return domain in _FOLLOWED or (domain == "com.microsoft" and node.op_type in _SINGLE | _ADDED)
 
 
-def accepts(node: Node, shapes: Shapes, values: Sequence[SmallTensor | None]) -> bool:
+def accepts_sizes(node: Node, shapes: Shapes, values: Sequence[SmallTensor | None]) -> bool:
     """Whether a node accepts the known sizes of its inputs; True if its operator has no rule here.
 
     Args:

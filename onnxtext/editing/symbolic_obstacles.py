@@ -16,14 +16,14 @@ from onnxtext.ast.model import Model, Node, ValueInfo
 from onnxtext.ast.tensors_and_attributes import Attribute, RawData, Tensor, TypedData
 from onnxtext.ast.types import TensorType
 from onnxtext.checker.context.compare_declared_types import plain_dim
-from onnxtext.checker.context.finding import Finding, quoted
+from onnxtext.checker.context.finding import Finding, quote
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.inference.function_attributes import has_references
 from onnxtext.checker.inference.shape_environment import ShapeEnvironment
 from onnxtext.checker.isolation.pool import Answers
 from onnxtext.checker.rules import dimension_conflicts
 from onnxtext.editing.infer_from_inputs import InferredShapes, infer_shapes
-from onnxtext.editing.size_rules import accepts, is_checked
+from onnxtext.editing.size_rules import accepts_sizes, is_checked
 
 _MOST_SHOWN = 8
 _OTHERS = 6
@@ -68,7 +68,7 @@ def fix_one(
         The change. None if no element needs to be changed, or if none can be changed.
     """
     for finding in dimension_conflicts.check(now.subject):
-        if not finding.message.startswith(f"the dimension {quoted(symbol)} "):
+        if not finding.message.startswith(f"the dimension {quote(symbol)} "):
             continue
         repair = finding.repair
         place = finding.places[-1]
@@ -181,7 +181,7 @@ def _with_element(stored: bytes, index: int, number: int) -> bytes:
 # ---- Obstacles --------------------------------------------------------------------------------
 
 
-def obstacles(
+def size_obstacles(
     model: Model, now: InferredShapes, symbol: str, old: int, names: set[str], answers: Answers
 ) -> list[str]:
     """Return an `Obstacle` for each node that accepts only the old size of a dimension.
@@ -215,7 +215,7 @@ def obstacles(
 def _restrictions(now: InferredShapes, symbol: str) -> Iterator[str]:
     """Yield a message for each finding of the checker that restricts a symbolic dimension."""
     for finding in dimension_conflicts.check(now.subject):
-        if quoted(symbol) in finding.message:
+        if quote(symbol) in finding.message:
             item = finding.places[0].item
             at = f" ({_named(item)})" if isinstance(item, Node) else ""
             yield f"{finding.message}{at}; {finding.help}"
@@ -265,7 +265,7 @@ def _named(node: Node) -> str:
 def _accepted(node: Node, view: ShapeEnvironment) -> bool:
     shapes = [_numbers(view, name) for name in node.inputs]
     values = [view.value(name) if name else None for name in node.inputs]
-    return has_references(node) or accepts(node, shapes, values)
+    return has_references(node) or accepts_sizes(node, shapes, values)
 
 
 def _numbers(view: ShapeEnvironment, name: str) -> tuple[int, ...] | None:

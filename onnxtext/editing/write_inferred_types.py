@@ -25,15 +25,15 @@ from onnxtext.ast.types import (
     Type,
 )
 from onnxtext.checker.context.checked_model import Subject
-from onnxtext.checker.context.compare_declared_types import contradiction, plain_dim
+from onnxtext.checker.context.compare_declared_types import describe_contradiction, plain_dim
 from onnxtext.checker.context.model_items import inner_types
 from onnxtext.checker.context.scopes import GIVEN, Scope
-from onnxtext.checker.engine.run import find_in
+from onnxtext.checker.engine.run import run_rules
 from onnxtext.checker.inference.control_flow_types import common_type
 from onnxtext.checker.inference.recorded_inference import RecordedInference
 from onnxtext.checker.inference.symbolic.expressions import symbols
-from onnxtext.checker.inference.symbolic.parse_sizes import read
-from onnxtext.plurals import counted
+from onnxtext.checker.inference.symbolic.parse_sizes import parse_size
+from onnxtext.plurals import count_noun
 from onnxtext.proto.encode.lower import LowerError, lower_without_weights
 
 _FUNCTION_TYPES_SINCE = 10
@@ -42,7 +42,7 @@ _MADE_UP = re.compile(r"unk__\d+")
 """Names of dimensions that onnx's inference generates."""
 
 
-def checked(model: Model) -> Subject:
+def check_subject(model: Model) -> Subject:
     """Check a model; return its `Subject`, from which types can be inferred."""
 
     def encoded() -> bytes | None:
@@ -51,7 +51,7 @@ def checked(model: Model) -> Subject:
         except LowerError:
             return None
 
-    return find_in(model, encoded=encoded)[0]
+    return run_rules(model, encoded=encoded)[0]
 
 
 def write_types(model: Model, *, only: Container[int] | None = None) -> list[str]:
@@ -68,7 +68,7 @@ def write_types(model: Model, *, only: Container[int] | None = None) -> list[str
         A list with one sentence for the user: the numbers of added and completed types, or the
         reason why no types were inferred.
     """
-    subject = checked(model)
+    subject = check_subject(model)
     if subject.is_recursive:
         return ["no type is inferred, because functions call themselves"]
     inference = RecordedInference.of(subject)
@@ -81,7 +81,7 @@ def write_types(model: Model, *, only: Container[int] | None = None) -> list[str
             added += change.is_new
             completed += not change.is_new
             change.put(change.type)
-    return [f"{counted(added, 'type')} added, {completed} completed"]
+    return [f"{count_noun(added, 'type')} added, {completed} completed"]
 
 
 # ---- Inferred types -------------------------------------------------------------------------
@@ -123,7 +123,7 @@ def _declared_symbols(scope: Scope | None) -> set[str]:
                 for dim in map(plain_dim, getattr(inner, "shape", None) or ()):
                     if isinstance(dim, str):
                         found.add(dim)
-                        found.update(symbols(read(dim)))
+                        found.update(symbols(parse_size(dim)))
         scope = scope.main_graph if scope.parent is None else scope.parent
     return {name for name in found if not _MADE_UP.fullmatch(name)}
 
@@ -149,7 +149,7 @@ def _written_dim(dim: Dim, names: Container[str]) -> Dim:
         return plain if plain >= 0 else None
     if not plain:
         return None
-    return plain if plain in names or all(n in names for n in symbols(read(plain))) else None
+    return plain if plain in names or all(n in names for n in symbols(parse_size(plain))) else None
 
 
 # ---- Changes --------------------------------------------------------------------------------
@@ -208,17 +208,17 @@ def _changes(
 
 
 def _completed(own: Type, found: Type, put: Callable[[Type], None]) -> Iterator[TypeToWrite]:
-    made = filled(own, found)
+    made = fill_type(own, found)
     if made != own:
         yield TypeToWrite(made, put, is_new=False)
 
 
-def filled(own: Type, found: Type) -> Type:
+def fill_type(own: Type, found: Type) -> Type:
     """Fill unknown parts of the declared type `own` from the inferred type `found`.
 
     Return `own` unchanged if the types contradict each other.
     """
-    if contradiction(own, found) is not None:
+    if describe_contradiction(own, found) is not None:
         return own
     match own, found:
         case (TensorType(), TensorType()):
@@ -226,9 +226,9 @@ def filled(own: Type, found: Type) -> Type:
         case (SparseTensorType(), SparseTensorType()):
             return replace(own, element=_element(own, found), shape=_shape(own, found))
         case (SequenceType(a), SequenceType(b)):
-            return replace(own, element=filled(a, b))
+            return replace(own, element=fill_type(a, b))
         case (OptionalType(a), OptionalType(b)):
-            return replace(own, element=filled(a, b))
+            return replace(own, element=fill_type(a, b))
     return own
 
 
@@ -242,10 +242,10 @@ def _element(own: _Tensor, found: _Tensor) -> str:
 def _shape(own: _Tensor, found: _Tensor) -> tuple[Dim, ...] | None:
     if own.shape is None or found.shape is None:
         return found.shape if own.shape is None else own.shape
-    return tuple(map(_filled_dim, own.shape, found.shape))
+    return tuple(map(_fill_dim, own.shape, found.shape))
 
 
-def _filled_dim(own: Dim, found: Dim) -> Dim:
+def _fill_dim(own: Dim, found: Dim) -> Dim:
     if plain_dim(own) is not None or found is None:
         return own
     return replace(own, value=plain_dim(found)) if isinstance(own, DecoratedDim) else found

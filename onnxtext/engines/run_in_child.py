@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
-from onnxtext.model_arguments import read_given
+from onnxtext.model_arguments import read_model_argument
 
 if TYPE_CHECKING:
     import onnx
@@ -48,7 +48,7 @@ def load_model(source: ModelSource) -> onnx.ModelProto:
     from onnxtext.api import to_binary
     from onnxtext.conversion_errors import invalid_model_error
 
-    given = read_given(source).as_model()
+    given = read_model_argument(source).as_model()
     data = given.content
     if isinstance(data, str):
         data = to_binary(data, base_dir=given.base, name=given.name)
@@ -60,11 +60,11 @@ def load_model(source: ModelSource) -> onnx.ModelProto:
         try:
             load_external_data_for_model(model, str(given.base))
         except (OSError, ValueError, onnx.checker.ValidationError) as error:
-            raise failed(f"external data cannot be read: {error}", given.name) from None
+            raise run_error(f"external data cannot be read: {error}", given.name) from None
     return model
 
 
-def failed(
+def run_error(
     message: str, name: str | None = None, help: str | None = None, code: str = "run-failed"
 ) -> OnnxTextError:
     """Create the error for a model that cannot be run."""
@@ -103,7 +103,7 @@ def run_model(
     if engine not in ENGINES:
         raise ValueError(f"unknown engine {engine!r}; choose one of {', '.join(ENGINES)}")
     if importlib.util.find_spec(engine) is None:
-        raise failed(f"{engine} is not installed", name, f"pip install {engine}")
+        raise run_error(f"{engine} is not installed", name, f"pip install {engine}")
     from onnxtext.engines.value_files import read_values, write_values
 
     shown = "the model" if name == _NAMELESS else name
@@ -112,7 +112,7 @@ def run_model(
         try:
             (directory / "model.onnx").write_bytes(_with_outputs(model, also))
         except ValueError as error:  # more than 2 GiB
-            raise failed(f"the model is too large: {error}", name) from None
+            raise run_error(f"the model is too large: {error}", name) from None
         write_values(directory / "inputs", dict(inputs))
         most = str(memory or _available_memory())
         command = [sys.executable, "-m", "onnxtext.engines.child_main", engine, place, most]
@@ -121,16 +121,16 @@ def run_model(
         except subprocess.TimeoutExpired:
             message = f"{engine} has not finished {shown} after {timeout:g} seconds"
             help = "raise the limit with `--timeout` (0: no limit), unless a loop never ends"
-            raise failed(message, name, help, "run-limit") from None
+            raise run_error(message, name, help, "run-limit") from None
         report = directory / "error.json"
         if report.exists():
             failure = json.loads(report.read_text())
             if _is_about_memory(failure):
                 message = f"{engine} exceeds the memory limit with {shown}: {_short(failure)}"
-                raise failed(message, name, "raise the limit with `--memory`", "run-limit")
-            raise failed(f"{engine} cannot run {shown}: {_short(failure)}", name)
+                raise run_error(message, name, "raise the limit with `--memory`", "run-limit")
+            raise run_error(f"{engine} cannot run {shown}: {_short(failure)}", name)
         if done.returncode:
-            raise failed(f"{engine} has crashed: {_crash_reason(done)}", name)
+            raise run_error(f"{engine} has crashed: {_crash_reason(done)}", name)
         return read_values(directory / "outputs")
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
-from onnxtext.suggestions import nearest
+from onnxtext.suggestions import nearest_name
 
 if TYPE_CHECKING:
     import onnx
@@ -127,7 +127,7 @@ def _check_symbols(model: onnx.ModelProto, sizes: Mapping[str, int]) -> None:
 
 def _unknown(message: str, name: str, what: str, known: Collection[str]) -> OnnxTextError:
     """Create the error for an unknown name; the help suggests a similar name or lists all."""
-    near = nearest(name, known)
+    near = nearest_name(name, known)
     listed = ", ".join(f"`{each}`" for each in known) or "none"
     return input_error(message, f"did you mean `{near}`?" if near else f"{what}: {listed}")
 

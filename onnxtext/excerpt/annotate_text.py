@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from onnxtext.diagnostics.safe import visible
+from onnxtext.diagnostics.safe import visible_char
 from onnxtext.excerpt.load_model import ReadableModel
 from onnxtext.highlight import classify
 
@@ -44,11 +44,11 @@ def annotate(text: str, reading: ReadableModel, *, color: bool, terminal: bool) 
         color: whether to color the tokens.
         terminal: whether to escape characters that could control a terminal.
     """
-    for kind, piece in described(text, reading):
-        yield _colored(escaped(piece) if terminal else piece, kind, color)
+    for kind, piece in add_statistics(text, reading):
+        yield _colored(escape_controls_in_lines(piece) if terminal else piece, kind, color)
 
 
-def described(text: str, reading: ReadableModel) -> Iterator[Piece]:
+def add_statistics(text: str, reading: ReadableModel) -> Iterator[Piece]:
     """Yield the tokens of a text; after blobs and external data, add comments with statistics.
 
     A comment ends the line of the data. Data that cannot be read has no statistics.
@@ -109,8 +109,8 @@ def style_of(styles: Mapping[str, str], kind: str) -> str | None:
     return None
 
 
-def escaped(text: str) -> str:
+def escape_controls_in_lines(text: str) -> str:
     """Replace characters that could control a terminal by visible ones; keep line breaks."""
     if text.isprintable():
         return text
-    return "".join([c if c == "\n" or c.isprintable() else visible(c) for c in text])
+    return "".join([c if c == "\n" or c.isprintable() else visible_char(c) for c in text])

@@ -32,9 +32,9 @@ class ShowError(OnnxTextError):
             known: the names that exist.
             file: the name of the model's file.
         """
-        from onnxtext.suggestions import nearest
+        from onnxtext.suggestions import nearest_name
 
-        near = nearest(name, known)
+        near = nearest_name(name, known)
         if near is not None:
             help = f"did you mean `{near}`?"
         elif known:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from html import escape
 
-from onnxtext.excerpt.annotate_text import Piece, escaped, style_of
+from onnxtext.excerpt.annotate_text import Piece, escape_controls_in_lines, style_of
 
 MOST_LINES = 5_000
 """Maximum number of lines of the HTML; browsers take seconds to show more."""
@@ -90,7 +90,7 @@ def to_html(pieces: Iterable[Piece]) -> str:
     """Return the HTML of a text in the canonical layout: a `<style>` and a `<pre>` element.
 
     Args:
-        pieces: the tokens of the text, as `onnxtext.excerpt.annotate_text.described` yields
+        pieces: the tokens of the text, as `onnxtext.excerpt.annotate_text.add_statistics` yields
             them.
     """
     lines = list(_lines(pieces))
@@ -118,7 +118,7 @@ def _lines(pieces: Iterable[Piece]) -> Iterator[_Line]:
             if not part:
                 continue
             line.text += part
-            shown = escape(escaped(part))
+            shown = escape(escape_controls_in_lines(part))
             plain = classes is None or part.isspace()
             line.html += shown if plain else f'<span class="{classes}">{shown}</span>'
     if line.text:

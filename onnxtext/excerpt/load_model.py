@@ -22,7 +22,7 @@ from onnxtext.io.filetype import HEAD, decode_text, is_binary
 from onnxtext.io.memory import paused_collector
 from onnxtext.printer.metadata_placement import leave_metadata_out
 from onnxtext.printer.move_weights import INLINE_ELEMENTS, WeightMover
-from onnxtext.printer.strings import quoted
+from onnxtext.printer.strings import quote_string
 from onnxtext.source import Source
 from onnxtext.tensor.blobs import PRINTED_DIGITS, BlobError
 from onnxtext.weights.statistics import describe, find_blobs
@@ -116,7 +116,7 @@ class _LazyMover(WeightMover):
         """Return a tensor's data; if it is large, move it and return a blob."""
         if isinstance(data, ExternalData):
             location, *numbers = [value for _, value in data.entries] or [""]
-            arguments = quoted(location), *numbers
+            arguments = quote_string(location), *numbers
             self.external.setdefault(arguments, (type, data))
         return super().data(type, data, name)
 

@@ -11,10 +11,10 @@ from onnxtext.ast.types import Type
 from onnxtext.ast.visit import nested_graphs
 from onnxtext.excerpt.errors import ShowError
 from onnxtext.excerpt.find_bodies import NamedBody
-from onnxtext.plurals import counted
+from onnxtext.plurals import count_noun
 
 
-def cut(
+def cut_graph(
     bodies: Sequence[NamedBody], starts: Sequence[str], ends: Sequence[str], file: str
 ) -> NamedBody:
     """Return a graph of the nodes on all paths from any start to any end.
@@ -62,7 +62,7 @@ def _cut(
     graph = as_graph(body.graph, flow, chosen, first, last)
     total = len(body.graph.nodes)
     where = " ".join([f"from {start_names}"] * bool(starts) + [f"to {end_names}"] * bool(ends))
-    count = f"{len(chosen):,} of {counted(total, 'node')}"
+    count = f"{len(chosen):,} of {count_noun(total, 'node')}"
     return NamedBody(graph, f"{count} of {body.title}: {where}")
 
 
@@ -92,7 +92,7 @@ class DataFlow:
         self.users: defaultdict[str, list[int]] = defaultdict(list)
         self._labels: dict[str, int] = {}
         for number, node in enumerate(graph.nodes):
-            for name in uses(node):
+            for name in used_values(node):
                 self.users[name].append(number)
             for name in node.outputs:
                 if name:
@@ -141,11 +141,11 @@ class DataFlow:
             number = self.makers.get(stack.pop())
             if number is not None and number not in found:
                 found.add(number)
-                stack += uses(self.graph.nodes[number])
+                stack += used_values(self.graph.nodes[number])
         return found
 
 
-def uses(node: Node) -> list[str]:
+def used_values(node: Node) -> list[str]:
     """Return the values that a node uses, including outer values that its nested graphs use."""
     found = dict.fromkeys(name for name in node.inputs if name)
     for graph in nested_graphs((node,)):
@@ -157,7 +157,7 @@ def _captured(graph: Graph) -> list[str]:
     """Return the outer values that a graph and its nested graphs use."""
     own = {value.name for value in (*graph.inputs, *graph.values)}
     own.update(name for node in graph.nodes for name in node.outputs)
-    used = [name for node in graph.nodes for name in uses(node)]
+    used = [name for node in graph.nodes for name in used_values(node)]
     used += [value.name for value in graph.outputs if value.name]
     return [name for name in used if name not in own]
 
@@ -182,7 +182,7 @@ def as_graph(
     """
     nodes = [graph.nodes[number] for number in chosen]
     made = {name for node in nodes for name in node.outputs if name}
-    used = dict.fromkeys(name for node in nodes for name in uses(node) if name not in made)
+    used = dict.fromkeys(name for node in nodes for name in used_values(node) if name not in made)
     declared = {value.name: value for value in (*graph.inputs, *graph.outputs, *graph.values)}
     weights = [v for v in graph.values if v.data is not None and v.name in used]
     stored = {value.name for value in weights}

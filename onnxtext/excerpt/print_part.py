@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from onnxtext.ast.model import Function, Model
 from onnxtext.excerpt.find_bodies import NamedBody, find_bodies, walk_bodies
 from onnxtext.excerpt.load_model import ReadableModel
-from onnxtext.excerpt.paths_between_values import cut
-from onnxtext.excerpt.search import comment, search
-from onnxtext.plurals import counted
+from onnxtext.excerpt.paths_between_values import cut_graph
+from onnxtext.excerpt.search import comment_text, search
+from onnxtext.plurals import count_noun
 from onnxtext.printer.models import graph_printer, model_parts
 
 
@@ -43,7 +43,7 @@ def part_text(reading: ReadableModel, choice: PartOptions) -> Iterator[str]:
     """
     root, name = reading.root, reading.name
     if reading.findings:
-        yield f"# {counted(len(reading.findings), 'error')}: unreadable parts are left out\n"
+        yield f"# {count_noun(len(reading.findings), 'error')}: unreadable parts are left out\n"
     if choice == PartOptions() and isinstance(root, Model):
         yield from model_parts(root)
         return
@@ -53,7 +53,7 @@ def part_text(reading: ReadableModel, choice: PartOptions) -> Iterator[str]:
     else:
         bodies = find_bodies(root, choice.graph, name)
     if choice.starts or choice.ends:
-        bodies = [cut(bodies, choice.starts, choice.ends, name)]
+        bodies = [cut_graph(bodies, choice.starts, choice.ends, name)]
     elif choice.graph is None and choice.find is None:
         bodies = bodies[:1]  # the root is a graph or function: print it alone
     if choice.find is not None:
@@ -61,7 +61,7 @@ def part_text(reading: ReadableModel, choice: PartOptions) -> Iterator[str]:
         return
     printer = graph_printer()
     for number, body in enumerate(bodies):
-        yield f"{chr(10) * bool(number)}# {comment(body.title)}\n"
+        yield f"{chr(10) * bool(number)}# {comment_text(body.title)}\n"
         if isinstance(body.graph, Function):
             yield printer.function_statement(body.graph)
         else:

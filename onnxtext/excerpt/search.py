@@ -38,7 +38,7 @@ def search(
         if not matches:
             continue
         count = f"{len(matches)} of {len(statements)} statements match"
-        yield f"{separator}# {comment(body.title)}: {count}\n"
+        yield f"{separator}# {comment_text(body.title)}: {count}\n"
         separator = "\n"
         yield from _excerpts(statements, matches, context)
     if not separator:
@@ -75,10 +75,10 @@ def _node_text(node: Node, printer: GraphPrinter) -> str:
     if not nesting:
         return printer.node_text(node, STEP)
     plain = tuple([item for item in node.attributes if item not in nesting])
-    names = comment(", ".join([item.name for item in nesting]))
+    names = comment_text(", ".join([item.name for item in nesting]))
     return f"{printer.node_text(replace(node, attributes=plain), STEP)} # and the graphs: {names}"
 
 
-def comment(text: str) -> str:
+def comment_text(text: str) -> str:
     """Return a text for a comment; if it has line breaks or other controls, quote and escape it."""
     return text if text.isprintable() else ascii(text)

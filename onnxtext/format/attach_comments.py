@@ -78,7 +78,7 @@ class CommentedList:
     closing: CommentedToken
 
 
-def listing(tree: Tree) -> CommentedList | None:
+def find_list(tree: Tree) -> CommentedList | None:
     """Return the bracketed list of a construct; None if it has no such list."""
     if tree.origin not in BREAKABLE:
         return None
@@ -99,9 +99,9 @@ def listing(tree: Tree) -> CommentedList | None:
     return CommentedList(opening, items, closing)
 
 
-def listing_of(tree: Tree) -> CommentedList:
+def required_list(tree: Tree) -> CommentedList:
     """Return the bracketed list of a construct that always has one."""
-    found = listing(tree)
+    found = find_list(tree)
     assert found is not None
     return found
 
@@ -154,7 +154,7 @@ class _Statement:
         if isinstance(part, CommentedToken):
             self._lead(part)
             self._trail(part)
-        elif (found := listing(part)) is not None:
+        elif (found := find_list(part)) is not None:
             self._visit_listing(part, found)
         else:
             for inner in part.parts:
@@ -195,7 +195,7 @@ def has_comments(part: Tree | CommentedToken) -> bool:
     """Whether comments are attached to an item or its parts, after `attach_items`."""
     if isinstance(part, CommentedToken):
         return bool(part.lead) or part.trail is not None
-    found = listing(part)
+    found = find_list(part)
     if found is None:
         return any(map(has_comments, part.parts))
     # `commented` tells it of the items: looking at them again would take cubic time in deep lists.

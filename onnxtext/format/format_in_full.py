@@ -6,11 +6,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from onnxtext.format.attach_comments import ListItem, attach_items, listing, listing_of
+from onnxtext.format.attach_comments import ListItem, attach_items, find_list, required_list
 from onnxtext.format.records import number_list
 from onnxtext.format.statements import StatementWriter
 from onnxtext.format.token_text import (
-    decoded,
+    decode_token,
     dotted_text,
     name_text,
     numbers_of,
@@ -19,11 +19,11 @@ from onnxtext.format.token_text import (
     word_text,
 )
 from onnxtext.format.tokens_with_comments import CommentedToken, read_tokens
-from onnxtext.format.tree import Tree, grow, top_level
+from onnxtext.format.tree import Tree, build_tree, top_level
 from onnxtext.printer.layout import STEP, WIDTH
 from onnxtext.printer.resources import BASE64_WIDTH
 from onnxtext.printer.statement_layout import column
-from onnxtext.printer.strings import quoted
+from onnxtext.printer.strings import quote_string
 
 _BLANKS = re.compile(r"\s+")
 
@@ -37,7 +37,7 @@ def write_document(source: str, width: int = WIDTH) -> str:
     """
     tokens = read_tokens(source)
     end = tokens[-1]
-    items = [ListItem(tree) for tree in top_level(grow(tokens))]
+    items = [ListItem(tree) for tree in top_level(build_tree(tokens))]
     attach_items(items, end)
     for item in items:
         if item.tree.origin in ("function", "section"):
@@ -78,7 +78,7 @@ class DocumentWriter(StatementWriter):
 
     def header(self, tree: Tree) -> str:
         """Write the header of a model, one entry per line."""
-        found = listing_of(tree)
+        found = required_list(tree)
         texts = [self._entry(item.tree) for item in found.items]
         return self.broken(found, texts, "<>", "")
 
@@ -87,7 +87,7 @@ class DocumentWriter(StatementWriter):
         head = self.decorator_lines(tree.child("decorators"), "")
         header = tree.child("header")
         if header is not None:
-            found = listing_of(header)
+            found = required_list(header)
             texts = [self._entry(item.tree) for item in found.items]
             head += self.bracketed(header, found, texts, "<>", "", WIDTH - 20) + "\n"
         return head + self.function_rest(tree, column(head, 0))
@@ -97,7 +97,7 @@ class DocumentWriter(StatementWriter):
         return f"{only_token(key).text}: {self._entry_value(value)}"
 
     def _entry_value(self, tree: Tree) -> str:
-        found = listing(tree)
+        found = find_list(tree)
         if found is not None:
             texts = [self._header_item(item.tree) for item in found.items]
             return self.bracketed(tree, found, texts, "[]", STEP, WIDTH - 20)
@@ -121,13 +121,15 @@ class DocumentWriter(StatementWriter):
     def section(self, tree: Tree) -> str:
         """Write a section."""
         word = only_token(tree.parts[0]).text
-        found = listing(tree)
+        found = find_list(tree)
         if found is None:
             last = tree.parts[-1]
             if isinstance(last, CommentedToken):
                 return f"{word} {last.text}"
             name = tree.child("name")
-            head = word if name is None else f"{word} {quoted(decoded(only_token(name)))}"
+            head = (
+                word if name is None else f"{word} {quote_string(decode_token(only_token(name)))}"
+            )
             return self._block(last, head, "", self.field if word != "encoding" else self._encoding)
         writers = {
             "metadata": self._metadata,
@@ -140,7 +142,7 @@ class DocumentWriter(StatementWriter):
 
     def _block(self, tree: Tree, head: str, indent: str, write: Callable[[Tree, str], str]) -> str:
         """Write items in braces, one per line without commas."""
-        found = listing_of(tree)
+        found = required_list(tree)
         if not found.items and not tree.commented and head != "training":
             return f"{head} {{}}"
         texts = [write(item.tree, indent + STEP) for item in found.items]
@@ -174,7 +176,7 @@ class DocumentWriter(StatementWriter):
 
     def _encoding(self, tree: Tree, indent: str) -> str:
         key, value = tree.child("field_key"), tree.child("field_value")
-        if key is None or value is None or decoded(only_token(key)) != "patch":
+        if key is None or value is None or decode_token(only_token(key)) != "patch":
             return self.field(tree, indent)
         return f"patch: {_base64(only_token(value), indent + STEP)}"
 
@@ -189,7 +191,7 @@ class DocumentWriter(StatementWriter):
 
 def _base64(token: CommentedToken, indent: str) -> str:
     """Write base64 data as a multi-line string, wrapped at `BASE64_WIDTH` columns."""
-    text = token.text[3:-3] if token.terminal == "TRIPLE" else decoded(token)
+    text = token.text[3:-3] if token.terminal == "TRIPLE" else decode_token(token)
     data = _BLANKS.sub("", text)
     rows = range(0, len(data), BASE64_WIDTH)
     lines = [f"{indent}{data[at : at + BASE64_WIDTH]}\n" for at in rows]

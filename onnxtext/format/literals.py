@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from functools import partial
 from math import prod
 
-from onnxtext.format.attach_comments import listing, listing_of
+from onnxtext.format.attach_comments import find_list, required_list
 from onnxtext.format.records import RecordWriter
 from onnxtext.format.token_text import numbers_of, only_token, string_text, word_text
 from onnxtext.format.tokens_with_comments import CommentedToken
 from onnxtext.format.tree import Tree
-from onnxtext.printer.layout import STEP, filled
+from onnxtext.printer.layout import STEP, fill_list
 from onnxtext.printer.statement_layout import Literal, column, tensor_lines
 from onnxtext.printer.types_and_tensors import fill_fields, flat_rows, nested_lines, row_line
 
@@ -43,7 +43,7 @@ class LiteralWriter(RecordWriter):
         name = "" if name_tree is None else word_text(name_tree)
         data = tree.child("data", "braces", "brackets", "stored", "call")
         equals = any(isinstance(part, CommentedToken) and part.text == "=" for part in tree.parts)
-        write: Literal = nothing
+        write: Literal = empty_literal
         if data is not None:
             write = self.repeatable(partial(self.data, data, dims_of(type)))
         head = (type, name, " =" if equals else "")
@@ -85,17 +85,17 @@ class LiteralWriter(RecordWriter):
         first = tree.parts[0]
         assert isinstance(first, CommentedToken)
         if first.terminal == "BRACES":
-            return filled(numbers_of(first), "{}", indent, budget)
-        found = listing_of(tree)
+            return fill_list(numbers_of(first), "{}", indent, budget)
+        found = required_list(tree)
         texts = [self.scalar(item.tree, indent + STEP) for item in found.items]
         if tree.commented:
             return self.broken(found, texts, "{}", indent)
         if texts and texts[0].startswith('blob"'):  # `{blob…}` is never split over lines
             return f"{{{texts[0]}}}"
-        return filled(texts, "{}", indent, budget)
+        return fill_list(texts, "{}", indent, budget)
 
     def _brackets(self, tree: Tree, dims: Sequence[str], indent: str, budget: int) -> str:
-        found = listing(tree)
+        found = find_list(tree)
         if found is not None and any(item.tree.origin == "pair" for item in found.items):
             texts = [self.pair(item.tree, indent) for item in found.items]
             return self.bracketed(tree, found, texts, "[]", indent, budget)
@@ -125,7 +125,7 @@ class LiteralWriter(RecordWriter):
 
     def _commented(self, tree: Tree, indent: str) -> str:
         """Write an item of a list with comments, nested as in the source."""
-        found = listing(tree)
+        found = find_list(tree)
         if found is not None and tree.commented:
             texts = [self._commented(item.tree, indent + STEP) for item in found.items]
             return self.broken(found, texts, "[]", indent)
@@ -135,11 +135,11 @@ class LiteralWriter(RecordWriter):
         return "\n".join(_nested_as_in_source(_TOKENS.findall(text), indent))[len(indent) :]
 
     def _call(self, tree: Tree, indent: str, budget: int) -> str:
-        found = listing_of(tree)
+        found = required_list(tree)
         name = only_token(tree.parts[0]).text
         texts = [self._argument(item.tree, indent) for item in found.items]
         if name == "external" and not tree.commented:
-            return name + filled(texts, "()", indent, budget - len(name))
+            return name + fill_list(texts, "()", indent, budget - len(name))
         if name == "sparse" or tree.commented:
             return self.bracketed(tree, found, texts, f"{name}()", indent, budget)
         return f"{name}({', '.join(texts)})"
@@ -171,13 +171,13 @@ class LiteralWriter(RecordWriter):
 
     def pairs(self, head: str, tree: Tree, indent: str) -> str:
         """Return `head` followed by a list of pairs in brackets."""
-        found = listing_of(tree)
+        found = required_list(tree)
         texts = [self.pair(item.tree, indent + STEP) for item in found.items]
         budget = self.width - column(head, len(indent))
         return head + self.bracketed(tree, found, texts, "[]", indent, budget)
 
 
-def nothing(indent: str, budget: int) -> str:
+def empty_literal(indent: str, budget: int) -> str:
     """Return the literal of a tensor without data."""
     return ""
 
@@ -189,7 +189,7 @@ def items_text(items: Sequence[str], indent: str, budget: int) -> str:
     """
     if len(items) <= 2 and items[-1] == "..." and "\n" not in items[0]:
         return f"[{', '.join(items)}]"
-    return filled(items, "[]", indent, budget)
+    return fill_list(items, "[]", indent, budget)
 
 
 def dims_of(type: str) -> list[str]:

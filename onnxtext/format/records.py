@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from onnxtext.ast.list_order import ORDERS
-from onnxtext.format.attach_comments import has_comments, listing, listing_of
+from onnxtext.format.attach_comments import find_list, has_comments, required_list
 from onnxtext.format.lists import ListWriter
 from onnxtext.format.token_text import (
-    decoded,
+    decode_token,
     dotted_text,
     numbers_of,
     only_token,
@@ -18,10 +18,10 @@ from onnxtext.format.token_text import (
 )
 from onnxtext.format.tokens_with_comments import CommentedToken
 from onnxtext.format.tree import Tree
-from onnxtext.printer.layout import STEP, WIDTH, filled
-from onnxtext.printer.records import LEAST_RESERVE, reserve
+from onnxtext.printer.layout import STEP, WIDTH, fill_list
+from onnxtext.printer.records import LEAST_RESERVE, reserved_columns
 from onnxtext.printer.statement_layout import Decorators
-from onnxtext.printer.strings import quoted, value_name, word
+from onnxtext.printer.strings import quote_string, quote_word, value_name
 
 
 class RecordWriter(ListWriter):
@@ -37,7 +37,7 @@ class RecordWriter(ListWriter):
             indent: the indentation of its line.
             reserved: the number of columns to leave free on one line for a key and a comma.
         """
-        found = listing_of(tree)
+        found = required_list(tree)
         texts = [self.field(item.tree, indent + STEP) for item in found.items]
         flat = f"{{{', '.join(texts)}}}"
         if not tree.commented and "\n" not in flat and len(flat) + len(indent) <= WIDTH - reserved:
@@ -54,13 +54,15 @@ class RecordWriter(ListWriter):
         if token.terminal == "INT":
             name = token.text
         else:
-            name = quoted(decoded(token)) if quoted_key else word(decoded(token))
-        return f"{name}: {self.field_value(value, indent, reserve(name))}"
+            name = (
+                quote_string(decode_token(token)) if quoted_key else quote_word(decode_token(token))
+            )
+        return f"{name}: {self.field_value(value, indent, reserved_columns(name))}"
 
     def field_value(self, tree: Tree, indent: str, reserved: int = LEAST_RESERVE) -> str:
         """Write the value of a field."""
         inner = tree.parts[0]
-        found = listing(tree)
+        found = find_list(tree)
         budget = WIDTH - reserved - len(indent)
         if found is not None:
             texts = [self.field_value(item.tree, indent + STEP) for item in found.items]
@@ -81,7 +83,7 @@ class RecordWriter(ListWriter):
 
     def decorator(self, tree: Tree, indent: str) -> str:
         """Write `@name(arguments)`."""
-        found = listing_of(tree)
+        found = required_list(tree)
         opening = found.opening.text
         if not found.items:
             return self.bracketed(tree, found, [], f"{opening})", indent, WIDTH)
@@ -92,20 +94,20 @@ class RecordWriter(ListWriter):
         budget = WIDTH - 20 - len(indent) + 1
         if opening[1:-1] in ORDERS and not tree.commented:
             texts = [self._order_argument(item.tree, indent + STEP) for item in found.items]
-            return opening[:-1] + filled(texts, "()", indent, budget - len(opening))
+            return opening[:-1] + fill_list(texts, "()", indent, budget - len(opening))
         texts = [self.field(item.tree, indent + STEP, quoted_key=meta) for item in found.items]
         return self.bracketed(tree, found, texts, f"{opening})", indent, budget)
 
     def _order_argument(self, tree: Tree, indent: str) -> str:
         """Write an argument of `@value_info(…)` or `@initializers(…)`, several names a line."""
         value = tree.trees()[-1]
-        found = listing(value)
+        found = find_list(value)
         key = tree.child("field_key")
         if found is None or key is None:
             return self.field(tree, indent)
-        head = f"{word(decoded(only_token(key)))}: "
+        head = f"{quote_word(decode_token(only_token(key)))}: "
         texts = [self.field_value(item.tree, indent + STEP) for item in found.items]
-        return head + filled(texts, "[]", indent, WIDTH - len(indent) - len(head) - 3)
+        return head + fill_list(texts, "[]", indent, WIDTH - len(indent) - len(head) - 3)
 
     def decorators(self, tree: Tree | None, indent: str) -> list[str]:
         """Return the text of each decorator."""
@@ -159,7 +161,7 @@ class RecordWriter(ListWriter):
         if inner is not None:
             return self.type_decorators(tree.child("decorators")) + self.type(inner)
         name = tree.required("opaque_name")
-        parts = [decoded(token) for token in name.tokens() if token.text != "."]
+        parts = [decode_token(token) for token in name.tokens() if token.text != "."]
         return value_name(".".join(parts))
 
     def dims(self, tree: Tree) -> Sequence[str]:
@@ -189,7 +191,7 @@ def number_list(token: CommentedToken, indent: str, budget: int) -> str:
 
 def _flat(tree: Tree) -> str:
     """Return a decorator, a field or its value on one line."""
-    found = listing(tree)
+    found = find_list(tree)
     if found is not None:
         texts = [_flat(item.tree) for item in found.items]
         return f"{found.opening.text}{', '.join(texts)}{found.closing.text}"
@@ -199,11 +201,15 @@ def _flat(tree: Tree) -> str:
     match inner.origin:
         case "field_key":
             key = only_token(inner)
-            name = key.text if key.terminal == "INT" else word(decoded(key))
+            name = key.text if key.terminal == "INT" else quote_word(decode_token(key))
             return f"{name}: {_flat(tree.trees()[-1])}"
         case "string":
             token = only_token(inner)
-            return quoted(decoded(token)) if token.terminal == "TRIPLE" else string_text(token, "")
+            return (
+                quote_string(decode_token(token))
+                if token.terminal == "TRIPLE"
+                else string_text(token, "")
+            )
         case "dotted":
             return dotted_text(inner)
     return _flat(inner)

@@ -55,13 +55,13 @@ class SourceSpellingPrinter(GraphPrinter):
         kind = value.type
         if found is None or not isinstance(kind, TensorType) or value.decorators:
             return None
-        numbers = spaced(found, flat=len(kind.shape or ()) < 2)
+        numbers = format_number_list(found, flat=len(kind.shape or ()) < 2)
         type = self._type(kind)
         line = f"{type} {self._names[value.name]} = {numbers}"
         return None if numbers is None or len(indent) + len(line) >= WIDTH else line
 
 
-def spaced(found: re.Match[str], *, flat: bool) -> str | None:
+def format_number_list(found: re.Match[str], *, flat: bool) -> str | None:
     """Format a list of numbers on one line; return None if it must be nested or is malformed.
 
     Args:

@@ -17,7 +17,7 @@ from onnxtext.ast.tensors_and_attributes import AttributeType
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.format.format_in_full import write_document
 from onnxtext.format.source_spelling import SourceSpellingPrinter
-from onnxtext.format.templates import Templates, interleaved
+from onnxtext.format.templates import Templates, interleave
 from onnxtext.format.tokens_with_comments import comments_of
 from onnxtext.format.trivia_spans import (
     COMMENTS,
@@ -197,7 +197,7 @@ class StatementFormatter(ABC):
         *texts, last = pattern.names
         texts.append(last + self.comma + format_trivia(trivia, self.indent))
         key = '"'.join(source.split('"')[::2])
-        same = interleaved(texts, source.split('"')[1::2]) == source
+        same = interleave(texts, source.split('"')[1::2]) == source
         self.remembered[key] = None if same else texts, key.count("\n")
 
     # ---- Full formatting --------------------------------------------------------------------

@@ -6,8 +6,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TypeGuard
 
-from onnxtext.format.attach_comments import listing, listing_of
-from onnxtext.format.literals import LiteralWriter, dims_of, items_text, nothing
+from onnxtext.format.attach_comments import find_list, required_list
+from onnxtext.format.literals import LiteralWriter, dims_of, empty_literal, items_text
 from onnxtext.format.token_text import (
     name_text,
     numbers_of,
@@ -19,13 +19,13 @@ from onnxtext.format.token_text import (
 from onnxtext.format.tokens_with_comments import CommentedToken
 from onnxtext.format.tree import Tree
 from onnxtext.printer.broken_types import broken_type
-from onnxtext.printer.layout import STEP, filled, flat_items
+from onnxtext.printer.layout import STEP, fill_list, flat_items
 from onnxtext.printer.statement_layout import (
     Decorators,
     ListText,
     Literal,
     NodeParts,
-    arrange,
+    arrange_lists,
     column,
     decorated_name,
     node_lines,
@@ -52,7 +52,7 @@ class StatementWriter(LiteralWriter):
         if data is not None:
             write = self.repeatable(partial(self.data, data, dims_of(type)))
         elif tree.origin == "dataless" or tree.alias == "initializer":
-            write = nothing
+            write = empty_literal
         return value_text(decorators, type, name, write, indent, self.width)
 
     def _interface(self, tree: Tree, indent: str, *, several: bool = False) -> list[ListText]:
@@ -68,7 +68,7 @@ class StatementWriter(LiteralWriter):
             if part is None:
                 lists.append(ListText(before, "()", "()"))
                 continue
-            texts = [self.value(item.tree, indent + STEP) for item in listing_of(part).items]
+            texts = [self.value(item.tree, indent + STEP) for item in required_list(part).items]
             lists.append(self._list(part, texts, before, "()", indent, several and len(texts) > 1))
         return lists
 
@@ -88,7 +88,7 @@ class StatementWriter(LiteralWriter):
         """
         is_broken |= tree.commented or any("\n" in text for text in texts)
         flat = f"{brackets[0]}{flat_items(texts, brackets[1])}{brackets[1]}"
-        broken = self.broken(listing_of(tree), texts, brackets, indent)
+        broken = self.broken(required_list(tree), texts, brackets, indent)
         return ListText(before, None if is_broken else flat, broken)
 
     def _values(self, tree: Tree, indent: str, taken: int) -> str:
@@ -99,7 +99,7 @@ class StatementWriter(LiteralWriter):
             indent: the indentation of the statement.
             taken: the number of columns before and after the list.
         """
-        found = listing_of(tree)
+        found = required_list(tree)
         texts = [self.value(item.tree, indent + STEP) for item in found.items]
         single = len(texts) == 1 and "\n" not in texts[0] and not tree.commented
         if single and taken + len(texts[0]) + 3 <= self.width:
@@ -132,7 +132,7 @@ class StatementWriter(LiteralWriter):
         parameters = tree.child("parameters")
         lists = self._interface(tree, "")
         if parameters is not None:
-            texts = [self._parameter(item.tree) for item in listing_of(parameters).items]
+            texts = [self._parameter(item.tree) for item in required_list(parameters).items]
             lists.insert(0, self._list(parameters, texts, " ", "<>", ""))
         return self._headed(tree, name_text(tree.required("name")), lists, "", start)
 
@@ -146,18 +146,18 @@ class StatementWriter(LiteralWriter):
     ) -> str:  # fmt: skip
         """Write a graph or function from its name, the lists after its name, and its body."""
         body = tree.required("body")
-        found = listing_of(body)
+        found = required_list(body)
         is_empty = not found.items and not body.commented
         after = 2  # the number of columns of ` {`
         if is_empty:  # of ` {}`, or of ` {},` for a graph in an attribute, which is indented
             after = 4 if indent else 3
         values = tree.child("values")
-        if values is not None and not listing_of(values).items and not values.commented:
+        if values is not None and not required_list(values).items and not values.commented:
             values = None
         before = 2 if values is not None else after
         if decorators is not None:
             head = decorated_name(decorators, head, start, before, self.width)
-        text = head + arrange(lists, column(head, start), before, self.width)
+        text = head + arrange_lists(lists, column(head, start), before, self.width)
         if values is not None:
             text += self._values(values, indent, column(text, start) + after)
         if is_empty:
@@ -201,7 +201,7 @@ class StatementWriter(LiteralWriter):
 
     def _flat_attributes(self, tree: Tree) -> str | None:
         """Write the attributes on one line; None if they do not fit."""
-        found = listing_of(tree)
+        found = required_list(tree)
         if tree.commented or any(_is_graph(item.tree) for item in found.items):
             return None
         texts = [self.attribute(item.tree, "") for item in found.items]
@@ -212,7 +212,7 @@ class StatementWriter(LiteralWriter):
     def _broken_attributes(self, tree: Tree | None, indent: str) -> str:
         """Write the attributes, one per line."""
         assert tree is not None
-        found = listing_of(tree)
+        found = required_list(tree)
         texts = [self.attribute(item.tree, indent + STEP) for item in found.items]
         return self.broken(found, texts, "<>", indent)
 
@@ -249,8 +249,8 @@ class StatementWriter(LiteralWriter):
         if tree.origin == "dataless_element":
             return self._dataless(tree, indent, budget)
         if _is_numbers(first):
-            return filled(numbers_of(first), "[]", indent, budget)
-        found = listing(tree)
+            return fill_list(numbers_of(first), "[]", indent, budget)
+        found = find_list(tree)
         if found is not None and found.opening.text == "{":
             blob = only_token(found.items[0].tree).text
             if tree.commented:
@@ -266,7 +266,7 @@ class StatementWriter(LiteralWriter):
         texts = [self._element(item.tree, inner, room) for item in found.items]
         kinds = [part.origin for part in found.items[0].tree.trees()] if found.items else []
         if not tree.commented and kinds and kinds[0] in ("number", "string", "blob"):
-            return filled(texts, "[]", indent, budget)
+            return fill_list(texts, "[]", indent, budget)
         return self.bracketed(tree, found, texts, "[]", indent, budget)
 
     def _element(self, tree: Tree, indent: str, budget: int) -> str:
@@ -296,7 +296,7 @@ class StatementWriter(LiteralWriter):
         first, *rest = tree.trees()[-1].parts
         type = first.text if isinstance(first, CommentedToken) else self.type(first)
         head = (type, "".join(map(word_text, rest)), " =")
-        return tensor_lines(decorators, head, nothing, indent, budget, width=self.width)
+        return tensor_lines(decorators, head, empty_literal, indent, budget, width=self.width)
 
 
 def _inputs_and_outputs(tree: Tree) -> tuple[Tree | None, Tree | None]:

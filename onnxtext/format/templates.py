@@ -131,7 +131,7 @@ class Templates:
             return
         self._made += 1
         texts = self._template(parts, signature)
-        if texts is None or interleaved(texts, strings) != formatted:
+        if texts is None or interleave(texts, strings) != formatted:
             return
         pattern.texts[signature] = texts
         if not any(signature):
@@ -196,6 +196,6 @@ def interleaved_list(between: Sequence[str], strings: Sequence[str]) -> list[str
     return parts
 
 
-def interleaved(between: Sequence[str], strings: Sequence[str]) -> str:
+def interleave(between: Sequence[str], strings: Sequence[str]) -> str:
     """Join strings with the texts between them, which contain the quotes."""
     return "".join(interleaved_list(between, strings))

@@ -6,13 +6,13 @@ from __future__ import annotations
 from onnxtext.format.tokens_with_comments import CommentedToken
 from onnxtext.format.tree import Tree
 from onnxtext.printer.layout import STEP
-from onnxtext.printer.strings import quoted, string_value, value_name, word
+from onnxtext.printer.strings import quote_string, quote_word, string_value, value_name
 from onnxtext.syntax.actions.strings import byte_string, escaped, plain, triple
 
 _DECODERS = {"STRING": plain, "ESCAPED_STRING": escaped, "BYTES": byte_string, "TRIPLE": triple}
 
 
-def decoded(token: CommentedToken) -> str:
+def decode_token(token: CommentedToken) -> str:
     """Return the value of a name or string."""
     decoder = _DECODERS.get(token.terminal)
     return token.text if decoder is None else decoder(token.text)
@@ -27,12 +27,12 @@ def only_token(tree: Tree | CommentedToken) -> CommentedToken:
 
 def word_text(tree: Tree | CommentedToken) -> str:
     """Write a name at a position where keywords need no quotes."""
-    return word(decoded(only_token(tree)))
+    return quote_word(decode_token(only_token(tree)))
 
 
 def name_text(tree: Tree | CommentedToken) -> str:
     """Write a name at a position where a type may also stand, so that type names need quotes."""
-    return value_name(decoded(only_token(tree)))
+    return value_name(decode_token(only_token(tree)))
 
 
 def string_text(tree: Tree | CommentedToken, indent: str) -> str:
@@ -45,9 +45,9 @@ def string_text(tree: Tree | CommentedToken, indent: str) -> str:
     token = only_token(tree)
     if token.terminal not in ("BYTES", "TRIPLE"):
         return token.text
-    value = decoded(token)
+    value = decode_token(token)
     if value.isprintable():
-        return quoted(value)
+        return quote_string(value)
     if token.terminal == "BYTES":
         return token.text
     if "\n" not in value:
@@ -71,16 +71,16 @@ def numbers_of(token: CommentedToken) -> list[str]:
 
 def operator_text(tree: Tree) -> str:
     """Write an operator with its domain."""
-    *domain, operator = [decoded(only_token(part)) for part in tree.trees()]
+    *domain, operator = [decode_token(only_token(part)) for part in tree.trees()]
     dotted = isinstance(tree.parts[0], CommentedToken)
     if not domain:
-        return f"{'.' if dotted else ''}{word(operator)}"
+        return f"{'.' if dotted else ''}{quote_word(operator)}"
     if domain[0] == "" and len(domain) > 1 and not dotted:
         del domain[0]  # the parser reads `"".a.B` as `.a.B`
     whole = ".".join(domain)
-    if any(word(part) != part for part in whole.split(".")):
-        whole = quoted(whole)
-    return f"{whole}.{word(operator)}"
+    if any(quote_word(part) != part for part in whole.split(".")):
+        whole = quote_string(whole)
+    return f"{whole}.{quote_word(operator)}"
 
 
 def dotted_text(tree: Tree) -> str:

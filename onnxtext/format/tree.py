@@ -90,7 +90,7 @@ def _automaton() -> Automaton:
     return Automaton(load_tables(), _growing)
 
 
-def grow(tokens: list[CommentedToken], start: str = "model") -> Tree:
+def build_tree(tokens: list[CommentedToken], start: str = "model") -> Tree:
     """Build the concrete syntax tree of a valid text.
 
     Args:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from onnxtext.git.clean_smudge import clean, smudge
 from onnxtext.git.repository import read_tracked, run_git
-from onnxtext.git.verification import TrackedFile, objects, tracked
+from onnxtext.git.verification import TrackedFile, read_objects, tracked_models
 from onnxtext.io.files import write_atomically
 from onnxtext.io.filetype import has_binary_content
 
@@ -44,8 +44,8 @@ def check_out(top: Path) -> list[CheckoutResult]:
         OSError: a file cannot be read or written.
     """
     results = []
-    with objects(top) as read:
-        for file in tracked(top):
+    with read_objects(top) as read:
+        for file in tracked_models(top):
             text = _text_of(top, file)
             if text is None:
                 continue

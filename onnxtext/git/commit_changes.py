@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 
 from onnxtext.git.drivers import with_matching_suffix
 from onnxtext.git.repository import run_git, split_output
-from onnxtext.git.verification import SUFFIXES, objects
+from onnxtext.git.verification import SUFFIXES, read_objects
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ def files_of(top: Path, change: ChangedModel) -> Iterator[tuple[Path, Path]]:
         OSError: a file cannot be written.
     """
     with TemporaryDirectory(prefix="onnxtext-") as directory, ExitStack() as stack:
-        read = stack.enter_context(objects(top))
+        read = stack.enter_context(read_objects(top))
         files = []
         sides = ((change.old_path, change.old), (change.new_path, change.new))
         for number, (path, name) in enumerate(sides):

@@ -17,8 +17,8 @@ from onnxtext.diagnostics import OnnxTextError
 from onnxtext.git.clean_smudge import is_source
 from onnxtext.git.filter_comment import NOTE, has_note, without_note
 from onnxtext.git.left_out_weights import leave_out
-from onnxtext.git.repository import attribute, read_config
-from onnxtext.io.files import holds, write_atomically
+from onnxtext.git.repository import git_attribute, read_config
+from onnxtext.io.files import has_content, write_atomically
 from onnxtext.io.filetype import has_binary_content
 
 DRIVER_FAILED = 129
@@ -68,7 +68,7 @@ def merge_files(
         content = leave_out(content, plain[1:])
     if _wants_note(stored) and not has_binary_content(content):
         content = NOTE + content
-    if not holds(ours, content):
+    if not has_content(ours, content):
         write_atomically(ours, content)
     return merged.conflicts, merged.notes
 
@@ -78,7 +78,7 @@ def _is_filtered(path: str) -> bool:
     try:
         return (
             not is_source(path)
-            and attribute("filter", path) == "onnxtext"
+            and git_attribute("filter", path) == "onnxtext"
             and bool(read_config(None, r"^filter\.onnxtext\.(process|clean)$"))
         )
     except OnnxTextError:

@@ -20,16 +20,16 @@ from onnxtext.git.modes import (
     SECTIONS,
     Mode,
     command_line,
+    command_program,
     is_command,
     is_ours,
-    program,
-    settings,
+    mode_settings,
     with_mode,
 )
 from onnxtext.git.repository import (
     Scope,
-    attribute,
-    failed,
+    git_attribute,
+    git_error,
     in_repository,
     read_config,
     remove_setting,
@@ -70,7 +70,7 @@ def find_installed(scope: Scope) -> InstalledSettings:
         OnnxTextError: there is no repository, or git fails.
     """
     if scope == "local" and not in_repository():
-        raise failed(
+        raise git_error(
             "there is no git repository here",
             help="use --global to install outside of a repository",
         )
@@ -159,7 +159,7 @@ def _requirements(
     lines: list[str] = []
     for mode in MODES:
         if mode in modes:
-            values |= settings(mode, command, structural=structural)
+            values |= mode_settings(mode, command, structural=structural)
             lines += ATTRIBUTES[mode]
     return values, lines
 
@@ -173,7 +173,7 @@ def _command_of(before: InstalledSettings) -> str:
     for name in KNOWN:
         for value in before.values.get(name, []):
             if is_command(name) and is_ours(value):
-                return program(value)
+                return command_program(value)
     return command_line()
 
 
@@ -188,14 +188,14 @@ def _check_foreign(
         found = before.values.get(name, [])
         if all(_replaceable(name, old, value, before) for old in found):
             continue
-        raise failed(
+        raise git_error(
             f"{name} is already set, but not by onnxtext: {found[-1]}",
             help=f"if you do not need it, remove it: git config --{scope} --unset-all {name}",
         )
     if mode == "filter" and in_repository():
-        other = attribute("filter", "model.onnx")
+        other = git_attribute("filter", "model.onnx")
         if other not in ("unspecified", "unset", "set", "onnxtext"):
-            raise failed(
+            raise git_error(
                 f"*.onnx has another filter here: {other}",
                 help="a file can have only one filter: remove the other one from the attributes, "
                 "or use install --mode textconv, which works with any filter",
@@ -222,7 +222,7 @@ def _check_inside(scope: Scope, file: Path) -> None:
         return
     if leads_out(file, Path(top)):
         real = os.path.realpath(file)
-        raise failed(f"{_shown(file)} is a link to outside of the working tree: {real}")
+        raise git_error(f"{_shown(file)} is a link to outside of the working tree: {real}")
 
 
 # ---- Writing ------------------------------------------------------------------------------------
@@ -295,7 +295,7 @@ def _attribute_edits(
         try:
             new = old.with_lines(ours)
         except DamagedBlock as error:
-            raise failed(f"{path}: {error}") from None
+            raise git_error(f"{path}: {error}") from None
         if new != old.content:
             edits[path] = new
     return edits

@@ -12,7 +12,7 @@ import subprocess
 import sys
 from typing import Literal, get_args
 
-from onnxtext.git.repository import failed
+from onnxtext.git.repository import git_error
 
 Mode = Literal["textconv", "filter", "source"]
 MODES: tuple[Mode, ...] = get_args(Mode)
@@ -71,7 +71,7 @@ SECTIONS = r"^(filter|diff|merge|difftool)\.onnxte?xt\."
 """Matches the names of all settings in onnxtext's sections, including those set by others."""
 
 
-def settings(mode: Mode, command: str, *, structural: bool = False) -> dict[str, str]:
+def mode_settings(mode: Mode, command: str, *, structural: bool = False) -> dict[str, str]:
     """Return the git settings of a mode: values by name.
 
     Args:
@@ -121,7 +121,7 @@ def is_ours(value: str) -> bool:
     return _MODULE in value
 
 
-def program(value: str) -> str:
+def command_program(value: str) -> str:
     """Return the program of a command: `… -m onnxtext` for `… -m onnxtext git clean`."""
     return value.partition(_MODULE)[0] + _MODULE.removesuffix(" git ")
 
@@ -141,14 +141,14 @@ def command_line() -> str:
         OnnxTextError: there is no safe way to run the command.
     """
     if not sys.executable:
-        raise failed("the path of this Python is unknown, so git cannot run it")
+        raise git_error("the path of this Python is unknown, so git cannot run it")
     flags = ["-I"] if sys.version_info < (3, 11) else ["-I", "-P"]  # isolated; no current directory
     for flag in flags:
         words = [sys.executable, flag, "-m", "onnxtext", "--version"]
         done = subprocess.run(words, capture_output=True, check=False, stdin=subprocess.DEVNULL)
         if done.returncode == 0:
             return " ".join(map(shlex.quote, words[:-1]))
-    raise failed(
+    raise git_error(
         f"{sys.executable} cannot import onnxtext in isolated mode (-I), which git needs",
         help="install onnxtext into a virtual environment, or with pipx",
     )

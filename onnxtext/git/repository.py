@@ -35,11 +35,11 @@ def run_git(*arguments: str, given: bytes | None = None, fails: Iterable[int] = 
             check=False,
         )
     except OSError as error:
-        raise failed(f"git cannot be run: {error.strerror or error}") from None
+        raise git_error(f"git cannot be run: {error.strerror or error}") from None
     if done.returncode != 0 and done.returncode not in fails:
         reason = done.stderr.decode("utf-8", "replace").strip() or f"exit status {done.returncode}"
         verb = arguments[2] if arguments[0] in ("-c", "-C") else arguments[0]
-        raise failed(f"git {verb}: {reason.removeprefix('fatal: ')}")
+        raise git_error(f"git {verb}: {reason.removeprefix('fatal: ')}")
     return done.stdout
 
 
@@ -53,7 +53,7 @@ def to_path(output: bytes) -> Path:
     return Path(output.decode("utf-8", "surrogateescape").removesuffix("\n"))
 
 
-def failed(message: str, help: str | None = None) -> OnnxTextError:
+def git_error(message: str, help: str | None = None) -> OnnxTextError:
     """Create the error for a failure of git or of its configuration."""
     return OnnxTextError(Diagnostic("git-failed", message, help=help))
 
@@ -126,7 +126,7 @@ def read_tracked(top: Path, name: str) -> bytes | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        raise failed(f"cannot read {path}: {error.strerror or error}") from None
+        raise git_error(f"cannot read {path}: {error.strerror or error}") from None
 
 
 def in_repository() -> bool:
@@ -134,6 +134,6 @@ def in_repository() -> bool:
     return bool(run_git("rev-parse", "--git-dir", fails=[128]))
 
 
-def attribute(name: str, path: str) -> str:
+def git_attribute(name: str, path: str) -> str:
     """Return the value of a git attribute for a path; `unspecified` if no file sets it."""
     return split_output(run_git("check-attr", "-z", name, "--", path))[2]

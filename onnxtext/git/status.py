@@ -13,12 +13,12 @@ from onnxtext.git.modes import (
     MODES,
     SECTIONS,
     Mode,
+    command_program,
     is_command,
     is_ours,
-    program,
-    settings,
+    mode_settings,
 )
-from onnxtext.git.repository import Scope, attribute, in_repository, read_config, run_git
+from onnxtext.git.repository import Scope, git_attribute, in_repository, read_config, run_git
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ class _CommandChecks:
 
     def fact(self, name: str, value: str) -> Requirement:
         """Check that git can run the command of a setting."""
-        words = program(value)
+        words = command_program(value)
         if words not in self._tried:
             self._tried[words] = self._try(words)
         tried = self._tried[words]
@@ -123,7 +123,7 @@ def _setting_facts(
     mode: Mode, values: dict[str, list[str]], checks: _CommandChecks
 ) -> list[Requirement]:
     facts = []
-    for name, wanted in settings(mode, "").items():
+    for name, wanted in mode_settings(mode, "").items():
         found = values.get(name)
         if not found:
             facts.append(Requirement(False, name, "not set"))
@@ -159,7 +159,7 @@ def _effective_attributes(mode: Mode) -> Requirement:
     probe = _PROBES[mode]
     wanted = dict(map(_pair, ATTRIBUTES[mode][0].split()[1:]))
     names = [*wanted, "filter"] if mode == "textconv" else wanted
-    found = {name: attribute(name, probe) for name in names}
+    found = {name: git_attribute(name, probe) for name in names}
     shown = ", ".join(f"{name} is {value}" for name, value in found.items())
     ok = all(found[name] == value for name, value in wanted.items())
     if mode == "textconv":  # it works with the filter of another tool, such as LFS

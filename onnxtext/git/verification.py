@@ -19,7 +19,7 @@ from onnxtext.git.clean_smudge import (
 )
 from onnxtext.git.repository import (
     configured_limit,
-    failed,
+    git_error,
     read_tracked,
     run_git,
     split_output,
@@ -64,7 +64,7 @@ class VerifyResult:
     note: str = ""
 
 
-def tracked(top: Path) -> list[TrackedFile]:
+def tracked_models(top: Path) -> list[TrackedFile]:
     """Return the files in the index with a suffix in `SUFFIXES` or with onnxtext's filter.
 
     Raises:
@@ -96,10 +96,10 @@ def verify(top: Path) -> Iterator[VerifyResult]:
     """
     configured, error = configured_limit()
     if error is not None:
-        raise failed(error)
+        raise git_error(error)
     limit = DEFAULT_LIMIT if configured is None else configured
-    with objects(top) as read:
-        for file in tracked(top):
+    with read_objects(top) as read:
+        for file in tracked_models(top):
             data = read(file.object)
             if file.filtered:
                 yield _verify_filtered(file, data, top, limit)
@@ -168,7 +168,7 @@ def _verify_text(file: TrackedFile, data: bytes, top: Path) -> VerifyResult:
 
 
 @contextmanager
-def objects(top: Path) -> Iterator[Callable[[str], bytes]]:
+def read_objects(top: Path) -> Iterator[Callable[[str], bytes]]:
     """Provide a function that reads a blob by its object name; one git process serves all calls."""
     process = subprocess.Popen(
         ["git", "-C", str(top), "cat-file", "--batch"],
@@ -184,7 +184,7 @@ def objects(top: Path) -> Iterator[Callable[[str], bytes]]:
         target.flush()
         head = source.readline().split()  # name, type, size
         if len(head) != 3:
-            raise failed(f"git cat-file: the object {name} is missing")
+            raise git_error(f"git cat-file: the object {name} is missing")
         data = source.read(int(head[2]))
         source.read(1)  # the line end after the data
         return data
@@ -200,4 +200,4 @@ def objects(top: Path) -> Iterator[Callable[[str], bytes]]:
 def count_filtered() -> int:
     """Count the tracked files to which onnxtext's filter applies; 0 in a bare repository."""
     top = top_level()
-    return 0 if top is None else sum(file.filtered for file in tracked(top))
+    return 0 if top is None else sum(file.filtered for file in tracked_models(top))

@@ -30,7 +30,7 @@ _temporary: set[Path] = set()
 
 
 @contextlib.contextmanager
-def replacing(path: Path, *, follow: bool = True) -> Iterator[BinaryIO]:
+def replace_file(path: Path, *, follow: bool = True) -> Iterator[BinaryIO]:
     """Yield a new file that replaces `path` when the block ends without an error.
 
     The new file keeps the permissions of the old one, and its owner where that is allowed. A
@@ -62,10 +62,10 @@ def replacing(path: Path, *, follow: bool = True) -> Iterator[BinaryIO]:
 
 
 @contextlib.contextmanager
-def replacing_path(path: Path) -> Iterator[Path]:
+def replace_path(path: Path) -> Iterator[Path]:
     """Yield the path of a new file that replaces `path` when the block ends without an error.
 
-    This is `replacing` for libraries that open files by name.
+    This is `replace_file` for libraries that open files by name.
 
     Raises:
         OSError: the file cannot be written; the old one is untouched.
@@ -104,9 +104,9 @@ def write_atomically(
     Raises:
         OSError: the file cannot be written, or has changed since it was read.
     """
-    with replacing(path, follow=not replace) as file:
+    with replace_file(path, follow=not replace) as file:
         file.write(data)
-        if instead_of is not None and path.is_file() and not holds(path, instead_of):
+        if instead_of is not None and path.is_file() and not has_content(path, instead_of):
             raise OSError(errno.EBUSY, "it has changed since it was read", os.fspath(path))
 
 
@@ -241,7 +241,7 @@ def lacks_current_directory(error: OSError) -> bool:
     return isinstance(error, FileNotFoundError) and error.filename is None
 
 
-def holds(path: Path, data: bytes | memoryview) -> bool:
+def has_content(path: Path, data: bytes | memoryview) -> bool:
     """Whether a regular file has exactly this content; False without read permission."""
     return holds_pieces(path, [data])
 

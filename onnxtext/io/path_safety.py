@@ -50,8 +50,8 @@ def walk_files(directory: Path, fits: Test, wanted: Test, skipped: Skipped) -> I
         directory: the directory that the user named.
         fits: returns whether a file has the type that the command processes.
         wanted: returns False for files and directories that the user excluded.
-        skipped: receives each file that passes both tests but is unsafe (see `unfit`), and the
-            reason.
+        skipped: receives each file that passes both tests but is unsafe, and the reason (see
+            `unsafe_reason`).
 
     Raises:
         OSError: a directory cannot be read.
@@ -65,14 +65,14 @@ def walk_files(directory: Path, fits: Test, wanted: Test, skipped: Skipped) -> I
         for name in names:
             path = Path(root, name)
             if fits(path) and wanted(path):
-                why = unfit(path, directory)
+                why = unsafe_reason(path, directory)
                 if why is None:
                     yield path
                 else:
                     skipped(path, why)
 
 
-def unfit(path: Path, directory: Path) -> str | None:
+def unsafe_reason(path: Path, directory: Path) -> str | None:
     """Return the reason why a file that the user did not name is unsafe to use; None if it is safe.
 
     Args:

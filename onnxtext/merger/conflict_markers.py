@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from onnxtext.increasing_subsequence import rising
+from onnxtext.increasing_subsequence import longest_increasing_subsequence
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ def _pairs(one: Sequence[str], other: Sequence[str]) -> list[tuple[int, int]]:
         for at, line in enumerate(one[start : len(one) - end], start)
         if counts[line] == 1 and others[line] == 1
     ]
-    kept = rising([at for _, at in shared])
+    kept = longest_increasing_subsequence([at for _, at in shared])
     middle = [pair for pair, stays in zip(shared, kept, strict=True) if stays]
     last = [(len(one) - at, len(other) - at) for at in range(end, 0, -1)]
     return [*[(at, at) for at in range(start)], *middle, *last]

@@ -195,9 +195,9 @@ def _unreadable(error: OnnxTextError | ValueError) -> _Unreadable:
 def _encode(text: str, resources: dict[str, bytes | memoryview], path: str) -> bytes:
     from onnxtext.source import Source
     from onnxtext.syntax.parse import parse_model
-    from onnxtext.text_to_binary import encode, joined
+    from onnxtext.text_to_binary import encode, join_pieces
 
     source = Source(text, path or "<merge>")
     model = parse_model(source)
     model.resources = resources
-    return joined(encode(model, source))
+    return join_pieces(encode(model, source))

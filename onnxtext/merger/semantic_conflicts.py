@@ -10,7 +10,7 @@ from typing import Any
 
 from onnxtext.ast.model import Model
 from onnxtext.checker.context.checked_model import Options, Subject, plain_domain
-from onnxtext.checker.context.finding import Finding, Place, quoted
+from onnxtext.checker.context.finding import Finding, Place, quote
 from onnxtext.checker.context.scopes import GIVEN, Scope, used_names
 from onnxtext.checker.rules import single_assignment, undefined_values_and_order
 
@@ -31,7 +31,7 @@ def subject_of(model: Model) -> Subject:
     return _Subject(model, Options())
 
 
-def identity(finding: Finding) -> tuple[str, str]:
+def finding_key(finding: Finding) -> tuple[str, str]:
     """Return a key of a finding: its rule and its message without names of graphs and functions.
 
     Findings with equal keys in two models count as the same finding.
@@ -43,11 +43,13 @@ _GRAPH_NAME = re.compile(r"(?<= the graph) `[^`]*`|(?<= the function) `[^`]*`")
 
 
 def issues_of(sides: Sequence[Model]) -> set[tuple[str, str]]:
-    """Return the keys (`identity`) of the findings of the sides, before the merge."""
-    return {identity(found) for side in sides for found in find(subject_of(side), sides)}
+    """Return the keys (`finding_key`) of the findings of the sides, before the merge."""
+    return {
+        finding_key(found) for side in sides for found in find_conflicts(subject_of(side), sides)
+    }
 
 
-def find(subject: Subject, sides: Sequence[Model]) -> Iterator[Finding]:
+def find_conflicts(subject: Subject, sides: Sequence[Model]) -> Iterator[Finding]:
     """Yield undefined, duplicate and misordered values, and uses of deleted functions and domains.
 
     A function or opset import counts as deleted if a side has it, but the model does not.
@@ -66,12 +68,12 @@ def find(subject: Subject, sides: Sequence[Model]) -> Iterator[Finding]:
     for _, node in subject.nodes() if functions or domains else ():
         domain = plain_domain(node.domain)
         # The output tells calls apart: an error that a side already has must not hide a new one.
-        caller = f"the node of {quoted(node.outputs[0])}" if node.outputs else "a node"
+        caller = f"the node of {quote(node.outputs[0])}" if node.outputs else "a node"
         if (domain, node.op_type, node.overload or "") in functions:
-            message = f"{caller} calls {quoted(node.op_type)}, a function that one side has deleted"
+            message = f"{caller} calls {quote(node.op_type)}, a function that one side has deleted"
             yield Finding(_CALLS, message, (Place(node),), _HELP)
         elif domain in domains:
-            message = f"{caller} uses {quoted(domain)}, a domain that one side no longer imports"
+            message = f"{caller} uses {quote(domain)}, a domain that one side no longer imports"
             yield Finding(_CALLS, message, (Place(node),), _HELP)
 
 
@@ -100,7 +102,7 @@ def _references(subject: Subject) -> Iterator[Finding]:
 def _reference(name: str, item: Any) -> Finding:
     message = (
         "a value info, quantization annotation or training binding refers to "
-        f"{quoted(name)}, which is not defined"
+        f"{quote(name)}, which is not defined"
     )
     return Finding("reference-undefined", message, (Place(item),), _HELP)
 

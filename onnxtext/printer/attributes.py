@@ -11,7 +11,7 @@ from onnxtext import ast
 from onnxtext.ast.tensors_and_attributes import ITEM_TYPES
 from onnxtext.printer.broken_types import broken_type
 from onnxtext.printer.dialect import ONNXTEXT, Dialect
-from onnxtext.printer.layout import STEP, WIDTH, bracketed, filled, filled_row
+from onnxtext.printer.layout import STEP, WIDTH, bracket_list, fill_list, fill_list_text
 from onnxtext.printer.records import inline_decorators, record_text, value_decorators
 from onnxtext.printer.statement_layout import column, value_text
 from onnxtext.tensor.float_literals import float32_text
@@ -66,14 +66,14 @@ def _graphs_text(
         return graph_text(value, indent, start)
     inner = indent + STEP
     items = [graph_text(item, inner, len(inner)) for item in value]
-    return bracketed(items, "[]", indent, WIDTH - start - 1, dialect.comma)
+    return bracket_list(items, "[]", indent, WIDTH - start - 1, dialect.comma)
 
 
 def _repeated_text(dialect: Dialect, value: ast.RepeatedList, indent: str, budget: int) -> str:
     items = [_value_text(dialect, item, indent + STEP, WIDTH) for item in value.items]
     if len(items) == 1 and "\n" not in items[0]:
         return f"[{items[0]}, ...]"
-    return filled([*items, "..."], "[]", indent, budget)
+    return fill_list([*items, "..."], "[]", indent, budget)
 
 
 def _value_text(dialect: Dialect, value: ast.AttributeValue, indent: str, budget: int) -> str:
@@ -92,13 +92,13 @@ def _value_text(dialect: Dialect, value: ast.AttributeValue, indent: str, budget
         case ast.Record():
             return record_text(value, indent)
         case ast.Floats(data):
-            return filled_row(format_floats(data), "[]", indent, budget, dialect.comma)
+            return fill_list_text(format_floats(data), "[]", indent, budget, dialect.comma)
         case (int(), *_):
-            return filled(list(map(str, value)), "[]", indent, budget, dialect.comma)
+            return fill_list(list(map(str, value)), "[]", indent, budget, dialect.comma)
         case tuple():
             inner = indent + STEP
             items = [_value_text(dialect, item, inner, WIDTH - len(inner) - 1) for item in value]
-            lay_out = filled if isinstance(value[0], (bytes, ast.Blob)) else bracketed
+            lay_out = fill_list if isinstance(value[0], (bytes, ast.Blob)) else bracket_list
             return lay_out(items, "[]", indent, budget, dialect.comma)
         case ast.Reference() | ast.Graph() | ast.TypedBlob() | ast.RepeatedList():
             raise AssertionError("printed with its type, or as a graph")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from onnxtext.ast.tensors_and_attributes import SparseTensor, Tensor, TensorData
 from onnxtext.ast.types import TensorType, Type
-from onnxtext.printer.strings import quoted, string_value, value_name, word
+from onnxtext.printer.strings import quote_string, quote_word, string_value, value_name
 from onnxtext.printer.types_and_tensors import data_parts, tensor_text, type_text
 
 
@@ -39,4 +39,6 @@ class Dialect:
     data_parts: Callable[[TensorType, TensorData, str, int], list[str]]
 
 
-ONNXTEXT = Dialect(",", word, value_name, quoted, string_value, type_text, tensor_text, data_parts)
+ONNXTEXT = Dialect(
+    ",", quote_word, value_name, quote_string, string_value, type_text, tensor_text, data_parts
+)

@@ -11,18 +11,18 @@ from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType, Sparse
 from onnxtext.ast.types import Type
 from onnxtext.printer.attributes import attribute_text
 from onnxtext.printer.dialect import ONNXTEXT, Dialect
-from onnxtext.printer.layout import STEP, WIDTH, bracketed, broken, flat_items
+from onnxtext.printer.layout import STEP, WIDTH, bracket_list, flat_items, one_per_line
 from onnxtext.printer.records import decorator_lines, value_decorators
 from onnxtext.printer.statement_layout import (
     ListText,
     NodeParts,
-    arrange,
+    arrange_lists,
     column,
     decorated_name,
     node_lines,
     value_text,
 )
-from onnxtext.printer.strings import quoted, word
+from onnxtext.printer.strings import quote_string, quote_word
 from onnxtext.printer.types_and_tensors import sparse_text
 
 _NESTING = (AttributeType.GRAPH, AttributeType.GRAPHS)
@@ -36,7 +36,7 @@ def opsets_text(opsets: Sequence[OpsetImport], indent: str, dialect: Dialect = O
         else f"{dialect.quoted(item.domain)}: {item.version}"
         for item in opsets
     ]
-    return bracketed(items, "[]", indent, WIDTH - 20, dialect.comma)
+    return bracket_list(items, "[]", indent, WIDTH - 20, dialect.comma)
 
 
 _MOST_NAMES = 1 << 13
@@ -141,7 +141,7 @@ class GraphPrinter:
         """
         inputs = self._list(graph.inputs, indent, " ", several)
         outputs = self._list(graph.outputs, indent, " => ", several)
-        return arrange([*parameters, inputs, outputs], start, _after_head(graph, indent))
+        return arrange_lists([*parameters, inputs, outputs], start, _after_head(graph, indent))
 
     def _list(
         self, values: Sequence[ValueInfo], indent: str, before: str, several: bool
@@ -250,7 +250,7 @@ class GraphPrinter:
         names = self._names
         operator = self._words.get(node.op_type)
         if operator is None:
-            operator = self._words[node.op_type] = word(node.op_type) if node.op_type else ""
+            operator = self._words[node.op_type] = quote_word(node.op_type) if node.op_type else ""
         if node.domain is not None or node.overload is not None:
             operator = operator_text(node)
         label = "" if node.name is None else f"[{self._word(node.name) if node.name else ''}] "
@@ -279,7 +279,7 @@ class GraphPrinter:
         items = [
             attribute_text(item, inner, self.graph_value, self.dialect) for item in node.attributes
         ]
-        return broken(items, "<>", indent, self._comma)
+        return one_per_line(items, "<>", indent, self._comma)
 
     def _flat_attributes(self, attributes: Sequence[Attribute]) -> str | None:
         """Return the attributes on one line; None if they do not fit or contain graphs."""
@@ -337,7 +337,7 @@ def head_text(function: Function, entries: Sequence[str] = (), dialect: Dialect 
         entries.append(f"doc_string: {dialect.string(function.doc_string, STEP)}")
     if function.opset_imports:
         entries.append(f"opset_import: {opsets_text(function.opset_imports, STEP, dialect)}")
-    return bracketed(entries, "<>", "", WIDTH - 20, dialect.comma) + "\n" if entries else ""
+    return bracket_list(entries, "<>", "", WIDTH - 20, dialect.comma) + "\n" if entries else ""
 
 
 def parameters_text(
@@ -364,8 +364,8 @@ def parameters_text(
 
 def operator_text(node: Node) -> str:
     """Return the operator of a node with its domain and overload: `com.example.Op:overload`."""
-    overload = f":{word(node.overload)}" if node.overload is not None else ""
-    operator = word(node.op_type) if node.op_type or node.domain is not None else ""
+    overload = f":{quote_word(node.overload)}" if node.overload is not None else ""
+    operator = quote_word(node.op_type) if node.op_type or node.domain is not None else ""
     if node.domain is None:
         return operator + overload
     return domain_text(node.domain) + operator + overload
@@ -373,6 +373,6 @@ def operator_text(node: Node) -> str:
 
 def domain_text(domain: str) -> str:
     """Return the domain of an operator and a dot: `com.example.`."""
-    if all(word(part) == part for part in domain.split(".")):
+    if all(quote_word(part) == part for part in domain.split(".")):
         return f"{domain}."
-    return f"{quoted(domain)}." if domain else "."
+    return f"{quote_string(domain)}." if domain else "."

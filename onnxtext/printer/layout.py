@@ -11,7 +11,7 @@ WIDTH = 100
 STEP = "  "
 
 
-def bracketed(
+def bracket_list(
     items: Sequence[str], brackets: str, indent: str, budget: int, comma: str = ","
 ) -> str:
     """Return a list on one line if it fits, otherwise with one item per line.
@@ -28,7 +28,7 @@ def bracketed(
         flat = f"{opening}{flat_items(items, closing)}{closing}"
         if len(flat) <= budget:
             return flat
-    return broken(items, brackets, indent, comma)
+    return one_per_line(items, brackets, indent, comma)
 
 
 def flat_items(items: Sequence[str], closing: str) -> str:
@@ -41,7 +41,7 @@ def flat_items(items: Sequence[str], closing: str) -> str:
     return flat + " " if closing == ">" and flat.endswith(" undefined =") else flat
 
 
-def broken(items: Sequence[str], brackets: str, indent: str, comma: str = ",") -> str:
+def one_per_line(items: Sequence[str], brackets: str, indent: str, comma: str = ",") -> str:
     """Return a list with one item per line; items are indented by one more step than `indent`."""
     opening, closing = brackets[0], brackets[1]
     parts = [opening]  # many small parts, because an item may be a large tensor
@@ -54,7 +54,9 @@ def broken(items: Sequence[str], brackets: str, indent: str, comma: str = ",") -
     return "".join(parts)
 
 
-def filled(items: Sequence[str], brackets: str, indent: str, budget: int, comma: str = ",") -> str:
+def fill_list(
+    items: Sequence[str], brackets: str, indent: str, budget: int, comma: str = ","
+) -> str:
     """Return a list on one line if it fits, otherwise in lines that are filled up to `WIDTH`.
 
     Args:
@@ -72,11 +74,11 @@ def filled(items: Sequence[str], brackets: str, indent: str, budget: int, comma:
         if "\n" not in flat:
             return f"{opening}{flat}{closing}"
     inner = indent + STEP
-    lines = f",\n{inner}".join(fill(items, WIDTH - len(inner)))
+    lines = f",\n{inner}".join(wrap_items(items, WIDTH - len(inner)))
     return f"{opening}\n{inner}{lines}{'' if items[-1] == '...' else comma}\n{indent}{closing}"
 
 
-def fill(items: Sequence[str], width: int) -> list[str]:
+def wrap_items(items: Sequence[str], width: int) -> list[str]:
     """Distribute items over lines, separated by commas; return the lines without their last commas.
 
     A line and the comma after it take at most `width` columns, unless a single item is longer. An
@@ -98,8 +100,8 @@ def fill(items: Sequence[str], width: int) -> list[str]:
     return lines
 
 
-def filled_row(row: str, brackets: str, indent: str, budget: int, comma: str = ",") -> str:
-    """Return the list that `filled` returns, given its items as one text.
+def fill_list_text(row: str, brackets: str, indent: str, budget: int, comma: str = ",") -> str:
+    """Return the list that `fill_list` returns, given its items as one text.
 
     Args:
         row: the items, joined by a comma and a blank; no item contains a comma or a line break.
@@ -111,12 +113,12 @@ def filled_row(row: str, brackets: str, indent: str, budget: int, comma: str = "
     if not row or len(row) + 2 <= budget:
         return f"{brackets[0]}{row}{brackets[1]}"
     inner = indent + STEP
-    lines = f",\n{inner}".join(wrapped(row, WIDTH - len(inner)))
+    lines = f",\n{inner}".join(wrap_text(row, WIDTH - len(inner)))
     return f"{brackets[0]}\n{inner}{lines}{comma}\n{indent}{brackets[1]}"
 
 
-def wrapped(row: str, width: int) -> list[str]:
-    """Return the lines that `fill` returns, given the items as one text.
+def wrap_text(row: str, width: int) -> list[str]:
+    """Return the lines that `wrap_items` returns, given the items as one text.
 
     Args:
         row: the items, joined by a comma and a blank; no item contains a comma or a line break.

@@ -14,7 +14,7 @@ from onnxtext.core import core, core_module
 from onnxtext.printer.attributes import attribute_text, type_value_text
 from onnxtext.printer.dialect import ONNXTEXT, Dialect
 from onnxtext.printer.graphs_and_nodes import GraphPrinter, opsets_text
-from onnxtext.printer.layout import STEP, WIDTH, bracketed, broken
+from onnxtext.printer.layout import STEP, WIDTH, bracket_list, one_per_line
 from onnxtext.printer.records import decorator_lines, record_text
 from onnxtext.printer.resources import base64_parts, resources_parts
 from onnxtext.printer.sections import may_have_sections, section_parts
@@ -74,7 +74,7 @@ def header_text(model: ast.Model, dialect: Dialect = ONNXTEXT) -> str:
             f"{habit.name}({', '.join(map(str, habit.arguments))})"
             for habit in model.encoding_habits
         ]
-        entries.append(f"encoding: {bracketed(habits, '[]', STEP, WIDTH - 20)}")
+        entries.append(f"encoding: {bracket_list(habits, '[]', STEP, WIDTH - 20)}")
     if model.ir_version is not None:
         entries.append(f"ir_version: {model.ir_version}")
     if model.opset_imports:
@@ -95,9 +95,9 @@ def header_text(model: ast.Model, dialect: Dialect = ONNXTEXT) -> str:
             f"{dialect.quoted(key)}: {dialect.string(value, inner)}"
             for key, value in model.metadata
         ]
-        metadata = bracketed(items, "[]", STEP, WIDTH - 20, dialect.comma)
+        metadata = bracket_list(items, "[]", STEP, WIDTH - 20, dialect.comma)
         entries.append(f"metadata_props: {metadata}")
-    header = broken(entries, "<>", "", dialect.comma) + "\n" if entries else ""
+    header = one_per_line(entries, "<>", "", dialect.comma) + "\n" if entries else ""
     return decorator_lines(model.decorators, "") + header
 
 
@@ -110,7 +110,7 @@ def main_graph(model: ast.Model) -> ast.Graph:
 def print_fragment(fragment: ast.Fragment) -> str:
     """Return the text of a fragment, with a final newline."""
     entries = _presence(fragment.presence)
-    head = bracketed(entries, "<>", "", WIDTH) + "\n" if entries else ""
+    head = bracket_list(entries, "<>", "", WIDTH) + "\n" if entries else ""
     printer = graph_printer()
     match fragment.item:
         case ast.Graph() as graph:
@@ -150,7 +150,7 @@ def print_type(type: ast.Type) -> str:
 def _presence(presence: ast.Presence) -> list[str]:
     entries = [] if presence.version is None else [f"onnxtext: {presence.version}"]
     if presence.explicit:
-        entries.append(f"explicit: {bracketed(presence.explicit, '[]', STEP, WIDTH - 20)}")
+        entries.append(f"explicit: {bracket_list(presence.explicit, '[]', STEP, WIDTH - 20)}")
     return entries
 
 

@@ -12,9 +12,9 @@ from onnxtext.ast.rewrite import Rewriter
 from onnxtext.ast.typed_blobs import (
     blob_of_data,
     blob_of_list,
+    compress_repetition,
     entry_count,
-    repeated,
-    wanted_entries,
+    required_entries,
 )
 from onnxtext.tensor.blobs import PRINTED_DIGITS
 from onnxtext.tensor.elements import ELEMENTS
@@ -63,7 +63,7 @@ class WeightMover(Rewriter):
         if isinstance(data, (ast.TypedData, ast.StringData)):
             if type.element not in ELEMENTS or entry_count(type, data) <= self.limit:
                 return data
-            if entry_count(type, data) != wanted_entries(type):
+            if entry_count(type, data) != required_entries(type):
                 return data  # a wrong number of entries is easier to see inline
             return ast.TypedBlob(self.blob(blob_of_data(type, data)).digest)
         if not isinstance(data, ast.RawData):
@@ -79,9 +79,9 @@ class WeightMover(Rewriter):
             case bytes() if len(value) > INLINE_BYTES:
                 return self.blob(value)
             case ast.Floats(data) if len(value) > self.limit:
-                return repeated(value, self.limit) or self.blob(data)
+                return compress_repetition(value, self.limit) or self.blob(data)
             case tuple() if kind in _LISTS and len(value) > self.limit:
-                splat = repeated(value, self.limit)
+                splat = compress_repetition(value, self.limit)
                 if splat is not None:
                     return splat
                 packed = blob_of_list(kind, value)

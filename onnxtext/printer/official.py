@@ -14,13 +14,13 @@ from dataclasses import replace
 from functools import partial
 
 from onnxtext import ast
-from onnxtext.ast.list_order import INITIALIZERS, entries, order_of, with_data
+from onnxtext.ast.list_order import INITIALIZERS, order_of, value_info_entries, with_data
 from onnxtext.printer.dialect import Dialect
 from onnxtext.printer.graphs_and_nodes import GraphPrinter
-from onnxtext.printer.layout import bracketed, filled, filled_row
+from onnxtext.printer.layout import bracket_list, fill_list, fill_list_text
 from onnxtext.printer.models import print_model
 from onnxtext.printer.statement_layout import Decorators, tensor_lines
-from onnxtext.printer.strings import value_name, word
+from onnxtext.printer.strings import quote_word, value_name
 from onnxtext.tensor.elements import ELEMENTS
 from onnxtext.tensor.print_elements import format_field
 
@@ -60,7 +60,7 @@ class OfficialPrinter(GraphPrinter):
 
 def _listed(graph: ast.Graph) -> ast.Graph:
     """Return a copy of a graph without decorators, with all types and initializers in `<…>`."""
-    listed = entries(graph, order_of(graph))
+    listed = value_info_entries(graph, order_of(graph))
     infos = [entry.statement or ast.ValueInfo(entry.name, entry.type) for entry in listed]
     inputs, initializers = graph.inputs, [value for value in graph.values if value.data is not None]
     if any(item.name == INITIALIZERS for item in graph.decorators):
@@ -84,7 +84,7 @@ def _value_name(text: str) -> str:
 
 
 def _word(text: str) -> str:
-    return text if word(text) == text else _quoted(text)
+    return text if quote_word(text) == text else _quoted(text)
 
 
 # ---- Types ----------------------------------------------------------------------------------
@@ -144,17 +144,17 @@ def _data(type: ast.TensorType, data: ast.TensorData, indent: str, budget: int) 
             return "{}"
         case ast.ExternalData(entries):
             items = [f"{_quoted(key)}: {_quoted(value)}" for key, value in entries]
-            return bracketed(items, "[]", indent, budget, comma="")
+            return bracket_list(items, "[]", indent, budget, comma="")
         case ast.StringData(values) | ast.FieldData((("string_data", tuple() as values),)):
             items = [_quoted(item.decode("utf-8")) for item in values]
         case ast.TypedData(entries) | ast.FieldData(((_, bytes() as entries),)):
             row = format_field(ELEMENTS[type.element].field, entries)
-            return filled_row(row, "{}", indent, budget, comma="")
+            return fill_list_text(row, "{}", indent, budget, comma="")
         case _:
             raise AssertionError(
                 "official text has one data field per tensor, the field of its type"
             )
-    return filled(items, "{}", indent, budget, comma="")
+    return fill_list(items, "{}", indent, budget, comma="")
 
 
 OFFICIAL = Dialect(

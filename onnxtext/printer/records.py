@@ -7,15 +7,15 @@ from collections.abc import Sequence
 
 from onnxtext.ast.list_order import ORDERS
 from onnxtext.ast.records import Decorator, Field, FieldValue, Fixed, Number, Record, Word
-from onnxtext.printer.layout import STEP, WIDTH, bracketed, filled
+from onnxtext.printer.layout import STEP, WIDTH, bracket_list, fill_list
 from onnxtext.printer.statement_layout import Decorators
-from onnxtext.printer.strings import quoted, string_value, word
+from onnxtext.printer.strings import quote_string, quote_word, string_value
 
 LEAST_RESERVE = 20
 """The minimum number of columns that lists and records leave free for a key and a comma."""
 
 
-def reserve(key: str) -> int:
+def reserved_columns(key: str) -> int:
     """Return the number of columns to leave free beside a value: for `key: ` and for a comma."""
     return max(LEAST_RESERVE, len(key) + 3)
 
@@ -33,8 +33,8 @@ def field_text(field: Field, indent: str) -> str:
     """Return the text of a field: `key: value`, or only the value if there is no key."""
     if field.key is None:
         return value_text(field.value, indent)
-    key = str(field.key) if isinstance(field.key, int) else word(field.key)
-    return f"{key}: {value_text(field.value, indent, reserve(key))}"
+    key = str(field.key) if isinstance(field.key, int) else quote_word(field.key)
+    return f"{key}: {value_text(field.value, indent, reserved_columns(key))}"
 
 
 def value_text(value: FieldValue, indent: str, reserved: int = LEAST_RESERVE) -> str:
@@ -56,7 +56,7 @@ def value_text(value: FieldValue, indent: str, reserved: int = LEAST_RESERVE) ->
         case Record():
             return record_text(value, indent, reserved)
     items = [value_text(item, indent + STEP) for item in value]
-    return bracketed(items, "[]", indent, WIDTH - reserved - len(indent))
+    return bracket_list(items, "[]", indent, WIDTH - reserved - len(indent))
 
 
 def decorator_text(decorator: Decorator, indent: str) -> str:
@@ -69,9 +69,9 @@ def decorator_text(decorator: Decorator, indent: str) -> str:
     if decorator.name in ORDERS:
         inner = indent + STEP
         items = [_order_argument(field, inner) for field in decorator.arguments]
-        return f"@{decorator.name}{filled(items, '()', indent, budget - 1)}"
+        return f"@{decorator.name}{fill_list(items, '()', indent, budget - 1)}"
     items = [_argument_text(decorator, field, indent + STEP) for field in decorator.arguments]
-    return f"@{decorator.name}{bracketed(items, '()', indent, budget)}"
+    return f"@{decorator.name}{bracket_list(items, '()', indent, budget)}"
 
 
 def _order_argument(field: Field, indent: str) -> str:
@@ -80,16 +80,16 @@ def _order_argument(field: Field, indent: str) -> str:
         return value_text(field.value, indent)
     if not isinstance(field.key, str) or not isinstance(field.value, tuple):
         return field_text(field, indent)
-    head = f"{word(field.key)}: "
+    head = f"{quote_word(field.key)}: "
     texts = [value_text(item, indent + STEP) for item in field.value]
-    return head + filled(texts, "[]", indent, WIDTH - len(indent) - len(head) - 3)
+    return head + fill_list(texts, "[]", indent, WIDTH - len(indent) - len(head) - 3)
 
 
 def _argument_text(decorator: Decorator, field: Field, indent: str) -> str:
     """Print an argument of a decorator; metadata keys are not field names, so quote them."""
     if decorator.name.endswith("meta") and isinstance(field.key, str):
-        key = quoted(field.key)
-        return f"{key}: {value_text(field.value, indent, reserve(key))}"
+        key = quote_string(field.key)
+        return f"{key}: {value_text(field.value, indent, reserved_columns(key))}"
     return field_text(field, indent)
 
 
@@ -114,13 +114,13 @@ def _flat_field(field: Field) -> str:
     value = _flat_value(field.value)
     if field.key is None:
         return value
-    return f"{field.key if isinstance(field.key, int) else word(field.key)}: {value}"
+    return f"{field.key if isinstance(field.key, int) else quote_word(field.key)}: {value}"
 
 
 def _flat_value(value: FieldValue) -> str:
     match value:
         case bytes():
-            return quoted(value.decode("utf-8", "surrogateescape"))
+            return quote_string(value.decode("utf-8", "surrogateescape"))
         case Record(fields):
             return f"{{{', '.join(map(_flat_field, fields))}}}"
         case tuple():

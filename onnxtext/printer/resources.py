@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from onnxtext.ast.model import Model
 from onnxtext.printer.layout import STEP
-from onnxtext.printer.strings import quoted
+from onnxtext.printer.strings import quote_string
 
 BASE64_WIDTH = 76
 _BLOCK = BASE64_WIDTH // 4 * 3 << 16
@@ -23,7 +23,7 @@ def resources_parts(model: Model) -> Iterator[str]:
         yield "\nresources none\n"
     elif model.resources or model.places:
         yield "\nresources {\n"
-        yield from [f"{STEP}{place.kind}: {quoted(place.path)}\n" for place in model.places]
+        yield from [f"{STEP}{place.kind}: {quote_string(place.path)}\n" for place in model.places]
         for digest, data in model.resources.items():
             yield f'{STEP}"{digest}": base64 """\n'
             yield from base64_parts(data, STEP * 2)

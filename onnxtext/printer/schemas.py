@@ -9,10 +9,16 @@ from onnxtext.ast.schemas import ANY, FormalAttribute, FormalValue, OperatorSche
 from onnxtext.ast.types import Type
 from onnxtext.printer.attributes import attribute_text
 from onnxtext.printer.graphs_and_nodes import GraphPrinter, opsets_text
-from onnxtext.printer.layout import STEP, WIDTH, broken, filled
+from onnxtext.printer.layout import STEP, WIDTH, fill_list, one_per_line
 from onnxtext.printer.models import graph_printer
-from onnxtext.printer.statement_layout import ListText, arrange, column
-from onnxtext.printer.strings import SPECIAL_NUMBERS, SPECIAL_WORDS, quoted, string_value, word
+from onnxtext.printer.statement_layout import ListText, arrange_lists, column
+from onnxtext.printer.strings import (
+    SPECIAL_NUMBERS,
+    SPECIAL_WORDS,
+    quote_string,
+    quote_word,
+    string_value,
+)
 from onnxtext.printer.types_and_tensors import type_text
 
 SECTION_WORDS = frozenset(
@@ -31,7 +37,7 @@ def print_schemas(file: SchemaFile) -> str:
         value = getattr(file, key)
         if value is not None:
             entries.append(f"{key}: {string_value(value, STEP)}")
-    head = broken(entries, "<>", "") + "\n" if entries else ""
+    head = one_per_line(entries, "<>", "") + "\n" if entries else ""
     texts = [f"{signature_text(schema)}\n" for schema in file.schemas]
     return head + ("\n" if head and texts else "") + "\n".join(texts)
 
@@ -49,7 +55,7 @@ def signature_text(schema: OperatorSchema) -> str:
     lists = [_values(schema.inputs, " "), _values(schema.outputs, " => ")]
     if schema.attributes or schema.others:
         lists.insert(0, _attributes(schema, printer))
-    text = name + arrange(lists, len(name), 2 if schema.body is not None else 0)
+    text = name + arrange_lists(lists, len(name), 2 if schema.body is not None else 0)
     if schema.constraints:
         text += _where(schema.constraints, column(text, 0))
     if schema.body is not None:
@@ -60,11 +66,11 @@ def signature_text(schema: OperatorSchema) -> str:
 def _operator_name(schema: OperatorSchema) -> str:
     """Return the domain and name of an operator; quote the first word if it is a keyword."""
     parts = [*schema.domain.split("."), schema.name] if schema.domain else [schema.name]
-    first = word(parts[0])
+    first = quote_word(parts[0])
     special = SPECIAL_WORDS | SECTION_WORDS
     if first in special or first.lower() in SPECIAL_NUMBERS:
-        first = quoted(parts[0])
-    return ".".join([first, *map(word, parts[1:])])
+        first = quote_string(parts[0])
+    return ".".join([first, *map(quote_word, parts[1:])])
 
 
 def _attributes(schema: OperatorSchema, printer: GraphPrinter) -> ListText:
@@ -77,14 +83,16 @@ def _attribute(formal: FormalAttribute, printer: GraphPrinter) -> str:
     attribute = formal.attribute
     decorators = [_doc(formal.doc)] if formal.doc else []
     if formal.values:
-        decorators.append(f"@values{filled([*map(quoted, formal.values)], '()', STEP, WIDTH - 20)}")
+        decorators.append(
+            f"@values{fill_list([*map(quote_string, formal.values)], '()', STEP, WIDTH - 20)}"
+        )
     kind = attribute.type.name.lower() if attribute.type is not None else "undefined"
     if attribute.value is None:
         mark = "" if formal.required else "?"
-        text = f"{word(attribute.name)}{mark}: {kind}"
+        text = f"{quote_word(attribute.name)}{mark}: {kind}"
     else:
         text = attribute_text(attribute, STEP, printer.graph_value)
-        named = word(attribute.name)
+        named = quote_word(attribute.name)
         if text.startswith(f"{named} = "):  # the type is always written
             text = f"{named}: {kind}{text[len(named) :]}"
     return _decorated(decorators, text)
@@ -104,7 +112,7 @@ def _value(formal: FormalValue) -> str:
             decorators.append("@heterogeneous()")
         mark += "" if formal.least else "?"
     type = formal.type if isinstance(formal.type, str) else type_text(formal.type)
-    return _decorated(decorators, f"{type} {word(formal.name)}{mark}")
+    return _decorated(decorators, f"{type} {quote_word(formal.name)}{mark}")
 
 
 def _doc(text: str) -> str:

@@ -12,10 +12,10 @@ from onnxtext.ast.paths import Named, PathStep, list_parts, walk_model
 from onnxtext.ast.visit import list_graphs
 from onnxtext.core import core, core_module
 from onnxtext.printer.graphs_and_nodes import domain_text
-from onnxtext.printer.layout import STEP, WIDTH, bracketed
+from onnxtext.printer.layout import STEP, WIDTH, bracket_list
 from onnxtext.printer.records import decorator_lines, field_text
 from onnxtext.printer.statement_layout import column
-from onnxtext.printer.strings import quoted, string_value, value_name, word
+from onnxtext.printer.strings import quote_string, quote_word, string_value, value_name
 
 Pairs = Sequence[tuple[str, str]]
 
@@ -116,16 +116,16 @@ def path_text(path: Sequence[PathStep]) -> str:
 
 def _step_text(step: PathStep) -> str:
     if step.is_label:
-        return f"[{word(step.name)}]"
+        return f"[{quote_word(step.name)}]"
     if step.number is None:
-        return word(step.name)
+        return quote_word(step.name)
     return f"{value_name(step.name)}[{step.number}]"  # `float[1]` would be a type
 
 
 def _function_path(function: Function) -> str:
     domain = domain_text(function.domain) if function.domain else ""
-    overload = f":{word(function.overload)}" if function.overload else ""
-    return domain + word(function.name) + overload
+    overload = f":{quote_word(function.overload)}" if function.overload else ""
+    return domain + quote_word(function.name) + overload
 
 
 def _entries(entries: Pairs, indent: str, above: dict[str, str]) -> list[str]:
@@ -134,9 +134,9 @@ def _entries(entries: Pairs, indent: str, above: dict[str, str]) -> list[str]:
     A value of several lines is printed as `above` if the block above has the same entry.
     """
     return [
-        f"{indent}{word(key)}: above"
+        f"{indent}{quote_word(key)}: above"
         if above.get(key) == value and "\n" in value
-        else f"{indent}{word(key)}: {string_value(value, indent)}"
+        else f"{indent}{quote_word(key)}: {string_value(value, indent)}"
         for key, value in entries
     ]
 
@@ -155,8 +155,8 @@ def _quantization(model: Model, graphs: Sequence[Graph | Function]) -> str:
 
 def _pairs(head: str, pairs: Pairs) -> str:
     """Return `head` and a list of `"key": "value"` pairs."""
-    items = [f"{quoted(key)}: {string_value(value, STEP * 2)}" for key, value in pairs]
-    return head + bracketed(items, "[]", STEP, WIDTH - column(head, 0))
+    items = [f"{quote_string(key)}: {string_value(value, STEP * 2)}" for key, value in pairs]
+    return head + bracket_list(items, "[]", STEP, WIDTH - column(head, 0))
 
 
 def _training(training: Training, graph_text: Callable[[Graph, str, int], str]) -> str:
@@ -175,5 +175,5 @@ def _training(training: Training, graph_text: Callable[[Graph, str, int], str]) 
 
 def _configuration(configuration: Configuration) -> str:
     lines = [STEP + field_text(field, STEP) for field in configuration.record.fields]
-    head = f"configuration {quoted(configuration.name)} {{"
+    head = f"configuration {quote_string(configuration.name)} {{"
     return "\n".join([head, *lines, "}"]) if lines else head + "}"

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from onnxtext.printer.broken_types import broken_type
-from onnxtext.printer.layout import STEP, WIDTH, broken, flat_items
+from onnxtext.printer.layout import STEP, WIDTH, flat_items, one_per_line
 
 ATTRIBUTE_WIDTH = 60
 """Maximum width of attributes on the operator's line if the whole node does not fit on a line."""
@@ -112,7 +112,7 @@ def _broken_node(
         indent += STEP
     inputs = f" ({', '.join(parts.inputs)})"
     if parts.inputs and column(line, len(indent)) + len(inputs) + end > width:
-        inputs = f" {broken(parts.inputs, '()', indent, comma)}"
+        inputs = f" {one_per_line(parts.inputs, '()', indent, comma)}"
     return f"{line}{inputs}" + ("" if attributes is None else f" {attributes(indent)}")
 
 
@@ -161,7 +161,7 @@ def declaration(type: str, name: str, indent: str, after: int = 1, width: int = 
     return f"{type}\n{indent}{STEP}{name}"
 
 
-def assigned(
+def assign_literal(
     head: str,
     write: Literal,
     indent: str,
@@ -223,13 +223,13 @@ def value_text(
     """
     if decorators.inline:
         head = f"{decorators.inline}{type}{' ' if type else ''}{name}"
-        text = head if write is None else assigned(head, write, indent, 1, width)
+        text = head if write is None else assign_literal(head, write, indent, 1, width)
         if _fits(text, len(indent), 1, width) and not text.startswith(f"{head} =\n"):
             return text
     if write is None:
         return decorators.lines + declaration(type, name, indent, 1, width)
     head = declaration(type, name, indent, 2, width)
-    return decorators.lines + assigned(head, write, indent, 1, width)
+    return decorators.lines + assign_literal(head, write, indent, 1, width)
 
 
 def tensor_lines(
@@ -264,7 +264,7 @@ def tensor_lines(
     if start > len(indent) or _fits(text, start, 1, width):
         return text
     first = declaration(type, name, indent, len(equals) + 1, width)
-    return decorators.lines + assigned(first, write, indent, 1, width, equals)
+    return decorators.lines + assign_literal(first, write, indent, 1, width, equals)
 
 
 def column(text: str, start: int) -> int:
@@ -317,7 +317,9 @@ class ListText:
     ) -> ListText:
         """Return both layouts of a list, given the texts of its items (see `layout.broken`)."""
         flat = f"{brackets[0]}{flat_items(items, brackets[1])}{brackets[1]}"
-        return cls(before, None if "\n" in flat else flat, broken(items, brackets, indent, comma))
+        return cls(
+            before, None if "\n" in flat else flat, one_per_line(items, brackets, indent, comma)
+        )
 
 
 def decorated_name(
@@ -339,7 +341,7 @@ def decorated_name(
     return head if decorators.inline and fits else decorators.lines + name
 
 
-def arrange(lists: Sequence[ListText], start: int, after: int, width: int = WIDTH) -> str:
+def arrange_lists(lists: Sequence[ListText], start: int, after: int, width: int = WIDTH) -> str:
     """Return the lists one after the other, each on one line or with one item per line.
 
     While a line is too long, choose the longest list that is still on one line, and put each of its

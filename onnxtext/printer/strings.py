@@ -16,20 +16,20 @@ SPECIAL_NUMBERS = frozenset(("inf", "infinity", "nan"))
 _SHORT = {"\\": r"\\", '"': r"\"", "\n": r"\n", "\r": r"\r", "\t": r"\t"}
 
 
-def word(name: str) -> str:
+def quote_word(name: str) -> str:
     """Return the name of an operator, attribute, label or dimension; quote it if necessary."""
     # The words of the grammar are Python's ASCII identifiers.
-    return name if name.isascii() and name.isidentifier() else quoted(name)
+    return name if name.isascii() and name.isidentifier() else quote_string(name)
 
 
 def value_name(name: str) -> str:
     """Return the name of a value, graph or function; quote words such as `float` and `nan`, too."""
     if name.isascii() and name.isidentifier() and name not in SPECIAL_WORDS:
-        return quoted(name) if name.lower() in SPECIAL_NUMBERS else name
-    return quoted(name)
+        return quote_string(name) if name.lower() in SPECIAL_NUMBERS else name
+    return quote_string(name)
 
 
-def quoted(text: str) -> str:
+def quote_string(text: str) -> str:
     r"""Return a string on one line: `"…"` if every character is printable, else `b"…"`."""
     if text.isprintable():
         if '"' in text or "\\" in text:
@@ -39,7 +39,7 @@ def quoted(text: str) -> str:
 
 
 def string_value(text: str, indent: str) -> str:
-    '''Return a string: as `"""…"""` if it has several lines, else as `quoted` does.
+    '''Return a string: as `"""…"""` if it has several lines, else as `quote_string` does.
 
     A string with lone surrogates, which stand for invalid UTF-8, is always quoted.
 
@@ -48,7 +48,7 @@ def string_value(text: str, indent: str) -> str:
         indent: the indentation of its statement.
     '''
     if "\n" not in text or not _is_unicode(text):
-        return quoted(text)
+        return quote_string(text)
     inner = indent + "  "
     lines = [_triple_line(line) for line in text.split("\n")]
     return "\n".join(['"""', *[inner + line if line else "" for line in lines], inner + '"""'])

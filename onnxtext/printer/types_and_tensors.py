@@ -9,10 +9,10 @@ from math import prod
 
 from onnxtext import ast
 from onnxtext.ast.tensors_and_attributes import SplatData
-from onnxtext.printer.layout import STEP, WIDTH, bracketed, filled, filled_row
+from onnxtext.printer.layout import STEP, WIDTH, bracket_list, fill_list, fill_list_text
 from onnxtext.printer.records import type_decorators, value_decorators
 from onnxtext.printer.statement_layout import column, tensor_lines
-from onnxtext.printer.strings import quoted, string_value, value_name, word
+from onnxtext.printer.strings import quote_string, quote_word, string_value, value_name
 from onnxtext.tensor.elements import ELEMENTS, ElementType
 from onnxtext.tensor.print_elements import (
     format_field,
@@ -63,7 +63,7 @@ def _dim(dim: ast.Dim) -> str:
         return type_decorators(dim.decorators) + _dim(dim.value)
     if isinstance(dim, int):
         return str(dim)
-    return "?" if dim is None else word(dim)
+    return "?" if dim is None else quote_word(dim)
 
 
 # ---- Tensors --------------------------------------------------------------------------------
@@ -83,7 +83,7 @@ def tensor_text(tensor: ast.Tensor | ast.SparseTensor, indent: str, budget: int)
         write = partial(sparse_text, tensor)
         return tensor_lines(decorators, (whole, "", ""), write, indent, budget)
     type, data = tensor.type, tensor.data
-    name = "" if tensor.name is None else word(tensor.name)
+    name = "" if tensor.name is None else quote_word(tensor.name)
     is_scalar = isinstance(data, ast.RawData) and not type.shape
     if is_scalar and not name:
         before = decorators.inline or decorators.lines
@@ -111,7 +111,7 @@ def sparse_text(sparse: ast.SparseTensor, indent: str, budget: int) -> str:
     inner = indent + STEP
     room = WIDTH - len(inner) - 1
     parts = [tensor_text(part, inner, room) for part in (sparse.values, sparse.indices)]
-    return f"sparse{bracketed(parts, '()', indent, budget - len('sparse'))}"
+    return f"sparse{bracket_list(parts, '()', indent, budget - len('sparse'))}"
 
 
 def data_text(type: ast.TensorType, data: ast.TensorData, indent: str, budget: int) -> str:
@@ -150,10 +150,10 @@ def _other_text(type: ast.TensorType, data: ast.TensorData, indent: str, budget:
         case ast.ExternalData(entries):
             arguments = data.arguments()
             if arguments is not None:
-                items = [quoted(arguments[0]), *arguments[1:]]
-                return f"external{filled(items, '()', indent, budget - len('external'))}"
-            items = [f"{quoted(key)}: {quoted(value)}" for key, value in entries]
-            return bracketed(items, "[]", indent, budget)
+                items = [quote_string(arguments[0]), *arguments[1:]]
+                return f"external{fill_list(items, '()', indent, budget - len('external'))}"
+            items = [f"{quote_string(key)}: {quote_string(value)}" for key, value in entries]
+            return bracket_list(items, "[]", indent, budget)
         case ast.StringData(values):
             return _strings(values, indent, budget)
         case ast.FieldData():
@@ -165,14 +165,14 @@ def _other_text(type: ast.TensorType, data: ast.TensorData, indent: str, budget:
         return "{}"
     row = format_typed(element, data.entries, count)
     assert row is not None, "data that braces cannot express is decoded to FieldData"
-    return filled_row(row, "{}", indent, budget)
+    return fill_list_text(row, "{}", indent, budget)
 
 
 def _strings(values: tuple[bytes, ...], indent: str, budget: int) -> str:
     items = [
         string_value(value.decode("utf-8", "surrogateescape"), indent + STEP) for value in values
     ]
-    return filled(items, "{}", indent, budget)
+    return fill_list(items, "{}", indent, budget)
 
 
 def _fields(data: ast.FieldData, indent: str, budget: int) -> str:
@@ -186,8 +186,8 @@ def _field(name: str, value: bytes | tuple[bytes, ...], indent: str, budget: int
     if isinstance(value, tuple):
         return name + _strings(value, indent, budget)
     if name == "raw_data":
-        return f"{name}({quoted(value.decode('utf-8', 'surrogateescape'))})"
-    return name + filled_row(format_field(name, value), "{}", indent, budget)
+        return f"{name}({quote_string(value.decode('utf-8', 'surrogateescape'))})"
+    return name + fill_list_text(format_field(name, value), "{}", indent, budget)
 
 
 def fill_fields(writers: Iterable[Callable[[str, int], str]], indent: str, budget: int) -> str:
@@ -229,7 +229,7 @@ def _raw(
             return [f"[{first}, ...]"]
     shape = [dim for dim in dims if dim != 1]
     if len(shape) < 2:
-        return [filled_row(format_rows(element, data, count=count)[0], "[]", indent, budget)]
+        return [fill_list_text(format_rows(element, data, count=count)[0], "[]", indent, budget)]
     rows = format_rows(element, data, shape[-1], count)
     if count <= budget:
         flat = flat_rows(rows, shape[:-1])
@@ -280,4 +280,4 @@ def nested_lines(rows: list[str], shape: list[int], indent: str) -> list[str]:
 
 def row_line(row: str, indent: str) -> str:
     """Return the bracketed text of an innermost row: on one line if it fits, else on several."""
-    return indent + filled_row(row, "[]", indent, WIDTH - len(indent) - 1)
+    return indent + fill_list_text(row, "[]", indent, WIDTH - len(indent) - 1)

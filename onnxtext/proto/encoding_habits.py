@@ -167,7 +167,7 @@ class _Observed:
     split: bool = False
 
 
-def observe(data: bytes) -> tuple[EncodingHabit, ...]:
+def observe_habits(data: bytes) -> tuple[EncodingHabit, ...]:
     """Find the encoding habits of an encoded `ModelProto`.
 
     Re-encoding with these habits need not give the same bytes.

@@ -21,7 +21,7 @@ from onnxtext.wire.reader import (
     read_fields,
     read_group,
     read_varint,
-    signed,
+    to_int64,
 )
 from onnxtext.wire.writer import (
     END_GROUP,
@@ -321,7 +321,7 @@ def _stored(field: FieldSpec, number: int) -> int:
     """Return the value that protobuf stores for a varint; 32-bit fields keep its low bits."""
     match field.kind:
         case "int64":
-            return signed(number)
+            return to_int64(number)
         case "int32" | "enum":
             low = number & 0xFFFF_FFFF
             return low - (1 << 32) if low >> 31 else low

@@ -17,7 +17,7 @@ from onnxtext.merger.line_ends import plain_text
 from onnxtext.merger.texts.construct_rules import MergeConflict
 from onnxtext.merger.texts.item_order import ItemOrders
 from onnxtext.merger.texts.reprint_comments import restore_comments
-from onnxtext.merger.texts.text_merge import propose, resolve
+from onnxtext.merger.texts.text_merge import propose_merge, resolve_both_ways
 from onnxtext.merger.texts.text_review import Unmergeable
 from onnxtext.merger.texts.verify_merged_text import parse_or_none
 from onnxtext.printer import print_model
@@ -66,8 +66,8 @@ def _merged(text: str, old: Model, model: Model) -> str:
     versions = [base, text, theirs]
     trees = [parse_model(Source(version, "<rewrite>")) for version in versions]
     try:
-        proposal = propose(versions, trees, Markers(), [], ItemOrders())
-        made = resolve(proposal.marked)[1] if proposal.conflicts else proposal.text
+        proposal = propose_merge(versions, trees, Markers(), [], ItemOrders())
+        made = resolve_both_ways(proposal.marked)[1] if proposal.conflicts else proposal.text
         return made if parse_or_none(made) == model else theirs
     except (MergeConflict, Unmergeable, OnnxTextError):
         return theirs

@@ -42,7 +42,7 @@ def main() -> int:
     out = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what the package prints must not mix with the schemas
     sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
-    made = made_by(package)
+    made = schema_file_of(package)
     if isinstance(made, int):
         return made
     out.write(print_schemas(made).encode("utf-8", "surrogateescape"))
@@ -50,7 +50,7 @@ def main() -> int:
     return 0
 
 
-def made_by(package: str) -> SchemaFile | int:
+def schema_file_of(package: str) -> SchemaFile | int:
     """Return the schema file of a package, or an exit status.
 
     The status is `MISSING` if the package is not installed, `NONE` if it offers no schemas.

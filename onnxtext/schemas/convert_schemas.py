@@ -29,7 +29,7 @@ def schema_file(schemas: Iterable[Any], package: str, version: str) -> SchemaFil
         package: the name of the package.
         version: the version of the package.
     """
-    made = [converted(schema) for schema in schemas]
+    made = [convert_schema(schema) for schema in schemas]
     made.sort(key=lambda item: (item.domain, item.name, item.since))
     newest = {"": _OPSET}
     for item in made:
@@ -39,7 +39,7 @@ def schema_file(schemas: Iterable[Any], package: str, version: str) -> SchemaFil
     return SchemaFile(made, 1, imports, package, version)
 
 
-def converted(schema: Any) -> OperatorSchema:
+def convert_schema(schema: Any) -> OperatorSchema:
     """Convert a schema object of onnx or onnxruntime to an `OperatorSchema`."""
     made = OperatorSchema(
         schema.name,

@@ -92,7 +92,7 @@ def element_of(text: str | None, container: str) -> str | None:
     return text[len(prefix) : -1] if text is not None and text.startswith(prefix) else None
 
 
-def shown(text: str) -> str:
+def text_spelling(text: str) -> str:
     """Convert a tensor type from the spelling of schemas to that of texts: `tensor(bool)` → `bool`.
 
     Return other types unchanged.

@@ -90,7 +90,7 @@ class Blobs:
 
         found = self._matching(digest)
         if not found:
-            raise unknown(digest)
+            raise unknown_blob_error(digest)
         if len(found) > 1:
             raise BlobError(f"{len(found)} resources begin with the digest {digest}", AMBIGUOUS)
         data = self._resources[found[0]]
@@ -124,6 +124,6 @@ class Blobs:
         return set(map(len, self._resources))
 
 
-def unknown(digest: str) -> BlobError:
+def unknown_blob_error(digest: str) -> BlobError:
     """Return the error for a blob that is not in the text."""
     return BlobError(f"no `resources` section of this text contains the blob {digest}", MISSING)

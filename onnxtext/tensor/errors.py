@@ -33,7 +33,7 @@ class LiteralError(ValueError):
         return LiteralError(self.message, self.offset + offset, size, self.help)
 
 
-def quoted(text: str) -> str:
+def shorten(text: str) -> str:
     """Return a text for an error message: shortened to 40 characters; ``nothing`` for ""."""
     if not text:
         return "nothing"

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import orjson
 
 from onnxtext.tensor.elements import ElementType
-from onnxtext.tensor.errors import LiteralError, quoted
+from onnxtext.tensor.errors import LiteralError, shorten
 from onnxtext.tensor.float_formats import FORMATS, FloatFormat, round_double, values_of
 from onnxtext.tensor.lazy_numpy import np
 
@@ -102,7 +102,7 @@ def narrow_bits(element: ElementType, text: str) -> int:
         code = int(text, 16)
         if code >> form.bits:
             raise LiteralError(
-                f"expected at most {form.bits} bits for {form.name}, found {quoted(text)}",
+                f"expected at most {form.bits} bits for {form.name}, found {shorten(text)}",
                 length=len(text),
                 help=f"the largest code is 0x{(1 << form.bits) - 1:x}",
             )
@@ -173,7 +173,7 @@ def _float_bits(form: FloatFormat, text: str) -> int:
         code = _round_by_digits(form, size, value)
     if not form.zero and (minus or value == 0 or code < 0):
         raise LiteralError(
-            f"expected a power of two from 2^-127 to 2^127 for {form.name}, found {quoted(text)}",
+            f"expected a power of two from 2^-127 to 2^127 for {form.name}, found {shorten(text)}",
             length=len(text),
             help="this format has no sign, no zero and no smaller numbers",
         )
@@ -239,7 +239,7 @@ def _narrow_nan(form: FloatFormat, size: str, minus: bool, text: str) -> int:
     elif len(size) == 3:
         message, fix = f"{form.name} has no nan with a sign", "write nan"
     else:
-        message = f"expected a value or bits of {form.name}, found {quoted(text)}"
+        message = f"expected a value or bits of {form.name}, found {shorten(text)}"
         fix = f"write the bits of a nan of {form.name}, such as 0x{form.nan:x}"
     raise LiteralError(message, length=len(text), help=fix)
 
@@ -251,7 +251,7 @@ def _nan_bits(size: str, minus: bool, width: int, text: str) -> int:
     bits = int(size[4:-1], 16) if len(size) > 3 else nan
     if bits >> width or bits & ~sign <= infinity:
         raise LiteralError(
-            f"expected the {width} bits of a nan, found {quoted(text)}",
+            f"expected the {width} bits of a nan, found {shorten(text)}",
             length=len(text),
             help=f"nan(0x{nan:x}) is the same as nan, nan(0x{infinity + 1:x}) is the smallest one",
         )
@@ -275,7 +275,7 @@ def _not_a_float(text: str) -> LiteralError:
             fix += f" or nan({text}) for the bits of a nan"
     elif "_" in text:
         fix = f"remove the underscores: {text.replace('_', '')}"
-    return LiteralError(f"expected a number, found {quoted(text)}", length=len(text), help=fix)
+    return LiteralError(f"expected a number, found {shorten(text)}", length=len(text), help=fix)
 
 
 def _overflow(name: str, text: str) -> LiteralError:
@@ -284,7 +284,7 @@ def _overflow(name: str, text: str) -> LiteralError:
     if form is not None and form.infinity is None:
         largest = float(values_of(name)[form.top])
         fix = f"the largest number is {largest!r}"
-    return LiteralError(f"{quoted(text)} is out of range for {name}", length=len(text), help=fix)
+    return LiteralError(f"{shorten(text)} is out of range for {name}", length=len(text), help=fix)
 
 
 def _no_infinity(form: FloatFormat, text: str) -> LiteralError:
@@ -300,5 +300,7 @@ def _bare_integer(form: FloatFormat, text: str) -> LiteralError:
     if text[0] != "-" and len(text) < 20 and int(text) >> form.bits == 0:
         fix += f" or 0x{int(text):0{(form.bits + 3) // 4}x} for the bits"
     return LiteralError(
-        f"{quoted(text)} could be a value or the bits of {form.name}", length=len(text), help=fix
+        f"{shorten(text)} could be a value or the bits of {form.name}",
+        length=len(text),
+        help=fix,
     )

@@ -12,8 +12,8 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from onnxtext.plurals import counted
-from onnxtext.tensor.errors import LiteralError, quoted
+from onnxtext.plurals import count_noun
+from onnxtext.tensor.errors import LiteralError, shorten
 from onnxtext.tensor.lazy_numpy import np
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ _COMMENT = re.compile(r"#[^\n]*")
 _TOKEN = re.compile(r"[\[\],]|[^\[\], \t\n\v\f\r]+")
 _NOT_STRUCTURE = bytes(c for c in range(256) if c not in b"[],")
 _NEAR = 64
-"""Number of blanks that `before` steps over one by one; then it searches the whole text."""
+"""Number of blanks that `preceding_offsets` skips one by one, before it searches the whole text."""
 
 
 class Elements(NamedTuple):
@@ -93,11 +93,11 @@ def product(dims: Sequence[int]) -> int:
 def wrong_count(dims: Sequence[int], found: int) -> LiteralError:
     """Return the error for a literal whose number of elements, `found`, does not match `dims`."""
     count = math.prod(dims)
-    message = f"expected {counted(count, 'element')} for {list(dims)}, found {found:,}"
+    message = f"expected {count_noun(count, 'element')} for {list(dims)}, found {found:,}"
     return LiteralError(message, help="change the elements or the dimensions")
 
 
-def flat(text: str, opening: str, closing: str, *, splat: bool = False) -> Elements:
+def flat_elements(text: str, opening: str, closing: str, *, splat: bool = False) -> Elements:
     """Return the elements of a flat literal, such as ``[1, 2]``.
 
     Args:
@@ -142,7 +142,7 @@ def flat(text: str, opening: str, closing: str, *, splat: bool = False) -> Eleme
     return Elements((" " * (start + 1) + inner).encode("ascii"), repeats)
 
 
-def nested(text: str, dims: Sequence[int]) -> Elements:
+def nested_elements(text: str, dims: Sequence[int]) -> Elements:
     """Return the elements of a literal in square brackets, flat or nested.
 
     Args:
@@ -152,10 +152,10 @@ def nested(text: str, dims: Sequence[int]) -> Elements:
 
     Raises:
         LiteralError: The brackets of a nested literal do not match `dims`, or a flat literal is
-            invalid (see `flat`).
+            invalid (see `flat_elements`).
     """
     if text.count("[") <= 1 or ("#" in text and _clean(text).count("[") <= 1):
-        return flat(text, "[", "]", splat=True)
+        return flat_elements(text, "[", "]", splat=True)
     clean = _clean(text)
     start = len(clean) - len(clean.lstrip(BLANKS))
     end = len(clean.rstrip(BLANKS)) - 1
@@ -165,10 +165,10 @@ def nested(text: str, dims: Sequence[int]) -> Elements:
         raise LiteralError("expected ']' at the end", end, 1)
     data = np.frombuffer(bytearray(clean.encode("ascii")), np.uint8)
     closing = np.flatnonzero(data == ord("]"))
-    last = before(data, closing)
+    last = preceding_offsets(data, closing)
     comma = last[data[last] == ord(",")]
     # A trailing comma needs an element before it: "[,]" and "[1,,]" are errors.
-    before_comma = data[before(data, comma)]
+    before_comma = data[preceding_offsets(data, comma)]
     data[comma] = ord(" ")
     found = data.tobytes().translate(None, _NOT_STRUCTURE)
     matches = any(_is_structure(found, shape) for shape in shapes_of(dims))
@@ -204,7 +204,7 @@ def _without_comma(inner: str, start: int) -> str:
     return rest
 
 
-def before(data: NDArray[np.uint8], places: NDArray[np.intp]) -> NDArray[np.intp]:
+def preceding_offsets(data: NDArray[np.uint8], places: NDArray[np.intp]) -> NDArray[np.intp]:
     """Return, for each offset in `places`, the offset of the last non-blank character before it.
 
     Args:
@@ -280,14 +280,16 @@ def _walk(clean: str, dims: Sequence[int], shape: tuple[int, ...]) -> LiteralErr
             return LiteralError("expected no '...' in nested brackets", place, 3, fix)
         if place and not counts and not ready:
             return LiteralError(
-                f"expected nothing after ']', found '{quoted(token)}'", place, len(token)
+                f"expected nothing after ']', found '{shorten(token)}'",
+                place,
+                len(token),
             )
         if token == "]" and counts:
             found, wanted = counts.pop(), shape[len(counts)]
             if found != wanted:
                 thing = "element" if len(counts) == len(shape) - 1 else "row"
                 message = (
-                    f"expected {counted(wanted, thing)} here for {list(dims)}, found {found:,}"
+                    f"expected {count_noun(wanted, thing)} here for {list(dims)}, found {found:,}"
                 )
                 return LiteralError(message, place, 1, "change the elements or the dimensions")
             ready = False
@@ -296,7 +298,7 @@ def _walk(clean: str, dims: Sequence[int], shape: tuple[int, ...]) -> LiteralErr
                 return LiteralError("expected an element before ','", place, 1)
             ready = True
         elif not ready:
-            return LiteralError(f"expected ',' or ']', found '{quoted(token)}'", place, len(token))
+            return LiteralError(f"expected ',' or ']', found '{shorten(token)}'", place, len(token))
         elif (token == "[") == (len(counts) < len(shape)):
             if counts:
                 counts[-1] += 1
@@ -306,6 +308,6 @@ def _walk(clean: str, dims: Sequence[int], shape: tuple[int, ...]) -> LiteralErr
                 ready = False
         else:
             wanted_token = "'['" if len(counts) < len(shape) else "an element"
-            message = f"expected {wanted_token} for {list(dims)}, found '{quoted(token)}'"
+            message = f"expected {wanted_token} for {list(dims)}, found '{shorten(token)}'"
             return LiteralError(message, place, len(token))
     return LiteralError("expected ']' at the end", max(len(clean.rstrip(BLANKS)) - 1, 0), 1)

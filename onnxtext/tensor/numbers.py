@@ -17,11 +17,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from onnxtext.tensor.elements import ElementType
-from onnxtext.tensor.errors import LiteralError, quoted
+from onnxtext.tensor.errors import LiteralError, shorten
 from onnxtext.tensor.float_formats import FORMATS, round_doubles
 from onnxtext.tensor.float_literals import FLOAT_PATTERN, float32_bits, float64_bits, narrow_bits
 from onnxtext.tensor.lazy_numpy import np
-from onnxtext.tensor.literal_brackets import BLANKS, Elements, before
+from onnxtext.tensor.literal_brackets import BLANKS, Elements, preceding_offsets
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -59,13 +59,13 @@ class _Memo(dict[str, T]):
         return value
 
 
-def each(elements: Elements, convert: Callable[[str], T]) -> list[T]:
+def read_each(elements: Elements, convert: Callable[[str], T]) -> list[T]:
     """Convert the elements one by one.
 
     Args:
         elements: The elements.
         convert: Converts the text of one element. The offset of its errors is relative to that
-            text; `each` adds the offset of the element in the literal.
+            text; `read_each` adds the offset of the element in the literal.
 
     Raises:
         LiteralError: The first error of `convert`.
@@ -92,11 +92,11 @@ def one_int(text: str, low: int, high: int, *, hexadecimal: bool = True) -> int:
     if match[1]:
         value = -value
     if not low <= value <= high:
-        raise LiteralError(f"expected {low} to {high}, found {quoted(text)}", length=len(text))
+        raise LiteralError(f"expected {low} to {high}, found {shorten(text)}", length=len(text))
     return value
 
 
-def ints(elements: Elements, low: int, high: int, *, hexadecimal: bool = True) -> NDArray[Any]:
+def read_ints(elements: Elements, low: int, high: int, *, hexadecimal: bool = True) -> NDArray[Any]:
     """Read integers, which must be from `low` to `high`.
 
     Args:
@@ -114,19 +114,19 @@ def ints(elements: Elements, low: int, high: int, *, hexadecimal: bool = True) -
     if values is not None:
         return values
     convert = functools.partial(one_int, low=low, high=high, hexadecimal=hexadecimal)
-    found = each(elements, convert)
+    found = read_each(elements, convert)
     if dtype is np.uint64 and low < 0:
         found = [value & 0xFFFFFFFFFFFFFFFF for value in found]
     return np.array(found, dtype)
 
 
-def floats(elements: Elements) -> NDArray[np.uint32]:
+def read_floats(elements: Elements) -> NDArray[np.uint32]:
     """Read float32 elements; return the IEEE bits of each. Every decimal is rounded only once."""
     fast = functools.partial(_plain_codes, name="float", convert=float32_bits)
     return _bits(elements, np.uint32, fast, float32_bits)
 
 
-def doubles(elements: Elements) -> NDArray[np.uint64]:
+def read_doubles(elements: Elements) -> NDArray[np.uint64]:
     """Read float64 elements; return the IEEE bits of each."""
 
     def fast(data: bytes) -> NDArray[Any] | None:
@@ -136,7 +136,7 @@ def doubles(elements: Elements) -> NDArray[np.uint64]:
     return _bits(elements, np.uint64, fast, float64_bits)
 
 
-def narrow(elements: Elements, element: ElementType) -> NDArray[np.uint32]:
+def read_narrow_floats(elements: Elements, element: ElementType) -> NDArray[np.uint32]:
     """Read floats of at most 16 bits; return the code of each. Bare integers are errors."""
     convert = functools.partial(narrow_bits, element)
     fast = functools.partial(_plain_codes, name=element.name, convert=convert)
@@ -150,13 +150,13 @@ def narrow_typed(
 
     Args:
         elements: The elements. A bare integer is a code, as in the official syntax; other elements
-            are read as by `narrow`.
+            are read as by `read_narrow_floats`.
         element: The element type.
         low: The minimum of bare integers.
         high: The maximum of bare integers.
     """
     if not any(mark in elements.data for mark in (b".", b"e", b"E", b"n", b"N", b"x", b"X")):
-        return ints(elements, low, high)
+        return read_ints(elements, low, high)
     convert = functools.partial(narrow_bits, element)
 
     def entry(text: str) -> int:
@@ -166,7 +166,7 @@ def narrow_typed(
     return _bits(elements, np.int64, fast, entry)
 
 
-def bools(elements: Elements) -> NDArray[np.uint8]:
+def read_bools(elements: Elements) -> NDArray[np.uint8]:
     """Read elements ``true`` and ``false``; return 1 and 0."""
     data = elements.data
     if len(data) >= _SHORT and not data.translate(None, _BOOL_LETTERS):
@@ -175,7 +175,7 @@ def bools(elements: Elements) -> NDArray[np.uint8]:
         values = _fromstring(digits, np.int64) if _ends_in(digits, b"12") else None
         if values is not None and ((values == 1) | (values == 2)).all():
             return (values - 1).astype(np.uint8)
-    return np.array(each(elements, one_bool), np.uint8)
+    return np.array(read_each(elements, one_bool), np.uint8)
 
 
 def one_bool(text: str) -> int:
@@ -183,10 +183,10 @@ def one_bool(text: str) -> int:
     if text in ("true", "false"):
         return int(text == "true")
     fix = {"0": "write false", "1": "write true"}.get(text)
-    raise LiteralError(f"expected true or false, found {quoted(text)}", 0, len(text), fix)
+    raise LiteralError(f"expected true or false, found {shorten(text)}", 0, len(text), fix)
 
 
-def complexes(elements: Elements, bits: int, *, pairs: bool) -> NDArray[Any]:
+def read_complexes(elements: Elements, bits: int, *, pairs: bool) -> NDArray[Any]:
     """Read complex numbers; return the IEEE bits of their real and imaginary parts.
 
     Args:
@@ -198,16 +198,16 @@ def complexes(elements: Elements, bits: int, *, pairs: bool) -> NDArray[Any]:
     Returns:
         The parts in text order: real, imaginary, real, imaginary, ….
     """
-    read, one = (floats, float32_bits) if bits == 32 else (doubles, float64_bits)
+    read, one = (read_floats, float32_bits) if bits == 32 else (read_doubles, float64_bits)
     if b"j" not in elements.data and not pairs:
         return read(elements)
     split = functools.partial(_split_complex, pairs=pairs)
-    texts = [part for number in each(elements, split) for part in number]
+    texts = [part for number in read_each(elements, split) for part in number]
     try:
         return read(Elements(",".join(texts).encode()))
     except LiteralError:
         # Raise the error with the offset of its element in `elements`.
-        each(elements, lambda text: [one(part) for part in split(text)])
+        read_each(elements, lambda text: [one(part) for part in split(text)])
         raise  # pragma: no cover
 
 
@@ -215,7 +215,7 @@ def _split_complex(text: str, *, pairs: bool) -> tuple[str, ...]:
     """Return the texts of the parts of one complex number."""
     match = _COMPLEX.fullmatch(text)
     if match is None:
-        message = f"expected a complex number, found {quoted(text)}"
+        message = f"expected a complex number, found {shorten(text)}"
         raise LiteralError(message, 0, len(text), "write both parts, as 1.0+2.0j")
     if match[2] is None:
         return (match[1], "0") if pairs else (match[1],)
@@ -235,7 +235,7 @@ def _not_an_int(text: str) -> LiteralError:
         fix = f"remove the underscores: {text.replace('_', '')}"
     elif text in ("true", "false"):
         fix = f"write {int(text == 'true')}"
-    return LiteralError(f"expected an integer, found {quoted(text)}", 0, len(text), fix)
+    return LiteralError(f"expected an integer, found {shorten(text)}", 0, len(text), fix)
 
 
 def _fromstring(data: bytes, dtype: type[np.generic]) -> NDArray[Any] | None:
@@ -264,7 +264,7 @@ def _has_gap(data: bytes) -> bool:
     codes = np.frombuffer(data, np.uint8)
     # Commas after whitespace are rare, except after inner brackets.
     places = np.flatnonzero((codes[1:] == ord(",")) & (codes[:-1] <= ord(","))) + 1
-    return bool((codes[before(codes, places)] == ord(",")).any())
+    return bool((codes[preceding_offsets(codes, places)] == ord(",")).any())
 
 
 def _plain_ints(
@@ -326,7 +326,7 @@ def _bits(
             codes = _read_specials_apart(elements, fast, convert)
         if codes is not None:
             return codes.astype(dtype, copy=False)
-    return np.array(each(elements, convert), dtype)
+    return np.array(read_each(elements, convert), dtype)
 
 
 def _read_specials_apart(

@@ -16,7 +16,14 @@ from onnxtext.tensor import numbers
 from onnxtext.tensor.elements import ELEMENTS, ElementType, raw_size
 from onnxtext.tensor.errors import LiteralError
 from onnxtext.tensor.lazy_numpy import np
-from onnxtext.tensor.literal_brackets import BLANKS, Elements, flat, nested, product, wrong_count
+from onnxtext.tensor.literal_brackets import (
+    BLANKS,
+    Elements,
+    flat_elements,
+    nested_elements,
+    product,
+    wrong_count,
+)
 from onnxtext.tensor.packing import pack
 from onnxtext.tensor.repeated_bytes import Repetition
 from onnxtext.tensor.small_arrays import LONGEST, flatten, parse_small
@@ -66,7 +73,7 @@ def read_raw(element: ElementType, text: str, dims: Sequence[int]) -> bytes | Re
     small = None if short is None else parse_small(element, short, count)
     if small is not None:
         return small
-    elements = nested(text, dims)
+    elements = nested_elements(text, dims)
     values = _raw_elements(element, elements)
     found = len(values)
     if found != count and not (elements.splat and found < count):
@@ -147,7 +154,7 @@ def parse_typed(element: ElementType, text: str) -> bytes:
         small = parse_small(element, text, None, "{}")
         if small is not None:
             return small
-    values = _typed_entries(element, flat(text, "{", "}"))
+    values = _typed_entries(element, flat_elements(text, "{", "}"))
     if element.bits in (2, 4):
         codes = values & ((1 << element.bits) - 1)
         values = pack(codes.astype(np.uint8), element.bits)
@@ -171,7 +178,7 @@ def parse_field(field: str, text: str) -> bytes:
     element = ELEMENTS[field.removesuffix("_data")]
     if element.kind == "float":
         return parse_typed(element, text)
-    values = numbers.ints(flat(text, "{", "}"), *_range(element), hexadecimal=False)
+    values = numbers.read_ints(flat_elements(text, "{", "}"), *_range(element), hexadecimal=False)
     return values.astype(_FIELD_TYPES[field], copy=False).tobytes()
 
 
@@ -187,7 +194,9 @@ def parse_ints(text: str) -> tuple[int, ...]:
     small = parse_small(ELEMENTS["int64"], text, None)
     if small is not None:
         return unpack(f"<{len(small) // 8}q", small)
-    return tuple(numbers.ints(flat(text, "[", "]"), *_INT64, hexadecimal=False).tolist())
+    return tuple(
+        numbers.read_ints(flat_elements(text, "[", "]"), *_INT64, hexadecimal=False).tolist()
+    )
 
 
 def parse_floats(text: str) -> bytes:
@@ -205,7 +214,7 @@ def parse_floats(text: str) -> bytes:
     small = parse_small(ELEMENTS["float"], text, None)
     if small is not None:
         return small
-    return numbers.floats(flat(text, "[", "]")).astype("<u4", copy=False).tobytes()
+    return numbers.read_floats(flat_elements(text, "[", "]")).astype("<u4", copy=False).tobytes()
 
 
 def _range(element: ElementType) -> tuple[int, int]:
@@ -227,29 +236,33 @@ def _typed_range(element: ElementType) -> tuple[int, int]:
 def _raw_elements(element: ElementType, elements: Elements) -> NDArray[Any]:
     """Read elements as integers with their bits; two columns for complex numbers."""
     if element.kind == "complex":
-        return numbers.complexes(elements, element.bits // 2, pairs=True).reshape(-1, 2)
+        return numbers.read_complexes(elements, element.bits // 2, pairs=True).reshape(-1, 2)
     if element.kind == "bool":
-        return numbers.bools(elements)
+        return numbers.read_bools(elements)
     if element.kind != "float":
-        return numbers.ints(elements, *_range(element))
+        return numbers.read_ints(elements, *_range(element))
     if element.name == "float":
-        return numbers.floats(elements)
+        return numbers.read_floats(elements)
     return (
-        numbers.doubles(elements) if element.name == "double" else numbers.narrow(elements, element)
+        numbers.read_doubles(elements)
+        if element.name == "double"
+        else numbers.read_narrow_floats(elements, element)
     )
 
 
 def _typed_entries(element: ElementType, elements: Elements) -> NDArray[Any]:
     """Read the entries of a typed field; for packed types, the elements before packing."""
     if element.kind == "complex":
-        return numbers.complexes(elements, element.bits // 2, pairs=False)
+        return numbers.read_complexes(elements, element.bits // 2, pairs=False)
     if element.kind == "bool":
         return _typed_bools(elements)
     if element.kind != "float":
-        return numbers.ints(elements, *_typed_range(element))
+        return numbers.read_ints(elements, *_typed_range(element))
     if element.bits < 32:
         return numbers.narrow_typed(elements, element, *_typed_range(element))
-    return numbers.floats(elements) if element.name == "float" else numbers.doubles(elements)
+    return (
+        numbers.read_floats(elements) if element.name == "float" else numbers.read_doubles(elements)
+    )
 
 
 def _raw_bytes(element: ElementType, values: NDArray[Any]) -> bytes:
@@ -264,16 +277,16 @@ def _raw_bytes(element: ElementType, values: NDArray[Any]) -> bytes:
 def _typed_bools(elements: Elements) -> NDArray[Any]:
     """Read integers, and ``true`` and ``false`` as 1 and 0."""
     if b"t" not in elements.data and b"f" not in elements.data:
-        return numbers.ints(elements, *_INT32)
+        return numbers.read_ints(elements, *_INT32)
     if not any(digit in elements.data for digit in b"0123456789"):
-        return numbers.bools(elements)
+        return numbers.read_bools(elements)
 
     def entry(text: str) -> int:
         if text in ("true", "false"):
             return numbers.one_bool(text)
         return numbers.one_int(text, *_INT32)
 
-    return np.array(numbers.each(elements, entry), np.int64)
+    return np.array(numbers.read_each(elements, entry), np.int64)
 
 
 def _string_error(text: str) -> LiteralError:

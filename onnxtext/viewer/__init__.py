@@ -31,13 +31,13 @@ def view(model: ModelSource, other: ModelSource | None = None, *, statistics: bo
         OSError: a file cannot be read.
         TypeError: `model` or `other` has none of these types.
     """
-    from onnxtext.model_arguments import read_given
+    from onnxtext.model_arguments import read_model_argument
     from onnxtext.viewer.load_model import read
 
     found: list[LoadedModel] = []
     names = ("model",) if other is None else ("old", "new")
     for source, role in zip((model, other), names, strict=False):
-        given = read_given(source).as_model()
+        given = read_model_argument(source).as_model()
         # Only a model that was read from a path has a file name to show.
         name = given.name if given.base is not None else role
         binary = isinstance(given.content, bytes)
@@ -64,10 +64,10 @@ def page_of(model: LoadedModel, other: LoadedModel | None = None) -> str:
 
 def _single(loaded: LoadedModel) -> dict[str, Any]:
     from onnxtext.lsp.graph.drawing import Drawing
-    from onnxtext.viewer.colored_lines import colored
+    from onnxtext.viewer.colored_lines import color_lines
     from onnxtext.viewer.graph_data import graph
 
-    text = colored(loaded.text)
+    text = color_lines(loaded.text)
     return {
         **_about(loaded, _short_name(loaded)),
         "text": _text(loaded, text),
@@ -79,8 +79,8 @@ def _single(loaded: LoadedModel) -> dict[str, Any]:
 
 
 def _double(old: LoadedModel, new: LoadedModel) -> dict[str, Any]:
-    from onnxtext.viewer.changes import changes, compared, rows
-    from onnxtext.viewer.colored_lines import colored
+    from onnxtext.viewer.changes import align_lines, compare_models, list_changes
+    from onnxtext.viewer.colored_lines import color_lines
     from onnxtext.viewer.graph_data import graph
     from onnxtext.viewer.load_model import canonical
 
@@ -89,15 +89,15 @@ def _double(old: LoadedModel, new: LoadedModel) -> dict[str, Any]:
     names = _short_name(old), _short_name(new)
     if names[0] == names[1]:
         names = old.name, new.name
-    diff, drawing = compared(old, new)
-    before, after = colored(old.text), colored(new.text)
+    diff, drawing = compare_models(old, new)
+    before, after = color_lines(old.text), color_lines(new.text)
     return {
         **_about(new, f"{names[0]} → {names[1]}"),
         "text": _text(new, after),
         "old": _text(old, before),
-        "rows": rows(before.lines, after.lines),
+        "rows": align_lines(before.lines, after.lines),
         "graph": graph(drawing, after, before, names[0]),
-        "changes": changes(diff, before, after),
+        "changes": list_changes(diff, before, after),
     }
 
 
@@ -114,15 +114,20 @@ def _about(loaded: LoadedModel, title: str) -> dict[str, Any]:
 
 def _text(loaded: LoadedModel, text: Any) -> dict[str, Any]:
     from onnxtext.viewer.colored_lines import CLASSES
-    from onnxtext.viewer.line_data import findings, folds, names, notes
+    from onnxtext.viewer.line_data import (
+        finding_lines,
+        foldable_ranges,
+        name_positions,
+        weight_notes,
+    )
 
     return {
         "lines": text.lines,
         "kinds": text.kinds,
         "classes": CLASSES,
         "numbers": text.numbers if text.cuts else None,
-        "names": names(loaded, text),
-        "folds": folds(loaded, text),
-        "notes": notes(loaded, text),
-        "findings": findings(loaded, text),
+        "names": name_positions(loaded, text),
+        "folds": foldable_ranges(loaded, text),
+        "notes": weight_notes(loaded, text),
+        "findings": finding_lines(loaded, text),
     }

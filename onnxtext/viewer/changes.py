@@ -21,7 +21,7 @@ _MOST_PLACES = 5_000
 """Maximum number of occurrences of a difference to list."""
 
 
-def compared(old: LoadedModel, new: LoadedModel) -> tuple[ModelDiff, Drawing]:
+def compare_models(old: LoadedModel, new: LoadedModel) -> tuple[ModelDiff, Drawing]:
     """Return the differences between two models, and the new graph with its changes marked.
 
     Raises:
@@ -33,7 +33,7 @@ def compared(old: LoadedModel, new: LoadedModel) -> tuple[ModelDiff, Drawing]:
     return diff, Drawing(new.document, changes)
 
 
-def changes(diff: ModelDiff, old: ColoredText, new: ColoredText) -> dict[str, Any]:
+def list_changes(diff: ModelDiff, old: ColoredText, new: ColoredText) -> dict[str, Any]:
     """Return the data for the list of differences on a page.
 
     Returns:
@@ -66,7 +66,7 @@ def _line(position: ItemPosition | None, text: ColoredText) -> int:
     return -1 if position is None or position.line is None else text.line(position.line - 1)
 
 
-def rows(old: list[str], new: list[str]) -> list[tuple[str, int, int, int]]:
+def align_lines(old: list[str], new: list[str]) -> list[tuple[str, int, int, int]]:
     """Align the lines of two texts, like a line diff.
 
     Returns:

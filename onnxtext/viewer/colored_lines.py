@@ -91,7 +91,7 @@ class ColoredText:
         return at < len(self._starts) and self._starts[at] < end
 
 
-def colored(text: str) -> ColoredText:
+def color_lines(text: str) -> ColoredText:
     """Return the lines of a text, with long parts cut, and the CSS classes of their tokens."""
     pieces = list(classify(text, LONGEST))
     result = ColoredText(cuts=list(find_cuts(pieces)))

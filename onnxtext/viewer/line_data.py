@@ -18,7 +18,7 @@ _LONG = 12
 """Maximum number of lines of a section that is initially unfolded."""
 
 
-def names(loaded: LoadedModel, text: ColoredText) -> list[list[Any]]:
+def name_positions(loaded: LoadedModel, text: ColoredText) -> list[list[Any]]:
     """Return the names in a text and the positions of their occurrences.
 
     Returns:
@@ -47,7 +47,7 @@ def _type(loaded: LoadedModel, symbol: Symbol) -> str:
     return loaded.document.type_of(symbol.scope, symbol.name) or ""
 
 
-def folds(loaded: LoadedModel, text: ColoredText) -> list[list[int]]:
+def foldable_ranges(loaded: LoadedModel, text: ColoredText) -> list[list[int]]:
     """Return [first line, last line, folded] for each foldable range.
 
     Lines are indices of `text.lines`. `folded` is 1 if the range is initially folded, else 0.
@@ -72,7 +72,7 @@ def _is_folded(text: ColoredText, first: int, last: int, *, is_section: bool) ->
     return text.lines[first].endswith("<") and last - first > MOST_OPEN
 
 
-def notes(loaded: LoadedModel, text: ColoredText) -> dict[int, str]:
+def weight_notes(loaded: LoadedModel, text: ColoredText) -> dict[int, str]:
     """Return the statistics of weights that the page does not show completely, by line.
 
     The line is the index in `text.lines` of the first line of the statement with the weight.
@@ -110,7 +110,7 @@ def _is_moved(data: Any) -> bool:
     return hasattr(data, "digest") or hasattr(data, "path")
 
 
-def findings(loaded: LoadedModel, text: ColoredText) -> list[list[Any]]:
+def finding_lines(loaded: LoadedModel, text: ColoredText) -> list[list[Any]]:
     """Return [line, severity, code, message] of each finding that is an error or a warning.
 
     The line is an index of `text.lines`. Findings without a position are left out; errors come

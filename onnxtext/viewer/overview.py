@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from onnxtext.ast.model import Model
 from onnxtext.info import InterfaceValue, ModelSummary, TensorTotals, summarize
-from onnxtext.plurals import counted
+from onnxtext.plurals import count_noun
 
 _MOST = 12
 
@@ -15,7 +15,7 @@ Row = tuple[str, list[str]]
 def overview(model: Model) -> list[Row]:
     """Return (title, items) of each row; the items of the first row summarize the whole model."""
     found = summarize(model)
-    parts = [counted(found.nodes, "node")]
+    parts = [count_noun(found.nodes, "node")]
     if found.parameters.elements:
         parts.append(f"{_large(found.parameters.elements)} parameters")
     rows: list[Row] = [
@@ -26,7 +26,7 @@ def overview(model: Model) -> list[Row]:
         ("outputs", _values(found.outputs)),
         ("dimensions", [f"{name}: {', '.join(at)}" for name, at in found.dimensions.items()]),
         ("operators", [f"{name} × {count:,}" for name, count in found.operators.items()]),
-        ("functions", [f"{one.name} ({counted(one.nodes, 'node')})" for one in found.functions]),
+        ("functions", [f"{one.name} ({count_noun(one.nodes, 'node')})" for one in found.functions]),
         ("weights", [f"{place}: {_amount(amount)}" for place, amount in found.places.items()]),
         ("largest", [f"{each.name}: {each.type}" for each in found.largest]),
     ]  # fmt: skip
@@ -39,7 +39,7 @@ def _origin(found: ModelSummary) -> str:
 
 
 def _amount(amount: TensorTotals) -> str:
-    return f"{counted(amount.tensors, 'tensor')}, {counted(amount.elements, 'element')}"
+    return f"{count_noun(amount.tensors, 'tensor')}, {count_noun(amount.elements, 'element')}"
 
 
 def _values(values: tuple[InterfaceValue, ...]) -> list[str]:

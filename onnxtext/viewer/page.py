@@ -17,8 +17,8 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from onnxtext.diagnostics.safe import safe
-from onnxtext.excerpt.annotate_text import escaped
+from onnxtext.diagnostics.safe import escape_controls
+from onnxtext.excerpt.annotate_text import escape_controls_in_lines
 
 BEGINNING = "<!DOCTYPE html>\n<!-- onnxtext view -->\n"
 """The beginning of each page."""
@@ -64,7 +64,7 @@ def page(data: dict[str, Any], title: str) -> str:
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <link rel="icon" href="{_ICON}">
-<title>{escape(safe(title))}</title>
+<title>{escape(escape_controls(title))}</title>
 <style>{style}</style>
 </head>
 <body>
@@ -90,7 +90,7 @@ def _json(data: dict[str, Any]) -> bytes:
 def _visible(value: Any) -> Any:
     """Escape characters in all strings that are invisible or control the text direction."""
     if isinstance(value, str):
-        return escaped(value)
+        return escape_controls_in_lines(value)
     if isinstance(value, dict):
         return {_visible(key): _visible(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

@@ -15,7 +15,7 @@ from onnxtext.io.files import name_of
 from onnxtext.tensor.blobs import BlobError
 from onnxtext.tensor.elements import ELEMENTS, raw_size
 from onnxtext.tensor.lazy_numpy import np
-from onnxtext.weights.safe_paths import PathError, inside, view_file
+from onnxtext.weights.safe_paths import PathError, resolve_inside, view_file
 from onnxtext.weights.statistics import NUMPY_CODES
 
 UNREADABLE = "weights-unreadable"
@@ -56,7 +56,7 @@ def read_array(base: Path | None, file: DataFile, type: TensorType) -> bytes | m
     where = f"`{file.path}`" if file.entry is None else f"`{file.entry}` in `{file.path}`"
     shape = type.integer_dims
     try:
-        path = inside(base, file.path)
+        path = resolve_inside(base, file.path)
         view = view_file(path)
         if file.path.lower().endswith(".safetensors"):
             return _from_safetensors(path, file, type, shape, where)

@@ -18,7 +18,7 @@ _WEIGHTLESS = (ast.Float32, int, bytes)
 """The values of attributes that are too small to count."""
 
 
-def wanted_size(type: ast.TensorType) -> int:
+def raw_data_size(type: ast.TensorType) -> int:
     """Return the size of `raw_data` in bytes; -1 if tensors of this type have no `raw_data`."""
     element = ELEMENTS.get(type.element)
     count = 1
@@ -96,5 +96,5 @@ def _value(data: Any, type: Any) -> int:
         case ast.Blob() | ast.TypedBlob() | ast.DataFile() | ast.RawData() if isinstance(
             type, ast.TensorType
         ):
-            return max(wanted_size(type), 0)
+            return max(raw_data_size(type), 0)
     return 0

@@ -26,8 +26,8 @@ from onnxtext.ast.tensors_and_attributes import (
 from onnxtext.ast.types import TensorType
 from onnxtext.io.files import name_of
 from onnxtext.tensor.blobs import SIZE, BlobError, Blobs, BlobSource
-from onnxtext.weights.declared_sizes import wanted_size
-from onnxtext.weights.safe_paths import PathError, inside, view_file
+from onnxtext.weights.declared_sizes import raw_data_size
+from onnxtext.weights.safe_paths import PathError, resolve_inside, view_file
 
 ALIGNMENT = 4096
 """Alignment of offsets in bytes, so that data can be mapped (see `external_data` in onnx.proto)."""
@@ -118,7 +118,7 @@ class Externalizer(Rewriter):
             raise BlobError(f"tensor `{name}`: {error}", error.code) from None
         if raw is None:
             return data
-        wanted = wanted_size(type)
+        wanted = raw_data_size(type)
         if len(raw) != wanted:
             message = f"tensor `{name}` has {len(raw)} bytes, but its type needs {wanted}"
             raise BlobError(message, SIZE)
@@ -185,7 +185,7 @@ class Embedder(Rewriter):
         except OSError as error:
             why = error.strerror or error
             raise BlobError(f"{where}: {name_of(error, location)}: {why}", MISSING) from None
-        wanted = wanted_size(type)
+        wanted = raw_data_size(type)
         start = _number(entries.get("offset", "0"), where, "offset")
         length = _number(entries.get("length", str(max(len(file) - start, 0))), where, "length")
         if length != wanted:
@@ -207,7 +207,7 @@ class Embedder(Rewriter):
         if file is None:
             if self._base is None:
                 raise PathError("the directory of the model is unknown; pass `base_dir`")
-            file = self._files[location] = view_file(inside(self._base, location))
+            file = self._files[location] = view_file(resolve_inside(self._base, location))
         return file
 
     def _check(self, location: str, file: memoryview, checksum: str, where: str) -> None:

@@ -12,7 +12,7 @@ from onnxtext.ast.tensors_and_attributes import DataFile
 from onnxtext.ast.types import TensorType
 from onnxtext.io.files import name_of
 from onnxtext.tensor.blobs import BlobError
-from onnxtext.weights.safe_paths import PathError, inside, view_file
+from onnxtext.weights.safe_paths import PathError, resolve_inside, view_file
 from onnxtext.weights.store import Store
 
 MISSING = "weights-missing"
@@ -78,7 +78,7 @@ class BlobReader:
     def _look(self, place: WeightPlace, digest: str) -> memoryview | None:
         """Return the bytes of a blob in one store or file; None if missing."""
         assert self.base is not None
-        path = inside(self.base, place.path)
+        path = resolve_inside(self.base, place.path)
         held: dict[str, memoryview] = {}
         if place.kind == "safetensors":
             held = self._blobs_in_file(path)
@@ -91,9 +91,9 @@ class BlobReader:
             raise BlobError(f"{len(found)} blobs in {path} begin with {digest}", AMBIGUOUS)
         (name,) = found
         if place.kind != "safetensors":
-            path = inside(path, name)
+            path = resolve_inside(path, name)
             held = {name: view_file(path)}
-        verify(held[name], name, f"in {path}")
+        verify_digest(held[name], name, f"in {path}")
         return held[name]
 
     def _blobs_in_file(self, path: Path) -> dict[str, memoryview]:
@@ -118,7 +118,7 @@ class BlobReader:
         return read_array(self.base, file, type)
 
 
-def verify(data: memoryview, digest: str, where: str) -> None:
+def verify_digest(data: memoryview, digest: str, where: str) -> None:
     """Verify the SHA-256 of bytes.
 
     Args:

@@ -19,7 +19,7 @@ class PathError(ValueError):
     """A path is invalid, leads out of its directory, or does not name a regular file."""
 
 
-def inside(base: Path, name: str) -> Path:
+def resolve_inside(base: Path, name: str) -> Path:
     """Resolve the path of a file below a directory.
 
     Args:
@@ -46,7 +46,7 @@ def view_file(path: Path) -> memoryview:
     """Return the bytes of a regular file; map a large file into memory.
 
     Args:
-        path: a result of `inside`, so not a link unless the file has been replaced since.
+        path: a result of `resolve_inside`, so not a link unless the file has been replaced since.
 
     Raises:
         PathError: the file is a link, a directory, a device or a pipe.

@@ -19,7 +19,7 @@ from onnxtext.ast.model import Function, Model
 from onnxtext.ast.tensors_and_attributes import Blob
 from onnxtext.ast.types import TensorType
 from onnxtext.ast.visit import walk_graphs
-from onnxtext.io.files import replacing_path
+from onnxtext.io.files import replace_path
 from onnxtext.tensor.blobs import BlobError
 from onnxtext.tensor.lazy_numpy import np
 from onnxtext.weights.safe_paths import view_file
@@ -75,7 +75,7 @@ def write_safetensors(path: Path, blobs: Mapping[str, bytes | memoryview], model
                 break
         arrays[name] = np.frombuffer(data, dtype).reshape(shape)
         metadata[_PREFIX + digest] = name
-    with replacing_path(path) as temporary:
+    with replace_path(path) as temporary:
         try:
             save_file(arrays, temporary, metadata)
         except SafetensorError as error:

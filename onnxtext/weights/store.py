@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from onnxtext.io.files import holds, write_atomically
+from onnxtext.io.files import has_content, write_atomically
 
 try:
     import fcntl
@@ -55,7 +55,7 @@ class Store:
             OSError: the blob cannot be written.
         """
         path = self.directory / digest
-        if not path.is_symlink() and holds(path, data):
+        if not path.is_symlink() and has_content(path, data):
             with contextlib.suppress(OSError):
                 os.utime(path, follow_symlinks=False)  # `weights gc` keeps recent files
             return False

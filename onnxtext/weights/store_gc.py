@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from onnxtext.io.filetype import TEXT_SUFFIXES
-from onnxtext.weights.find_blobs import verify
-from onnxtext.weights.safe_paths import inside, view_file
+from onnxtext.weights.find_blobs import verify_digest
+from onnxtext.weights.safe_paths import resolve_inside, view_file
 from onnxtext.weights.store import DIGEST, TEMPORARY, Store
 
 _BLOB = re.compile(rb'blob"([0-9a-f]{16,64})"')
@@ -152,7 +152,7 @@ def check_blob(store: Store, name: str) -> int:
         PathError: the blob is not a regular file.
         OSError: the blob cannot be read.
     """
-    path = inside(store.directory, name)
+    path = resolve_inside(store.directory, name)
     data = view_file(path)
-    verify(data, name, f"in {path}")
+    verify_digest(data, name, f"in {path}")
     return len(data)

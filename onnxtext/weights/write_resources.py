@@ -10,7 +10,7 @@ from typing import Literal
 
 from onnxtext.ast.model import Model, WeightPlace
 from onnxtext.tensor.blobs import BlobError
-from onnxtext.weights.safe_paths import inside
+from onnxtext.weights.safe_paths import resolve_inside
 from onnxtext.weights.store import Store
 from onnxtext.wire.compare import same_bytes
 
@@ -53,7 +53,7 @@ class WeightFiles:
             OSError: the file exists and cannot be read.
             PathError: the destination is not below the directory of the text.
         """
-        target = inside(self.base, self.place.path)
+        target = resolve_inside(self.base, self.place.path)
         if self.place.kind == "store" or not target.exists():
             return None
         return None if self._are_written(self._held(target)) else target
@@ -88,7 +88,7 @@ class WeightFiles:
             OSError: something cannot be written; existing blobs are intact.
             PathError: the destination is not below the directory of the text.
         """
-        target = inside(self.base, self.place.path)
+        target = resolve_inside(self.base, self.place.path)
         if self.place.kind == "safetensors":
             from onnxtext.weights.safetensors_file import write_safetensors
 
@@ -119,7 +119,7 @@ class WeightFiles:
         if self._extended:
             from onnxtext.weights.safetensors_file import write_safetensors
 
-            write_safetensors(inside(self.base, self.place.path), self.blobs, self.model)
+            write_safetensors(resolve_inside(self.base, self.place.path), self.blobs, self.model)
             self._extended = False
 
 

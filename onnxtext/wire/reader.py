@@ -77,7 +77,7 @@ def read_varint(data: bytes | memoryview, at: int, end: int) -> tuple[int, int]:
     raise WireError("the data ends inside a varint", start)
 
 
-def signed(value: int) -> int:
+def to_int64(value: int) -> int:
     """Convert an unsigned 64-bit number to the int64 with the same bits."""
     return value - (1 << 64) if value >> 63 else value
 

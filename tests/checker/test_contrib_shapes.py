@@ -15,7 +15,7 @@ from onnx import TensorProto, helper
 
 import onnxtext
 from onnxtext.checker.context.compare_declared_types import plain_dim
-from onnxtext.checker.engine.run import find_in
+from onnxtext.checker.engine.run import run_rules
 from onnxtext.checker.inference.inferred_types import inferred_types
 from onnxtext.proto.decode.lift import lift_model
 
@@ -193,7 +193,7 @@ def _computed(case: str) -> dict[str, tuple[int, ...]]:
 
 
 def _inferred(model: onnx.ModelProto) -> dict[str, list[int | str | None]]:
-    subject, _ = find_in(lift_model(model.SerializeToString()))
+    subject, _ = run_rules(lift_model(model.SerializeToString()))
     assert subject.main is not None
     known = inferred_types(subject)[id(subject.main)]
     shapes = {name: getattr(type, "shape", None) for name, type in known.items()}

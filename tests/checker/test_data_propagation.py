@@ -8,7 +8,7 @@ import pytest
 
 import onnxtext
 from benchmarks.judge import judged
-from onnxtext.checker.engine.run import find_in
+from onnxtext.checker.engine.run import run_rules
 from onnxtext.checker.inference.inferred_types import inferred_type_texts
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
@@ -135,7 +135,7 @@ def test_shapes_of_onnxruntime_operators_are_inferred(node: str) -> None:
         outputs="y",
         opsets='21, "com.microsoft": 1',
     )
-    subject, _ = find_in(parse_model(Source(source, "m")))
+    subject, _ = run_rules(parse_model(Source(source, "m")))
     assert subject.main is not None
     assert inferred_type_texts(subject)[subject.main.original.at].get("y") == CONTRIB[node]
 
@@ -167,7 +167,7 @@ def test_shapes_of_attention_have_symbols(node: str) -> None:
         outputs="y",
         opsets="23",
     )
-    subject, _ = find_in(parse_model(Source(source, "m")))
+    subject, _ = run_rules(parse_model(Source(source, "m")))
     assert subject.main is not None
     found = inferred_type_texts(subject)[subject.main.original.at]
     wanted = dict(zip(("y", "new_k", "new_v", "qk"), ATTENTION[node], strict=True))
@@ -190,7 +190,7 @@ def inferred(nodes: str) -> dict[str, str]:
     source = text(
         nodes, inputs=INPUTS, outputs="y", values=VALUES + MORE, opsets='21, "my": 1', rest=HEADS
     )
-    subject, found = find_in(parse_model(Source(source, "m")))
+    subject, found = run_rules(parse_model(Source(source, "m")))
     assert [finding for finding in found if finding.slug.endswith("mismatch")] == []
     assert subject.main is not None
     return inferred_type_texts(subject)[subject.main.original.at]
@@ -208,14 +208,14 @@ def test_a_declared_name_that_looks_like_a_sum_is_that_sum() -> None:
         inputs='float[past, 64] p, float[seq, 64] t, float["past + seq", 64] m',
         outputs="z",
     )
-    subject, _ = find_in(parse_model(Source(source, "m")))
+    subject, _ = run_rules(parse_model(Source(source, "m")))
     assert subject.main is not None
     assert inferred_type_texts(subject)[subject.main.original.at]["z"] == 'float["past + seq", 64]'
 
 
 def test_a_default_is_no_constant() -> None:
     source = text("y = Reshape (x, s)", inputs="float[4, 2] x, int64[2] s = {2, 4}", outputs="y")
-    subject, _ = find_in(parse_model(Source(source, "m")))
+    subject, _ = run_rules(parse_model(Source(source, "m")))
     assert subject.main is not None
     assert inferred_type_texts(subject)[subject.main.original.at]["y"] == "float[?, ?]"
 
@@ -234,7 +234,7 @@ def test_products_that_the_element_type_may_not_hold_are_unknown(element: str, n
         outputs="float[?] y",
         values=f"{element}[1] n = {{{number}}}",
     )
-    subject, _ = find_in(parse_model(Source(source, "m")))
+    subject, _ = run_rules(parse_model(Source(source, "m")))
     assert subject.main is not None
     assert inferred_type_texts(subject)[subject.main.original.at]["y"] == "float[?]"
 
@@ -333,7 +333,7 @@ def test_large_models_are_not_inferred_node_by_node_for_these_operators() -> Non
     source = text(
         f"{chain}\n{loop}", inputs="float[3] x5000, int64 k, bool c", outputs="float[3] y"
     )
-    subject, found = find_in(parse_model(Source(source, "m")))
+    subject, found = run_rules(parse_model(Source(source, "m")))
     assert not found
     assert "ShapeInference" not in subject.memo
 
@@ -355,7 +355,7 @@ def test_nested_loops_are_inferred_in_linear_time() -> None:
     """Inference repeats the body of a loop until its types are stable, but not the loops in it."""
 
     def types(depth: int) -> dict[str, str]:
-        subject, _ = find_in(parse_model(Source(nested_loops(depth), "m")))
+        subject, _ = run_rules(parse_model(Source(nested_loops(depth), "m")))
         assert subject.main is not None
         return inferred_type_texts(subject)[subject.main.original.at]
 

@@ -10,11 +10,11 @@ import pytest
 
 from onnxtext.ast.types import TensorType
 from onnxtext.checker.context.compare_declared_types import plain_dim
-from onnxtext.checker.engine.run import find_in
+from onnxtext.checker.engine.run import run_rules
 from onnxtext.checker.inference.shape_inference import ShapeInference
 from onnxtext.checker.inference.symbolic.expressions import Extent
-from onnxtext.checker.inference.symbolic.parse_sizes import read
-from onnxtext.checker.inference.symbolic.quotients import replaced
+from onnxtext.checker.inference.symbolic.parse_sizes import parse_size
+from onnxtext.checker.inference.symbolic.quotients import substitute
 from onnxtext.proto.decode.lift import lift_model
 from tests.checker.drawn_graphs import SIZES, drawn
 from tests.seeds import seeded
@@ -28,7 +28,7 @@ def judged(seed: int) -> tuple[int, int, int]:
     """
     graph = drawn(random.Random(seed), 14)
     data = graph.model().SerializeToString()
-    subject, found = find_in(lift_model(data), encoded=lambda: data)
+    subject, found = run_rules(lift_model(data), encoded=lambda: data)
     assert subject.main is not None
     wrong = [f"{f.slug}: {f.message}" for f in found if "dim" in f.slug or "mismatch" in f.slug]
     assert not wrong, (seed, wrong)
@@ -55,13 +55,13 @@ def judged(seed: int) -> tuple[int, int, int]:
 
 def _extent(dim: Any) -> Extent:
     plain = plain_dim(dim)
-    return read(plain) if isinstance(plain, str) else plain
+    return parse_size(plain) if isinstance(plain, str) else plain
 
 
 def _agree(extents: Any, numbers: Any, sizes: dict[str, int], where: str) -> None:
     assert len(extents) == len(numbers), where
     for extent, number in zip(extents, numbers, strict=True):
-        assert replaced(extent, sizes.__getitem__) in (None, number), f"{where} {number}"
+        assert substitute(extent, sizes.__getitem__) in (None, number), f"{where} {number}"
 
 
 def sweep(count: int) -> None:

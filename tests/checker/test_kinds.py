@@ -14,10 +14,10 @@ from onnx import AttributeProto, GraphProto
 import onnxtext
 from benchmarks.check_models import OPERATORS, VARIANTS, layered
 from benchmarks.mutants import graphs
-from onnxtext.checker.engine.run import find_in
+from onnxtext.checker.engine.run import run_rules
 from onnxtext.checker.inference import check_by_kind as kinds
 from onnxtext.checker.inference import propagate_by_kind
-from onnxtext.checker.inference.explain_shape_errors import written
+from onnxtext.checker.inference.explain_shape_errors import spell_type
 from onnxtext.checker.inference.inferred_types import inferred_type_texts, inferred_types
 from onnxtext.checker.inference.kind_facts import FIRST_KEEPING, KEEPING_TYPE
 from onnxtext.proto.decode.lift import LiftError, lift_model
@@ -127,7 +127,7 @@ def test_omitted_outputs_have_no_value(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_fast_path_is_used() -> None:
-    subject, found = find_in(lift_model(layered(COUNT)))
+    subject, found = run_rules(lift_model(layered(COUNT)))
     assert not found
     assert kinds.fits_by_kind(subject)
     assert kinds.sizes_fit_by_kind(subject)
@@ -176,9 +176,9 @@ def test_types_by_kind_equal_types_node_by_node(
     text = onnxtext.from_binary(VARIANTS[variant](COUNT))
     model = parse_model(Source(text, "m"))
     monkeypatch.setattr(propagate_by_kind, "_FEW_KINDS", COUNT)
-    found = inferred_type_texts(find_in(model)[0])
+    found = inferred_type_texts(run_rules(model)[0])
     monkeypatch.setattr(kinds, "_LEAST_NODES", 1 << 30)
-    assert inferred_type_texts(find_in(model)[0]) == found
+    assert inferred_type_texts(run_rules(model)[0]) == found
     assert sum(map(len, found.values())) >= COUNT
 
 
@@ -192,7 +192,7 @@ def test_what_onnx_infers_wrongly_is_corrected_by_kind() -> None:
         outputs=f"float[1, 1, ?] y{COUNT}",
         opsets="19",
     )
-    subject, _ = find_in(parse_model(Source(source, "m")))
+    subject, _ = run_rules(parse_model(Source(source, "m")))
     assert subject.main is not None
     found = inferred_type_texts(subject)[subject.main.original.at]
     assert found["y0"] == found[f"y{COUNT}"] == "float[1, 1, 3]"
@@ -310,7 +310,7 @@ def test_only_suitable_models_use_the_fast_path(
     variant: str, fits: tuple[bool, bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(propagate_by_kind, "_FEW_KINDS", COUNT)
-    subject, found = find_in(lift_model(VARIANTS[variant](COUNT)))
+    subject, found = run_rules(lift_model(VARIANTS[variant](COUNT)))
     assert not found
     assert (kinds.fits_by_kind(subject), kinds.sizes_fit_by_kind(subject)) == fits
 
@@ -330,11 +330,11 @@ def _both_walks(data: bytes, monkeypatch: pytest.MonkeyPatch) -> list[list[dict[
     made = []
     for least in (1, 1 << 30):
         monkeypatch.setattr(kinds, "_LEAST_NODES", least)
-        subject, _ = find_in(lift_model(data), encoded=lambda: data)
+        subject, _ = run_rules(lift_model(data), encoded=lambda: data)
         known = inferred_types(subject)
         made.append(
             [
-                {name: written(type) for name, type in known.get(id(scope), {}).items()}
+                {name: spell_type(type) for name, type in known.get(id(scope), {}).items()}
                 for scope in subject.scopes
             ]
         )

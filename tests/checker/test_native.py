@@ -13,10 +13,10 @@ ALONE = """
 import json, sys, warnings
 warnings.simplefilter("error")
 import onnxtext.cli.main
-from onnxtext.checker.isolation.onnx_module import native
-module = native()
+from onnxtext.checker.isolation.onnx_module import onnx_native_module
+module = onnx_native_module()
 before = "onnx" in sys.modules
-assert native() is module
+assert onnx_native_module() is module
 import onnx
 import onnx.checker, onnx.defs, onnx.parser, onnx.shape_inference
 from onnx import onnx_cpp2py_export
@@ -32,10 +32,10 @@ except onnx.checker.ValidationError:
 """  # noqa: E501
 AMONG_OTHERS = """
 import sys
-from onnxtext.checker.isolation.onnx_module import native
-native()
+from onnxtext.checker.isolation.onnx_module import onnx_native_module
+onnx_native_module()
 import onnx
-print(onnx.onnx_cpp2py_export is native())
+print(onnx.onnx_cpp2py_export is onnx_native_module())
 """
 
 

@@ -10,12 +10,17 @@ import pytest
 
 from onnxtext import ast, parse
 from onnxtext.checker.context.finding import Place
-from onnxtext.checker.explain_type.explanation import explain_value, lines, sentence, verdict
+from onnxtext.checker.explain_type.explanation import (
+    describe_result,
+    describe_step,
+    explain_value,
+    explanation_lines,
+)
 from onnxtext.checker.explain_type.explanation_step import ExplanationStep
-from onnxtext.checker.explain_type.inferred_facts import InferredView, views
+from onnxtext.checker.explain_type.inferred_facts import InferredView, scope_views
 from onnxtext.checker.explain_type.size_origins import SizeExplainer
 from onnxtext.checker.inference.recorded_inference import RecordedInference
-from onnxtext.editing.write_inferred_types import checked
+from onnxtext.editing.write_inferred_types import check_subject
 from onnxtext.proto.decode.lift import lift_model
 from tests.corpus import shared_model, shared_models
 from tests.seeds import seeded
@@ -92,14 +97,14 @@ def told(model: ast.Model, name: str) -> str:
     explainer, scopes = of(model)
     for view in scopes:
         if name in view.scope.position:
-            return "\n".join(lines(explain_value(explainer, view, name), _where, None))
+            return "\n".join(explanation_lines(explain_value(explainer, view, name), _where, None))
     raise AssertionError(name)
 
 
 def of(model: ast.Model) -> tuple[SizeExplainer, list[InferredView]]:
-    subject = checked(model)
+    subject = check_subject(model)
     inference = RecordedInference.of(subject)
-    found = [view for scope in subject.scopes for view in views(inference, scope)]
+    found = [view for scope in subject.scopes for view in scope_views(inference, scope)]
     return SizeExplainer(subject, inference.findings), found
 
 
@@ -177,10 +182,10 @@ def test_explanations_of_cycles_and_long_chains_end() -> None:
     text = f"{HEAD}g (float[N] v0) => (float[N] y) {{\n{deep}\n  y = Neg (v3000)\n}}"
     explainer, (view,) = of(parse(text))
     explanation = explain_value(explainer, view, "y")
-    shown = list(lines(explanation, _where, 6))
+    shown = list(explanation_lines(explanation, _where, 6))
     assert len(shown) == 12
     assert "… 2996 more steps" in shown[10]
-    assert len(list(lines(explanation, _where, None))) == 3002 + 5
+    assert len(list(explanation_lines(explanation, _where, None))) == 3002 + 5
 
 
 def test_unconfirmed_declarations_are_explained() -> None:
@@ -208,8 +213,8 @@ def check_explanations(data: bytes, rng: random.Random, most: int) -> None:
             for step in steps(first):
                 assert step.how, (name, step.part)
                 assert (step.size is None) == (step.kind == "unknown"), step.how
-                assert verdict(step)
-                assert sentence(step, _where)
+                assert describe_result(step)
+                assert describe_step(step, _where)
                 if step.kind in ("declared", "stored", "assumed"):
                     assert not step.sources
                 if step.how.endswith("takes it from"):

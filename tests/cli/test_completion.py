@@ -21,7 +21,7 @@ import onnxtext
 from onnxtext.cli.commands.completion import SHELLS, register
 from onnxtext.cli.group import VERBS, group
 from onnxtext.cli.manual import commands
-from onnxtext.diagnostics.code_pages import codes, summary
+from onnxtext.diagnostics.code_pages import documented_codes, page_summary
 from tests.cli.command import environment, run, write_tool
 from tests.seeds import fresh_seed
 
@@ -105,9 +105,9 @@ def test_values_of_options_are_completed() -> None:
 
 
 def test_codes_are_completed_with_their_summary() -> None:
-    assert values("explain ") == list(codes())
+    assert values("explain ") == list(documented_codes())
     (item,) = completions("explain op-unknown-")
-    assert (item.value, item.help) == ("op-unknown-domain", summary("op-unknown-domain"))
+    assert (item.value, item.help) == ("op-unknown-domain", page_summary("op-unknown-domain"))
 
 
 @pytest.mark.parametrize("shell", SHELLS)

@@ -170,7 +170,9 @@ def test_tracebacks_are_shown_on_request(model: Path) -> None:
 
 def test_internal_errors_outside_of_files_have_no_traceback() -> None:
     patch = (
-        "import onnxtext.cli.convert_files as c\ndef plan(*a): raise KeyError('k')\nc.plan = plan"
+        "import onnxtext.cli.convert_files as c\n"
+        "def plan_jobs(*a): raise KeyError('k')\n"
+        "c.plan_jobs = plan_jobs"
     )
     result = run_patched(patch, "from-binary")
     assert result.status == 2

@@ -134,16 +134,16 @@ def test_a_report_takes_one_analysis(
 
     from onnxtext.checker.context.checked_model import Subject
     from onnxtext.checker.engine import run as engine
-    from onnxtext.checker.engine.selection import find
+    from onnxtext.checker.engine.selection import find_findings
     from onnxtext.cli.group import group
 
     analysed: list[Subject] = []
 
     def counted(subject: Subject) -> object:
         analysed.append(subject)
-        return find(subject)
+        return find_findings(subject)
 
-    monkeypatch.setattr(engine, "find", counted)
+    monkeypatch.setattr(engine, "find_findings", counted)
     words = ["check", str(files / name), "--target-opset", "13"]
     done = CliRunner().invoke(group, words)
     assert "opset-change" in done.output

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onnxtext.diagnostics import Diagnostic, Edit, Fix, Label
-from onnxtext.diagnostics.fix_lines import MOST, changes
+from onnxtext.diagnostics.fix_lines import MOST, changed_lines
 from onnxtext.diagnostics.full import render
 from onnxtext.source import Source, Span
 
@@ -25,7 +25,7 @@ def test_shown_lines_equal_the_fixed_text(text: str, data: st.DataObject) -> Non
     pairs = zip(places[::2], places[1::2], strict=False)
     edits = [(start, end, data.draw(st.text("ab\n", max_size=3))) for start, end in pairs]
     source, fix = fix_of(text, *edits)
-    found = changes(source, fix)
+    found = changed_lines(source, fix)
     if len(found) > MOST:
         return
     lines = text.split("\n")
@@ -79,5 +79,5 @@ def test_large_fixes_are_shown_in_part() -> None:
     assert rows[-1] == "..."
     start = time.process_time()
     huge = "a" * 1_000_000
-    assert changes(*fix_of(huge + "b", (5, 6, "c"))) == []
+    assert changed_lines(*fix_of(huge + "b", (5, 6, "c"))) == []
     assert time.process_time() - start < 2

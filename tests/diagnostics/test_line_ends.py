@@ -9,7 +9,7 @@ import pytest
 
 import onnxtext
 from onnxtext.diagnostics import Diagnostic
-from onnxtext.diagnostics.code_pages import codes
+from onnxtext.diagnostics.code_pages import documented_codes
 from onnxtext.source import Source
 from tests.diagnostics.test_messages import TEXTS, of_text
 from tests.diagnostics.test_pages import blocks
@@ -26,7 +26,9 @@ MISTAKES = {path.stem: path.read_text("utf-8") for path in TEXTS} | {
     "  y = Relu (x)\n}\n",
     "three quotes": 'main (float[N]"""x) => (float[N] y) {\n  y = Relu (x)\n}\n',
 }
-EXAMPLES = {code: blocks(code)["Example"] for code in codes() if "Example" in blocks(code)}
+EXAMPLES = {
+    code: blocks(code)["Example"] for code in documented_codes() if "Example" in blocks(code)
+}
 
 
 def described(found: list[Diagnostic], text: str) -> list[Any]:

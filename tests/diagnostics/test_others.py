@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from onnxtext.diagnostics import Diagnostic, Edit, Fix, Label, concise, github, sarif
 from onnxtext.diagnostics import json as json_renderer
-from onnxtext.diagnostics.code_pages import summary
+from onnxtext.diagnostics.code_pages import page_summary
 from onnxtext.source import Source, Span
 
 IN_TEXT = Diagnostic(
@@ -148,7 +148,7 @@ def test_sarif_has_rules_and_related_locations() -> None:
     )
     (run,) = json.loads(sarif.render([found], version="1.2"))["runs"]
     (rule,) = run["tool"]["driver"]["rules"]
-    assert rule["shortDescription"]["text"] == summary("value-undefined")
+    assert rule["shortDescription"]["text"] == page_summary("value-undefined")
     (result,) = run["results"]
     (related,) = result["relatedLocations"]
     assert related["message"] == {"text": "defined here"}

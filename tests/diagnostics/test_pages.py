@@ -11,7 +11,7 @@ import pytest
 
 import onnxtext
 from onnxtext.diagnostics import OnnxTextError
-from onnxtext.diagnostics.code_pages import codes, read_page, summary
+from onnxtext.diagnostics.code_pages import documented_codes, page_summary, read_page
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_partial
 from tests.cli.command import run
@@ -40,7 +40,7 @@ def found_in(text: str) -> list[str]:
     return [item.code for item in parse_partial(Source(text), "model")[1]]
 
 
-WITH_EXAMPLE = [code for code in codes() if is_syntax(code)]
+WITH_EXAMPLE = [code for code in documented_codes() if is_syntax(code)]
 
 
 def used_codes() -> set[str]:
@@ -55,15 +55,15 @@ def used_codes() -> set[str]:
 def test_every_code_in_the_package_has_a_page() -> None:
     used = used_codes()
     assert len(used) > 40
-    assert used - set(codes()) == set()
+    assert used - set(documented_codes()) == set()
 
 
-@pytest.mark.parametrize("code", codes())
+@pytest.mark.parametrize("code", documented_codes())
 def test_every_page_has_a_title_a_reason_and_a_summary(code: str) -> None:
     text = read_page(code)
     assert text.startswith(f"# {code}\n")
     assert "\nWhy: " in text
-    assert summary(code).endswith(".")
+    assert page_summary(code).endswith(".")
 
 
 def test_many_pages_have_examples() -> None:
@@ -100,7 +100,7 @@ def test_explain_prints_the_page() -> None:
 
 def test_explain_lists_all() -> None:
     lines = run("explain", "--list").out.decode().splitlines()
-    assert [line.partition(":")[0] for line in lines] == list(codes())
+    assert [line.partition(":")[0] for line in lines] == list(documented_codes())
 
 
 def test_explain_suggests_similar_codes() -> None:

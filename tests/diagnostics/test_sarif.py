@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onnxtext.diagnostics import Diagnostic, Edit, Fix, Label, sarif
-from onnxtext.diagnostics.code_pages import codes
+from onnxtext.diagnostics.code_pages import documented_codes
 from onnxtext.source import Source, Span
 from tests.cli.command import BAD_TEXT, NO_MODEL, TEXT, binary, run
 from tests.diagnostics.test_messages import RULES, TEXTS, of_rule, of_text
@@ -95,7 +95,7 @@ SPANS = st.tuples(st.integers(0, 8), st.integers(0, 8)).map(sorted).map(lambda e
 LABELS = st.lists(st.builds(Label, SPANS, TEXT_OF), max_size=3).map(tuple)
 FINDINGS = st.builds(
     Diagnostic,
-    st.sampled_from(codes()) | st.just("of-nobody"),
+    st.sampled_from(documented_codes()) | st.just("of-nobody"),
     TEXT_OF,
     st.sampled_from(["error", "warning", "note", "info", "hint"]),
     st.none() | st.builds(Source, st.just("a\nb\r\n日本 🙂x"), TEXT_OF),

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from onnxtext.diagnostics.code_pages import codes, read_page
+from onnxtext.diagnostics.code_pages import documented_codes, read_page
 from tests.cli.command import environment, write_tool
 from tests.corpus import REPOSITORY
 
@@ -40,7 +40,7 @@ def sessions(code: str) -> dict[str, list[str]]:
     return {name: re.findall(r"^\$ (.*)$", block, re.M) for name, block in found}
 
 
-WITH_SESSION = [code for code in codes() if sessions(code)]
+WITH_SESSION = [code for code in documented_codes() if sessions(code)]
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +71,7 @@ def run_all(commands: list[str], directory: Path, tools: Path) -> subprocess.Com
 
 
 def test_every_page_has_an_example() -> None:
-    without = {code for code in codes() if "\n## Example\n" not in read_page(code)}
+    without = {code for code in documented_codes() if "\n## Example\n" not in read_page(code)}
     assert without == set(WITHOUT_EXAMPLE)
 
 

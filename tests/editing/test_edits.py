@@ -16,7 +16,7 @@ import pytest
 
 import onnxtext
 from onnxtext import OnnxTextError, ast, editing
-from onnxtext.editing.rename_values import defined
+from onnxtext.editing.rename_values import defined_names
 from onnxtext.format.tokens_with_comments import comments_of
 from tests.corpus import EXAMPLES, REPOSITORY
 from tests.seeds import seeded
@@ -129,7 +129,7 @@ training {
 
 def test_names_in_sections_are_renamed() -> None:
     text = (REPOSITORY / "examples" / "quantized.onnxtxt").read_text()
-    for name in dict.fromkeys(defined(onnxtext.parse(text).graph)):
+    for name in dict.fromkeys(defined_names(onnxtext.parse(text).graph)):
         made = edited(editing.rename, text, old=name, new="another name")
         back = edited(editing.rename, made, old="another name", new=name)
         assert onnxtext.to_binary(back) == onnxtext.to_binary(text)

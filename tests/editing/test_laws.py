@@ -21,7 +21,7 @@ from onnx import ModelProto
 
 import onnxtext
 from onnxtext import OnnxTextError, ast, editing
-from onnxtext.editing.rename_values import defined
+from onnxtext.editing.rename_values import defined_names
 from onnxtext.format.tokens_with_comments import comments_of
 from tests.corpus import EXAMPLES, exports, onnx_directory, shared_model, shared_models
 from tests.corpus import wheel_models as wheel
@@ -95,7 +95,7 @@ def drawn(draw: random.Random, tree: ast.Model) -> tuple[str, Options]:
     """Return an edit of something in a tree, which may be impossible."""
     scopes = [scope for scope in ast.walk_graphs(tree) if scope.nodes] or [tree.graph]
     scope = draw.choice([tree.graph, draw.choice(scopes)])
-    values = list(defined(scope)) or ["none"]
+    values = list(defined_names(scope)) or ["none"]
     value = draw.choice(values)
     node = "none"
     if scope.nodes:
@@ -209,7 +209,7 @@ def assert_laws(text: str, data: bytes, verb: str, options: Options) -> None:
         for model in (before, after):
             UNTOUCHED[verb](model, options)
         assert before == after
-    if verb == "rename" and options["old"] in defined(onnxtext.parse(text).graph):
+    if verb == "rename" and options["old"] in defined_names(onnxtext.parse(text).graph):
         back = applied(made, verb, {"old": options["new"], "new": options["old"]})
         if isinstance(back, str):  # the value of an inner graph may have had the same name
             assert onnxtext.to_binary(back) == onnxtext.to_binary(text)

@@ -21,7 +21,7 @@ from onnxtext.excerpt.annotate_text import annotate
 from onnxtext.excerpt.errors import ShowError
 from onnxtext.excerpt.find_bodies import NamedBody
 from onnxtext.excerpt.load_model import read_model
-from onnxtext.excerpt.paths_between_values import cut
+from onnxtext.excerpt.paths_between_values import cut_graph
 from onnxtext.excerpt.print_part import PartOptions, part_text
 from tests.corpus import EXAMPLES, SHARED
 
@@ -153,7 +153,7 @@ def test_a_cut_has_exactly_the_nodes_on_paths(graph: Graph, data: st.DataObject)
         if any(leads(used, start) for used in node.inputs) and leads(end, node.outputs[0])
     ]
     try:
-        found = cut([NamedBody(graph, "")], [start], [end], "m").graph
+        found = cut_graph([NamedBody(graph, "")], [start], [end], "m").graph
     except ShowError:
         assert not expected
         return

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import onnxtext
-from onnxtext.excerpt.annotate_text import escaped
+from onnxtext.excerpt.annotate_text import escape_controls_in_lines
 from onnxtext.excerpt.html import MOST_LINES, MOST_OPEN, to_html
 from tests.corpus import REPOSITORY, onnx_directory, wheel_models
 from tests.excerpt.test_reading import weighted
@@ -56,7 +56,7 @@ def assert_alike(shown: onnxtext.Shown) -> Page:
     """All forms have the same text, except for control characters that are escaped."""
     html = shown._repr_html_()
     page = Page(html)
-    text = escaped(str(shown)).rstrip("\n")
+    text = escape_controls_in_lines(str(shown)).rstrip("\n")
     assert page.text.rstrip("\n") == text
     assert repr(shown) == text  # the tests have no terminal
     return page
@@ -80,7 +80,7 @@ def test_all_forms_of_real_models_have_the_same_text(path: str) -> None:
 def test_html_has_the_text_of_all_pieces(pieces: list[tuple[str, str]]) -> None:
     text = "".join([piece for _, piece in pieces])
     page = Page(to_html(pieces))
-    assert page.text.rstrip("\n") == escaped(text).rstrip("\n")
+    assert page.text.rstrip("\n") == escape_controls_in_lines(text).rstrip("\n")
 
 
 def test_names_strings_and_comments_are_escaped() -> None:

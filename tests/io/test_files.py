@@ -14,7 +14,7 @@ import numpy as np
 import onnx.numpy_helper
 import pytest
 
-from onnxtext.io.files import holds, replacing, replacing_path, write_atomically
+from onnxtext.io.files import has_content, replace_file, replace_path, write_atomically
 from tests.cli.command import TEXT, binary, names, run, run_patched
 
 
@@ -23,7 +23,7 @@ def test_an_error_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
     path.write_bytes(b"old")
 
     def interrupted() -> None:
-        with replacing(path) as file:
+        with replace_file(path) as file:
             file.write(b"new")
             raise KeyboardInterrupt
 
@@ -36,7 +36,7 @@ def test_an_error_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
 def test_replacement_is_atomic(tmp_path: Path) -> None:
     path = tmp_path / "m.onnx"
     path.write_bytes(b"old")
-    with replacing(path) as file:
+    with replace_file(path) as file:
         file.write(b"new")
         assert path.read_bytes() == b"old"
     assert path.read_bytes() == b"new"
@@ -48,7 +48,7 @@ def test_permissions_are_kept_and_never_widened(tmp_path: Path, mode: int) -> No
     path = tmp_path / "m.onnx"
     path.write_bytes(b"old")
     path.chmod(mode)
-    with replacing(path) as file:
+    with replace_file(path) as file:
         written = os.fstat(file.fileno())
         assert stat.S_IMODE(written.st_mode) == mode
         file.write(b"new")
@@ -98,7 +98,7 @@ def test_devices_are_written_to_and_stay(tmp_path: Path) -> None:
     os.mkfifo(pipe)
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
     try:
-        assert not holds(pipe, b"new")
+        assert not has_content(pipe, b"new")
         write_atomically(pipe, b"new")
         assert os.read(reader, 10) == b"new"
     finally:
@@ -109,14 +109,14 @@ def test_devices_are_written_to_and_stay(tmp_path: Path) -> None:
 def test_holds_compares_the_whole_content(tmp_path: Path) -> None:
     path = tmp_path / "m.onnx"
     large = bytes(range(256)) * 8193
-    assert not holds(path, b"")
+    assert not has_content(path, b"")
     path.write_bytes(large)
-    assert holds(path, large)
-    assert not holds(path, large + b"x")
-    assert not holds(path, large[:-1])
-    assert not holds(path, large[:-1] + b"x")
+    assert has_content(path, large)
+    assert not has_content(path, large + b"x")
+    assert not has_content(path, large[:-1])
+    assert not has_content(path, large[:-1] + b"x")
     path.write_bytes(b"")
-    assert holds(path, b"")
+    assert has_content(path, b"")
 
 
 def test_holds_reads_nothing_if_the_size_differs(
@@ -129,7 +129,7 @@ def test_holds_reads_nothing_if_the_size_differs(
         raise AssertionError("the file was opened")
 
     monkeypatch.setattr(Path, "open", refuse)
-    assert not holds(path, b"three")
+    assert not has_content(path, b"three")
 
 
 @pytest.mark.parametrize(
@@ -166,7 +166,7 @@ def test_concurrent_changes_are_kept(
 def test_files_made_by_libraries_get_the_usual_permissions(tmp_path: Path) -> None:
     """The safetensors library replaces the file by its own, which is not readable by others."""
     (tmp_path / "usual").touch()
-    with replacing_path(tmp_path / "m.safetensors") as temporary:
+    with replace_path(tmp_path / "m.safetensors") as temporary:
         temporary.unlink()
         temporary.touch(0o600)
     made, usual = (tmp_path / "m.safetensors").stat(), (tmp_path / "usual").stat()
@@ -182,7 +182,7 @@ import onnx.numpy_helper
 from onnxtext.cli import convert_files, main
 from onnxtext.io import files
 
-made = files.replacing(Path("made"))
+made = files.replace_file(Path("made"))
 
 def read_and_truncate(path, **options):
     data = files.read_input(path, **options)

@@ -14,7 +14,7 @@ import onnxtext
 from onnxtext.ast import EncodingHabit
 from onnxtext.diagnostics import OnnxTextError, OnnxTextWarning
 from onnxtext.proto.descriptors import FieldSpec, message_spec
-from onnxtext.proto.encoding_habits import Encoder, observe
+from onnxtext.proto.encoding_habits import Encoder, observe_habits
 from onnxtext.proto.generic_records import known_values
 from onnxtext.wire.reader import WireField, read_fields, read_varint
 from onnxtext.wire.writer import (
@@ -263,7 +263,7 @@ def test_split_models_round_trip(first: bytes, second: bytes) -> None:
 def test_canonical_files_have_no_habits() -> None:
     for data in real_models():
         canonical = onnx.ModelProto.FromString(data).SerializeToString()
-        assert observe(canonical) == ()
+        assert observe_habits(canonical) == ()
     spec = message_spec("AttributeProto").by_name["ints"]
     (item,) = read_fields(b"\x42\x02\x01\x02", 0, 4)
     assert known_values(spec, b"\x42\x02\x01\x02", item) is not None

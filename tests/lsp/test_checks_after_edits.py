@@ -18,7 +18,7 @@ import onnxtext
 from benchmarks.check_models import VARIANTS
 from benchmarks.transformer import transformer
 from onnxtext.diagnostics import Diagnostic
-from onnxtext.lsp.features.diagnostics import convert
+from onnxtext.lsp.features.diagnostics import to_lsp_diagnostics
 from onnxtext.lsp.index.positions import LineIndex
 from onnxtext.lsp.server.check_document import MOST_FINDINGS, analyse
 from onnxtext.source import Source
@@ -148,6 +148,6 @@ async def test_the_server_publishes_what_a_check_finds(
                 await asyncio.sleep(choose.choice((0, 0.05, 0.3)))
         published = await session.diagnostics()
         found = onnxtext.check(session.text, base_dir=tmp_path)
-        wanted = convert(found, LineIndex(session.text, "utf-16"), session.uri)
+        wanted = to_lsp_diagnostics(found, LineIndex(session.text, "utf-16"), session.uri)
         if len(wanted) <= MOST_FINDINGS:
             assert shown(published) == shown(wanted)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lsprotocol import types as t
 
-from onnxtext.lsp.index.positions import LineIndex, change
+from onnxtext.lsp.index.positions import LineIndex, apply_change
 from onnxtext.source import Span
 from tests.lsp.session import Session
 
@@ -69,8 +69,8 @@ def test_changes_are_applied_at_their_offsets(
     start, end = sorted((min(one, len(text)), min(other, len(text))))
     lines = LineIndex(text, unit)
     event = t.TextDocumentContentChangePartial(lines.range(Span(start, end)), new)
-    assert change(text, lines, event, unit) == text[:start] + new + text[end:]
-    assert change(text, None, event, unit) == text[:start] + new + text[end:]
+    assert apply_change(text, lines, event, unit) == text[:start] + new + text[end:]
+    assert apply_change(text, None, event, unit) == text[:start] + new + text[end:]
 
 
 @given(CHARACTERS, UNITS, st.integers(0, 99), st.integers(0, 99))

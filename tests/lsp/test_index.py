@@ -23,7 +23,7 @@ from onnxtext.lsp.index.completion_context import context_at
 from onnxtext.lsp.index.cursor import symbol_at, target_at
 from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.index.index import Index
-from onnxtext.lsp.index.operators import enumerated
+from onnxtext.lsp.index.operators import valid_strings
 from onnxtext.lsp.index.plain_statements import match_plain
 from onnxtext.lsp.index.section_names import name_of, section_names
 from onnxtext.lsp.index.statement_spans import SpanMapCache
@@ -315,7 +315,7 @@ def test_enumerated_values_come_from_descriptions() -> None:
     def values(operator: str, attribute: str) -> list[str]:
         signature = schemas.find("", operator, version)
         assert signature is not None
-        return sorted(enumerated(signature, attribute))
+        return sorted(valid_strings(signature, attribute))
 
     assert values("LSTM", "direction") == ["bidirectional", "forward", "reverse"]
     assert values("Conv", "auto_pad") == ["NOTSET", "SAME_LOWER", "SAME_UPPER", "VALID"]

@@ -11,9 +11,9 @@ import pytest
 
 from benchmarks.merge_trial import models, spelled
 from onnxtext.format.tree import Tree
-from onnxtext.increasing_subsequence import rising
+from onnxtext.increasing_subsequence import longest_increasing_subsequence
 from onnxtext.merger.texts import item_keys
-from onnxtext.merger.texts.item_order import rising_through
+from onnxtext.merger.texts.item_order import increasing_subsequence_through
 from onnxtext.merger.texts.lazy_read import read_model
 from onnxtext.merger.texts.text_parts import TextPart
 from onnxtext.source import Source
@@ -24,7 +24,7 @@ KEYS = (
     item_keys.key_of,
     item_keys.first_output_of,
     item_keys.label_of,
-    item_keys.call_of,
+    item_keys.content_of,
     item_keys.kind_of,
 )
 
@@ -60,12 +60,12 @@ def test_rising_through_finds_a_longest_sequence_if_it_exists() -> None:
     for _ in range(500):
         numbers = draw.sample(range(9), draw.randrange(8))
         wanted = [draw.random() < 0.3 for _ in numbers]
-        longest = sum(rising(numbers))
+        longest = sum(longest_increasing_subsequence(numbers))
         there = [
             set(found)
             for found in combinations(numbers, longest)
             if list(found) == sorted(found) and set(compress(numbers, wanted)) <= set(found)
         ]
-        made = rising_through(numbers, wanted, longest)
+        made = increasing_subsequence_through(numbers, wanted, longest)
         assert (made is None) == (not there)
         assert made is None or set(compress(numbers, made)) in there

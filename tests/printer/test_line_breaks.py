@@ -12,7 +12,7 @@ import onnxtext
 from onnxtext.format.format_in_full import write_document
 from onnxtext.printer import print_model
 from onnxtext.printer.graphs_and_nodes import GraphPrinter
-from onnxtext.printer.layout import STEP, WIDTH, fill, filled, filled_row, wrapped
+from onnxtext.printer.layout import STEP, WIDTH, fill_list, fill_list_text, wrap_items, wrap_text
 from tests.laws.test_models import check_layout
 
 ITEMS = st.lists(st.text("0123456789.-e", min_size=1, max_size=25), min_size=1, max_size=60)
@@ -20,14 +20,16 @@ ITEMS = st.lists(st.text("0123456789.-e", min_size=1, max_size=25), min_size=1, 
 
 @given(ITEMS, st.integers(1, 60))
 def test_joined_items_break_like_separate_ones(items: list[str], width: int) -> None:
-    assert wrapped(", ".join(items), width) == fill(items, width)
+    assert wrap_text(", ".join(items), width) == wrap_items(items, width)
 
 
 @given(st.just([]) | ITEMS, st.sampled_from(["", STEP * 2]), st.integers(0, 120))
 def test_lists_of_joined_items_equal_lists_of_items(
     items: list[str], indent: str, budget: int
 ) -> None:
-    assert filled_row(", ".join(items), "[]", indent, budget) == filled(items, "[]", indent, budget)
+    assert fill_list_text(", ".join(items), "[]", indent, budget) == fill_list(
+        items, "[]", indent, budget
+    )
 
 
 @pytest.mark.parametrize("name", ["a(b", 'a"[', "x[1]", ")(", "\\\\("])

@@ -12,7 +12,7 @@ from onnxtext.ast import EncodingHabit
 from onnxtext.core import core
 from onnxtext.proto import encoding_habits
 from onnxtext.proto.descriptors import message_spec, spelled_messages
-from onnxtext.proto.encoding_habits import Encoder, observe
+from onnxtext.proto.encoding_habits import Encoder, observe_habits
 from onnxtext.wire.reader import WireError
 from tests.corpus import shared_model, shared_models
 from tests.laws.test_encoding import mutate, real_models
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.skipif(core() != "native", reason="the native core does
 def outcome(habits: tuple[EncodingHabit, ...], data: bytes) -> tuple[Any, Any]:
     """Return what is observed, and the encoding by some habits; or the errors."""
     found: list[Any] = []
-    for read in (observe, lambda data: Encoder(habits).encode("ModelProto", data)):
+    for read in (observe_habits, lambda data: Encoder(habits).encode("ModelProto", data)):
         try:
             found.append(read(data))
         except WireError:

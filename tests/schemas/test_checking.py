@@ -10,7 +10,7 @@ import pytest
 
 import onnxtext
 from onnxtext.checker.context.operator_tables import FileTable, use_tables
-from onnxtext.checker.engine.run import check_tree, find_in
+from onnxtext.checker.engine.run import check_tree, run_rules
 from onnxtext.checker.inference.inferred_types import inferred_type_texts
 from onnxtext.diagnostics import Diagnostic
 from onnxtext.schemas.reading import read_schemas
@@ -150,7 +150,7 @@ SHAPES = {
 def test_bodies_of_schemas_give_shapes(node: str) -> None:
     text = model(node)
     with use_tables((TABLE,)):
-        subject, found = find_in(parse_model(Source(text, "m")))
+        subject, found = run_rules(parse_model(Source(text, "m")))
     assert subject.main is not None
     shown = inferred_type_texts(subject)[subject.main.original.at].get("y", "float[]")
     assert shown in (SHAPES[node], "float[?, ?]"), shown

@@ -101,7 +101,7 @@ def test_plain_literals_are_read_in_bulk(name: str) -> None:
     for text, shape in ((f"[\n  {nested},\n]", [9, 8]), (f"[{', '.join(rows)}]", [72])):
         with mock.patch.object(readers, "_SHORT", sys.maxsize):
             expected = parse_raw(ELEMENTS[name], text, shape)
-        with mock.patch.object(readers, "each", side_effect=AssertionError):
+        with mock.patch.object(readers, "read_each", side_effect=AssertionError):
             assert parse_raw(ELEMENTS[name], text, shape) == expected
 
 

@@ -103,7 +103,7 @@ def test_scalars_and_lists_of_attributes_are_read_without_numpy(
 
 @pytest.mark.parametrize("text", ["[0, 2, 1, 3]", "[-1]", "[\n  1,\n]"])
 def test_small_lists_take_no_numpy(text: str) -> None:
-    with mock.patch.object(parse, "flat", side_effect=AssertionError("read in bulk")):
+    with mock.patch.object(parse, "flat_elements", side_effect=AssertionError("read in bulk")):
         parse.parse_ints(text)
         parse.parse_floats(text)
     with mock.patch.object(parse, "Elements", side_effect=AssertionError("read in bulk")):
@@ -139,7 +139,7 @@ def test_small_literals_as_we_print_them_are_read_without_numpy(name: str, dims:
     _, _, literal = text.partition("w = ")
     literal = literal[: literal.rindex("]") + 1]
     assert "\n" in literal or len(dims) == 1
-    with mock.patch.object(parse, "nested", side_effect=AssertionError("read in bulk")):
+    with mock.patch.object(parse, "nested_elements", side_effect=AssertionError("read in bulk")):
         assert parse.read_raw(ELEMENTS[name], literal, dims) == array.tobytes()
 
 

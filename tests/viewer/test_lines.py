@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from onnxtext.lsp.index.positions import LineIndex
-from onnxtext.viewer.colored_lines import CLASSES, LONGEST, ColoredText, colored
+from onnxtext.viewer.colored_lines import CLASSES, LONGEST, ColoredText, color_lines
 from tests.corpus import EXAMPLES
 
 PARTS = [
@@ -49,7 +49,7 @@ def check_widths(made: ColoredText) -> None:
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_short_texts_are_whole(path: Path) -> None:
     text = path.read_text("utf-8")
-    made = colored(text)
+    made = color_lines(text)
     check_widths(made)
     assert "\n".join(made.lines) == text
     assert not made.cuts
@@ -58,7 +58,7 @@ def test_short_texts_are_whole(path: Path) -> None:
 @settings(max_examples=30)
 @given(pieces.map("".join))
 def test_offsets_map_to_the_shown_characters(text: str) -> None:
-    made = colored(text)
+    made = color_lines(text)
     check_widths(made)
     assert len("\n".join(made.lines)) <= len(text)
     lines = LineIndex(text, "utf-16")
@@ -83,7 +83,7 @@ def test_offsets_map_to_the_shown_characters(text: str) -> None:
 @pytest.mark.parametrize("long", LONG)
 def test_long_data_is_cut(long: str) -> None:
     text = f"g () => () <\n  float[900] w = {long}, # kept\n> {{ y = A (w) }}\n"
-    made = colored(text)
+    made = color_lines(text)
     assert len(made.cuts) == 1
     assert len("\n".join(made.lines)) < LONGEST
     start, end, mark = made.cuts[0]

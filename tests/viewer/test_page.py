@@ -21,7 +21,7 @@ from onnx import TensorProto, helper, numpy_helper
 import onnxtext
 from benchmarks.transformer import transformer
 from onnxtext.lsp.graph.drawing import Drawing
-from onnxtext.viewer.colored_lines import colored
+from onnxtext.viewer.colored_lines import color_lines
 from onnxtext.viewer.graph_data import graph
 from onnxtext.viewer.load_model import LoadedModel, read
 from onnxtext.viewer.overview import overview
@@ -249,7 +249,7 @@ def ends(groups: list[dict[str, Any]]) -> dict[str, Any]:
 def test_any_choice_of_open_groups_equals_that_of_the_server(text: str) -> None:
     made = of_text(text)
     drawing = Drawing(made.document)
-    data = graph(drawing, colored(text), None, None)
+    data = graph(drawing, color_lines(text), None, None)
     ids = [group["id"] for group in data["document"]["groups"]]
     generator = seeded()
     for _ in range(10):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onnxtext.wire.reader import WireError, read_fields, read_group, read_varint, signed
+from onnxtext.wire.reader import WireError, read_fields, read_group, read_varint, to_int64
 from onnxtext.wire.writer import (
     END_GROUP,
     FIXED32,
@@ -42,7 +42,7 @@ def test_varints_are_read_with_padding(value: int) -> None:
 @given(st.integers(-(1 << 63), (1 << 63) - 1))
 def test_negative_numbers_take_ten_bytes(value: int) -> None:
     data = varint(value)
-    assert signed(read_varint(data, 0, len(data))[0]) == value
+    assert to_int64(read_varint(data, 0, len(data))[0]) == value
     assert (len(data) == 10) == (value < 0)
 
 

@@ -9,7 +9,7 @@ from functools import cached_property, wraps
 from pathlib import Path
 from typing import Any, TypeVar
 
-from onnxtext.ast.list_order import DECORATOR, ValueInfoError, entries, order_of
+from onnxtext.ast.list_order import DECORATOR, ValueInfoError, order_of, value_info_entries
 from onnxtext.ast.model import Fragment, Function, Graph, Model, Node, ValueInfo
 from onnxtext.ast.tensors_and_attributes import SparseTensor
 from onnxtext.ast.types import SparseTensorType
@@ -20,7 +20,7 @@ from onnxtext.checker.context.resolved_fields import ResolvedFields, changed_fie
 from onnxtext.checker.context.scopes import Kind, Opsets, Scope, attribute_graphs
 from onnxtext.checker.context.signatures import OperatorTable, Schemas
 from onnxtext.checker.isolation.pool import InferenceClient
-from onnxtext.suggestions import nearest
+from onnxtext.suggestions import nearest_name
 
 FunctionKey = tuple[str, str, str]
 """Identifies a function of a model: (domain, name, overload)."""
@@ -68,8 +68,8 @@ class Subject:
         main: the scope of the main graph; None if there is none.
         functions: maps the (domain, name, overload) of each function to the scope of its body. If
             several functions have the same (domain, name, overload), the first one counts.
-        memo: a cache of results that several families of rules use (see `cached`). The keys are
-            functions, or names such as `"function-domains"`.
+        memo: a cache of results that several families of rules use (see `cache_in_memo`). The keys
+            are functions, or names such as `"function-domains"`.
         found: the findings of the families of rules that have already run.
         cascades: the findings that are not reported because they follow from other findings.
     """
@@ -130,11 +130,11 @@ class Subject:
         if not self.may_suggest:
             return None
         self._searches += 1
-        return nearest(name, candidates)
+        return nearest_name(name, candidates)
 
     @property
     def may_suggest(self) -> bool:
-        """Whether `nearest` has been called fewer than `_MOST_SEARCHES` times."""
+        """Whether `nearest_name` has been called fewer than `_MOST_SEARCHES` times."""
         return self._searches < _MOST_SEARCHES
 
     def is_selected(self, slug: str) -> bool:
@@ -253,7 +253,7 @@ class Subject:
 R = TypeVar("R")
 
 
-def cached(compute: Callable[[Subject], R]) -> Callable[[Subject], R]:
+def cache_in_memo(compute: Callable[[Subject], R]) -> Callable[[Subject], R]:
     """Decorate a function of a subject: cache its result in `Subject.memo`."""
 
     @wraps(compute)
@@ -273,7 +273,7 @@ def _copied_infos(graph: Graph, initializers: list[ValueInfo]) -> list[ValueInfo
     """
     try:
         order = order_of(graph)
-        copied = [e for e in entries(graph, order) if e.part not in ("values", "nodes")]
+        copied = [e for e in value_info_entries(graph, order) if e.part not in ("values", "nodes")]
     except ValueInfoError:  # the encoder reports the error
         return []
     known = {("initializers", value.name): value for value in initializers}

@@ -18,18 +18,18 @@ from onnxtext.ast.types import (
 )
 
 
-def contradiction(left: Type, right: Type) -> str | None:
+def describe_contradiction(left: Type, right: Type) -> str | None:
     """Describe how two declared types of one value contradict each other; None if they do not."""
     match left, right:
         case TensorType() | SparseTensorType(), TensorType() | SparseTensorType():
             # Real models declare the dense type of a sparse initializer.
             return _tensors(left, right)
         case (SequenceType(a), SequenceType(b)) | (OptionalType(a), OptionalType(b)):
-            return contradiction(a, b)
+            return describe_contradiction(a, b)
         case MapType(key_a, a), MapType(key_b, b):
             if key_a != key_b:
                 return f"the key types are `{key_a}` and `{key_b}`"
-            return contradiction(a, b)
+            return describe_contradiction(a, b)
         case OpaqueType(), OpaqueType():
             return None
     return f"{_kind(left)} and {_kind(right)}"

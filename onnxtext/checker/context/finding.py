@@ -67,7 +67,7 @@ class Finding(NamedTuple):
     repair: Repair | None = None
 
 
-def according_to(
+def with_schema_origin(
     finding: Finding, origin: str, *, tentative: bool, is_certain: bool = False
 ) -> Finding:
     """Return a copy of a finding with a note that names the origin of the operator's schema.
@@ -90,7 +90,7 @@ def according_to(
     return finding._replace(notes=notes, severity=severity)
 
 
-def quoted(name: str) -> str:
+def quote(name: str) -> str:
     """Return a name in backticks, truncated to `_LONGEST` characters."""
     return f"`{name}`" if len(name) <= _LONGEST else f"`{name[:_LONGEST]}…`"
 
@@ -101,7 +101,11 @@ _LONGEST = 80
 def chain_of(names: list[str]) -> str:
     """Join names by ` -> `. If there are more than 8, show only the first 4 and the last 3."""
     if len(names) > 8:
-        shown = [*map(quoted, names[:4]), f"… ({len(names) - 7} more)", *map(quoted, names[-3:])]
+        shown = [
+            *map(quote, names[:4]),
+            f"… ({len(names) - 7} more)",
+            *map(quote, names[-3:]),
+        ]
     else:
-        shown = list(map(quoted, names))
+        shown = list(map(quote, names))
     return " -> ".join(shown)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from onnxtext import ast
 from onnxtext.ast.visit import odd_lists
-from onnxtext.checker.context.checked_model import Subject, cached
+from onnxtext.checker.context.checked_model import Subject, cache_in_memo
 from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.scopes import Scope
 
@@ -33,7 +33,7 @@ class TypeUse(NamedTuple):
     names: list[str]
 
 
-@cached
+@cache_in_memo
 def type_uses(subject: Subject) -> list[TypeUse]:
     """Return every distinct type in declarations and attributes, in the order of first use.
 
@@ -95,7 +95,7 @@ NUMERIC = frozenset((_A.FLOAT, _A.INT, _A.FLOATS, _A.INTS))
 _SIMPLE = NUMERIC | {_A.STRING, _A.STRINGS}
 
 
-@cached
+@cache_in_memo
 def odd_attributes(subject: Subject) -> list[tuple[ast.Node, int, ast.Attribute]]:
     """Return all attributes of each node that has at least one odd attribute.
 
@@ -120,7 +120,7 @@ def odd_attributes(subject: Subject) -> list[tuple[ast.Node, int, ast.Attribute]
     return found
 
 
-@cached
+@cache_in_memo
 def rich_attributes(subject: Subject) -> list[tuple[ast.Node, int, ast.Attribute]]:
     """Return the `odd_attributes`, except for numbers, strings, and lists of numbers or strings."""
     return [item for item in odd_attributes(subject) if item[2].type not in _SIMPLE]
@@ -139,8 +139,8 @@ Decorated = ast.Graph | ast.Function | ast.Node | ast.ValueInfo
 """Statements that can have decorators and metadata."""
 
 
-@cached
-def decorated(subject: Subject) -> list[Decorated]:
+@cache_in_memo
+def annotated_items(subject: Subject) -> list[Decorated]:
     """Return every graph, function, node and value that has decorators or metadata."""
     found: list[Decorated] = []
     for scope in subject.scopes:
@@ -189,8 +189,8 @@ _ORDINARY = frozenset(
 """Element types that exist in every IR version and for which every bit pattern is valid."""
 
 
-@cached
-def tensors(subject: Subject) -> list[TensorUse]:
+@cache_in_memo
+def dense_tensors(subject: Subject) -> list[TensorUse]:
     """Return the dense tensors in initializers and attributes, and in their sparse tensors.
 
     An initializer that has raw data is left out if it has no decorators and its element type is in

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from onnxtext.checker.context.checked_model import Subject, cached, plain_domain
+from onnxtext.checker.context.checked_model import Subject, cache_in_memo, plain_domain
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
 
@@ -11,8 +11,8 @@ Target = Signature | Scope | None
 """The signature of an operator, the scope of a function's body, or None if unknown."""
 
 
-@cached
-def targets(subject: Subject) -> dict[int, list[Target]]:
+@cache_in_memo
+def resolve_targets(subject: Subject) -> dict[int, list[Target]]:
     """Return the targets of all nodes: `id(scope)` maps to a list parallel to `scope.nodes`."""
     return {id(scope): _targets(subject, scope) for scope in subject.scopes}
 

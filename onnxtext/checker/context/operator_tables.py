@@ -71,7 +71,7 @@ class BundledTable:
 
     Attributes:
         tentative: always True. A model may be made for another version of onnxruntime, so findings
-            that follow from this file become warnings (see `finding.according_to`).
+            that follow from this file become warnings (see `finding.with_schema_origin`).
     """
 
     tentative = True

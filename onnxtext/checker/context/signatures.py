@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
-from onnxtext.checker.isolation.onnx_module import native
+from onnxtext.checker.isolation.onnx_module import onnx_native_module
 
 if TYPE_CHECKING:
     from onnxtext.ast.model import Function
@@ -164,7 +164,7 @@ class Schemas:
     """
 
     def __init__(self, tables: Sequence[OperatorTable] = ()) -> None:
-        self._defs = native().defs
+        self._defs = onnx_native_module().defs
         self._tables = tuple(tables)
         self._found: dict[tuple[str, str, int], Signature | None] = {}
 
@@ -244,7 +244,7 @@ class Schemas:
 @cache
 def newest_versions() -> dict[str, int]:
     """Return the newest version of each operator set that the installed onnx has."""
-    found = native().defs.schema_version_map()
+    found = onnx_native_module().defs.schema_version_map()
     return {"" if domain == "ai.onnx" else domain: pair[1] for domain, pair in found.items()}
 
 
@@ -252,7 +252,7 @@ def newest_versions() -> dict[str, int]:
 def _operators() -> dict[tuple[str, str], list[int]]:
     """Return the versions that added or changed each operator, by domain and name."""
     found: dict[tuple[str, str], list[int]] = {}
-    for schema in native().defs.get_all_schemas_with_history():
+    for schema in onnx_native_module().defs.get_all_schemas_with_history():
         domain = "" if schema.domain == "ai.onnx" else schema.domain
         found.setdefault((domain, schema.name), []).append(schema.since_version)
     for versions in found.values():
@@ -294,4 +294,4 @@ def _parameters(formals: Any) -> tuple[Parameter, ...]:
 
 def schema_of(signature: Signature) -> Any:
     """Return onnx's `OpSchema` for a signature; the signature must come from onnx."""
-    return native().defs.get_schema(signature.name, signature.since, signature.domain)
+    return onnx_native_module().defs.get_schema(signature.name, signature.since, signature.domain)

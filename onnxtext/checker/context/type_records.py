@@ -10,7 +10,7 @@ from onnxtext.ast.model import Function, ValueInfo
 from onnxtext.ast.records import FieldValue, Record
 from onnxtext.ast.tensors_and_attributes import Attribute
 from onnxtext.ast.types import DecoratedDim, Type
-from onnxtext.checker.context.checked_model import Subject, cached
+from onnxtext.checker.context.checked_model import Subject, cache_in_memo
 from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.model_items import (
     TYPES,
@@ -37,7 +37,7 @@ class TypeRecord(NamedTuple):
     required: bool
 
 
-@cached
+@cache_in_memo
 def type_records(subject: Subject) -> list[TypeRecord]:
     """Return every type that is written as a record, or that `@set` or `@unset` changes."""
     return [*_of_values(subject), *_of_attributes(subject)]

@@ -15,7 +15,7 @@ from onnxtext.conversion_errors import check_declared_size, left_out, lowering_e
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
 from onnxtext.io.filetype import decode_text, is_binary
 from onnxtext.io.memory import paused_collector
-from onnxtext.model_arguments import read_given
+from onnxtext.model_arguments import read_model_argument
 from onnxtext.proto.decode.lift import LiftError, lift_fragment, lift_model
 from onnxtext.source import Source
 
@@ -31,7 +31,7 @@ def check_any(
     """Check a text, a binary model, a file or a protobuf message of onnx.
 
     Args:
-        source: any argument that `onnxtext.model_arguments.read_given` accepts.
+        source: any argument that `onnxtext.model_arguments.read_model_argument` accepts.
         name: the name of the source in messages.
         base_dir: the directory that paths of external data are relative to; by default the
             directory of the file.
@@ -63,7 +63,7 @@ def too_deep(name: str | None) -> Diagnostic:
 
 def _check(source: Any, name: str | None, options: dict[str, Any]) -> list[Diagnostic]:
     try:
-        given = read_given(source, name)
+        given = read_model_argument(source, name)
     except OnnxTextError as error:
         return list(error.diagnostics)
     if options["base_dir"] is None:
@@ -110,7 +110,7 @@ def check_text(text: str, *, name: str, **options: Any) -> list[Diagnostic]:
 
     encoded = None
     if isinstance(root, Model):
-        encoded, errors = encoded_for_checks(root, source, options.get("base_dir"))
+        encoded, errors = encode_for_checks(root, source, options.get("base_dir"))
     else:
         errors = _fragment_errors(root, source)
     if not errors:
@@ -120,7 +120,7 @@ def check_text(text: str, *, name: str, **options: Any) -> list[Diagnostic]:
     return sorted([*errors, *found], key=lambda item: item.span.start if item.span else -1)
 
 
-def encoded_for_checks(
+def encode_for_checks(
     model: Model, source: Source, base_dir: Path | None
 ) -> tuple[Callable[[], bytes | None], list[Diagnostic]]:
     """Encode the model of a text for onnx's inference.

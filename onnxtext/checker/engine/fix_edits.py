@@ -228,15 +228,15 @@ def _rename(source: Source, subject: Subject, repair: Repair) -> PlannedRepair |
     right, uses = repair.argument
     if any(subject.resolved.original(node) is not node for node, _ in uses):
         return None  # the inputs are written in a decorator
-    from onnxtext.printer.strings import quoted, value_name  # a slow import, rarely needed
+    from onnxtext.printer.strings import quote_string, value_name  # a slow import, rarely needed
 
     edits = []
     for node, index in uses:
         span = map_spans(source, node.at, "node").find("names", index).span
         edits.append(Edit(span, value_name(right)))
     for node in unambiguous_users(repair.item, uses):
-        spans = sharding_spans(source, node, quoted(repair.item))
-        edits += [Edit(span, quoted(right)) for span in spans]
+        spans = sharding_spans(source, node, quote_string(repair.item))
+        edits += [Edit(span, quote_string(right)) for span in spans]
     return PlannedRepair(f"write `{right}` for `{repair.item}`", edits, repair, None)
 
 

@@ -12,9 +12,9 @@ from typing import Any
 from onnxtext.ast.model import Fragment, Graph, Model
 from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Finding
-from onnxtext.checker.engine.check_input import encoded_for_checks, parse_any
+from onnxtext.checker.engine.check_input import encode_for_checks, parse_any
 from onnxtext.checker.engine.fix_edits import RepairResult, repair
-from onnxtext.checker.engine.run import find_in, severity_of
+from onnxtext.checker.engine.run import run_rules, severity_of
 from onnxtext.checker.engine.suppressions import Suppressions
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.io.filetype import decode_text
@@ -84,12 +84,12 @@ def _check(text: str, name: str, options: dict[str, Any]) -> _Checked:
     alone = isinstance(root, Fragment)
     encoded = None
     if isinstance(root, Model):  # onnx's inference detects wrong repairs
-        encoded, _ = encoded_for_checks(root, source, options.get("base_dir"))
+        encoded, _ = encode_for_checks(root, source, options.get("base_dir"))
     if isinstance(root, Fragment) and isinstance(root.item, Graph):
         from onnxtext.syntax.parse import parse_model
 
         root = parse_model(source)
-    subject, findings = find_in(root, encoded=encoded, **options)
+    subject, findings = run_rules(root, encoded=encoded, **options)
     if alone:  # adding a header would turn the graph into a model
         findings = [item for item in findings if not _is_kind(item, ("import",))]
     return _Checked(source, subject, findings)

@@ -44,7 +44,7 @@ class ModelPaths:
             if training.algorithm is not None:
                 self._graph(training.algorithm, f"{path}.algorithm")
         for function in model.functions:
-            self._function(function, f"functions[{short(function.name)}]")
+            self._function(function, f"functions[{quote_name(function.name)}]")
         for index, configuration in enumerate(model.configurations):
             self._paths[id(configuration)] = f"configuration[{index}]"
 
@@ -66,7 +66,7 @@ class ModelPaths:
         self._values(graph.outputs, f"{lead}output")
         for value in graph.values:
             kind = "value_info" if value.data is None else "initializer"
-            self._paths[id(value)] = f"{lead}{kind}[{short(value.name)}]"
+            self._paths[id(value)] = f"{lead}{kind}[{quote_name(value.name)}]"
         for index, annotation in enumerate(graph.quantization):
             self._paths[id(annotation)] = f"{lead}quantization_annotation[{index}]"
         self._nodes(graph.nodes, lead)
@@ -81,7 +81,7 @@ class ModelPaths:
 
     def _values(self, values: list[ValueInfo], path: str) -> None:
         for index, value in enumerate(values):
-            self._paths[id(value)] = f"{path}[{short(value.name) if value.name else index}]"
+            self._paths[id(value)] = f"{path}[{quote_name(value.name) if value.name else index}]"
 
     def _nodes(self, nodes: list[Node], lead: str) -> None:
         for index, node in enumerate(nodes):
@@ -90,7 +90,7 @@ class ModelPaths:
     def _node(self, node: Node, path: str) -> None:
         self._paths[id(node)] = path
         for attribute in node.attributes:
-            lead = f"{path}.attribute[{short(attribute.name)}]"
+            lead = f"{path}.attribute[{quote_name(attribute.name)}]"
             if isinstance(attribute.value, Graph):
                 self._graph(attribute.value, f"{lead}.g")
             elif isinstance(attribute.value, tuple):
@@ -117,7 +117,7 @@ def _fields(item: object, part: tuple[str | int, ...]) -> Iterator[str]:
             return
         if isinstance(step, int):
             name = _attribute_name(item, step) if part[index - 1] == "attributes" else None
-            yield f"[{step}]" if name is None else f"[{short(name)}]"
+            yield f"[{step}]" if name is None else f"[{quote_name(name)}]"
         elif isinstance(item, ValueInfo) and step == "data":
             continue
         else:
@@ -132,7 +132,7 @@ def _attribute_name(item: object, index: int) -> str | None:
     return None
 
 
-def short(name: str) -> str:
+def quote_name(name: str) -> str:
     """Return a name as it appears in a path: cut to 60 characters, and in double quotes."""
     cut = name if len(name) <= 60 else f"{name[:59]}…"
     return json.dumps(cut, ensure_ascii=False)

@@ -16,7 +16,7 @@ from onnxtext.checker.engine.cascades import without_cascades
 from onnxtext.checker.engine.finding_positions import TextPlaces
 from onnxtext.checker.engine.fragments import find_in_fragment
 from onnxtext.checker.engine.model_paths import ModelPaths
-from onnxtext.checker.engine.selection import ALL, active_rules, find, selected_rules
+from onnxtext.checker.engine.selection import ALL, active_rules, find_findings, selected_rules
 from onnxtext.checker.engine.suppressions import Suppressions
 from onnxtext.checker.isolation.pool import Answers, InferenceClient
 from onnxtext.diagnostics import Diagnostic, Label, Severity
@@ -64,7 +64,7 @@ def check_tree(
     Raises:
         UnknownRule: `select` or `ignore` has a name that is neither a rule nor a profile.
     """
-    subject, findings = find_in(
+    subject, findings = run_rules(
         root, base_dir=base_dir, select=select, ignore=ignore, encoded=encoded
     )
     found = diagnose(subject, findings, source=source, file=file)
@@ -73,7 +73,7 @@ def check_tree(
     return found
 
 
-def find_in(
+def run_rules(
     root: Model | Fragment,
     *,
     base_dir: Path | None = None,
@@ -101,7 +101,7 @@ def find_in(
         return find_in_fragment(root, options)
     with paused_collector():
         subject = Subject(root, options)
-        return subject, find(subject)
+        return subject, find_findings(subject)
 
 
 def _with_implied_import(

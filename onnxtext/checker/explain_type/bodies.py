@@ -7,16 +7,16 @@ from collections.abc import Sequence
 
 from onnxtext.ast.model import Node
 from onnxtext.ast.tensors_and_attributes import attribute_value
-from onnxtext.checker.context.finding import Place, quoted
+from onnxtext.checker.context.finding import Place, quote
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.explain_type.determining_sizes import TypePart
 from onnxtext.checker.explain_type.explanation_step import ExplanationStep, Wanted, size_of
 from onnxtext.checker.explain_type.inferred_facts import InferredView
-from onnxtext.checker.explain_type.unknown_sizes import needs
+from onnxtext.checker.explain_type.unknown_sizes import start_of_sentence
 from onnxtext.checker.inference.control_flow_types import scan_input_count
 
 
-def passed_to_body(
+def explain_body_input(
     step: ExplanationStep, holder: Node, outer: InferredView, index: int
 ) -> list[Wanted] | None:
     """Explain a size of a body's input by the value that the node passes to it.
@@ -31,7 +31,7 @@ def passed_to_body(
         The sizes that determine this size, which must be explained next; [] if the explanation ends
         here. None if the value that the node passes is unknown.
     """
-    called = quoted(holder.op_type)
+    called = quote(holder.op_type)
     step.place = Place(holder, ("op_type",))
     if holder.op_type == "Loop" and index < 2:
         step.how = f"{called} passes the {'condition' if index else 'iteration number'}"
@@ -77,7 +77,7 @@ def made_by_bodies(
         The sizes that determine this size, which must be explained next; [] if the explanation ends
         here.
     """
-    called = quoted(node.op_type)
+    called = quote(node.op_type)
     inner = [view for view in map(step.view.body, children) if view is not None]
     if len(inner) < len(children):
         step.how = f"the bodies of {called} are not analyzed"
@@ -107,7 +107,7 @@ def _branches(
         return [one for one, size in zip(results, sizes, strict=True) if size == step.size]
     unknown = [one for one, size in zip(results, sizes, strict=True) if size is None]
     if unknown:
-        step.how = needs(called, len(unknown))
+        step.how = start_of_sentence(called, len(unknown))
         return unknown
     shown = " and ".join([f"`{size}`" for size in sizes])
     step.how = f"the branches of {called} differ: {shown}"
@@ -137,7 +137,7 @@ def _iterated(
     Returns:
         The sizes to explain next.
     """
-    called = quoted(node.op_type)
+    called = quote(node.op_type)
     outputs = body.scope.outputs
     if output + lead >= len(outputs):
         step.how = f"the body of {called} has no such output"

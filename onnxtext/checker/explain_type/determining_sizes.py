@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 from onnxtext.ast.model import Node
 from onnxtext.ast.tensors_and_attributes import Reference
 from onnxtext.checker.context.signatures import Signature
-from onnxtext.checker.inference.symbolic.expressions import Extent, sized, symbols
+from onnxtext.checker.inference.symbolic.expressions import Extent, symbol_plus, symbols
 from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, SymbolicShape
 from onnxtext.checker.inference.symbolic.operators import CONSTANT_INPUTS, infer
 from onnxtext.checker.inference.symbolic.small_tensors import MOST_ELEMENTS, SmallTensor
@@ -88,7 +88,7 @@ class NodeFacts(NamedTuple):
         return not self.signature.domain and not bound
 
 
-def computed(facts: NodeFacts, output: int, part: TypePart) -> Extent:
+def infer_size(facts: NodeFacts, output: int, part: TypePart) -> Extent:
     """Infer a size of an output from a node's inputs; return None if the size is unknown.
 
     The declared type of the output has no effect. `output` is the 0-based index of the output.
@@ -108,7 +108,9 @@ def computed(facts: NodeFacts, output: int, part: TypePart) -> Extent:
     return shape[part.at] if part.at < len(shape) else None
 
 
-def influences(facts: NodeFacts, output: int, part: TypePart, size: Extent) -> list[Influence]:
+def determining_sizes(
+    facts: NodeFacts, output: int, part: TypePart, size: Extent
+) -> list[Influence]:
     """Return the input sizes that determine a known size of an output.
 
     If some of them equal the output size, return only these.
@@ -120,12 +122,12 @@ def influences(facts: NodeFacts, output: int, part: TypePart, size: Extent) -> l
         size: the known size.
     """
     known = {one: extent for one, extent in _parts(facts) if extent is not None}
-    base = computed(facts, output, part)
+    base = infer_size(facts, output, part)
     found: list[Influence] = []
     if base is not None and len(known) <= _MOST_REPLACED:
         for one in known:
             changed = _replaced(facts, {one: _symbol(one)})
-            if computed(changed, output, part) != base:
+            if infer_size(changed, output, part) != base:
                 found.append(one)
     same = [one for one in found if known[one] == size]
     if same:
@@ -137,7 +139,7 @@ def influences(facts: NodeFacts, output: int, part: TypePart, size: Extent) -> l
     if base is None:
         return equal if size != 1 else []
     together = _replaced(facts, dict.fromkeys(equal, _symbol(equal[0]))) if equal else facts
-    return equal if computed(together, output, part) != base else []
+    return equal if infer_size(together, output, part) != base else []
 
 
 def _equal(
@@ -158,7 +160,7 @@ def _equal(
     ]
 
 
-def missing(facts: NodeFacts, output: int, part: TypePart) -> list[Influence]:
+def missing_sizes(facts: NodeFacts, output: int, part: TypePart) -> list[Influence]:
     """Return the unknown input sizes that must be known to infer a size of an output.
 
     Return [] if there are none, because the output size depends on data or cannot be inferred.
@@ -172,7 +174,7 @@ def missing(facts: NodeFacts, output: int, part: TypePart) -> list[Influence]:
         """Infer the output size, as if these sizes and these values of inputs were known."""
         own = enumerate(facts.values)
         valued = facts._replace(values=tuple([values.get(index, value) for index, value in own]))
-        return computed(_replaced(valued, {one: _symbol(one) for one in sizes}), output, part)
+        return infer_size(_replaced(valued, {one: _symbol(one) for one in sizes}), output, part)
 
     whole = infer(unknown, values)
     if whole is not None:
@@ -266,7 +268,7 @@ def _parts(facts: NodeFacts) -> Iterator[tuple[Influence, Extent]]:
 
 def _symbol(one: Influence) -> Extent:
     """Return a symbol for a size of an input; its name cannot occur in a model."""
-    return sized(f"\1{one.input}.{one.part.kind}.{one.part.at}")
+    return symbol_plus(f"\1{one.input}.{one.part.kind}.{one.part.at}")
 
 
 def _replaced(facts: NodeFacts, sizes: dict[Influence, Extent]) -> NodeFacts:

@@ -9,14 +9,14 @@ from typing import Any
 
 from onnxtext.ast.model import Node
 from onnxtext.ast.types import Type
-from onnxtext.checker.context.finding import Place, quoted
+from onnxtext.checker.context.finding import Place, quote
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.explain_type.determining_sizes import RANK, TypePart
 from onnxtext.checker.explain_type.explanation_step import ExplanationStep
 from onnxtext.checker.explain_type.inferred_facts import InferredView
-from onnxtext.checker.explain_type.size_origins import SizeExplainer, chain
-from onnxtext.checker.inference.explain_shape_errors import written
-from onnxtext.schemas.type_strings import shown
+from onnxtext.checker.explain_type.size_origins import SizeExplainer, source_chain
+from onnxtext.checker.inference.explain_shape_errors import spell_type
+from onnxtext.schemas.type_strings import text_spelling
 
 Where = Callable[[Place], str]
 """Converts a place to text: `line 12`, or a path in the model."""
@@ -44,7 +44,7 @@ class Explanation:
     @property
     def written(self) -> str | None:
         """The type as texts write it, such as `float[N, 3]`; None if unknown."""
-        return None if self.type is None else shown(written(self.type))
+        return None if self.type is None else text_spelling(spell_type(self.type))
 
 
 def explain_value(explainer: SizeExplainer, view: InferredView, name: str) -> Explanation:
@@ -75,7 +75,7 @@ def declarations(scope: Scope, name: str) -> Iterator[tuple[Type, Place]]:
         yield type, Place(node, ("output_types", index))
 
 
-def definition(scope: Scope, name: str, where: Where) -> str:
+def describe_definition(scope: Scope, name: str, where: Where) -> str:
     """Describe the statement that defines a value: "output 1 of `Relu` in … (line 12)"."""
     place = Place(*scope.definition(name))
     node = place.item
@@ -90,7 +90,7 @@ def definition(scope: Scope, name: str, where: Where) -> str:
 # ---- As text ----------------------------------------------------------------------------------
 
 
-def lines(explanation: Explanation, where: Where, most: int | None) -> Iterator[str]:
+def explanation_lines(explanation: Explanation, where: Where, most: int | None) -> Iterator[str]:
     """Yield the lines of an explanation as text.
 
     Args:
@@ -99,49 +99,49 @@ def lines(explanation: Explanation, where: Where, most: int | None) -> Iterator[
         most: the maximum number of steps to show in each chain of steps; None for no limit.
     """
     name = explanation.name
-    yield f"{quoted(name)}: {explanation.written or 'unknown type'}"
-    yield f"  {definition(explanation.scope, name, where)}"
+    yield f"{quote(name)}: {explanation.written or 'unknown type'}"
+    yield f"  {describe_definition(explanation.scope, name, where)}"
     own = explanation.scope.definition(name)[0]
     for type, place in explanation.declarations:
         if place.item is not own or place.part[:1] == ("output_types",):
-            yield f"  declared as `{written(type)}` ({where(place)})"
+            yield f"  declared as `{spell_type(type)}` ({where(place)})"
     for step in explanation.steps:
         yield ""
-        yield f"{title(step)}: {verdict(step)}"
+        yield f"{step_title(step)}: {describe_result(step)}"
         yield from _steps(step, where, most, "  ")
 
 
-def title(step: ExplanationStep) -> str:
+def step_title(step: ExplanationStep) -> str:
     """Return what a step explains: `rank`, or a part such as `dimension 1`."""
     return "rank" if step.part == RANK else f"{step.part.kind} {step.part.at}"
 
 
-def verdict(step: ExplanationStep) -> str:
+def describe_result(step: ExplanationStep) -> str:
     """Return the size that a step explains, and its kind: "`batch`, inferred", or "unknown"."""
     return "unknown" if step.size is None else f"`{step.size}`, {step.kind}"
 
 
 def _steps(step: ExplanationStep, where: Where, most: int | None, indent: str) -> Iterator[str]:
     """Yield the sentences of a chain of steps, then those of its sources with more indentation."""
-    *steps, last = chain(step)
+    *steps, last = source_chain(step)
     left_out = 0 if most is None else len(steps) + 1 - most
     for each in steps[: len(steps) - left_out] if left_out > 1 else steps:
-        yield f"{indent}{sentence(each, where)}"
+        yield f"{indent}{describe_step(each, where)}"
     if left_out > 1:
         yield f"{indent}… {left_out} more steps (--all shows them)"
-    yield f"{indent}{sentence(last, where)}"
+    yield f"{indent}{describe_step(last, where)}"
     for source in last.sources:
-        yield f"{indent}- {source.part.of(quoted(source.name))}: {verdict(source)}"
+        yield f"{indent}- {source.part.of(quote(source.name))}: {describe_result(source)}"
         yield from _steps(source, where, most, indent + "    ")
 
 
-def sentence(step: ExplanationStep, where: Where) -> str:
+def describe_step(step: ExplanationStep, where: Where) -> str:
     """Return one step as a line of text: its place, how the size is known, and its source."""
     at = f"{where(step.place)}: " if step.place is not None else ""
     rest = ""
     if len(step.sources) == 1:
         source = step.sources[0]
-        rest = f" {source.part.of(quoted(source.name))}"
+        rest = f" {source.part.of(quote(source.name))}"
     elif step.sources:
         rest = f" {len(step.sources)} sizes"
     also = "".join([f"; {item}" for item in step.also])
@@ -165,14 +165,14 @@ def as_object(explanation: Explanation, where: Callable[[Place], dict[str, Any]]
         "type": explanation.written,
         "definition": where(Place(*scope.definition(name))),
         "declarations": [
-            {"type": written(type), **where(place)} for type, place in explanation.declarations
+            {"type": spell_type(type), **where(place)} for type, place in explanation.declarations
         ],
         "sizes": [_object(step, where) for step in explanation.steps],
     }
 
 
 def _object(step: ExplanationStep, where: Callable[[Place], dict[str, Any]]) -> dict[str, Any]:
-    sequence = list(chain(step))
+    sequence = list(source_chain(step))
     return {
         "part": step.part.kind,
         "index": step.part.at,

@@ -136,6 +136,6 @@ class RecordedView:
         return None if self.recorded.caller(outermost) is None else self.facts.parameters
 
 
-def views(recorded: RecordedInference, scope: Scope) -> list[InferredView]:
+def scope_views(recorded: RecordedInference, scope: Scope) -> list[InferredView]:
     """Return the views of a graph or function body: one for each visit of it."""
     return [RecordedView(recorded, scope, facts) for facts in recorded.visits.get(id(scope), ())]

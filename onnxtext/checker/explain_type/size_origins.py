@@ -13,24 +13,24 @@ from onnxtext.ast.model import Node
 from onnxtext.ast.tensors_and_attributes import Reference
 from onnxtext.ast.types import TensorType, Type
 from onnxtext.checker.context.checked_model import Subject
-from onnxtext.checker.context.finding import Finding, Place, quoted
-from onnxtext.checker.context.operator_resolution import Target, targets
+from onnxtext.checker.context.finding import Finding, Place, quote
+from onnxtext.checker.context.operator_resolution import Target, resolve_targets
 from onnxtext.checker.context.scopes import GIVEN, Scope
 from onnxtext.checker.context.signatures import Signature
-from onnxtext.checker.explain_type.bodies import made_by_bodies, passed_to_body
+from onnxtext.checker.explain_type.bodies import explain_body_input, made_by_bodies
 from onnxtext.checker.explain_type.determining_sizes import (
     RANK,
     Influence,
     NodeFacts,
     TypePart,
-    computed,
-    influences,
-    missing,
+    determining_sizes,
+    infer_size,
+    missing_sizes,
 )
 from onnxtext.checker.explain_type.explanation_step import ExplanationStep, Wanted, part_of, size_of
 from onnxtext.checker.explain_type.inferred_facts import InferredView
-from onnxtext.checker.explain_type.unknown_sizes import needs, operator_reason
-from onnxtext.checker.inference.explain_shape_errors import written
+from onnxtext.checker.explain_type.unknown_sizes import operator_reason, start_of_sentence
+from onnxtext.checker.inference.explain_shape_errors import spell_type
 from onnxtext.checker.inference.function_attributes import bound_node
 from onnxtext.checker.inference.onnx_errors import errors_of
 from onnxtext.checker.inference.symbolic.expressions import Extent
@@ -71,7 +71,7 @@ class SizeExplainer:
     def __init__(
         self, subject: Subject, findings: list[Finding], *, most: int = _MOST_STEPS
     ) -> None:
-        self._targets = targets(subject)
+        self._targets = resolve_targets(subject)
         self._shapes = SymbolicStep()
         self._errors = {
             id(finding.places[0].item): finding.message
@@ -119,7 +119,7 @@ class SizeExplainer:
             inner = inner.outer()
         if inner is None:
             step = ExplanationStep(
-                view, name, part, None, "unknown", f"nothing defines {quoted(name)}"
+                view, name, part, None, "unknown", f"nothing defines {quote(name)}"
             )
             return _Task(step, [], depth)
         step = ExplanationStep(inner, name, part, size_of(inner, name, part), "inferred", "")
@@ -135,21 +135,21 @@ class SizeExplainer:
         index = next((i for i, other in enumerate(scope.inputs) if other.name == name), None)
         if index is None:  # an initializer
             step.kind = "stored" if step.size is not None else "unknown"
-            step.how = f"the initializer {quoted(name)} stores it"
+            step.how = f"the initializer {quote(name)} stores it"
             if step.size is None:
                 reason = "it has too many, or they are not integers"
-                step.how = f"the elements of {quoted(name)} are not tracked: {reason}"
+                step.how = f"the elements of {quote(name)} are not tracked: {reason}"
             return []
         step.place = Place(value, ("name",)) if value.type is None else step.place
         own = part_of(value.type, step.part)
         if own is not None and step.part.kind != "element":
-            step.kind, step.how = "declared", f"the input {quoted(name)} declares it"
+            step.kind, step.how = "declared", f"the input {quote(name)} declares it"
             return []
         passed = self._passed(step, index)
         if passed is not None:
             return passed
         step.kind = "unknown" if step.size is None else "declared"
-        input = f"the input {quoted(name)}"
+        input = f"the input {quote(name)}"
         if step.part.kind == "element":
             step.how = f"the caller chooses the elements of {input}"
         elif step.size is not None:
@@ -172,13 +172,13 @@ class SizeExplainer:
                 step.kind, step.how = "unknown", "the call does not pass this input"
                 return []
             step.place = Place(node, ("inputs", index))
-            step.how = f"the call of {quoted(scope.name)} passes"
+            step.how = f"the call of {quote(scope.name)} passes"
             step.kind = "inferred" if step.size is not None else "unknown"
             return [(caller, node.inputs[index], step.part)]
         outer = view.outer()
         if scope.holder is None or outer is None:
             return None
-        return passed_to_body(step, scope.holder, outer, index)
+        return explain_body_input(step, scope.holder, outer, index)
 
     def _computed(self, step: ExplanationStep, at: int) -> list[Wanted]:
         """Complete a step for the output of node `at`; return the sizes to explain next."""
@@ -187,7 +187,7 @@ class SizeExplainer:
         target = self._targets[id(scope)][at]
         output = node.outputs.index(step.name)
         step.place = Place(node, ("outputs", output))
-        called = quoted(node.op_type)
+        called = quote(node.op_type)
         declared = _declaration(scope, node, output) if step.part.kind != "element" else None
         made = step.view.made(node)
         type = made[output] if made is not None and output < len(made) else None
@@ -196,7 +196,7 @@ class SizeExplainer:
             own, step.place = declared
             step.kind = "assumed"
             why = "does not determine it" if target is not None else "is an unknown operator"
-            step.how = f"it is declared as `{written(own)}`; {called} {why}"
+            step.how = f"it is declared as `{spell_type(own)}`; {called} {why}"
             return []
         if step.size is not None and declared is not None:
             given, found = part_of(declared[0], step.part), part_of(type, step.part)
@@ -216,9 +216,9 @@ class SizeExplainer:
     def _call(self, step: ExplanationStep, node: Node, output: int) -> list[Wanted]:
         function = step.view.call(node)
         if function is None or output >= len(function.scope.outputs):
-            step.how = f"the call of {quoted(node.op_type)} is not analyzed"
+            step.how = f"the call of {quote(node.op_type)} is not analyzed"
             return []
-        step.how = f"the function {quoted(node.op_type)} gives"
+        step.how = f"the function {quote(node.op_type)} gives"
         return [(function, function.scope.outputs[output].name, step.part)]
 
     def _operator(
@@ -229,15 +229,15 @@ class SizeExplainer:
         target: Target,
         declared: Declared | None,
     ) -> list[Wanted]:
-        called = quoted(node.op_type)
+        called = quote(node.op_type)
         if not isinstance(target, Signature):
             step.how = operator_reason(node, step.view.scope)
             return []
         facts = self._facts(step.view, node, target)
         if step.size is None:
-            wanted = self._sources(step, node, missing(facts, output, step.part))
+            wanted = self._sources(step, node, missing_sizes(facts, output, step.part))
             if wanted:
-                step.how = needs(called, len(wanted))
+                step.how = start_of_sentence(called, len(wanted))
             else:
                 step.how = operator_reason(node, step.view.scope, facts, step.part)
             return wanted
@@ -245,14 +245,14 @@ class SizeExplainer:
             declared is not None
             and step.view.made(node) is None
             and part_of(declared[0], step.part) is not None
-            and computed(facts, output, step.part) is None
+            and infer_size(facts, output, step.part) is None
         ):
-            step.kind, step.how = "declared", f"it is declared as `{written(declared[0])}`"
+            step.kind, step.how = "declared", f"it is declared as `{spell_type(declared[0])}`"
             return []
         if step.part.kind == "rank":
             step.how = f"{called} computes it"
             return []
-        found = influences(facts, output, step.part, _extent(step, self._shapes))
+        found = determining_sizes(facts, output, step.part, _extent(step, self._shapes))
         sizes = [size_of(step.view, node.inputs[one.input], one.part) for one in found]
         if not found:
             step.how = f"{called} computes it"
@@ -262,8 +262,8 @@ class SizeExplainer:
         if all(size == step.size for size in sizes):
             step.how = f"{called} takes it from"
             first, *others = found
-            shown = dict.fromkeys([one.part.of(quoted(node.inputs[one.input])) for one in others])
-            shown.pop(first.part.of(quoted(node.inputs[first.input])), None)
+            shown = dict.fromkeys([one.part.of(quote(node.inputs[one.input])) for one in others])
+            shown.pop(first.part.of(quote(node.inputs[first.input])), None)
             step.also += [f"{other} is the same" for other in list(shown)[:_MOST_OTHERS]]
             return self._sources(step, node, [first])
         step.how = f"{called} computes it from"
@@ -282,7 +282,7 @@ class SizeExplainer:
         return NodeFacts(target, node, tuple(shapes), tuple(values))
 
 
-def chain(step: ExplanationStep) -> Iterator[ExplanationStep]:
+def source_chain(step: ExplanationStep) -> Iterator[ExplanationStep]:
     """Yield a step, then its source, and so on, until a step has no source or several sources."""
     yield step
     while len(step.sources) == 1:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from onnxtext.ast.model import Node
 from onnxtext.checker.context.checked_model import plain_domain
-from onnxtext.checker.context.finding import quoted
+from onnxtext.checker.context.finding import quote
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.explain_type.determining_sizes import (
     RANK,
@@ -32,7 +32,7 @@ _DATA_DEPENDENT = {
 """For operators with data-dependent output sizes: the data that determines these sizes."""
 
 
-def needs(called: str, count: int) -> str:
+def start_of_sentence(called: str, count: int) -> str:
     """Return the start of a sentence that ends with the sizes: "`Add` needs the unknown".
 
     Args:
@@ -53,7 +53,7 @@ def operator_reason(
         facts: the facts about the node's inputs; None for an unknown operator.
         part: the part of the output that has the unknown size.
     """
-    called = quoted(node.op_type)
+    called = quote(node.op_type)
     domain = plain_domain(node.domain)
     if facts is None:
         if scope.opsets is not None and domain not in scope.opsets.versions:

@@ -16,9 +16,9 @@ from dataclasses import replace
 from onnxtext.ast.model import Graph, Model, Node, ValueInfo
 from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType
 from onnxtext.ast.types import TensorType, Type
-from onnxtext.checker.context.checked_model import Options, Subject, cached
+from onnxtext.checker.context.checked_model import Options, Subject, cache_in_memo
 from onnxtext.checker.context.compare_declared_types import plain_dim
-from onnxtext.checker.context.operator_resolution import Target, targets
+from onnxtext.checker.context.operator_resolution import Target, resolve_targets
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.inference.element_types import TypeInference
@@ -61,7 +61,7 @@ def types_by_kind(subject: Subject) -> dict[int, dict[str, Type]] | None:
     return {id(scope): kinds.types_in(scope) for scope in subject.scopes}
 
 
-@cached
+@cache_in_memo
 def _propagated(subject: Subject) -> KindPropagation | None:
     """Propagate types by kind through a model; return None unless this proves it free of errors."""
     if errors_of(subject) or subject.main is None or subject.model is None:
@@ -88,7 +88,7 @@ def _may_fit(subject: Subject) -> bool:
     if any(scope.kind not in ("main", "nested", "function") for scope in subject.scopes):
         return False
     for scope in subject.scopes:
-        called = {id(target): target for target in targets(subject)[id(scope)]}
+        called = {id(target): target for target in resolve_targets(subject)[id(scope)]}
         if not all(map(_is_supported, called.values())):
             return False
         if any(scope.nodes[index].op_type != "If" for index in scope.children):

@@ -18,10 +18,14 @@ from onnxtext.ast.tensors_and_attributes import attribute_value
 from onnxtext.ast.types import Dim, TensorType, Type
 from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.context.scopes import Scope
-from onnxtext.checker.inference.symbolic.quotients import greatest_of
-from onnxtext.checker.inference.symbolic.small_tensors import SmallTensor, SmallTensors, agreed
-from onnxtext.checker.inference.symbolic.symbolic_types import dim_of
-from onnxtext.checker.inference.type_merging import Types, merged, without_shape
+from onnxtext.checker.inference.symbolic.quotients import maximum_of
+from onnxtext.checker.inference.symbolic.small_tensors import (
+    SmallTensor,
+    SmallTensors,
+    common_elements,
+)
+from onnxtext.checker.inference.symbolic.symbolic_types import size_to_dim
+from onnxtext.checker.inference.type_merging import Types, merge_types, without_shape
 
 _MOST_VISITS = 6
 """Maximum number of visits of a body; if types still change, all carried shapes become unknown."""
@@ -63,7 +67,7 @@ def common_type(one: Type | None, other: Type | None) -> Type | None:
     return replace(one, shape=tuple(dims))
 
 
-def completed(inferred: Type | None, from_bodies: Type | None) -> Type | None:
+def complete_output_type(inferred: Type | None, from_bodies: Type | None) -> Type | None:
     """Add the dimensions that follow from the bodies to the output type that onnx inferred.
 
     Args:
@@ -72,7 +76,7 @@ def completed(inferred: Type | None, from_bodies: Type | None) -> Type | None:
     """
     if inferred is None or from_bodies is None or inferred == from_bodies:
         return from_bodies if inferred is None else inferred
-    return merged(inferred, from_bodies)
+    return merge_types(inferred, from_bodies)
 
 
 def live_branch(node: Node, condition: SmallTensor | None) -> str | None:
@@ -90,7 +94,7 @@ def live_branch(node: Node, condition: SmallTensor | None) -> str | None:
     return {1: "then_branch", 0: "else_branch"}.get(truth) if isinstance(truth, int) else None
 
 
-def joined(branches: Sequence[Outputs]) -> Outputs:
+def join_branch_outputs(branches: Sequence[Outputs]) -> Outputs:
     """Merge the outputs of the branches of an `If`.
 
     Dimensions and elements that differ between branches become unknown.
@@ -99,7 +103,7 @@ def joined(branches: Sequence[Outputs]) -> Outputs:
     types, values = list(first.types), list(first.values)
     for other in rest:
         types = list(map(common_type, types, other.types))
-        values = list(map(agreed, values, other.values))
+        values = list(map(common_elements, values, other.values))
     return Outputs(tuple(types), tuple(values))
 
 
@@ -160,7 +164,7 @@ def loop_outputs(
     states = map(common_type, body_inputs[2:], body_outputs[1:end])
     size = None
     if trips is not None and len(trips.items) == 1:
-        size = dim_of(greatest_of(trips.items[0], 0))
+        size = size_to_dim(maximum_of(trips.items[0], 0))
     return (*states, *[_stacked(type, 0, size) for type in body_outputs[end:]])
 
 

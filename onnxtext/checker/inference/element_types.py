@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from onnxtext.ast.model import Node, ValueInfo
 from onnxtext.ast.types import Type
 from onnxtext.checker.context.checked_model import Subject
-from onnxtext.checker.context.finding import Finding, Place, according_to, quoted
+from onnxtext.checker.context.finding import Finding, Place, quote, with_schema_origin
 from onnxtext.checker.context.operator_resolution import Target
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature, allows_any
@@ -22,7 +22,7 @@ from onnxtext.checker.inference.environment import Environment
 from onnxtext.checker.inference.output_types import OUTPUT_TYPES, Texts
 from onnxtext.checker.inference.scope_walk import ScopeWalk
 from onnxtext.diagnostics import Severity
-from onnxtext.schemas.type_strings import element_of, shown, type_text
+from onnxtext.schemas.type_strings import element_of, text_spelling, type_text
 
 
 class TypeMismatch(NamedTuple):
@@ -137,8 +137,8 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
             types[value.name] = given
             self._report(
                 value,
-                f"the input {quoted(value.name)} of {scope.describe()} is declared "
-                f"`{shown(own)}`, but a call passes `{shown(given)}`",
+                f"the input {quote(value.name)} of {scope.describe()} is declared "
+                f"`{text_spelling(own)}`, but a call passes `{text_spelling(given)}`",
                 (Place(value, ("type",)),),
                 "remove the declaration, or insert a `Cast` before the call",
                 severity="warning",
@@ -147,13 +147,13 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
             holder = scope.holder
             self._report(
                 value,
-                f"the input {quoted(value.name)} of {scope.describe()} is declared "
-                f"`{shown(own)}`, but `{holder.op_type}` gives it `{shown(given)}`",
+                f"the input {quote(value.name)} of {scope.describe()} is declared "
+                f"`{text_spelling(own)}`, but `{holder.op_type}` gives it `{text_spelling(given)}`",
                 (
                     Place(value, ("type",)),
                     Place(holder, ("op_type",), "the node that passes the value"),
                 ),
-                f"declare it `{shown(given)}`",
+                f"declare it `{text_spelling(given)}`",
             )
 
     def _report_difference(
@@ -166,19 +166,19 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
         """
         places: tuple[Place, ...]
         if declaration is None:
-            label = f"`{node.op_type}` gives `{shown(found)}`"
+            label = f"`{node.op_type}` gives `{text_spelling(found)}`"
             places = (Place(node, ("output_types", number), label),)
         else:
             places = (
-                Place(node, ("outputs", number), f"computed as `{shown(found)}`"),
-                Place(declaration, ("type",), f"declared as `{shown(declared)}`"),
+                Place(node, ("outputs", number), f"computed as `{text_spelling(found)}`"),
+                Place(declaration, ("type",), f"declared as `{text_spelling(declared)}`"),
             )
         self._report(
             node,
-            f"{quoted(node.outputs[number])} is declared `{shown(declared)}`, but "
-            f"`{node.op_type}` computes `{shown(found)}`",
+            f"{quote(node.outputs[number])} is declared `{text_spelling(declared)}`, but "
+            f"`{node.op_type}` computes `{text_spelling(found)}`",
             places,
-            f"declare it `{shown(found)}`, or insert a `Cast`",
+            f"declare it `{text_spelling(found)}`, or insert a `Cast`",
             number,
             target,
             severity,
@@ -200,7 +200,7 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
             self._reported.add(key)
             finding = Finding("type-mismatch", message, places, help=help, severity=severity)
             if type(target) is Signature:
-                finding = according_to(finding, target.origin, tentative=target.tentative)
+                finding = with_schema_origin(finding, target.origin, tentative=target.tentative)
             self.findings.append(finding)
 
     # ---- Nodes ------------------------------------------------------------------------------
@@ -222,11 +222,12 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
         key = id(target), inputs, len(node.outputs), "" in node.inputs
         known = self._bound.get(key)
         if known is None:
-            known = self._bound[key] = bind(target, inputs, node)
+            known = self._bound[key] = bind_type_variables(target, inputs, node)
         made, mismatch = known
         if mismatch is not None:
             places = [
-                Place(node, ("inputs", i), f"`{shown(inputs[i] or '?')}`") for i in mismatch.inputs
+                Place(node, ("inputs", i), f"`{text_spelling(inputs[i] or '?')}`")
+                for i in mismatch.inputs
             ]
             self._report(node, mismatch.message, tuple(places), mismatch.help, target=target)
         if children:
@@ -273,11 +274,12 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
             if left is not None and right is not None and left != right:
                 self._report(
                     node,
-                    f"the branches of this `If` disagree: output {index + 1} is `{shown(left)}` in "
-                    f"`{bodies[0].attribute}`, and `{shown(right)}` in `{bodies[1].attribute}`",
+                    f"the branches of this `If` disagree: output {index + 1} is "
+                    f"`{text_spelling(left)}` in `{bodies[0].attribute}`, and "
+                    f"`{text_spelling(right)}` in `{bodies[1].attribute}`",
                     (
-                        Place(bodies[0].outputs[index], ("type",), f"`{shown(left)}`"),
-                        Place(bodies[1].outputs[index], ("type",), f"`{shown(right)}`"),
+                        Place(bodies[0].outputs[index], ("type",), f"`{text_spelling(left)}`"),
+                        Place(bodies[1].outputs[index], ("type",), f"`{text_spelling(right)}`"),
                     ),
                     "insert a `Cast` in one of the branches",
                     index,
@@ -299,7 +301,9 @@ def _passed_types(node: Node, inputs: Texts, body: Scope) -> Texts:
     return ()
 
 
-def bind(signature: Signature, inputs: Texts, node: Node) -> tuple[Texts, TypeMismatch | None]:
+def bind_type_variables(
+    signature: Signature, inputs: Texts, node: Node
+) -> tuple[Texts, TypeMismatch | None]:
     """Bind the type variables of a schema to the input types of a node.
 
     Returns:
@@ -313,10 +317,10 @@ def bind(signature: Signature, inputs: Texts, node: Node) -> tuple[Texts, TypeMi
             continue
         allowed = signature.allowed(formal.type)
         if text not in allowed and not allows_any(allowed):
-            listed = ", ".join(f"`{shown(item)}`" for item in sorted(allowed)[:12])
+            listed = ", ".join(f"`{text_spelling(item)}`" for item in sorted(allowed)[:12])
             more = f" and {len(allowed) - 12} more" if len(allowed) > 12 else ""
             message = (
-                f"the input `{formal.name}` of `{node.op_type}` cannot be `{shown(text)}`: "
+                f"the input `{formal.name}` of `{node.op_type}` cannot be `{text_spelling(text)}`: "
                 f"it takes {listed}{more}"
             )
             return (None,) * len(node.outputs), _mismatch(message, (index,), text)
@@ -332,7 +336,7 @@ def bind(signature: Signature, inputs: Texts, node: Node) -> tuple[Texts, TypeMi
                 )
                 message = (
                     f"the inputs {names} of `{node.op_type}` must have the same type, but are "
-                    f"`{shown(first[0])}` and `{shown(text)}`"
+                    f"`{text_spelling(first[0])}` and `{text_spelling(text)}`"
                 )
                 return (None,) * len(node.outputs), _mismatch(message, (index, first[1]), text)
     made: list[str | None] = []

@@ -16,13 +16,13 @@ from onnxtext.ast.types import (
     Type,
 )
 from onnxtext.checker.context.compare_declared_types import plain_dim
-from onnxtext.checker.context.finding import Place, quoted
+from onnxtext.checker.context.finding import Place, quote
 
 Explanation = tuple[str, tuple[Place, ...]]
 _NOISE = re.compile(r"\[(?:Shape|Type)InferenceError\]|\(op_type:[^)]*\):?|\s+")
 
 
-def written(type: Type) -> str:
+def spell_type(type: Type) -> str:
     """Return a type in onnxtext syntax: `float[N, 3]`."""
     match type:
         case TensorType(element, shape):
@@ -30,11 +30,11 @@ def written(type: Type) -> str:
         case SparseTensorType(element, shape):
             return f"sparse_tensor({element}{_shape(shape)})"
         case SequenceType(element):
-            return f"seq({written(element)})"
+            return f"seq({spell_type(element)})"
         case OptionalType(element):
-            return f"optional({written(element)})"
+            return f"optional({spell_type(element)})"
         case MapType(key, value):
-            return f"map({key}, {written(value)})"
+            return f"map({key}, {spell_type(value)})"
     return "opaque"
 
 
@@ -49,9 +49,11 @@ def _shape(shape: tuple[object, ...] | None) -> str:
 
 def _dim(dim: int | str | None) -> str:
     if isinstance(dim, str):
-        from onnxtext.printer.strings import word  # only for errors, because the import is slow
+        from onnxtext.printer.strings import (
+            quote_word,
+        )  # only for errors, because the import is slow
 
-        return word(dim)
+        return quote_word(dim)
     return "?" if dim is None else str(dim)
 
 
@@ -83,7 +85,7 @@ def explain(
     places = [Place(node, ("op_type",))]
     for index, type in enumerate(inputs):
         if type is not None:
-            places.append(Place(node, ("inputs", index), f"`{written(type)}`"))
+            places.append(Place(node, ("inputs", index), f"`{spell_type(type)}`"))
     return f"the inputs of `{node.op_type}` do not fit: {message}", tuple(places)
 
 
@@ -108,11 +110,11 @@ def _product(
     if not isinstance(columns, int) or not isinstance(rows, int) or columns == rows:
         return None
     kinds = ("rows" if left_transposed else "columns"), ("columns" if right_transposed else "rows")
-    x, w = quoted(node.inputs[0]), quoted(node.inputs[1])
+    x, w = quote(node.inputs[0]), quote(node.inputs[1])
     places = [Place(node, ("op_type",))]
     for name, count, kind in ((1, rows, kinds[1]), (0, columns, kinds[0])):
         declared = place(node.inputs[name])
-        label = f"{quoted(node.inputs[name])} has {count} {kind}"
+        label = f"{quote(node.inputs[name])} has {count} {kind}"
         places.append((declared or Place(node, ("inputs", name)))._replace(label=label))
     message = f"{w} has {rows} {kinds[1]}, but {x} has {columns} {kinds[0]}"
     return message, tuple(places)

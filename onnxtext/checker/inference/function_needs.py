@@ -14,7 +14,7 @@ from onnxtext.ast.model import Function, Node
 from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType, Floats, Reference
 from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Place, Repair
-from onnxtext.checker.context.operator_resolution import Target, targets
+from onnxtext.checker.context.operator_resolution import Target, resolve_targets
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.inference.symbolic.small_tensors import EXACT
@@ -71,7 +71,7 @@ class FunctionNeeds:
         # By parameter of a called function: the parameters that callers pass for it.
         self._callers: dict[Parameter, list[Parameter]] = {}
         self._untyped: dict[Parameter, list[Parameter]] = {}  # only references without a type
-        resolved = targets(subject)
+        resolved = resolve_targets(subject)
         names = {
             id(scope.function): {value.name for value in scope.inputs}
             for scope in subject.functions.values()

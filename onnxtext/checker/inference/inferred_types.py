@@ -6,13 +6,13 @@ from __future__ import annotations
 from functools import cache
 
 from onnxtext.ast.types import Type
-from onnxtext.checker.context.checked_model import Subject, cached
+from onnxtext.checker.context.checked_model import Subject, cache_in_memo
 from onnxtext.checker.inference.check_by_kind import is_full, types_by_kind
 from onnxtext.checker.inference.element_types import TypeInference
-from onnxtext.checker.inference.explain_shape_errors import written
+from onnxtext.checker.inference.explain_shape_errors import spell_type
 from onnxtext.checker.inference.shape_inference import ShapeInference
 from onnxtext.checker.inference.symbolic.small_tensors import SmallTensor
-from onnxtext.schemas.type_strings import shown
+from onnxtext.schemas.type_strings import text_spelling
 
 
 def inferred_types(subject: Subject) -> dict[int, dict[str, Type]]:
@@ -46,7 +46,7 @@ def inferred_type_texts(subject: Subject) -> dict[int, dict[str, str]]:
     """
     if subject.is_recursive:
         return {}
-    spelled = cache(written)  # most values share a few types
+    spelled = cache(spell_type)  # most values share a few types
     whole = inferred_types(subject)
     elements = {} if _full_types_by_kind(subject) else TypeInference.of(subject).environments
     found: dict[int, dict[str, str]] = {}
@@ -84,7 +84,7 @@ def small_values(subject: Subject) -> dict[int, dict[str, SmallTensor]]:
     }
 
 
-@cached
+@cache_in_memo
 def _full_types_by_kind(subject: Subject) -> dict[int, dict[str, Type]] | None:
     """Return the types that `check_by_kind` infers; None if any is unknown or incomplete."""
     found = types_by_kind(subject)
@@ -93,5 +93,5 @@ def _full_types_by_kind(subject: Subject) -> dict[int, dict[str, Type]] | None:
 
 
 def _without_shape(text: str) -> str:
-    element = shown(text)
+    element = text_spelling(text)
     return f"{element}[]" if element != text else element

@@ -36,9 +36,9 @@ from onnxtext.checker.inference.symbolic.operators import (
 from onnxtext.checker.inference.symbolic.shape_merging import (
     Results,
     declared_shape,
-    equate,
+    equate_dims,
     operator_step,
-    unified,
+    unify_shapes,
 )
 from onnxtext.checker.inference.symbolic.sizes import SizeEquations
 from onnxtext.checker.inference.symbolic.small_tensors import SmallTensor, SmallTensors
@@ -119,7 +119,7 @@ TENSOR = InputUse(values=False)
 _EVERYTHING = InputUse(values=True, constants=0)
 
 
-def reads(target: Target) -> InputUse:
+def data_dependence(target: Target) -> InputUse:
     """Return how the elements of inputs affect the outputs of an operator or function."""
     if type(target) is Scope:
         return _EVERYTHING
@@ -191,7 +191,7 @@ class KindShapes:
     def equate(self, one: SymbolicShape, other: SymbolicShape, place: Place) -> None:
         """Record that two shapes of one value must be equal, and update `fits`."""
         if self.fits:
-            equate(self._sizes, one, other, place)
+            equate_dims(self._sizes, one, other, place)
             self._update_fits()
 
     def step(
@@ -228,7 +228,7 @@ class KindShapes:
         if not self.fits:
             return ()
         wanted = shapes_of(typed) or (None,) * len(node.outputs)
-        found = unified(node, wanted, made, self._sizes)
+        found = unify_shapes(node, wanted, made, self._sizes)
         self._update_fits()
         return found
 
@@ -243,7 +243,7 @@ def types_of(facts: Facts) -> Types:
     return tuple([None if fact is None else fact.type for fact in facts])
 
 
-def named(names: list[str], facts: tuple[F | None, ...]) -> dict[str, F]:
+def facts_by_name(names: list[str], facts: tuple[F | None, ...]) -> dict[str, F]:
     """Return the known facts by name; `names` and `facts` are parallel lists."""
     pairs = zip(names, facts, strict=False)
     return {name: fact for name, fact in pairs if fact is not None}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Finding, Place
-from onnxtext.checker.context.operator_resolution import targets
+from onnxtext.checker.context.operator_resolution import resolve_targets
 from onnxtext.checker.context.registry import rules
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.isolation.strip_weights import without_weights
@@ -74,7 +74,7 @@ def is_expandable(subject: Subject) -> bool:
     if not subject.functions:
         return True
     most = _MOST_EXPANDED + 10 * subject.node_count
-    resolved = targets(subject)
+    resolved = resolve_targets(subject)
     sizes: dict[int, tuple[int, int]] = {}
 
     def size(scope: Scope, depth: int) -> tuple[int, int]:

@@ -10,12 +10,12 @@ from onnxtext.ast.tensors_and_attributes import Attribute, Tensor
 from onnxtext.ast.types import Type
 from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Place
-from onnxtext.checker.context.operator_resolution import Target, targets
+from onnxtext.checker.context.operator_resolution import Target, resolve_targets
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.inference.call_memo import CallMemo
 from onnxtext.checker.inference.control_flow_types import live_branch
-from onnxtext.checker.inference.element_types import bind
+from onnxtext.checker.inference.element_types import bind_type_variables
 from onnxtext.checker.inference.function_attributes import bound_node, call_attributes
 from onnxtext.checker.inference.kind_facts import (
     LARGE,
@@ -28,10 +28,10 @@ from onnxtext.checker.inference.kind_facts import (
     KindShapes,
     NodeKind,
     ValueFact,
+    data_dependence,
+    facts_by_name,
     keeps_type,
     key_maker,
-    named,
-    reads,
     shapes_of,
     types_of,
 )
@@ -39,11 +39,11 @@ from onnxtext.checker.inference.node_inference import Answer, NodeInference
 from onnxtext.checker.inference.shape_environment import input_symbols, replaceable_inputs
 from onnxtext.checker.inference.symbolic.operator_call import SymbolicShape
 from onnxtext.checker.inference.symbolic.operators import depends_on_types_alone
-from onnxtext.checker.inference.symbolic.shape_merging import either
+from onnxtext.checker.inference.symbolic.shape_merging import merge_branch_shapes
 from onnxtext.checker.inference.symbolic.small_tensors import (
     SmallTensor,
     SmallTensors,
-    agreed,
+    common_elements,
     stored_value,
 )
 from onnxtext.checker.inference.symbolic.symbolic_shapes import declares_types
@@ -88,7 +88,7 @@ class KindPropagation:
         self._calls = CallMemo(subject)
         self._merger = TypeMerger(input_symbols(subject))
         self._parameters: Mapping[str, Attribute] = {}
-        self._targets = targets(subject)
+        self._targets = resolve_targets(subject)
         self._ir_version = subject.ir_version
         self._key = key_maker()
         self._table = FactTable()
@@ -215,7 +215,7 @@ class KindPropagation:
         """Return the types and values of the outputs of a node that has no nested graphs."""
         own = self._reads.get(id(target))
         if own is None:
-            own = self._reads[id(target)] = reads(target)
+            own = self._reads[id(target)] = data_dependence(target)
         if own is TENSOR:
             return self._constant(node, target, typed)
         try:
@@ -282,7 +282,7 @@ class KindPropagation:
         attributes = bound_node(node, self._parameters).attributes
         sample = Node(node.op_type, tuple(names), tuple(results), attributes, None,
                       node.domain, node.overload)  # fmt: skip
-        constants = named(names[len(names) - len(read) :], read)
+        constants = facts_by_name(names[len(names) - len(read) :], read)
         inputs = types_of(given)
         computed: Answer = (inputs[0],) if keeps_type(target, node, inputs) else ()
         if not computed:
@@ -317,8 +317,8 @@ class KindPropagation:
         self._kept += self._parameters.values()
         names = [value.name for value in function.inputs]
         self._types = {"": None, **dict(zip(names, given, strict=True))}
-        self._values = named(names, passed)
-        self._constants = named(names, read)
+        self._values = facts_by_name(names, passed)
+        self._constants = facts_by_name(names, read)
         self._nodes(function, {})
         self._nested.setdefault(id(function), self._types_of(function))
         results = [value.name for value in function.outputs]
@@ -358,7 +358,7 @@ class KindPropagation:
         given = self._types.get(node.inputs[0]) if len(node.inputs) == 1 else None
         if type(target) is not Signature or target.domain or given is None or len(bodies) != 2:
             raise Inconclusive
-        if bind(target, (type_text(given.type),), node)[1] is not None:
+        if bind_type_variables(target, (type_text(given.type),), node)[1] is not None:
             raise Inconclusive
         (one, first), (other, second) = map(self._body, bodies)
         if types_of(one) != types_of(other) or len(one) != len(node.outputs):
@@ -367,8 +367,8 @@ class KindPropagation:
         live = live_branch(node, self._values.get(node.inputs[0]))
         if live is None:
             pairs = zip(shapes, shapes_of(other), strict=True)
-            shapes = tuple([either(left, right) for left, right in pairs])
-            values = tuple(map(self._table.value, map(agreed, first, second)))
+            shapes = tuple([merge_branch_shapes(left, right) for left, right in pairs])
+            values = tuple(map(self._table.value, map(common_elements, first, second)))
         elif bodies[0].attribute != live:
             shapes, values = shapes_of(other), second
         shapes = self.symbols.unified(node, typed, shapes)

@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 
 from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Finding
-from onnxtext.checker.context.operator_resolution import targets
+from onnxtext.checker.context.operator_resolution import resolve_targets
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.inference.call_memo import CallMemo
 
@@ -45,7 +45,7 @@ class ScopeWalk(Generic[E]):
         self.environments: dict[int, E] = {}
         # The subject refers to this walk: a reference to the subject would make a cycle.
         self._scopes = subject.scopes
-        self._targets = targets(subject)
+        self._targets = resolve_targets(subject)
         self._calls = CallMemo(subject)
 
     @classmethod

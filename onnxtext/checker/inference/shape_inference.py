@@ -13,13 +13,13 @@ from onnxtext.ast.model import Node
 from onnxtext.ast.tensors_and_attributes import Attribute, Tensor, TensorData
 from onnxtext.ast.types import TensorType, Type
 from onnxtext.checker.context.checked_model import Subject
-from onnxtext.checker.context.finding import Finding, Place, quoted
+from onnxtext.checker.context.finding import Finding, Place, quote
 from onnxtext.checker.context.operator_resolution import Target
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.inference import control_flow_types as inner
 from onnxtext.checker.inference.control_flow_types import Outputs
-from onnxtext.checker.inference.explain_shape_errors import explain, written
+from onnxtext.checker.inference.explain_shape_errors import explain, spell_type
 from onnxtext.checker.inference.function_attributes import (
     bound_node,
     call_attributes,
@@ -43,13 +43,17 @@ from onnxtext.checker.inference.shape_rules import ShapeRules, with_shape_of
 from onnxtext.checker.inference.symbolic.operators import depends_on_types_alone
 from onnxtext.checker.inference.symbolic.small_tensors import SmallTensors, stored_value
 from onnxtext.checker.inference.symbolic.symbolic_types import SymbolicStep
-from onnxtext.checker.inference.type_merging import TypeMerger, Types, given_types, plausible
+from onnxtext.checker.inference.type_merging import (
+    TypeMerger,
+    Types,
+    clear_negative_dims,
+    given_types,
+)
 from onnxtext.checker.isolation.worker_client import Failure
 from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.encode.types_and_tensors import lower_tensor
 
-_UNPARSED = "Unable to parse proto"
-"""onnx's error message for a node whose graphs are nested too deep for protobuf."""
+_UNPARSED = "Unable to parse proto"  # onnx's error message for too many nested graphs
 _MOST_REPEATED = 2_000
 """Maximum number of repeated node visits, in addition to four for each node of the model."""
 
@@ -96,7 +100,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         declared: dict[str, tuple[Type, Place]] = {}
         for value in (*scope.initializers, *scope.inputs, *scope.infos, *scope.outputs):
             if value.type is not None and value.name not in declared:
-                declared[value.name] = plausible(value.type), Place(value, ("type",))
+                declared[value.name] = clear_negative_dims(value.type), Place(value, ("type",))
         for value in (*scope.inputs, *scope.initializers):
             if value.name in declared:
                 types[value.name], places[value.name] = declared[value.name]
@@ -159,7 +163,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
     def _report_difference(
         self, node: Node, number: int, found: Type, wanted: tuple[Type, Place]
     ) -> None:
-        name, computed, declared = node.outputs[number], written(found), written(wanted[0])
+        name, computed, declared = node.outputs[number], spell_type(found), spell_type(wanted[0])
         places: tuple[Place, ...]
         if wanted[1].item is node:
             places = (wanted[1]._replace(label=f"`{node.op_type}` gives `{computed}`"),)
@@ -171,7 +175,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         self._report(
             node,
             number,
-            f"{quoted(name)} is declared `{declared}`, but `{node.op_type}` computes `{computed}`",
+            f"{quote(name)} is declared `{declared}`, but `{node.op_type}` computes `{computed}`",
             places,
             f"declare it `{computed}`, or correct the inputs of `{node.op_type}`",
         )
@@ -221,7 +225,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         made = self._accepted(node, answer, inputs, environment)
         if given is not None:
             types = (*given.types, *(None,) * len(made))
-            return tuple(map(inner.completed, made, types[: len(made)])), given.values
+            return tuple(map(inner.complete_output_type, made, types[: len(made)])), given.values
         return self._step.node(target, bound, inputs, values, made) if made else (made, ())
 
     def _bodies(
@@ -249,7 +253,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
                     del self.findings[before:]
                     self._reported = reported
             kept = [m for m, body in zip(made, bodies, strict=True) if body.attribute == live]
-            return inner.joined(kept or made)
+            return inner.join_branch_outputs(kept or made)
         if (self._quiet and self._budget < 0) or node.op_type not in ("Loop", "Scan"):
             for body in bodies:
                 visit(body, given_types(node, inputs))
@@ -262,8 +266,8 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
             return Outputs(types, ())
         if node.op_type == "Scan" and scans is not None and len(first.inputs) == len(inputs):
             given = inner.scan_inputs(node, scans, inputs, lambda types: visit(first, types, True))
-            found = visit(first, given)
-            return Outputs(inner.scan_outputs(node, scans, inputs, given, found.types), ())
+            types = visit(first, given).types
+            return Outputs(inner.scan_outputs(node, scans, inputs, given, types), ())
         return visit(first, ())
 
     def _has_error(self, body: Scope) -> bool:
@@ -308,21 +312,18 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
             return answer
         if any(type is None for type, name in zip(inputs, node.inputs, strict=True) if name):
             return ()  # onnx's error may be due to the unknown type
-        if isinstance(answer, str):
-            if _UNPARSED not in answer:
-                self._report_error(node, answer, inputs, environment)
-        else:
+        if not isinstance(answer, str):
             self._report_failure(node, answer)
+        elif _UNPARSED not in answer:
+            self._report_error(node, answer, inputs, environment)
         return ()
 
     def _report_failure(self, node: Node, failure: Failure) -> None:
         """Report that onnx gave no answer; only once per model if onnx cannot be run at all."""
-        single = failure.kind not in ("unavailable", "stopped")
-        key = (id(node), -1) if single else (0, -1)
+        key = (0 if failure.kind in ("unavailable", "stopped") else id(node), -1)
         if key not in self._reported and not self._quiet:
             self._reported.add(key)
-            place = Place(node, ("op_type",))
-            self.findings.append(failure_of(failure, place, node=True))
+            self.findings.append(failure_of(failure, Place(node, ("op_type",)), node=True))
 
     def _report_error(
         self, node: Node, message: str, inputs: _Inputs, environment: ShapeEnvironment

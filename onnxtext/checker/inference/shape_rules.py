@@ -8,7 +8,7 @@ from dataclasses import replace
 from onnxtext.ast.model import Fragment
 from onnxtext.ast.types import TensorType, Type
 from onnxtext.checker.context.checked_model import Options, Subject
-from onnxtext.checker.context.operator_resolution import Target, targets
+from onnxtext.checker.context.operator_resolution import Target, resolve_targets
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
 
@@ -26,8 +26,8 @@ class ShapeRules:
 
         Args:
             signature: the schema of the operator.
-            resolved: the result of `targets` for the model. This method adds the targets of the
-                rule's nodes.
+            resolved: the result of `resolve_targets` for the model. This method adds the targets
+                of the rule's nodes.
         """
         if signature.rule is None:
             return None
@@ -36,7 +36,7 @@ class ShapeRules:
             subject = Subject(Fragment(signature.rule), Options(tables=self._tables))
             subject.functions.clear()  # in the rule, the operator's name refers to its schema
             known = self._known[id(signature)] = subject.scopes[0]
-            resolved.update(targets(subject))
+            resolved.update(resolve_targets(subject))
             self._kept += (signature, subject)
         return known
 

@@ -14,9 +14,9 @@ from onnxtext.ast.types import (
     TensorType,
     Type,
 )
-from onnxtext.checker.context.compare_declared_types import contradiction, plain_dim
+from onnxtext.checker.context.compare_declared_types import describe_contradiction, plain_dim
 from onnxtext.checker.inference.symbolic.expressions import symbols as symbols_of
-from onnxtext.checker.inference.symbolic.parse_sizes import read
+from onnxtext.checker.inference.symbolic.parse_sizes import parse_size
 
 Types = tuple[Type | None, ...]
 """The types of the inputs or outputs of a node or body; None where unknown."""
@@ -71,16 +71,16 @@ class TypeMerger:
         key = id(declared), id(inferred)
         known = self._known.get(key)
         if known is None:
-            conflict = contradiction(inferred, declared)
+            conflict = describe_contradiction(inferred, declared)
             both = declared
             if conflict is None:
-                both = merged(declared, inferred, self._symbols)
+                both = merge_types(declared, inferred, self._symbols)
             known = self._known[key] = conflict, both
             self._kept += declared, inferred
         return known
 
 
-def merged(declared: Type, inferred: Type, symbols: frozenset[str] = frozenset()) -> Type:
+def merge_types(declared: Type, inferred: Type, symbols: frozenset[str] = frozenset()) -> Type:
     """Return a declared type, completed with the dimensions of an inferred type.
 
     Inferred dimensions replace unknown ones, and inferred numbers replace symbols.
@@ -96,25 +96,25 @@ def merged(declared: Type, inferred: Type, symbols: frozenset[str] = frozenset()
                 return replace(declared, shape=inferred.shape)
             if len(declared.shape) == len(inferred.shape):
                 pairs = zip(declared.shape, inferred.shape, strict=True)
-                dims = tuple([_merged_dim(own, found, symbols) for own, found in pairs])
+                dims = tuple([_merge_dims(own, found, symbols) for own, found in pairs])
                 return replace(declared, shape=dims) if dims != declared.shape else declared
         case SequenceType(a), SequenceType(b):
-            return SequenceType(merged(a, b, symbols), declared.decorators)
+            return SequenceType(merge_types(a, b, symbols), declared.decorators)
         case OptionalType(a), OptionalType(b):
-            return OptionalType(merged(a, b, symbols), declared.decorators)
+            return OptionalType(merge_types(a, b, symbols), declared.decorators)
     return declared
 
 
-def _merged_dim(declared: Dim, inferred: Dim, symbols: frozenset[str]) -> Dim:
+def _merge_dims(declared: Dim, inferred: Dim, symbols: frozenset[str]) -> Dim:
     own, found = plain_dim(declared), plain_dim(inferred)
     if isinstance(own, str) and isinstance(found, str) and own not in symbols:
-        return found if found and symbols_of(read(found)) <= symbols else own
+        return found if found and symbols_of(parse_size(found)) <= symbols else own
     if own is None or (isinstance(own, int) and own < 0):
         return found
     return found if isinstance(found, int) and not isinstance(own, int) else own
 
 
-def plausible(type: Type) -> Type:
+def clear_negative_dims(type: Type) -> Type:
     """Return a type with its negative dimensions made unknown; another rule reports these."""
     if not isinstance(type, (TensorType, SparseTensorType)) or type.shape is None:
         return type

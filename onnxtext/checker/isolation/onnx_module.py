@@ -20,7 +20,7 @@ from onnxtext.checker.isolation.worker_main import NATIVE
 _LOADING = Lock()
 
 
-def native() -> Any:
+def onnx_native_module() -> Any:
     """Return the module `onnx.onnx_cpp2py_export`; load it at the first call."""
     with _LOADING:
         known = sys.modules.get(NATIVE)

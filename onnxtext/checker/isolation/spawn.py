@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from onnxtext.checker.isolation import worker_main
-from onnxtext.checker.isolation.onnx_module import native
+from onnxtext.checker.isolation.onnx_module import onnx_native_module
 
 if TYPE_CHECKING:
     import subprocess
@@ -135,7 +135,7 @@ def may_fork() -> bool:
 
 
 def _fork() -> Child:
-    module = native()
+    module = onnx_native_module()
     module.defs.get_schema("Identity", 1, "")  # registers all schemas, before the fork
     ends: list[int] = []
     try:
@@ -198,7 +198,7 @@ def _spawn() -> Child:
     path = interpreter()
     if not path:
         raise OSError("no Python interpreter was found")
-    file = getattr(native(), "__file__", None) or ""
+    file = getattr(onnx_native_module(), "__file__", None) or ""
     paths = [path for path in sys.path if isinstance(path, str) and path]
     process = subprocess.Popen(
         [path, "-I", "-S", "-c", CODE, str(Path(__file__).parent), file, *paths],

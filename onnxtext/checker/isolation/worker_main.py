@@ -70,12 +70,12 @@ def serve(module: Any) -> None:
     _prepare()
     answers = os.dup(1)
     os.dup2(2, 1)  # native code may print to standard output: send that to standard error
-    write_all(answers, framed(pack([READY])))
+    write_all(answers, write_frame(pack([READY])))
     while True:
         content = _receive()
         if content is None:
             return
-        write_all(answers, framed(_answer(module, content)))
+        write_all(answers, write_frame(_answer(module, content)))
 
 
 def _load(native: str, paths: list[str]) -> Any:
@@ -133,14 +133,14 @@ def _infer(module: Any, kind: str, arguments: list[Any]) -> list[bytes]:
 # ---- Messages ---------------------------------------------------------------------------------
 
 
-def framed(content: bytes) -> bytes:
+def write_frame(content: bytes) -> bytes:
     """Return a frame: the length of a byte string, then the byte string."""
     return len(content).to_bytes(_HEAD, "little") + content
 
 
 def pack(parts: Iterable[bytes]) -> bytes:
     """Join byte strings to one byte string that `unpack` can split."""
-    return b"".join([framed(part) for part in parts])
+    return b"".join([write_frame(part) for part in parts])
 
 
 def unpack(content: bytes) -> list[bytes]:
@@ -171,7 +171,7 @@ def write_all(fd: int, data: bytes) -> None:
         view = view[os.write(fd, view) :]
 
 
-def receive(fd: int, wait: Callable[[], None]) -> bytes:
+def read_frame(fd: int, wait: Callable[[], None]) -> bytes:
     """Return the content of the next frame.
 
     Args:
@@ -204,7 +204,7 @@ def _receive() -> bytes | None:
         if not poll.poll(_IDLE):
             return None
     try:
-        return receive(0, lambda: None)
+        return read_frame(0, lambda: None)
     except EOFError:
         return None
 

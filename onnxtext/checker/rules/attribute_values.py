@@ -14,12 +14,12 @@ from typing import NamedTuple
 from onnxtext.ast.model import Node
 from onnxtext.ast.tensors_and_attributes import attribute_value
 from onnxtext.checker.context.checked_model import Subject
-from onnxtext.checker.context.finding import Finding, Place, Repair, quoted
-from onnxtext.checker.context.operator_resolution import targets
+from onnxtext.checker.context.finding import Finding, Place, Repair, quote
+from onnxtext.checker.context.operator_resolution import resolve_targets
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.inference.symbolic.ml_operators import DOMAIN as LEARNING
-from onnxtext.suggestions import nearest
+from onnxtext.suggestions import nearest_name
 from onnxtext.tensor.elements import ELEMENTS
 
 _NEWEST = 1 << 30
@@ -163,7 +163,7 @@ def _listed_for(signature: Signature) -> dict[str, _Listed]:
 
 def check(subject: Subject) -> Iterator[Finding]:
     """Find attributes with values that their operators do not list."""
-    resolved = targets(subject)
+    resolved = resolve_targets(subject)
     listed: dict[int, dict[str, _Listed]] = {}
     for scope in subject.scopes:
         for node, target in zip(scope.nodes, resolved[id(scope)], strict=True):
@@ -212,11 +212,11 @@ def _unknown(entry: _Listed, place: Place, text: str, known: list[str]) -> Findi
         known: the listed values as the note shows them.
     """
     node = place.item
-    near = nearest(text, entry.values.split()) if isinstance(entry.values, str) else None
+    near = nearest_name(text, entry.values.split()) if isinstance(entry.values, str) else None
     return Finding(
         "attribute-value-unknown",
         f"the attribute `{entry.attribute}` of `{node.op_type}` has the unknown value "
-        + (quoted(text) if text else '`""`'),
+        + (quote(text) if text else '`""`'),
         (place,),
         help=f"did you mean `{near}`?" if near else "write one of the values in the note",
         notes=(f"its values: {', '.join(known)}",),

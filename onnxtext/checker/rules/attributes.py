@@ -15,9 +15,9 @@ from onnxtext.ast.model import Function, Node
 from onnxtext.ast.records import Record, Word
 from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType, Reference
 from onnxtext.checker.context.checked_model import Subject
-from onnxtext.checker.context.finding import Finding, Place, Repair, quoted
+from onnxtext.checker.context.finding import Finding, Place, Repair, quote
 from onnxtext.checker.context.model_items import NUMERIC, odd_attributes
-from onnxtext.checker.context.operator_resolution import Target, targets
+from onnxtext.checker.context.operator_resolution import Target, resolve_targets
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.resolved_fields import field_of
 from onnxtext.checker.context.scopes import Scope
@@ -62,7 +62,7 @@ def _check_attribute(
     if is_parameter and isinstance(value, Reference):
         yield Finding(
             "attribute-ref-outside-function",
-            f"the default of {quoted(attribute.name)} is a reference to `@{value.name}`",
+            f"the default of {quote(attribute.name)} is a reference to `@{value.name}`",
             (place,),
             help="write a value, or remove the default",
         )
@@ -87,7 +87,7 @@ def _check_attribute(
             except UnicodeDecodeError:
                 yield Finding(
                     "attribute-string-utf8",
-                    f"a string of the attribute {quoted(attribute.name)} is not UTF-8",
+                    f"a string of the attribute {quote(attribute.name)} is not UTF-8",
                     (place._replace(part=(*place.part, "value")),),
                     help="encode it as UTF-8, or store the bytes in a `uint8` tensor",
                 )
@@ -102,7 +102,7 @@ def _unnamed(place: Place) -> Finding:
 def _untyped(name: str, place: Place) -> Finding:
     return Finding(
         "attribute-type-missing",
-        f"the attribute {quoted(name)} has no `type`",
+        f"the attribute {quote(name)} has no `type`",
         (place,),
         help="write a value that implies the type, or add `type: INT` to its record",
     )
@@ -117,7 +117,7 @@ def _untyped_reference(subject: Subject, name: str, parameter: str, place: Place
         help = f"write its type: `{name}: {type} = @{parameter}`"
     return Finding(
         "attribute-type-missing",
-        f"the reference {quoted(name)} to `@{parameter}` has no `type`",
+        f"the reference {quote(name)} to `@{parameter}` has no `type`",
         (place,),
         help=help,
         repair=Repair("respell", place.item, (name, f"{name}: {type}")) if type else None,
@@ -132,7 +132,7 @@ def _type_of(subject: Subject, name: str, parameter: str, node: Node) -> str | N
     """
     known: dict[int, tuple[Scope, Target]] | None = subject.memo.get("nodes-of-functions")
     if known is None:
-        resolved = targets(subject)
+        resolved = resolve_targets(subject)
         known = subject.memo["nodes-of-functions"] = {
             id(item): (scope, target)
             for scope in subject.scopes
@@ -156,7 +156,7 @@ def _without_value(
 ) -> Finding:
     return Finding(
         "attribute-value-mismatch",
-        f"the attribute {quoted(name)} has type `{type.name.lower()}`, but no value",
+        f"the attribute {quote(name)} has type `{type.name.lower()}`, but no value",
         (place,),
         help="give it a value, or remove the attribute",
         severity=severity,
@@ -178,20 +178,20 @@ def _record(subject: Subject, name: str, record: Record, place: Place) -> Iterat
     if reference not in (None, b"") and held:
         yield Finding(
             "attribute-ref-outside-function",
-            f"the attribute {quoted(name)} has both a reference and a value (`{held[0]}`)",
+            f"the attribute {quote(name)} has both a reference and a value (`{held[0]}`)",
             (place,),
             help="keep the reference or the value, not both",
         )
     elif len(held) > 1:
         fields = ", ".join(f"`{field}`" for field in held)
-        message = f"the attribute {quoted(name)} has more than one value: {fields}"
+        message = f"the attribute {quote(name)} has more than one value: {fields}"
         yield Finding(
             "attribute-value-mismatch", message, (place,), help="keep one, and remove the others"
         )
     elif held and type is not None and _FIELDS[held[0]] != type:
         yield Finding(
             "attribute-value-mismatch",
-            f"the attribute {quoted(name)} has type `{type.name.lower()}`, but its value is in "
+            f"the attribute {quote(name)} has type `{type.name.lower()}`, but its value is in "
             f"the field `{held[0]}`",
             (place,),
             help="move the value to the field of its type, or change the type",
@@ -247,9 +247,9 @@ def _reference(
         near = subject.nearest(name, parameters)
         yield Finding(
             "attribute-ref-unknown",
-            f"the function {quoted(scope.function.name)} has no attribute parameter {quoted(name)}",
+            f"the function {quote(scope.function.name)} has no attribute parameter {quote(name)}",
             (place,),
-            help=f"did you mean {quoted(near)}?"
+            help=f"did you mean {quote(near)}?"
             if near
             else "declare it as a parameter of the function, or write the value itself",
         )
@@ -258,7 +258,7 @@ def _reference(
     if type is not None and attribute.type is not None and type != attribute.type:
         yield Finding(
             "attribute-ref-unknown",
-            f"the parameter {quoted(name)} has type `{type.name.lower()}`, but is used as "
+            f"the parameter {quote(name)} has type `{type.name.lower()}`, but is used as "
             f"`{attribute.type.name.lower()}` here",
             (place, Place(scope.function, ("attributes", position), "declared")),
             help="change the type of the parameter, or refer to another parameter",

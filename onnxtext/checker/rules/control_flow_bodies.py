@@ -15,16 +15,16 @@ from onnxtext.ast.model import Node
 from onnxtext.ast.tensors_and_attributes import attribute_value
 from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Finding, Place
-from onnxtext.checker.context.operator_resolution import targets
+from onnxtext.checker.context.operator_resolution import resolve_targets
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
-from onnxtext.plurals import counted
+from onnxtext.plurals import count_noun
 
 
 def check(subject: Subject) -> Iterator[Finding]:
     """Find bodies with a wrong number of inputs or outputs."""
-    resolved = targets(subject)
+    resolved = resolve_targets(subject)
     for scope in subject.scopes:
         for index, children in scope.children.items():
             node = scope.nodes[index]
@@ -69,10 +69,10 @@ def _wrong_count(
 ) -> Finding:
     return Finding(
         "subgraph-arity",
-        f"`{body.attribute}` of this `{node.op_type}` has {counted(count, kind)}, not "
+        f"`{body.attribute}` of this `{node.op_type}` has {count_noun(count, kind)}, not "
         f"{wanted:,}{more}",
         (Place(body.original, ("name",)), Place(node, ("op_type",), "an attribute of this node")),
-        help=f"change the graph so that it has {counted(wanted, kind)}{more}",
+        help=f"change the graph so that it has {count_noun(wanted, kind)}{more}",
     )
 
 

@@ -16,7 +16,7 @@ from onnxtext.ast.records import Record, Word
 from onnxtext.ast.types import DecoratedDim, Dim, MapType, SparseTensorType, TensorType
 from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.compare_declared_types import plain_dim
-from onnxtext.checker.context.finding import Finding, Place, quoted
+from onnxtext.checker.context.finding import Finding, Place, quote
 from onnxtext.checker.context.model_items import TypeUse, inner_types, type_uses
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.resolved_fields import field_of, number_of
@@ -86,7 +86,7 @@ def _kinds(use: TypeRecord, subject: Subject) -> Iterator[Finding]:
 def _incomplete(use: TypeRecord, what: str, severity: Severity | None = None) -> Finding:
     return Finding(
         "type-missing",
-        f"the type of {quoted(use.name)} {what}",
+        f"the type of {quote(use.name)} {what}",
         (use.place,),
         help="write one complete type, such as `float[N]` or `seq(float[N])`",
         severity=severity,
@@ -96,7 +96,7 @@ def _incomplete(use: TypeRecord, what: str, severity: Severity | None = None) ->
 def _undefined(places: list[Place], name: str) -> Finding:
     return Finding(
         "elem-type-undefined",
-        f"the element type of {quoted(name)} is undefined",
+        f"the element type of {quote(name)} is undefined",
         tuple(places),
         help="write the element type, such as `float`",
     )
@@ -116,7 +116,7 @@ def _dims(use: TypeUse, shape: tuple[Dim, ...]) -> Iterator[Finding]:
         if isinstance(dim, int) and dim < 0:
             yield Finding(
                 "dim-value-negative",
-                f"{quoted(use.names[0])} has the negative dimension {dim}",
+                f"{quote(use.names[0])} has the negative dimension {dim}",
                 tuple(use.places),
                 help="write `?` for an unknown size",
             )
@@ -124,7 +124,7 @@ def _dims(use: TypeUse, shape: tuple[Dim, ...]) -> Iterator[Finding]:
     if "" in shape:
         yield Finding(
             "dim-param-empty",
-            f"a symbolic dimension of {quoted(use.names[0])} has an empty name",
+            f"a symbolic dimension of {quote(use.names[0])} has an empty name",
             tuple(use.places),
             help="write `?` for an unknown size",
         )
@@ -175,7 +175,7 @@ def _denotations(subject: Subject) -> Iterator[Finding]:
 def _denotation(text: object, place: Place) -> Iterator[Finding]:
     name = text.decode("utf-8", "replace") if isinstance(text, bytes) else ""
     if name and name not in _DENOTATIONS:
-        message = f"{quoted(name)} is not a standard denotation"
+        message = f"{quote(name)} is not a standard denotation"
         yield Finding(
             "denotation-unknown",
             message,

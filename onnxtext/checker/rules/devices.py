@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from onnxtext.ast.model import Configuration, Node
 from onnxtext.ast.records import Decorator, Field, FieldValue, Record
 from onnxtext.checker.context.checked_model import Subject
-from onnxtext.checker.context.finding import Finding, Place, quoted
+from onnxtext.checker.context.finding import Finding, Place, quote
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.resolved_fields import changed_fields, field_of, number_of
 from onnxtext.checker.context.scopes import Scope
@@ -64,7 +64,7 @@ def _configuration(
             help="name it, so that nodes can refer to it",
         )
     elif configuration.name in known:
-        message = f"two device configurations are named {quoted(configuration.name)}"
+        message = f"two device configurations are named {quote(configuration.name)}"
         yield Finding("device-config-name", message, (place,), help="rename one of them")
     count = _number(configuration.record, "num_devices")
     devices = field_of(configuration.record, "device")
@@ -72,12 +72,12 @@ def _configuration(
         has = (
             "no `num_devices`" if count is None else f"`num_devices: {count}`; it must be positive"
         )
-        message = f"the configuration {quoted(configuration.name)} has {has}"
+        message = f"the configuration {quote(configuration.name)} has {has}"
         help = "add it: `num_devices: 2`" if count is None else "correct the number"
         yield Finding("device-config-count", message, (place,), help=help)
     elif isinstance(devices, tuple) and devices and len(devices) != count:
         message = (
-            f"the configuration {quoted(configuration.name)} names {len(devices)} devices, but its "
+            f"the configuration {quote(configuration.name)} names {len(devices)} devices, but its "
             f"`num_devices` is {count}"
         )
         yield Finding(
@@ -141,14 +141,14 @@ def _node(
         near = subject.nearest(name, known)
         yield Finding(
             "device-config-unknown",
-            f"this `{node.op_type}` refers to the device configuration {quoted(name)}, which the "
+            f"this `{node.op_type}` refers to the device configuration {quote(name)}, which the "
             "model does not define"
             if name
             else f"a device configuration of this `{node.op_type}` has no `configuration_id`",
             (place,),
-            help=f"did you mean {quoted(near)}?"
+            help=f"did you mean {quote(near)}?"
             if near
-            else f"add {quoted(name) if name else 'it'} to the section `configuration`, "
+            else f"add {quote(name) if name else 'it'} to the section `configuration`, "
             "or refer to an existing configuration",
         )
     count = _number(configuration.record, "num_devices") if configuration is not None else None
@@ -164,7 +164,7 @@ def _sharding(
     if not name or name not in own:
         what = "has a sharding without a tensor name"
         if name:
-            what = f"shards {quoted(name)}, which is not one of its inputs or outputs"
+            what = f"shards {quote(name)}, which is not one of its inputs or outputs"
         yield Finding(
             "sharding-tensor",
             f"this `{node.op_type}` {what}",
@@ -178,12 +178,12 @@ def _sharding(
         if axis is None:
             yield Finding(
                 "sharding-axis",
-                f"a `sharded_dim` of {quoted(name)} has no `axis`",
+                f"a `sharded_dim` of {quote(name)} has no `axis`",
                 (place,),
                 help="write the axis, even if it is 0: `axis: 0`",
             )
         elif rank is not None and not -rank <= axis < rank:
-            message = f"the axis {axis} is out of range for {quoted(name)}, which has rank {rank}"
+            message = f"the axis {axis} is out of range for {quote(name)}, which has rank {rank}"
             yield Finding(
                 "sharding-axis",
                 message,
@@ -198,7 +198,7 @@ def _sharding(
             if plain in axes:
                 yield Finding(
                     "sharding-axis",
-                    f"the axis {axis} of {quoted(name)} is split twice",
+                    f"the axis {axis} of {quote(name)} is split twice",
                     (place,),
                     help="remove one of the two `sharded_dim` entries",
                 )
@@ -209,7 +209,7 @@ def _sharding(
                 what = "no `num_shards`" if shards is None else f"`num_shards: {shards}`"
                 yield Finding(
                     "sharding-shards",
-                    f"a sharding of {quoted(name)} has {what}",
+                    f"a sharding of {quote(name)} has {what}",
                     (place,),
                     help="write `num_shards: 1` or more",
                 )
@@ -224,7 +224,7 @@ def _devices(spec: Record, name: str, count: int | None, place: Place) -> Iterat
         if key in groups:
             yield Finding(
                 "sharding-shards",
-                f"`index_to_device_group_map` of {quoted(name)} has two entries with the key {key}",
+                f"`index_to_device_group_map` of {quote(name)} has two entries with the key {key}",
                 (place,),
                 help="remove one of them, or change its key",
             )
@@ -232,7 +232,7 @@ def _devices(spec: Record, name: str, count: int | None, place: Place) -> Iterat
         for index in _out_of_range(group, "value", count):
             yield Finding(
                 "sharding-shards",
-                f"the device group {key} of {quoted(name)} contains device {index}, which is not "
+                f"the device group {key} of {quote(name)} contains device {index}, which is not "
                 "in the configuration",
                 (place,),
                 help=_allowed_indices(count),
@@ -241,7 +241,7 @@ def _devices(spec: Record, name: str, count: int | None, place: Place) -> Iterat
         if index not in groups:
             yield Finding(
                 "sharding-shards",
-                f"{quoted(name)} is on device {index}, which is not in the configuration",
+                f"{quote(name)} is on device {index}, which is not in the configuration",
                 (place,),
                 help=f"{_allowed_indices(count)}, or the key of a group in "
                 "`index_to_device_group_map`",

@@ -20,11 +20,11 @@ from onnxtext.ast.model import Node, ValueInfo
 from onnxtext.ast.types import TensorType
 from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.compare_declared_types import plain_dim
-from onnxtext.checker.context.finding import Finding, Place, Repair, chain_of, quoted
+from onnxtext.checker.context.finding import Finding, Place, Repair, chain_of, quote
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.inference.check_by_kind import sizes_fit_by_kind
-from onnxtext.checker.inference.symbolic.expressions import sized, text
+from onnxtext.checker.inference.symbolic.expressions import symbol_plus, text
 from onnxtext.checker.inference.symbolic.sizes import (
     Extents,
     PassedShape,
@@ -32,7 +32,7 @@ from onnxtext.checker.inference.symbolic.sizes import (
     ShapeMismatch,
     SizeConflict,
     SizeRestriction,
-    symbol,
+    base_symbol,
 )
 from onnxtext.checker.inference.symbolic.symbolic_shapes import SymbolicShapes
 from onnxtext.checker.inference.symbolic.tracing import SymbolTrace
@@ -80,7 +80,7 @@ def _forced(main: Scope, shapes: SymbolicShapes) -> Iterator[Finding]:
         forced = shapes.sizes.forced(name)
         if forced is not None and id(forced.place.item) not in given:
             yield _forced_size(value, name, forced, trace)
-        if shapes.sizes.number(sized(name)) is None:
+        if shapes.sizes.number(symbol_plus(name)) is None:
             groups.setdefault(shapes.sizes.joined(name)[0], []).append(name)
     for names in groups.values():
         if len(names) > 1:
@@ -96,11 +96,11 @@ def _forced_size(
     item, part = forced.place.item, forced.place.part
     first, *others = forced.numbers
     sizes = " or ".join(map(str, forced.numbers))
-    size = f"{quoted(name)} must be {sizes}"
-    help = f"write {sizes} instead of {quoted(name)}"
+    size = f"{quote(name)} must be {sizes}"
+    help = f"write {sizes} instead of {quote(name)}"
     places = [
         forced.place._replace(label=f"{size} here"),
-        Place(value, ("type",), f"declared as {quoted(name)}"),
+        Place(value, ("type",), f"declared as {quote(name)}"),
         *[place._replace(label="these sizes are equal") for place in forced.joined],
     ]
     repair = None
@@ -122,8 +122,8 @@ def _forced_size(
                 repair = Repair("respell", stored[0], (str(wrong), right))
     else:
         output = item.outputs[int(part[1])] if isinstance(item, Node) else item.name
-        why = f"the declared type of {quoted(output)} allows no other size"
-        other = f"write {quoted(name)} in the type of {quoted(output)}"
+        why = f"the declared type of {quote(output)} allows no other size"
+        other = f"write {quote(name)} in the type of {quote(output)}"
     return Finding(
         "dim-forced",
         f"the dimension {size}: {why}",
@@ -149,7 +149,7 @@ def _chain(place: Place, name: str, trace: SymbolTrace) -> tuple[str, ...]:
     values = trace.chain(place, name)
     if len(values) < 2:
         return ()
-    return (f"the size comes from {quoted(values[0])}: {chain_of(values)}",)
+    return (f"the size comes from {quote(values[0])}: {chain_of(values)}",)
 
 
 def _forced_equality(
@@ -162,24 +162,24 @@ def _forced_equality(
     _, more, second = sizes.joined(other)
     places = list({(id(p.item), p.part): p for p in (*second, *first)}.values())
     item = places[0].item
-    what = text(sized(one, more - less))
+    what = text(symbol_plus(one, more - less))
     why = "the declared types allow no other sizes"
     if isinstance(item, Node) and places[0].part == ("op_type",):
         why = f"`{item.op_type}` accepts no other sizes"
     notes = [note for name in (one, other) for note in _chain(places[0], name, trace)]
     if rest:
         others = f" and {len(rest) - 3} more" if len(rest) > 3 else ""
-        notes.append(f"the same holds for {', '.join(map(quoted, rest[:3]))}{others}")
+        notes.append(f"the same holds for {', '.join(map(quote, rest[:3]))}{others}")
     severities = {_severity(place, name, trace) for place in places for name in (one, other)}
     return Finding(
         "dim-forced",
-        f"the dimension {quoted(other)} must equal {quoted(what)}: {why}",
+        f"the dimension {quote(other)} must equal {quote(what)}: {why}",
         (
             *[place._replace(label="these sizes are equal") for place in places],
-            Place(declared[other], ("type",), f"declared as {quoted(other)}"),
-            Place(declared[one], ("type",), f"declared as {quoted(one)}"),
+            Place(declared[other], ("type",), f"declared as {quote(other)}"),
+            Place(declared[one], ("type",), f"declared as {quote(one)}"),
         ),
-        help=f"write {quoted(what)} instead of {quoted(other)}, or correct the node",
+        help=f"write {quote(what)} instead of {quote(other)}, or correct the node",
         notes=tuple(notes),
         severity=None if None in severities else "info",
     )
@@ -195,7 +195,7 @@ def _mismatch(wrong: ShapeMismatch, *, certain: bool) -> Finding:
     def name(match: re.Match[str]) -> str:
         index = int(match[1])
         known = index < len(node.inputs) and node.inputs[index]
-        return quoted(known) if known else f"input {index}"
+        return quote(known) if known else f"input {index}"
 
     return Finding(
         "shape-mismatch",
@@ -214,7 +214,7 @@ def _contradiction(wrong: ShapeContradiction) -> Finding:
     node, computed = wrong.node, _written(wrong.computed)
     return Finding(
         "shape-mismatch",
-        f"the shape of {quoted(node.outputs[wrong.output])} is declared "
+        f"the shape of {quote(node.outputs[wrong.output])} is declared "
         f"`{_written(wrong.declared)}`, but `{node.op_type}` computes `{computed}`",
         (Place(node, ("outputs", wrong.output), f"its shape is `{computed}`"),),
         help=f"declare the shape `{computed}`, or correct the inputs of `{node.op_type}`",
@@ -230,7 +230,7 @@ def _passed(wrong: PassedShape) -> Finding:
     value, passed = wrong.value, _written(wrong.passed)
     return Finding(
         "shape-mismatch",
-        f"the shape of the function input {quoted(value.name)} is declared "
+        f"the shape of the function input {quote(value.name)} is declared "
         f"`{_written(wrong.declared)}`, but a call passes `{passed}`",
         (Place(value, ("name",) if value.type is None else ("type",)),),
         help=f"declare the shape `{passed}`, or remove the declaration",
@@ -244,14 +244,14 @@ def _written(shape: Extents) -> str:
 
 def _conflict(conflict: SizeConflict) -> Finding:
     one, other = conflict.sizes
-    name = symbol(conflict.name)
+    name = base_symbol(conflict.name)
     before, now = conflict.places
     return Finding(
         "dim-variable-conflict",
-        f"the dimension {quoted(name)} is {one} in one place and {other} in another",
+        f"the dimension {quote(name)} is {one} in one place and {other} in another",
         (
-            now._replace(label=f"{quoted(name)} is {other} here"),
-            before._replace(label=f"{quoted(name)} is {one} here"),
+            now._replace(label=f"{quote(name)} is {other} here"),
+            before._replace(label=f"{quote(name)} is {one} here"),
             *[place._replace(label="these sizes are equal") for place in conflict.joined],
         ),
         help="rename one of the dimensions, or correct the size",

@@ -17,11 +17,11 @@ from pathlib import Path
 from onnxtext.ast.records import Record, Word
 from onnxtext.ast.tensors_and_attributes import ExternalData, NoData, StringData, TypedData
 from onnxtext.checker.context.checked_model import Subject
-from onnxtext.checker.context.finding import Finding, quoted
-from onnxtext.checker.context.model_items import TensorUse, tensors
+from onnxtext.checker.context.finding import Finding, quote
+from onnxtext.checker.context.model_items import TensorUse, dense_tensors
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.resolved_fields import changed_fields, field_of
-from onnxtext.plurals import counted
+from onnxtext.plurals import count_noun
 from onnxtext.tensor.elements import ELEMENTS, raw_size
 
 KEYS = frozenset({"location", "offset", "length", "checksum", "basepath"})
@@ -32,7 +32,7 @@ _DRIVE = re.compile(r"[A-Za-z]:")
 def check(subject: Subject) -> Iterator[Finding]:
     """Check references to external data and, if `base_dir` is known, the referenced files."""
     digests: dict[Path, str] = {}
-    for tensor in tensors(subject):
+    for tensor in dense_tensors(subject):
         entries = external_entries(tensor)
         if entries is not None:
             yield from _entries(tensor, entries)
@@ -53,7 +53,7 @@ def _entries(tensor: TensorUse, entries: tuple[tuple[str, str], ...]) -> Iterato
             yield _finding(
                 tensor,
                 "external-key-unknown",
-                f"has the unknown key {quoted(key)} in its external data",
+                f"has the unknown key {quote(key)} in its external data",
             )
     if not dict(entries).get("location"):
         yield _finding(
@@ -77,10 +77,10 @@ def _file(
         path, problem = _resolve(base_dir, location)
     if problem is not None:
         yield _finding(
-            tensor, "external-path-unsafe", f"has the location {quoted(location)}, {problem}"
+            tensor, "external-path-unsafe", f"has the location {quote(location)}, {problem}"
         )
         return
-    has = f"has its data in {quoted(location)}"
+    has = f"has its data in {quote(location)}"
     # A name may be too long for the file system, which `Path.is_file` raises as an error.
     if path is not None and not os.path.isfile(path):  # noqa: PTH113
         yield _finding(tensor, "external-file-missing", f"{has}, which does not exist")
@@ -151,7 +151,7 @@ def _range(tensor: TensorUse, entries: dict[str, str], path: Path | None) -> Ite
             yield _finding(
                 tensor,
                 "external-range-invalid",
-                f"has the {key} {quoted(text)}, which is not a non-negative integer",
+                f"has the {key} {quote(text)}, which is not a non-negative integer",
             )
             return
         numbers[key] = int(text)
@@ -171,7 +171,7 @@ def _range(tensor: TensorUse, entries: dict[str, str], path: Path | None) -> Ite
         yield _finding(
             tensor,
             "external-range-invalid",
-            f"needs {counted(wanted, 'byte')}, but its `length` is {length:,}",
+            f"needs {count_noun(wanted, 'byte')}, but its `length` is {length:,}",
         )
         return
     if path is None:
@@ -179,7 +179,7 @@ def _range(tensor: TensorUse, entries: dict[str, str], path: Path | None) -> Ite
     size = path.stat().st_size
     end = offset + (length if length is not None else wanted or 0)
     if end > size:
-        what = f"ends at byte {end:,} of a file with only {counted(size, 'byte')}"
+        what = f"ends at byte {end:,} of a file with only {count_noun(size, 'byte')}"
         yield _finding(tensor, "external-range-invalid", what)
 
 

@@ -16,13 +16,13 @@ from itertools import islice
 from onnxtext.ast.model import Node
 from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType, Reference
 from onnxtext.checker.context.checked_model import Subject, plain_domain
-from onnxtext.checker.context.finding import Finding, Place, quoted
-from onnxtext.checker.context.operator_resolution import targets
+from onnxtext.checker.context.finding import Finding, Place, quote
+from onnxtext.checker.context.operator_resolution import resolve_targets
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.inference.function_needs import FunctionNeeds, TypedUse, float_for_int
-from onnxtext.checker.rules.node_attributes import EXAMPLES, renaming
-from onnxtext.plurals import counted
+from onnxtext.checker.rules.node_attributes import EXAMPLES, rename_repair
+from onnxtext.plurals import count_noun
 
 _MOST = 20
 """The maximum number of overloads in a note, and of missing inputs or attributes of one call.
@@ -35,7 +35,7 @@ def check(subject: Subject) -> Iterator[Finding]:
     """Compare calls with the called functions."""
     if not subject.functions:
         return
-    resolved = targets(subject)
+    resolved = resolve_targets(subject)
     needs = FunctionNeeds(subject)
     yield from _conflicts(subject, needs)
     by_name: dict[tuple[str, str], list[str]] = {}
@@ -65,7 +65,7 @@ def _conflicts(subject: Subject, needs: FunctionNeeds) -> Iterator[Finding]:
         one, other = first.type.name.lower(), second.type.name.lower()
         yield Finding(
             "attribute-ref-unknown",
-            f"the parameter {quoted(name)} is used as `{other}` here, but as `{one}` elsewhere",
+            f"the parameter {quote(name)} is used as `{other}` here, but as `{one}` elsewhere",
             (second.place, first.place._replace(label=f"used as `{one}`")),
             help="declare one parameter for each type",
         )
@@ -78,12 +78,12 @@ def _no_overload(subject: Subject, node: Node, overloads: list[str]) -> Finding:
     known = ", ".join(shown) + more
     lacks = "has no unnamed overload"
     if node.overload:
-        lacks = f"does not have the overload {quoted(node.overload)}"
+        lacks = f"does not have the overload {quote(node.overload)}"
     return Finding(
         "function-overload-unknown",
-        f"the function {quoted(node.op_type)} {lacks}",
+        f"the function {quote(node.op_type)} {lacks}",
         (Place(node, ("op_type",)),),
-        help=f"did you mean {quoted(near)}?"
+        help=f"did you mean {quote(near)}?"
         if near
         else "call an overload that exists, or define this overload",
         notes=(f"its overloads: {known}",),
@@ -99,8 +99,8 @@ def _call(subject: Subject, node: Node, function: Scope, needs: FunctionNeeds) -
         if len(actual) > len(formal):
             yield Finding(
                 "function-call-arity",
-                f"the call has {counted(len(actual), kind)}, but the function "
-                f"{quoted(function.name)} has {len(formal)}",
+                f"the call has {count_noun(len(actual), kind)}, but the function "
+                f"{quote(function.name)} has {len(formal)}",
                 (Place(node, (f"{kind}s", len(formal))), definition),
                 help=f"remove the extra {kind}s from the call, or add {kind}s to the function",
             )
@@ -112,9 +112,9 @@ def _call(subject: Subject, node: Node, function: Scope, needs: FunctionNeeds) -
     for name in islice(lacking, _MOST):
         yield Finding(
             "function-call-arity",
-            f"the call lacks the input {quoted(name)} of the function {quoted(function.name)}",
+            f"the call lacks the input {quote(name)} of the function {quote(function.name)}",
             (Place(node, ("op_type",)), definition),
-            help=f"pass a value for {quoted(name)}",
+            help=f"pass a value for {quote(name)}",
         )
     yield from _attributes(subject, node, function, definition, needs)
 
@@ -131,13 +131,13 @@ def _attributes(
             near = subject.nearest(attribute.name, parameters)
             yield Finding(
                 "function-call-attribute",
-                f"the function {quoted(function.name)} has no attribute {quoted(attribute.name)}",
+                f"the function {quote(function.name)} has no attribute {quote(attribute.name)}",
                 (place, definition),
-                help=f"did you mean {quoted(near)}?"
+                help=f"did you mean {quote(near)}?"
                 if near
                 else "remove the attribute, or add it to the attribute parameters of the function",
                 severity="info" if attribute.name.startswith("__") else None,
-                repair=renaming(node, attribute.name, near),
+                repair=rename_repair(node, attribute.name, near),
             )
         else:
             formal = parameters[attribute.name]
@@ -147,7 +147,7 @@ def _attributes(
     for name in islice((name for name in needed if name not in given), _MOST):
         yield Finding(
             "function-call-attribute",
-            f"the function {quoted(function.name)} requires the attribute {quoted(name)}",
+            f"the function {quote(function.name)} requires the attribute {quote(name)}",
             (Place(node, ("op_type",)), definition),
             help="add the attribute to the call, or give the parameter a default",
         )
@@ -176,7 +176,7 @@ def _mistyped(
     if wanted is None or attribute.type is None or attribute.type == wanted:
         return
     type, given = wanted.name.lower(), attribute.type.name.lower()
-    what = f"the attribute {quoted(attribute.name)} of {quoted(function.name)}"
+    what = f"the attribute {quote(attribute.name)} of {quote(function.name)}"
     must = "must have the type" if used is None else "is used as"
     place = Place(node, ("attributes", index, "value"))
     others = [definition]

@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from onnxtext.ast.model import Function, Node
 from onnxtext.ast.tensors_and_attributes import Attribute
 from onnxtext.checker.context.checked_model import FunctionKey, Subject, function_key, plain_domain
-from onnxtext.checker.context.finding import Finding, Place, chain_of, quoted
-from onnxtext.checker.context.operator_resolution import targets
+from onnxtext.checker.context.finding import Finding, Place, chain_of, quote
+from onnxtext.checker.context.operator_resolution import resolve_targets
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
@@ -50,7 +50,7 @@ def _keys(subject: Subject, bodies: list[tuple[Scope, Function]]) -> Iterator[Fi
         if function.domain is None and subject.model is not None:  # "" is the standard domain
             yield Finding(
                 "function-domain-missing",
-                f"the function {quoted(function.name)} has no domain",
+                f"the function {quote(function.name)} has no domain",
                 (place,),
                 help='add a domain: `<domain: "my.ops", …>`',
             )
@@ -60,10 +60,10 @@ def _keys(subject: Subject, bodies: list[tuple[Scope, Function]]) -> Iterator[Fi
         first = by_key.setdefault(key, scope)
         if first is not scope:
             what = ".".join(filter(None, key[:2]))
-            overload = f", overload {quoted(key[2])}" if len(key) > 2 and key[2] else ""
+            overload = f", overload {quote(key[2])}" if len(key) > 2 and key[2] else ""
             yield Finding(
                 "function-duplicate",
-                f"there are two functions {quoted(what)}{overload}",
+                f"there are two functions {quote(what)}{overload}",
                 (place, Place(first.original, ("name",), "first occurrence")),
                 help="rename one of them"
                 + (", or give it an overload (IR version 10)" if len(key) == 2 else ""),
@@ -77,7 +77,7 @@ def _parameters(scope: Scope, function: Function) -> Iterator[Finding]:
         if name in seen:
             yield Finding(
                 "function-attribute-duplicate",
-                f"the function {quoted(function.name)} has two attributes {quoted(name)}",
+                f"the function {quote(function.name)} has two attributes {quote(name)}",
                 (Place(scope.original, ("attributes", index)),),
                 help="remove one of them",
             )
@@ -142,7 +142,7 @@ def _recursive(
 
 def _conflicts(subject: Subject) -> Iterator[Finding]:
     """Find operators that differ between the versions that the model and its functions import."""
-    resolved = targets(subject)
+    resolved = resolve_targets(subject)
     in_functions = [
         (scope, scope.function, scope.opsets.versions)
         for scope in subject.scopes
@@ -172,7 +172,7 @@ def _conflicts(subject: Subject) -> Iterator[Finding]:
                 yield Finding(
                     "function-opset-conflict",
                     f"`{node.op_type}` differs between version {own}, which the function "
-                    f"{quoted(function.name)} imports, and version {version}, which "
+                    f"{quote(function.name)} imports, and version {version}, which "
                     f"{importer.describe()} imports",
                     (Place(node, ("op_type",)),),
                     help="import the same version in both",
@@ -190,12 +190,12 @@ def _usage(subject: Subject, bodies: list[tuple[Scope, Function]]) -> Iterator[F
         if subject.schemas.knows(key[0]) and subject.schemas.history(key[0], key[1]):
             yield Finding(
                 "function-shadows-operator",
-                f"the function {quoted(key[1])} has the name of a standard operator",
+                f"the function {quote(key[1])} has the name of a standard operator",
                 (place,),
                 help="rename the function, unless it is meant to replace the operator",
             )
         if key not in called:
-            message = f"no node calls the function {quoted(key[1])}"
+            message = f"no node calls the function {quote(key[1])}"
             yield Finding("function-unused", message, (place,), help="remove it")
 
 

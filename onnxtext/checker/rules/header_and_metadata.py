@@ -14,8 +14,8 @@ from collections.abc import Iterator
 
 from onnxtext.ast.model import Function, Model
 from onnxtext.checker.context.checked_model import Subject
-from onnxtext.checker.context.finding import Finding, Place, quoted
-from onnxtext.checker.context.model_items import Decorated, decorated
+from onnxtext.checker.context.finding import Finding, Place, quote
+from onnxtext.checker.context.model_items import Decorated, annotated_items
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.diagnostics import Severity
 
@@ -55,13 +55,13 @@ def check(subject: Subject) -> Iterator[Finding]:
     lints = subject.active("doc-html")
     if lints and model is not None and model.doc_string:
         yield from _doc(model, model.doc_string)
-    for item in decorated(subject):
+    for item in annotated_items(subject):
         entries = [*_meta_entries(item), *item.metadata]
         if entries:
             yield from _entries(item, entries, "warning")
     if lints:
         functions = [scope.original for scope in subject.scopes if scope.kind == "function"]
-        others = [item for item in decorated(subject) if not isinstance(item, Function)]
+        others = [item for item in annotated_items(subject) if not isinstance(item, Function)]
         for item in (*functions, *others):
             doc = item.doc_string if isinstance(item, Function) else None
             for decorator in item.decorators:
@@ -93,7 +93,7 @@ def _entries(
             reported.add(key)
             yield Finding(
                 "metadata-key-duplicate",
-                f"the metadata has two entries with the key {quoted(key)}",
+                f"the metadata has two entries with the key {quote(key)}",
                 (Place(item, part),),
                 severity=severity,
                 help="remove one of them",
@@ -102,7 +102,7 @@ def _entries(
         if key not in _STANDARD_KEYS and not _REVERSE_DNS.fullmatch(key):
             yield Finding(
                 "metadata-key-namespace",
-                f"the metadata key {quoted(key)} has no namespace",
+                f"the metadata key {quote(key)} has no namespace",
                 (Place(item, part),),
                 help="prefix your own keys with a reverse domain, such as `org.example.`",
             )
@@ -112,7 +112,7 @@ def _header(model: Model) -> Iterator[Finding]:
     if not model.domain or not _REVERSE_DNS.fullmatch(model.domain):
         what = "is missing"
         if model.domain:
-            what = f"{quoted(model.domain)} is not in reverse-DNS form"
+            what = f"{quote(model.domain)} is not in reverse-DNS form"
         yield Finding(
             "model-domain-missing",
             f"the model's `domain` {what}",
@@ -137,7 +137,7 @@ def _doc(item: object, doc: str) -> Iterator[Finding]:
     if found is not None:
         yield Finding(
             "doc-html",
-            f"a doc string contains the HTML tag {quoted(found.group())}",
+            f"a doc string contains the HTML tag {quote(found.group())}",
             (Place(item, ("doc_string",)),),
             help="write Markdown instead",
         )

@@ -14,10 +14,10 @@ from collections.abc import Iterator
 from onnxtext.ast.model import ValueInfo
 from onnxtext.ast.tensors_and_attributes import SparseTensor
 from onnxtext.checker.context.checked_model import Subject
-from onnxtext.checker.context.finding import Finding, Place, quoted
+from onnxtext.checker.context.finding import Finding, Place, quote
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.scopes import Scope
-from onnxtext.checker.rules.missing_and_duplicate_names import with_repeated_names
+from onnxtext.checker.rules.missing_and_duplicate_names import items_by_repeated_name
 
 
 def check(subject: Subject) -> Iterator[Finding]:
@@ -32,7 +32,7 @@ def check(subject: Subject) -> Iterator[Finding]:
                 if value.name and value.name not in inputs:
                     yield Finding(
                         "initializer-not-input",
-                        f"the initializer {quoted(value.name)} must also be an input, because "
+                        f"the initializer {quote(value.name)} must also be an input, because "
                         f"`ir_version` is {subject.ir_version}",
                         (Place(value, ("name",)),),
                         help="add it to the inputs, or raise `ir_version` to 4",
@@ -42,11 +42,11 @@ def check(subject: Subject) -> Iterator[Finding]:
 
 
 def _duplicates(scope: Scope) -> Iterator[Finding]:
-    for name, same in () if scope.distinct else with_repeated_names(scope.initializers):
+    for name, same in () if scope.distinct else items_by_repeated_name(scope.initializers):
         first, second, *others = [Place(value, ("name",)) for value in same]
         yield Finding(
             "initializer-duplicate",
-            f"{len(same)} initializers are named {quoted(name)}",
+            f"{len(same)} initializers are named {quote(name)}",
             (second, first._replace(label="first occurrence"), *others),
             help="remove or rename one of them",
         )
@@ -59,7 +59,7 @@ def _nested(scope: Scope, inputs: dict[str, ValueInfo], ir_version: int) -> Iter
         for value in both:
             yield Finding(
                 "subgraph-initializer-is-input",
-                f"{quoted(value.name)} is both an input and an initializer of a nested graph",
+                f"{quote(value.name)} is both an input and an initializer of a nested graph",
                 (Place(value, ("name",)), Place(inputs[value.name], ("name",))),
                 help="remove it from the inputs",
             )

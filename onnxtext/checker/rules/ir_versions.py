@@ -16,12 +16,12 @@ from onnxtext.ast.model import Fragment, Graph
 from onnxtext.ast.tensors_and_attributes import Attribute
 from onnxtext.ast.types import MapType, OptionalType, SequenceType, SparseTensorType, TensorType
 from onnxtext.checker.context.checked_model import Subject
-from onnxtext.checker.context.finding import Finding, Place, quoted
+from onnxtext.checker.context.finding import Finding, Place, quote
 from onnxtext.checker.context.model_items import (
     MOST_PLACES,
-    decorated,
+    annotated_items,
+    dense_tensors,
     inner_types,
-    tensors,
     type_uses,
 )
 from onnxtext.checker.context.registry import Family, Rule
@@ -80,7 +80,7 @@ def _headless(subject: Subject) -> Iterator[Finding]:
     if isinstance(root, Fragment) and isinstance(root.item, Graph) and root.item.at >= 0:
         yield Finding(
             "ir-version-missing",
-            f"the graph {quoted(root.item.name)} has no header, so it is not a model",
+            f"the graph {quote(root.item.name)} has no header, so it is not a model",
             (Place(root.item, ("name",)),),
             help="put `<ir_version: 10, opset_import: [21]>` before it",
             notes=("it was checked as a single graph",),
@@ -145,7 +145,7 @@ def _newer(subject: Subject) -> Iterator[Need]:
     yield 10, "an overload", chain(overloads, islice(calls, MOST_PLACES)), None
     typed = (Place(body.original) for body, _ in bodies if _has_types(body))
     yield 10, "a type in a function", typed, None
-    metadata = (Place(item) for item in decorated(subject) if item.metadata)
+    metadata = (Place(item) for item in annotated_items(subject) if item.metadata)
     meta = chain(metadata, _with_decorator(subject, "meta"))
     yield 10, "metadata of a part of the model", meta, None
     yield 11, "a device configuration", map(Place, model.configurations), None
@@ -162,7 +162,7 @@ def _has_types(scope: Scope) -> bool:
 
 
 def _with_decorator(subject: Subject, name: str) -> Iterator[Place]:
-    for item in decorated(subject):
+    for item in annotated_items(subject):
         if any(decorator.name.rpartition(".")[2] == name for decorator in item.decorators):
             yield Place(item)
 
@@ -184,7 +184,7 @@ def _newer_types(subject: Subject) -> Iterator[Need]:
             elif isinstance(type, (SequenceType, MapType)):
                 containers.append(use.places[0])
     stored: list[Place] = []
-    for tensor in tensors(subject):
+    for tensor in dense_tensors(subject):
         if tensor.type.element in ELEMENTS:
             elements.setdefault(tensor.type.element, []).append(tensor.place)
         if tensor.sparse is not None:

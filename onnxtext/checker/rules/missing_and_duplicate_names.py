@@ -16,7 +16,7 @@ from typing import TypeVar
 from onnxtext.ast.model import Node, ValueInfo
 from onnxtext.ast.tensors_and_attributes import SparseTensor
 from onnxtext.checker.context.checked_model import Subject
-from onnxtext.checker.context.finding import Finding, Place, quoted
+from onnxtext.checker.context.finding import Finding, Place, quote
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.scopes import Scope
 
@@ -67,18 +67,18 @@ def _unnamed(scope: Scope) -> Iterator[Finding]:
 def _duplicates(
     scope: Scope, kind: str, values: list[ValueInfo], function: bool
 ) -> Iterator[Finding]:
-    for name, same in with_repeated_names(values):
+    for name, same in items_by_repeated_name(values):
         labels = ["first occurrence", "second occurrence", *["repeated here"] * (len(same) - 2)]
         places = [Place(value, ("name",), label) for value, label in zip(same, labels, strict=True)]
         yield Finding(
             f"function-{kind}-duplicate" if function else f"{kind}-duplicate",
-            f"{scope.describe()} has {len(same)} {kind}s named {quoted(name)}",
+            f"{scope.describe()} has {len(same)} {kind}s named {quote(name)}",
             (*places[1:2], places[0], *places[2:]),
             help="rename one of them" if kind == "input" else "remove one of them",
         )
 
 
-def with_repeated_names(items: Sequence[Named]) -> list[tuple[str, list[Named]]]:
+def items_by_repeated_name(items: Sequence[Named]) -> list[tuple[str, list[Named]]]:
     """Return each name that several values or nodes have, with these values or nodes."""
     names = [item.name for item in items if item.name]
     if len(set(names)) == len(names):
@@ -91,11 +91,11 @@ def with_repeated_names(items: Sequence[Named]) -> list[tuple[str, list[Named]]]
 
 
 def _nodes(scope: Scope) -> Iterator[Finding]:
-    for name, same in with_repeated_names(scope.nodes):
+    for name, same in items_by_repeated_name(scope.nodes):
         first, second, *others = [Place(node, ("name",)) for node in same]
         yield Finding(
             "node-name-duplicate",
-            f"{len(same)} nodes of {scope.describe()} are named {quoted(name)}",
+            f"{len(same)} nodes of {scope.describe()} are named {quote(name)}",
             (second, first._replace(label="first occurrence"), *others),
             help="rename or remove one of the names",
         )
@@ -120,7 +120,7 @@ def _identifiers(subject: Subject) -> Iterator[Finding]:
             ]
         for kind, name, place in found:
             if name and not matches(name):
-                message = f"the {kind} name {quoted(name)} is not a C identifier"
+                message = f"the {kind} name {quote(name)} is not a C identifier"
                 yield Finding(
                     "name-not-identifier",
                     message,

@@ -16,18 +16,24 @@ from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType
 from onnxtext.ast.types import TensorType
 from onnxtext.ast.visit import attribute_forms
 from onnxtext.checker.context.checked_model import Subject
-from onnxtext.checker.context.finding import Finding, Place, Repair, according_to, quoted
-from onnxtext.checker.context.operator_resolution import targets
+from onnxtext.checker.context.finding import (
+    Finding,
+    Place,
+    Repair,
+    quote,
+    with_schema_origin,
+)
+from onnxtext.checker.context.operator_resolution import resolve_targets
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.inference.function_needs import float_for_int
-from onnxtext.suggestions import nearest
+from onnxtext.suggestions import nearest_name
 from onnxtext.tensor.elements import ELEMENTS
 
 
 def check(subject: Subject) -> Iterator[Finding]:
     """Compare the attributes of nodes with the schemas of the operators."""
-    resolved = targets(subject)
+    resolved = resolve_targets(subject)
     fitting: set[tuple[object, ...]] = set()
     for scope in subject.scopes:
         # Skip nodes with the operator and the attribute types of a valid node.
@@ -50,7 +56,7 @@ def _with_origin(finding: Finding, signature: Signature) -> Finding:
     if finding.slug == "attribute-duplicate":
         return finding
     is_certain = finding.slug != "attribute-unknown"
-    return according_to(
+    return with_schema_origin(
         finding, signature.origin, tentative=signature.tentative, is_certain=is_certain
     )
 
@@ -74,7 +80,7 @@ def _duplicates(node: Node) -> Iterator[Finding]:
         if attribute.name in first:
             yield Finding(
                 "attribute-duplicate",
-                f"this `{node.op_type}` has two attributes {quoted(attribute.name)}",
+                f"this `{node.op_type}` has two attributes {quote(attribute.name)}",
                 (
                     Place(node, ("attributes", index)),
                     Place(node, ("attributes", first[attribute.name]), "first occurrence"),
@@ -106,18 +112,18 @@ def _misfit(
     if formal is None:
         if not attribute.name or "" in signature.attributes or signature.is_open:
             return
-        near = nearest(attribute.name, signature.attributes)
+        near = nearest_name(attribute.name, signature.attributes)
         known = ", ".join(f"`{name}`" for name in sorted(signature.attributes))
         yield Finding(
             "attribute-unknown",
-            f"`{node.op_type}` has no attribute {quoted(attribute.name)}",
+            f"`{node.op_type}` has no attribute {quote(attribute.name)}",
             (Place(node, ("attributes", index)),),
-            help=f"did you mean {quoted(near)}?"
+            help=f"did you mean {quote(near)}?"
             if near
             else "remove the attribute, or correct its name",
             notes=(f"its attributes: {known}" if known else "it has no attributes",),
             severity="info" if attribute.name.startswith("__") else None,
-            repair=renaming(node, attribute.name, near),
+            repair=rename_repair(node, attribute.name, near),
         )
         return
     assert attribute.type is not None
@@ -136,13 +142,13 @@ def _misfit(
     )
 
 
-def renaming(node: Node, wrong: str, right: str | None) -> Repair | None:
+def rename_repair(node: Node, wrong: str, right: str | None) -> Repair | None:
     """Return the repair that renames an attribute of a node; None if the right name is None."""
     if right is None:
         return None
-    from onnxtext.printer.strings import word  # a slow import, rarely needed
+    from onnxtext.printer.strings import quote_word  # a slow import, rarely needed
 
-    return Repair("respell", node, (wrong, word(right)))
+    return Repair("respell", node, (wrong, quote_word(right)))
 
 
 FAMILY = Family(

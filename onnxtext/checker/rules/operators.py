@@ -13,13 +13,19 @@ from collections.abc import Iterator
 
 from onnxtext.ast.model import Node
 from onnxtext.checker.context.checked_model import Subject, plain_domain
-from onnxtext.checker.context.finding import Finding, Place, Repair, according_to, quoted
-from onnxtext.checker.context.operator_resolution import targets
+from onnxtext.checker.context.finding import (
+    Finding,
+    Place,
+    Repair,
+    quote,
+    with_schema_origin,
+)
+from onnxtext.checker.context.operator_resolution import resolve_targets
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.diagnostics import Severity
-from onnxtext.plurals import counted
+from onnxtext.plurals import count_noun
 
 _EXPERIMENTAL = frozenset(
     {"ATen", "Affine", "ConstantFill", "Crop", "DynamicSlice", "GRUUnit", "GivenTensorFill",
@@ -31,7 +37,7 @@ _SUCCESSORS = {"Upsample": "Resize", "Scatter": "ScatterElements"}
 
 def check(subject: Subject) -> Iterator[Finding]:
     """Find unknown and deprecated operators, and nodes with a wrong number of inputs or outputs."""
-    resolved = targets(subject)
+    resolved = resolve_targets(subject)
     unknown: dict[tuple[str, str, str, int], list[Place]] = {}
     unknown_domains: dict[str, list[Place]] = {}
     only_in_table: dict[tuple[str, str], list[Place]] = {}
@@ -65,7 +71,7 @@ def check(subject: Subject) -> Iterator[Finding]:
                         Place(node, ("op_type",))
                     )
                 if target.deprecated:
-                    yield according_to(
+                    yield with_schema_origin(
                         _deprecated(node, target), target.origin, tentative=target.tentative
                     )
                 else:
@@ -76,7 +82,7 @@ def check(subject: Subject) -> Iterator[Finding]:
     for (name, origin), places in only_in_table.items():
         yield Finding(
             "op-unknown",
-            f"the imported standard operators have no {quoted(name)}: only {origin} has it",
+            f"the imported standard operators have no {quote(name)}: only {origin} has it",
             tuple(places),
             help="other runtimes cannot run the model",
             severity="info",
@@ -86,7 +92,7 @@ def check(subject: Subject) -> Iterator[Finding]:
     for domain, places in unknown_domains.items():
         yield Finding(
             "op-unknown-domain",
-            f"operators of {quoted(domain)} are unknown, so nodes that use them are not checked",
+            f"operators of {quote(domain)} are unknown, so nodes that use them are not checked",
             tuple(places),
             help="to check them, describe the operators in a schema file (`onnxtext schemas "
             "--help`), or define them as functions of the model",
@@ -152,13 +158,13 @@ def _unknown(subject: Subject, key: tuple[str, str, str, int], places: list[Plac
     history = schemas.history(domain, name)
     functions = _functions(subject)
     repair = None
-    help = f"correct its name, or define a function {quoted(shown)}"
+    help = f"correct its name, or define a function {quote(shown)}"
     severity: Severity | None = None
     if history and version:
-        message = f"there is no operator {quoted(shown)} in version {version} of its operator set"
+        message = f"there is no operator {quote(shown)} in version {version} of its operator set"
         help = f"it was added in version {history[0]}: import that version or a later version"
     else:
-        message = f"there is no operator {quoted(shown)}"
+        message = f"there is no operator {quote(shown)}"
         near = None
         if subject.may_suggest:
             near = subject.nearest(name, [*functions.get(domain, ()), *schemas.names(domain)])
@@ -166,10 +172,10 @@ def _unknown(subject: Subject, key: tuple[str, str, str, int], places: list[Plac
             (d for d in ("", "ai.onnx.ml") if d != domain and schemas.history(d, name)), None
         )
         if near:
-            help = f"did you mean {quoted(near)}?"
-            from onnxtext.printer.strings import word  # a slow import, rarely needed
+            help = f"did you mean {quote(near)}?"
+            from onnxtext.printer.strings import quote_word  # a slow import, rarely needed
 
-            right = f"{domain}.{word(near)}" if domain else word(near)
+            right = f"{domain}.{quote_word(near)}" if domain else quote_word(near)
             repair = Repair("respell", places[0].item, (shown, right))
         elif other is not None:
             meant = f"`{other}.{name}`" if other else f"the standard operator `{name}`"
@@ -182,7 +188,7 @@ def _unknown(subject: Subject, key: tuple[str, str, str, int], places: list[Plac
             message += f" in {origins}"
             severity = "warning" if near is None or tables[0].tentative else None
         elif not schemas.knows(domain):
-            message += f": {quoted(domain)} has functions in this model, but none with this name"
+            message += f": {quote(domain)} has functions in this model, but none with this name"
             # A domain may have both functions in the model and operators in the runtime.
             severity = "warning" if near is None else None
     return Finding(
@@ -194,7 +200,7 @@ def _unlisted(name: str, origins: str, places: list[Place]) -> Finding:
     """Report an operator that a package's schemas lack; another version may have the operator."""
     return Finding(
         "op-unknown-domain",
-        f"{quoted(name)} is not an operator of {origins}, so nodes that use it are not checked",
+        f"{quote(name)} is not an operator of {origins}, so nodes that use it are not checked",
         tuple(places),
         help="to check them, describe it in a schema file (`onnxtext schemas --help`), or define "
         "it as a function of the model",
@@ -219,7 +225,7 @@ def _with_origin(finding: Finding, node: Node, signature: Signature) -> Finding:
     is_certain = finding.slug == "optional-input-missing" or (
         finding.slug == "input-count" and len(node.inputs) < signature.least_inputs
     )
-    return according_to(
+    return with_schema_origin(
         finding, signature.origin, tentative=signature.tentative, is_certain=is_certain
     )
 
@@ -258,14 +264,14 @@ def _count(node: Node, signature: Signature, kind: str, count: int) -> Finding:
     least = signature.least_inputs if kind == "input" else signature.least_outputs
     most = signature.most_inputs if kind == "input" else signature.most_outputs
     if least == most:
-        wanted = counted(least, kind)
+        wanted = count_noun(least, kind)
     elif most >= 1 << 30:
         wanted = f"{least} or more {kind}s"
     else:
         wanted = f"{least} to {most} {kind}s"
     if count > most:
         place = Place(node, (f"{kind}s", most))
-        help = f"keep only the first {counted(most, kind)}" if most else f"remove the {kind}s"
+        help = f"keep only the first {count_noun(most, kind)}" if most else f"remove the {kind}s"
     else:
         place = Place(node, (f"{kind}s",) if count else ())
         help = f"add the missing {kind}s"

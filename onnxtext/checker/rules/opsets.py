@@ -16,7 +16,7 @@ from onnxtext.checker.context.finding import Finding, Place, Repair
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import newest_versions
-from onnxtext.plurals import counted
+from onnxtext.plurals import count_noun
 
 
 def check(subject: Subject) -> Iterator[Finding]:
@@ -116,7 +116,7 @@ def _not_imported(subject: Subject) -> Iterator[Finding]:
             "function-opset-missing" if in_function else "opset-domain-not-imported",
             f"{owner} uses operators of the {shown}, but its `opset_import` does not list this "
             "domain",
-            (places[0]._replace(label=f"used by {counted(len(places), 'node')}"), *places[1:]),
+            (places[0]._replace(label=f"used by {count_noun(len(places), 'node')}"), *places[1:]),
             help=f"add {entry} to `opset_import`",
             repair=Repair("import", subject.resolved.original(target), (domain, version))
             if newest is not None and target is not None

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from onnxtext.checker.context.checked_model import Subject
-from onnxtext.checker.context.finding import Finding, Place, quoted
+from onnxtext.checker.context.finding import Finding, Place, quote
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.scopes import Scope
 
@@ -27,10 +27,10 @@ def check(subject: Subject) -> Iterator[Finding]:
                 near = subject.nearest(annotation.tensor_name, scope.position)
                 yield Finding(
                     "quantization-annotation",
-                    f"the annotated tensor {quoted(annotation.tensor_name)} is not in "
+                    f"the annotated tensor {quote(annotation.tensor_name)} is not in "
                     f"{scope.describe()}",
                     (place,),
-                    help=f"did you mean {quoted(near)}?"
+                    help=f"did you mean {quote(near)}?"
                     if near
                     else "name a value of this graph, or remove the annotation",
                 )
@@ -38,7 +38,7 @@ def check(subject: Subject) -> Iterator[Finding]:
                 if not _is_visible(name, scope):
                     yield Finding(
                         "quantization-annotation",
-                        f"the `{key}` {quoted(name)} of {quoted(annotation.tensor_name)} is not in "
+                        f"the `{key}` {quote(name)} of {quote(annotation.tensor_name)} is not in "
                         f"{scope.describe()}",
                         (place,),
                         help="name a value of this graph, or remove the entry",
@@ -46,7 +46,7 @@ def check(subject: Subject) -> Iterator[Finding]:
                 if key not in KEYS and subject.is_selected("quantization-annotation"):
                     yield Finding(
                         "quantization-annotation",
-                        f"unknown key {quoted(key)}: use `SCALE_TENSOR` or `ZERO_POINT_TENSOR`",
+                        f"unknown key {quote(key)}: use `SCALE_TENSOR` or `ZERO_POINT_TENSOR`",
                         (place,),
                         help="rename the key, or remove the entry",
                         severity="hint",

@@ -23,7 +23,7 @@ from itertools import chain
 
 from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Finding, Place
-from onnxtext.checker.context.operator_resolution import Target, targets
+from onnxtext.checker.context.operator_resolution import Target, resolve_targets
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.inference.check_by_kind import fits_by_kind
@@ -46,7 +46,7 @@ def check(subject: Subject) -> Iterator[Finding]:
     errors = bool(errors_of(subject))
     expandable = is_expandable(subject)
     objection = whole_model(subject) if expandable and not errors else None
-    used = {id(target): target for target in chain.from_iterable(targets(subject).values())}
+    used = {id(target): target for target in chain.from_iterable(resolve_targets(subject).values())}
     unchecked = any(map(_is_foreign, used.values()))
     if subject.node_count <= _MOST_NODES:
         unchecked = unchecked or any(map(_is_checked_only_by_onnx, used.values()))

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from onnxtext.checker.context.checked_model import Subject
-from onnxtext.checker.context.finding import Finding, Place, quoted
+from onnxtext.checker.context.finding import Finding, Place, quote
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.scopes import GIVEN, Scope
 
@@ -65,7 +65,7 @@ def _redefined(scope: Scope) -> Iterator[Finding]:
 def _listed(names: list[str]) -> str:
     """Return names as a phrase for messages, at most `_MOST_NAMES` names."""
     most = names if len(names) <= _MOST_NAMES else names[: _MOST_NAMES - 1]
-    words = [quoted(name) for name in most]
+    words = [quote(name) for name in most]
     if len(most) < len(names):
         words.append(f"{len(names) - len(most)} others")
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
@@ -85,7 +85,7 @@ def _shadowing(scope: Scope, ir_version: int) -> Iterator[Finding]:
             if at is not None and at < limit:
                 yield Finding(
                     "value-shadows-outer",
-                    f"{quoted(name)} is defined in {scope.describe()}, and also in "
+                    f"{quote(name)} is defined in {scope.describe()}, and also in "
                     f"{outer.describe()}, which encloses it",
                     (
                         Place(*scope.definition(name)),

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from onnxtext.ast.tensors_and_attributes import RawData, SparseTensor, Tensor, TypedData
 from onnxtext.checker.context.checked_model import Subject
-from onnxtext.checker.context.finding import Finding, Place, quoted
+from onnxtext.checker.context.finding import Finding, Place, quote
 from onnxtext.checker.context.model_items import sparse_tensors
 from onnxtext.checker.context.registry import Family, Rule
 
@@ -47,7 +47,7 @@ _RANK_HELP = (
 def _rank(name: str, sparse: SparseTensor, place: Place) -> Iterator[Finding]:
     values = sparse.values.type.integer_dims
     indices = sparse.indices.type.integer_dims
-    what = f"the sparse tensor {quoted(name)}" if name else "this sparse tensor"
+    what = f"the sparse tensor {quote(name)}" if name else "this sparse tensor"
     problem = None
     if not sparse.dims:
         problem = "has rank 0, but must have 1 or more dims"

@@ -16,17 +16,17 @@ from onnxtext.ast.tensors_and_attributes import FieldData, NoData, RawData, Stri
 from onnxtext.ast.typed_blobs import ENTRY_WIDTHS
 from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Finding
-from onnxtext.checker.context.model_items import TensorUse, tensors
+from onnxtext.checker.context.model_items import TensorUse, dense_tensors
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.resolved_fields import changed_fields, number_of
 from onnxtext.checker.rules.external_data import external_entries
-from onnxtext.plurals import counted
+from onnxtext.plurals import count_noun
 from onnxtext.tensor.elements import ELEMENTS, ElementType, raw_size
 
 
 def check(subject: Subject) -> Iterator[Finding]:
     """Check the types and dims of tensors, and the field and the size of their data."""
-    for tensor in tensors(subject):
+    for tensor in dense_tensors(subject):
         if type(tensor.data) is RawData and tensor.type.element != "bool" and not tensor.decorators:
             continue  # the parser and the decoder have checked the size
         if tensor.type.element == "undefined":
@@ -61,7 +61,9 @@ def _stored(tensor: TensorUse) -> Iterator[Finding]:
             yield from _counted(tensor, count, len(values), "strings")
         case NoData() if count:
             if external_entries(tensor) is None:
-                yield _size(tensor, f"has {counted(count, 'element')}, but no data{_hint(tensor)}")
+                yield _size(
+                    tensor, f"has {count_noun(count, 'element')}, but no data{_hint(tensor)}"
+                )
         case FieldData(fields):
             yield from _fields(tensor, element, count, dict(fields))
 
@@ -81,7 +83,7 @@ def _fields(
         yield _empty(tensor, f"data in `{held[0]}`")
         return
     if not held and count:
-        yield _size(tensor, f"has {counted(count, 'element')}, but no data")
+        yield _size(tensor, f"has {count_noun(count, 'element')}, but no data")
     if held and not fields.get("raw_data", True):
         yield _field(
             tensor,
@@ -99,7 +101,7 @@ def _fields(
         if not element.bits:
             yield _field(tensor, "has strings in `raw_data`", 'write them in braces: `{"a", "b"}`')
         elif len(data) != raw_size(element, count):
-            wanted = counted(raw_size(element, count), "byte")
+            wanted = count_noun(raw_size(element, count), "byte")
             yield _size(tensor, f"needs {wanted}, but `raw_data` has {len(data):,}")
     elif held and held[0] != element.field:
         yield _field(
@@ -119,7 +121,7 @@ def _fields(
 
 def _typed(tensor: TensorUse, element: ElementType, count: int, entries: int) -> Iterator[Finding]:
     if not count and entries:
-        yield _empty(tensor, f"{counted(entries, 'entry', 'entries')} of data")
+        yield _empty(tensor, f"{count_noun(entries, 'entry', 'entries')} of data")
         return
     wanted = count * (2 if element.kind == "complex" else 1)
     if element.bits in (2, 4):
@@ -169,7 +171,7 @@ def _segment(tensor: TensorUse) -> Iterator[Finding]:
             yield Finding(
                 "segment-invalid",
                 f"the segment from {begin} to {end} exceeds {tensor.describe()}, which has "
-                f"{counted(count, 'element')}",
+                f"{count_noun(count, 'element')}",
                 (tensor.place,),
                 help=f"choose 0 <= begin <= end <= {count}",
             )

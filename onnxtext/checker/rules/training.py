@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from onnxtext.ast.model import Training
 from onnxtext.checker.context.checked_model import Subject
-from onnxtext.checker.context.finding import Finding, Place, quoted
+from onnxtext.checker.context.finding import Finding, Place, quote
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.scopes import Scope
 
@@ -68,21 +68,21 @@ def _keys(
                 near = subject.nearest(key, initializers)
                 yield Finding(
                     "training-binding-key",
-                    f"the `{field}` sets {quoted(key)}, which is not an initializer",
+                    f"the `{field}` sets {quote(key)}, which is not an initializer",
                     (place,),
-                    help=f"did you mean {quoted(near)}?"
+                    help=f"did you mean {quote(near)}?"
                     if near
                     else "name an initializer of the graph or of the algorithm",
                 )
             if key in seen:
-                message = f"the `{field}` sets {quoted(key)} twice"
+                message = f"the `{field}` sets {quote(key)} twice"
                 yield Finding("training-binding-key", message, (place,), help="remove one of them")
             seen.add(key)
             other = bound.setdefault((field, key), training)
             if other is not training:
                 yield Finding(
                     "training-binding-key",
-                    f"two entries of `training_info` set {quoted(key)} in their `{field}`",
+                    f"two entries of `training_info` set {quote(key)} in their `{field}`",
                     (place,),
                     help="remove one of the two entries",
                     severity="warning",
@@ -112,9 +112,9 @@ def _values(
                 near = subject.nearest(name, outputs)
                 yield Finding(
                     "training-binding-value",
-                    f"the `{field}` uses {quoted(name)}, which is not an output of {where}",
+                    f"the `{field}` uses {quote(name)}, which is not an output of {where}",
                     (Place(training, (field, f'"{name}"')),),
-                    help=f"did you mean {quoted(near)}?" if near else f"use an output of {where}",
+                    help=f"did you mean {quote(near)}?" if near else f"use an output of {where}",
                 )
 
 
@@ -124,7 +124,7 @@ def _combined(main: Scope, step: Scope) -> Iterator[Finding]:
         if name in main.position:
             yield Finding(
                 "training-graph-combined",
-                f"{quoted(name)} is defined in both the graph and the training's algorithm, "
+                f"{quote(name)} is defined in both the graph and the training's algorithm, "
                 "which run as one graph",
                 (
                     Place(*step.definition(name)),
@@ -137,7 +137,7 @@ def _combined(main: Scope, step: Scope) -> Iterator[Finding]:
         if node.name and node.name in names:
             yield Finding(
                 "training-graph-combined",
-                f"a node of the graph and a node of the algorithm are named {quoted(node.name)}",
+                f"a node of the graph and a node of the algorithm are named {quote(node.name)}",
                 (Place(node, ("name",)),),
                 help="rename one of them",
                 severity="warning",
@@ -147,7 +147,7 @@ def _combined(main: Scope, step: Scope) -> Iterator[Finding]:
             if name and name not in main.position and name in step.position:
                 yield Finding(
                     "training-graph-combined",
-                    f"a node of the graph uses {quoted(name)}, a value of the training's algorithm",
+                    f"a node of the graph uses {quote(name)}, a value of the training's algorithm",
                     (Place(node, ("inputs", number)), Place(*step.definition(name))),
                     help="compute the value in the graph, or move the node to the algorithm",
                 )

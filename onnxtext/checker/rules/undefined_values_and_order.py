@@ -15,10 +15,10 @@ from typing import NamedTuple
 from onnxtext.ast.model import Node, ValueInfo
 from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.cycles import find_cycles
-from onnxtext.checker.context.finding import Finding, Place, Repair, chain_of, quoted
+from onnxtext.checker.context.finding import Finding, Place, Repair, chain_of, quote
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.scopes import GIVEN, Scope
-from onnxtext.plurals import counted
+from onnxtext.plurals import count_noun
 
 Use = tuple[int, int]
 """A use of a value by a node: (index of the node, index of the input)."""
@@ -139,7 +139,7 @@ def _undefined_value(subject: Subject, scope: Scope, name: str, places: list[Pla
         "value-undefined",
         _undefined_message(name, places),
         tuple(places),
-        help=f"did you mean {quoted(near or later or '')}?"
+        help=f"did you mean {quote(near or later or '')}?"
         if near or later
         else "name an input, an initializer or an output of an earlier node",
         notes=notes,
@@ -176,8 +176,8 @@ def _names(scope: Scope, node: Node, *, later: bool = False) -> Iterator[str]:
 
 
 def _undefined_message(name: str, places: Sequence[Place]) -> str:
-    times = f", used {counted(len(places), 'time')}" if len(places) > 1 else ""
-    return f"{quoted(name)} is not defined{times}"
+    times = f", used {count_noun(len(places), 'time')}" if len(places) > 1 else ""
+    return f"{quote(name)} is not defined{times}"
 
 
 def _inner_definition(scope: Scope, name: str) -> Scope | None:
@@ -223,10 +223,10 @@ def _late(scope: Scope, late: list[Use], nested: list[NestedUse]) -> Iterator[Fi
             found = [place._replace(label="used here") for place in use.places]
             places.setdefault(use.name, []).extend(found)
     for name, (first, *others) in places.items():
-        message = f"{quoted(name)} is used before the node that defines it"
+        message = f"{quote(name)} is used before the node that defines it"
         if name in inner:
             message = (
-                f"{quoted(name)} is used in {inner[name].describe()} before it is defined in "
+                f"{quote(name)} is used in {inner[name].describe()} before it is defined in "
                 f"{scope.describe()}"
             )
         yield Finding(
@@ -269,7 +269,7 @@ def _cycle(
         "graph-cycle",
         f"nodes of {scope.describe()} depend on each other: {path}"
         if len(nodes) > 1
-        else f"{quoted(chain[0])} depends on itself: {path}",
+        else f"{quote(chain[0])} depends on itself: {path}",
         tuple(places),
         help="break the cycle: change an input of one of these nodes"
         if len(nodes) > 1
@@ -307,14 +307,14 @@ def _outputs(subject: Subject, scope: Scope) -> Iterator[Finding]:
         outer = scope.find_outer(value.name) if scope.parent is not None else None
         near = None if outer else subject.nearest(value.name, scope.position)
         notes: tuple[str, ...] = ()
-        help = f"did you mean {quoted(near)}?" if near else "name a value that a node computes"
+        help = f"did you mean {quote(near)}?" if near else "name a value that a node computes"
         if outer is not None:
             where = outer[0].describe()
             notes = (f"it is defined in {where}, but a graph cannot output values of outer graphs",)
             help = f"copy it with a node: {value.name} = Identity (…)"
         yield Finding(
             "graph-output-undefined" if scope.is_graph else "function-output-undefined",
-            f"the output {quoted(value.name)} of {scope.describe()} is not defined in it",
+            f"the output {quote(value.name)} of {scope.describe()} is not defined in it",
             (Place(value, ("name",)),),
             notes=notes,
             help=help,
@@ -325,7 +325,7 @@ def _passed_through(scope: Scope, value: ValueInfo) -> Finding:
     """Report an output of a function that is also an input of the function."""
     return Finding(
         "function-output-undefined",
-        f"the output {quoted(value.name)} of {scope.describe()} is one of its inputs",
+        f"the output {quote(value.name)} of {scope.describe()} is one of its inputs",
         (Place(value, ("name",)),),
         help="output a copy, which a node `Identity` computes; onnxruntime rejects the function",
         severity="warning",

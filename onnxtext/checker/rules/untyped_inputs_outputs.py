@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from onnxtext.ast.model import ValueInfo
 from onnxtext.ast.types import SparseTensorType, TensorType
 from onnxtext.checker.context.checked_model import Subject
-from onnxtext.checker.context.finding import Finding, Place, quoted
+from onnxtext.checker.context.finding import Finding, Place, quote
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.type_records import has_record
@@ -40,7 +40,7 @@ def _untyped(scope: Scope, kind: str, values: list[ValueInfo]) -> Iterator[Findi
             continue
         yield Finding(
             f"graph-{kind}-untyped",
-            f"the {kind} {quoted(value.name)} of {scope.describe()} {what}",
+            f"the {kind} {quote(value.name)} of {scope.describe()} {what}",
             (Place(value, ("type",) if type is not None else ("name",)),),
             help="write `[?, ?]` if only the rank is known"
             if type is not None

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from itertools import chain
 
 from onnxtext.checker.context.checked_model import Subject
-from onnxtext.checker.context.finding import Finding, Place, Repair, quoted
+from onnxtext.checker.context.finding import Finding, Place, Repair, quote
 from onnxtext.checker.context.registry import Family, Rule
 
 
@@ -27,7 +27,7 @@ def check(subject: Subject) -> Iterator[Finding]:
             if value.name and value.name not in used_or_input:
                 yield Finding(
                     "value-unused",
-                    f"the initializer {quoted(value.name)} is not used",
+                    f"the initializer {quote(value.name)} is not used",
                     (Place(value, ("name",)),),
                     help="remove it",
                     repair=Repair("remove", value),

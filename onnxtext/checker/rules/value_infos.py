@@ -15,8 +15,8 @@ from onnxtext.ast.list_order import INITIALIZERS, ValueInfoError, unknown_names
 from onnxtext.ast.model import Graph, ValueInfo
 from onnxtext.ast.types import Type
 from onnxtext.checker.context.checked_model import Subject
-from onnxtext.checker.context.compare_declared_types import contradiction, declared_type
-from onnxtext.checker.context.finding import Finding, Place, Repair, quoted
+from onnxtext.checker.context.compare_declared_types import declared_type, describe_contradiction
+from onnxtext.checker.context.finding import Finding, Place, Repair, quote
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.scopes import Scope
 
@@ -58,7 +58,7 @@ def _duplicates(scope: Scope) -> Iterator[Finding]:
             removable = [place.item for place in reversed(places) if id(place.item) in own]
             yield Finding(
                 "value-info-duplicate",
-                f"`value_info` of {scope.describe()} has {len(places)} entries for {quoted(name)}",
+                f"`value_info` of {scope.describe()} has {len(places)} entries for {quote(name)}",
                 (places[-1], places[0]._replace(label="first occurrence"), *places[1:-1]),
                 help="keep one entry, and remove the others",
                 notes=("the entries are equal",) if same else (),
@@ -80,7 +80,7 @@ def _unknown(scope: Scope) -> Iterator[Finding]:
         if value.name and value.name not in scope.position:
             yield Finding(
                 "value-info-unknown",
-                f"`value_info` describes {quoted(value.name)}, "
+                f"`value_info` describes {quote(value.name)}, "
                 f"which {scope.describe()} does not define",
                 (Place(value, ("name",)),),
                 help="remove it",
@@ -107,7 +107,7 @@ def _unknown_in_order(scope: Scope) -> Iterator[Finding]:
         more = f" (and {len(unknown) - 1} more names)" if len(unknown) > 1 else ""
         yield Finding(
             "value-info-unknown",
-            f"`@{decorator}` names {quoted(name)}, {problem}{more}",
+            f"`@{decorator}` names {quote(name)}, {problem}{more}",
             (Place(graph, ("name",)),),
             help="remove the name",
             severity="warning",
@@ -136,12 +136,12 @@ def _conflicts(scope: Scope) -> Iterator[Finding]:
         first = declared.setdefault(name, (type, Place(value, ("type",))))
         if first[0] is type or name in reported or _are_same_kind(scope, value, first[1].item):
             continue
-        difference = contradiction(type, first[0])
+        difference = describe_contradiction(type, first[0])
         if difference is not None:
             reported.add(name)
             yield Finding(
                 "value-info-conflict",
-                f"{quoted(name)} is declared with conflicting types: {difference}",
+                f"{quote(name)} is declared with conflicting types: {difference}",
                 (
                     Place(value, ("type",), _declared(type)),
                     first[1]._replace(label=_declared(first[0])),

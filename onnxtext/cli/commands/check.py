@@ -24,7 +24,7 @@ from onnxtext.cli.target_opset import (
     find_changes,
     read_targets,
 )
-from onnxtext.diagnostics.code_pages import codes
+from onnxtext.diagnostics.code_pages import documented_codes
 from onnxtext.io.files import write_atomically
 from onnxtext.io.filetype import TEXT_SUFFIXES, decode_text, is_binary
 
@@ -101,7 +101,7 @@ def _slugs(
     multiple=True,
     metavar="RULE",
     callback=_slugs,
-    shell_complete=one_of(codes),
+    shell_complete=one_of(documented_codes),
     help="Turn on a rule that is off by default; `all` turns on all such rules except those of "
     "profiles.",
 )
@@ -117,7 +117,7 @@ def _slugs(
     multiple=True,
     metavar="RULE",
     callback=_slugs,
-    shell_complete=one_of(codes),
+    shell_complete=one_of(documented_codes),
     help="Turn off a rule.",
 )
 @click.option("--strict", is_flag=True, help="Exit with status 1 for warnings, too.")
@@ -218,11 +218,11 @@ def _target(files: tuple[str, ...], output: str | None, *, force: bool) -> EditT
 def _check_slugs(choice: CheckOptions) -> None:
     from onnxtext.checker.context.registry import rules
     from onnxtext.checker.engine.selection import is_known
-    from onnxtext.suggestions import nearest
+    from onnxtext.suggestions import nearest_name
 
     for slug in (*choice.select, *choice.ignore):
         if not is_known(slug):
-            meant = nearest(slug, rules())
+            meant = nearest_name(slug, rules())
             hint = f" Did you mean {meant}?" if meant else ""
             raise click.UsageError(f"There is no rule {slug!r}.{hint}")
 

@@ -20,7 +20,7 @@ from click.shell_completion import (
     add_completion_class,
 )
 
-from onnxtext.cli.streams import say
+from onnxtext.cli.streams import print_to_stdout
 
 # Bash splits words at `=`, so a completion replaces only the part after `=`. If nothing matches,
 # `-o default` offers all files: `compgen` cannot match words with quotes.
@@ -170,4 +170,6 @@ def command(shell: str) -> None:
     """
     from onnxtext.cli.group import group
 
-    say(ShellComplete.source(SHELLS[shell](group, {}, "onnxtext", "_ONNXTEXT_COMPLETE")), "")
+    print_to_stdout(
+        ShellComplete.source(SHELLS[shell](group, {}, "onnxtext", "_ONNXTEXT_COMPLETE")), ""
+    )

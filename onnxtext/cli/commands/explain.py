@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from onnxtext.cli.report import ERROR_STATUS, plain_error
-from onnxtext.cli.streams import say
-from onnxtext.diagnostics.code_pages import codes, read_page, summary
+from onnxtext.cli.streams import print_to_stdout
+from onnxtext.diagnostics.code_pages import documented_codes, page_summary, read_page
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -22,7 +22,9 @@ def _complete(
     from click.shell_completion import CompletionItem
 
     return [
-        CompletionItem(code, help=summary(code)) for code in codes() if code.startswith(incomplete)
+        CompletionItem(code, help=page_summary(code))
+        for code in documented_codes()
+        if code.startswith(incomplete)
     ]
 
 
@@ -39,22 +41,22 @@ def command(context: click.Context, code: str | None, all_codes: bool) -> None:
     from onnxtext.checker.context.registry import profiles
 
     if all_codes:
-        for name in codes():
-            say(f"{name}: {summary(name)}{_profile(name)}")
+        for name in documented_codes():
+            print_to_stdout(f"{name}: {page_summary(name)}{_profile(name)}")
         return
     if code is None:
         raise click.UsageError("Name a CODE, or use --list.")
     if code in profiles():
-        say(f"profile {code}: `onnxtext check --profile {code}` turns on")
+        print_to_stdout(f"profile {code}: `onnxtext check --profile {code}` turns on")
         for name in sorted(profiles()[code]):
-            say(f"  {name}: {summary(name)}")
+            print_to_stdout(f"  {name}: {page_summary(name)}")
         return
     try:
-        say(read_page(code) + _when(code), "")
+        print_to_stdout(read_page(code) + _when(code), "")
     except LookupError:
-        from onnxtext.suggestions import nearest
+        from onnxtext.suggestions import nearest_name
 
-        meant = nearest(code, codes())
+        meant = nearest_name(code, documented_codes())
         hint = f"did you mean {meant}?" if meant else "--list shows all of them"
         plain_error(f"there is no code {code}: {hint}")
         context.exit(ERROR_STATUS)

@@ -15,8 +15,8 @@ from onnxtext.cli.options import MODEL, reporting_options
 from onnxtext.cli.output_paths import STDIN
 from onnxtext.cli.project_settings import schemas_of_project
 from onnxtext.cli.report import Reporter
-from onnxtext.cli.streams import read_argument, say
-from onnxtext.diagnostics.safe import safe
+from onnxtext.cli.streams import print_to_stdout, read_argument
+from onnxtext.diagnostics.safe import escape_controls
 from onnxtext.io.filetype import decode_text, is_binary
 from onnxtext.io.memory import paused_collector
 from onnxtext.source import Source
@@ -103,11 +103,11 @@ def command(
             chosen = model.choose(values, graph, line)
             if as_json:
                 objects = [item for value in chosen for item in model.objects(*value)]
-                say(json.dumps(objects, indent=2, ensure_ascii=True))
+                print_to_stdout(json.dumps(objects, indent=2, ensure_ascii=True))
             else:
                 shown = [model.text(scope, value, None if whole else depth)
                          for scope, value in chosen]  # fmt: skip
-                say("\n\n".join(shown))
+                print_to_stdout("\n\n".join(shown))
         if model.errors:
             reporter.summary(f"{name}: has errors (onnxtext check), so more types may be unknown")
     return reporter.status
@@ -144,8 +144,8 @@ class _Model:
     def _checked(self, data: bytes) -> Subject:
         """Parse and check the model; set `_source` if it is a text."""
         from onnxtext.ast.model import Model
-        from onnxtext.checker.engine.check_input import encoded_for_checks, parse_any
-        from onnxtext.checker.engine.run import find_in
+        from onnxtext.checker.engine.check_input import encode_for_checks, parse_any
+        from onnxtext.checker.engine.run import run_rules
         from onnxtext.conversion_errors import check_declared_size, invalid_model_error
         from onnxtext.proto.decode.lift import LiftError, lift_model
 
@@ -155,14 +155,14 @@ class _Model:
                 model = lift_model(data)
             except LiftError as error:
                 raise invalid_model_error(data, error, self._name) from None
-            return find_in(model, base_dir=base, encoded=lambda: data)[0]
+            return run_rules(model, base_dir=base, encoded=lambda: data)[0]
         self._source = Source(decode_text(data, self._name), self._name)
         root = parse_any(self._source)
         check_declared_size(root, self._source)
         encoded = None
         if isinstance(root, Model):
-            encoded, _ = encoded_for_checks(root, self._source, base)
-        return find_in(root, base_dir=base, encoded=encoded)[0]
+            encoded, _ = encode_for_checks(root, self._source, base)
+        return run_rules(root, base_dir=base, encoded=encoded)[0]
 
     # ---- Which values -----------------------------------------------------------------------
 
@@ -234,24 +234,26 @@ class _Model:
 
     def text(self, scope: Scope, name: str, most: int | None) -> str:
         """Return the explanation of a value as text, with at most `most` steps (None: all)."""
-        from onnxtext.checker.explain_type.explanation import explain_value, lines
-        from onnxtext.checker.explain_type.inferred_facts import views
+        from onnxtext.checker.explain_type.explanation import explain_value, explanation_lines
+        from onnxtext.checker.explain_type.inferred_facts import scope_views
 
-        known = [] if self._inference is None else views(self._inference, scope)
+        known = [] if self._inference is None else scope_views(self._inference, scope)
         if not known:
             reason = "functions call themselves" if self._inference is None else "it has errors"
-            return safe(f"`{name}`: unknown type, because {reason}")
-        found = list(lines(explain_value(self._explainer, known[0], name), self._where, most))
+            return escape_controls(f"`{name}`: unknown type, because {reason}")
+        found = list(
+            explanation_lines(explain_value(self._explainer, known[0], name), self._where, most)
+        )
         notes = list(self._notes(scope, name, known))
-        return "\n".join([safe(line) for line in (*found[:2], *notes, *found[2:])])
+        return "\n".join([escape_controls(line) for line in (*found[:2], *notes, *found[2:])])
 
     def _notes(self, scope: Scope, name: str, known: list[Any]) -> Iterator[str]:
         """Yield notes: the call that is explained if there are several, and other definitions."""
         from onnxtext.checker.context.finding import Place
-        from onnxtext.checker.inference.explain_shape_errors import written
+        from onnxtext.checker.inference.explain_shape_errors import spell_type
 
         if len(known) > 1:
-            types = {None if v.type(name) is None else written(v.type(name)) for v in known[1:]}
+            types = {None if v.type(name) is None else spell_type(v.type(name)) for v in known[1:]}
             listed = ", ".join(sorted([f"`{type or 'unknown'}`" for type in types]))
             caller = known[0].caller()
             at = "" if caller is None else f" at {self._where(Place(caller[1], ('op_type',)))}"
@@ -269,9 +271,9 @@ class _Model:
     def objects(self, scope: Scope, name: str) -> Iterator[dict[str, Any]]:
         """Yield JSON objects that explain a value; in a function body, one per kind of call."""
         from onnxtext.checker.explain_type.explanation import as_object, explain_value
-        from onnxtext.checker.explain_type.inferred_facts import views
+        from onnxtext.checker.explain_type.inferred_facts import scope_views
 
-        for view in [] if self._inference is None else views(self._inference, scope):
+        for view in [] if self._inference is None else scope_views(self._inference, scope):
             yield as_object(explain_value(self._explainer, view, name), self._where_object)
 
     def _where(self, place: Place) -> str:

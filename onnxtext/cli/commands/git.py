@@ -13,11 +13,11 @@ import click
 from onnxtext.cli.commands.git_plumbing import COMMANDS
 from onnxtext.cli.options import add_options, markdown_option, reporting_options, stat_option
 from onnxtext.cli.report import FINDINGS, CommandError, Reporter
-from onnxtext.cli.streams import say
+from onnxtext.cli.streams import print_to_stdout
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
-from onnxtext.diagnostics.safe import safe
+from onnxtext.diagnostics.safe import escape_controls
 from onnxtext.io.files import name_of
-from onnxtext.plurals import counted
+from onnxtext.plurals import count_noun
 
 if TYPE_CHECKING:
     from onnxtext.cli.commands.diff import Form
@@ -129,7 +129,7 @@ def install(
         changes = set_up(scope or "local", mode, file=attributes, structural=structural)
         _say(*changes or ["already installed"])
         if mode == "filter" and (count := count_filtered()):
-            files = counted(count, "tracked file is", "tracked files are")
+            files = count_noun(count, "tracked file is", "tracked files are")
             _say(f"{files} filtered: `onnxtext git verify` shows what would change")
     return reporter.status
 
@@ -215,7 +215,7 @@ def verify(output_format: str, color: str) -> int:
             _say(*[f"  {problem}" for problem in (*found.problems, *filter(None, [found.note]))])
             for problem in found.problems if output_format != "full" else ():
                 reporter.found(Diagnostic("git-would-change", problem, file=found.path), found.path)
-        _say(f"{counted(count, 'model')}, {bad:,} with problems")
+        _say(f"{count_noun(count, 'model')}, {bad:,} with problems")
     return max(reporter.status, FINDINGS if bad else 0)
 
 
@@ -277,9 +277,9 @@ def diff(
             length += len(shown)
             if most is not None and length > most:
                 for line in _not_shown(changes[at:], form):
-                    say(line, end)
+                    print_to_stdout(line, end)
                 break
-            say(shown, end)
+            print_to_stdout(shown, end)
     return reporter.status
 
 
@@ -319,7 +319,7 @@ def _remark(change: ChangedModel, text: str, form: Form | None) -> str:
     from onnxtext.differ.render.markdown import inline_code
 
     line = f"{' and '.join(dict.fromkeys(change.labels))}: {text}".rstrip()
-    return f"- {inline_code(line)}\n" if form == "markdown" else f"{safe(line)}\n"
+    return f"- {inline_code(line)}\n" if form == "markdown" else f"{escape_controls(line)}\n"
 
 
 def _top() -> Path:
@@ -346,7 +346,7 @@ def _git_errors() -> Iterator[None]:
 
 def _say(*lines: str) -> None:
     for line in lines:
-        say(safe(line))
+        print_to_stdout(escape_controls(line))
 
 
 for _plumbing in COMMANDS:

@@ -13,8 +13,14 @@ from typing import TYPE_CHECKING
 import click
 
 from onnxtext.cli.report import ERROR_STATUS, NO_MEMORY, Reporter, io_errors
-from onnxtext.cli.streams import read_stdin, say, stdin_buffer, stdout_buffer, write_stdout
-from onnxtext.diagnostics.safe import safe
+from onnxtext.cli.streams import (
+    print_to_stdout,
+    read_stdin,
+    stdin_buffer,
+    stdout_buffer,
+    write_stdout,
+)
+from onnxtext.diagnostics.safe import escape_controls
 from onnxtext.io.files import name_of, read_input
 from onnxtext.io.memory import lacks_memory
 
@@ -140,7 +146,7 @@ def _warn(name: str, message: str) -> None:
 def _say(text: str) -> None:
     """Write a line to standard error; the filter must keep working if the stream is closed."""
     with contextlib.suppress(OSError, ValueError, AttributeError):
-        sys.stderr.write(f"{safe(text)}\n")
+        sys.stderr.write(f"{escape_controls(text)}\n")
         sys.stderr.flush()
 
 
@@ -187,9 +193,9 @@ def diff_driver(path: str, sides: tuple[str, ...]) -> int:
     This is `diff.onnxtext.command`, with the arguments of GIT_EXTERNAL_DIFF.
     """
     new_path = sides[6] if len(sides) > 6 else path
-    say(f"diff --onnxtext a/{safe(path)} b/{safe(new_path)}")
+    print_to_stdout(f"diff --onnxtext a/{escape_controls(path)} b/{escape_controls(new_path)}")
     if len(sides) < 6:
-        say("* Unmerged: the file is in conflict")
+        print_to_stdout("* Unmerged: the file is in conflict")
         return 0
     _show_diff(Path(sides[0]), Path(sides[3]), (f"a/{path}", f"b/{new_path}"))
     return 0  # any other status makes git abort the whole diff

@@ -14,10 +14,10 @@ from onnxtext.cli.format_sizes import size_text
 from onnxtext.cli.options import MODEL, reporting_options
 from onnxtext.cli.output_paths import STDIN
 from onnxtext.cli.report import Reporter
-from onnxtext.cli.streams import read_argument, say
-from onnxtext.diagnostics.safe import safe
+from onnxtext.cli.streams import print_to_stdout, read_argument
+from onnxtext.diagnostics.safe import escape_controls
 from onnxtext.io.filetype import decode_text, is_binary
-from onnxtext.plurals import counted
+from onnxtext.plurals import count_noun
 from onnxtext.source import Source
 
 if TYPE_CHECKING:
@@ -59,9 +59,9 @@ def command(files: tuple[str, ...], as_json: bool, output_format: str, color: st
                 found.append(_summarize(name))
         if as_json or output_format == "json":
             objects = [{"file": name, "size": size, **asdict(one)} for name, size, one in found]
-            say(json.dumps(objects, indent=2))
+            print_to_stdout(json.dumps(objects, indent=2))
         elif found:
-            say("\n".join(_table(found)))
+            print_to_stdout("\n".join(_table(found)))
     return reporter.status
 
 
@@ -103,7 +103,7 @@ def _table(models: Sequence[tuple[str, int, ModelSummary]]) -> list[str]:
         *[(title, [cell(view) for view in views]) for title, cell in _WEIGHTS],
     ]
     rows = [row for row in rows if any(row[1])]
-    widths = [max(len(safe(line)) for _, cells in rows for line in cells[at] or [""])
+    widths = [max(len(escape_controls(line)) for _, cells in rows for line in cells[at] or [""])
               for at in range(len(models))]  # fmt: skip
     first = max(len(title) for title, _ in rows)
     return [line for row in rows for line in _lines(row, first, widths)]
@@ -113,9 +113,11 @@ def _lines(row: Row, first: int, widths: Sequence[int]) -> Iterable[str]:
     """Yield the lines of a row; `first` is the width of titles, `widths` that of the cells."""
     title, cells = row
     for at in range(max(map(len, cells))):
-        shown = [safe(cell[at]) if at < len(cell) else "" for cell in cells]
+        shown = [escape_controls(cell[at]) if at < len(cell) else "" for cell in cells]
         columns = [f"{text:<{width}}" for text, width in zip(shown, widths, strict=True)]
-        yield "  ".join([f"{safe(title) if at == 0 else '':<{first}}", *columns]).rstrip()
+        yield "  ".join(
+            [f"{escape_controls(title) if at == 0 else '':<{first}}", *columns]
+        ).rstrip()
 
 
 def _operators(views: Sequence[ModelSummary]) -> list[Row]:
@@ -138,10 +140,10 @@ def _opsets(view: ModelSummary) -> Cells:
 
 
 def _counts(view: ModelSummary) -> Cells:
-    parts = [view.graph or "(no name)", counted(view.nodes, "node")]
-    parts += [counted(view.subgraphs, "nested graph")] * bool(view.subgraphs)
+    parts = [view.graph or "(no name)", count_noun(view.nodes, "node")]
+    parts += [count_noun(view.subgraphs, "nested graph")] * bool(view.subgraphs)
     parts += ["training information"] * view.training
-    parts += [counted(view.metadata, "metadata entry", "metadata entries")] * bool(view.metadata)
+    parts += [count_noun(view.metadata, "metadata entry", "metadata entries")] * bool(view.metadata)
     return [", ".join(parts)]
 
 
@@ -158,12 +160,12 @@ def _dimensions(view: ModelSummary) -> Cells:
 
 
 def _functions(view: ModelSummary) -> Cells:
-    return [f"{each.name}  {counted(each.nodes, 'node')}" for each in view.functions]
+    return [f"{each.name}  {count_noun(each.nodes, 'node')}" for each in view.functions]
 
 
 def _amount(amount: TensorTotals) -> str:
-    tensors = counted(amount.tensors, "tensor")
-    return f"{tensors}, {counted(amount.elements, 'element')}, {size_text(amount.size)}"
+    tensors = count_noun(amount.tensors, "tensor")
+    return f"{tensors}, {count_noun(amount.elements, 'element')}, {size_text(amount.size)}"
 
 
 def _amounts(amounts: dict[str, TensorTotals]) -> Cells:

@@ -14,7 +14,7 @@ from onnxtext.cli.options import MODEL, reporting_options
 from onnxtext.cli.report import FINDINGS, Reporter, exists_error, io_errors, terminal_error
 from onnxtext.cli.streams import read_argument, write_stdout
 from onnxtext.diagnostics import Diagnostic, OnnxTextError, OnnxTextWarning
-from onnxtext.io.files import holds, write_atomically
+from onnxtext.io.files import has_content, write_atomically
 from onnxtext.terminal import is_terminal
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def _write(result: MergeResult, target: Path | None, force: bool) -> None:
         write_stdout([result.content])
         return
     with io_errors("write", target):
-        if target.is_file() and not force and not holds(target, result.content):
+        if target.is_file() and not force and not has_content(target, result.content):
             raise exists_error(target)
         write_atomically(target, result.content)
 

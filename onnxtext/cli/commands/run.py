@@ -22,8 +22,8 @@ from onnxtext.cli.run_results import (
     outputs_as_object,
     outputs_as_text,
 )
-from onnxtext.cli.streams import read_stdin, say
-from onnxtext.io.files import replacing
+from onnxtext.cli.streams import print_to_stdout, read_stdin
+from onnxtext.io.files import replace_file
 
 if TYPE_CHECKING:
     import onnx
@@ -192,7 +192,7 @@ def command(
         if other is None:
             found = run_model(model, values, engine=engine, name=name, **limits)
             _write(found, destinations)
-            say(
+            print_to_stdout(
                 json.dumps(outputs_as_object(found), indent=2)
                 if as_json
                 else outputs_as_text(found)
@@ -204,7 +204,7 @@ def command(
                 model, second, values, engine=engine, names=files, **limits
             )
             _write({result: found[result] for result in results}, destinations)
-            say(
+            print_to_stdout(
                 differences_as_json(compared)
                 if as_json
                 else differences_as_text(compared, name, other)
@@ -294,7 +294,7 @@ def _write(values: Values, files: dict[str, str]) -> None:
     for file, name in files.items():
         if not isinstance(values[name], np.ndarray):
             raise CommandError("cannot-write", f"the output {name} is not an array")
-        with io_errors("write", file), replacing(Path(file)) as opened:
+        with io_errors("write", file), replace_file(Path(file)) as opened:
             # numpy cannot write to the descriptor of a pipe.
             writer: Any = SimpleNamespace(write=opened.write)
             np.save(writer, _plain(values[name]), allow_pickle=False)

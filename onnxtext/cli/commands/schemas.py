@@ -13,7 +13,7 @@ from onnxtext.cli.commands.check import report_findings
 from onnxtext.cli.options import FileName, one_of, reporting_options
 from onnxtext.cli.project_settings import read_schema_tables, read_settings
 from onnxtext.cli.report import CommandError, Reporter, io_errors
-from onnxtext.cli.streams import say
+from onnxtext.cli.streams import print_to_stdout
 from onnxtext.io.files import write_atomically
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def import_(package: str, output: str | None, output_format: str, color: str) ->
             raise CommandError("schema-import", error.message, error.help) from None
         text = print_schemas(imported if old is None else with_bodies(imported, old))
         if path is None:
-            say(text, "")
+            print_to_stdout(text, "")
         else:
             with io_errors("write", output):
                 write_atomically(path, text.encode("utf-8", "surrogateescape"))
@@ -166,7 +166,9 @@ def list_(domain: str | None, files: tuple[str, ...], output_format: str, color:
                 operators = len(schemas.names(name))
                 version = schemas.newest(name)
                 shown = name or "ai.onnx"
-                say(f"{shown} {version}: {operators} operators, from {', '.join(origins)}")
+                print_to_stdout(
+                    f"{shown} {version}: {operators} operators, from {', '.join(origins)}"
+                )
         else:
             plain_domain = "" if domain == "ai.onnx" else domain
             names = schemas.names(plain_domain)
@@ -177,7 +179,7 @@ def list_(domain: str | None, files: tuple[str, ...], output_format: str, color:
                     help="`onnxtext schemas list` shows the known domains",
                 )
             for name in sorted(names):
-                say(f"{plain_domain}.{name}" if plain_domain else name)
+                print_to_stdout(f"{plain_domain}.{name}" if plain_domain else name)
     return reporter.status
 
 
@@ -189,8 +191,8 @@ def show(operator: str, files: tuple[str, ...], output_format: str, color: str) 
     """Show the signatures of an OPERATOR, such as com.microsoft.FusedMatMul."""
     with Reporter(output_format, color) as reporter, reporter.reporting("onnxtext"):
         from onnxtext.printer.schemas import signature_text
-        from onnxtext.schemas.convert_schemas import converted
-        from onnxtext.suggestions import nearest
+        from onnxtext.schemas.convert_schemas import convert_schema
+        from onnxtext.suggestions import nearest_name
 
         schemas = _known(files)
         domain, _, name = operator.rpartition(".")
@@ -198,16 +200,16 @@ def show(operator: str, files: tuple[str, ...], output_format: str, color: str) 
         found = [schemas.find(domain, name, since) for since in schemas.history(domain, name)]
         if not found:
             help = "`onnxtext schemas list DOMAIN` shows the operators of a domain"
-            if meant := nearest(name, schemas.names(domain)):
+            if meant := nearest_name(name, schemas.names(domain)):
                 help = f"did you mean `{f'{domain}.{meant}'.removeprefix('.')}`?"
             raise CommandError("unknown-operator", f"there is no operator {operator!r}", help=help)
         texts = []
         for signature in found:
             assert signature is not None, "it is in the history"
             origin = signature.origin or "onnx"
-            schema = signature.source or converted(_onnx_schema(signature))
+            schema = signature.source or convert_schema(_onnx_schema(signature))
             texts.append(f"# {origin}\n{signature_text(schema)}\n")
-        say("\n".join(texts), "")
+        print_to_stdout("\n".join(texts), "")
     return reporter.status
 
 

@@ -81,14 +81,14 @@ def _check(
     from onnxtext.checker.isolation.strip_weights import LARGE
     from onnxtext.cli.project_settings import read_schema_tables, read_settings
     from onnxtext.proto.encode.lower import lower_without_weights
-    from onnxtext.text_to_binary import joined
+    from onnxtext.text_to_binary import join_pieces
 
     settings = read_settings(job.source)
 
     def encoded() -> bytes:
         # Shape inference does not need large weights, and would copy them.
         small = sum(map(len, pieces)) < LARGE
-        return joined(pieces) if small else lower_without_weights(model, elsewhere)
+        return join_pieces(pieces) if small else lower_without_weights(model, elsewhere)
 
     # Check only the model itself: external data may still be missing.
     with use_tables(read_schema_tables(settings)):

@@ -17,8 +17,8 @@ from onnxtext.cli.options import MODEL, reporting_options
 from onnxtext.cli.output_paths import ConversionJob, files_below
 from onnxtext.cli.progress import Progress
 from onnxtext.cli.report import FINDINGS, CommandError, Reporter, io_errors
-from onnxtext.cli.streams import say
-from onnxtext.diagnostics.safe import safe
+from onnxtext.cli.streams import print_to_stdout
+from onnxtext.diagnostics.safe import escape_controls
 from onnxtext.io.files import read_input
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ class _Output:
         word = "ok" if verdict.ok else "BROKEN"
         rows = [f"{word} {job.name}  {laws}  {size_text(size)}  {seconds * 1000:,.0f} ms"]
         rows += [f"  {found.law}: {found.message}" for found in verdict.differences]
-        self._say("\n".join(map(safe, rows)))
+        self._say("\n".join(map(escape_controls, rows)))
 
     def complete(self, job: ConversionJob) -> None:
         """Add a JSON entry for a file whose verification raised an error; else do nothing."""
@@ -132,7 +132,7 @@ class _Output:
 
     def _say(self, text: str) -> None:
         with self._reporter.aside():
-            say(text)
+            print_to_stdout(text)
 
 
 def _as_object(

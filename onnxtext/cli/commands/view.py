@@ -19,8 +19,8 @@ from onnxtext.cli.report import (
     io_errors,
     write_stderr,
 )
-from onnxtext.cli.streams import read_file_or_stdin, say, write_stdout
-from onnxtext.diagnostics.safe import safe
+from onnxtext.cli.streams import print_to_stdout, read_file_or_stdin, write_stdout
+from onnxtext.diagnostics.safe import escape_controls
 from onnxtext.io.files import is_stream, write_atomically
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ def _open(data: bytes) -> None:
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)
     if webbrowser.open(Path(name).as_uri()):
-        write_stderr(f"opened {safe(name)}")
+        write_stderr(f"opened {escape_controls(name)}")
     else:
         write_stderr("no browser was found: set BROWSER, or open this page:")
-        say(name)
+        print_to_stdout(name)

@@ -15,9 +15,9 @@ import click
 from onnxtext.cli.options import reporting_options
 from onnxtext.cli.progress import Progress
 from onnxtext.cli.report import CommandError, Reporter, read_error
-from onnxtext.cli.streams import say
-from onnxtext.diagnostics.safe import safe
-from onnxtext.plurals import counted
+from onnxtext.cli.streams import print_to_stdout
+from onnxtext.diagnostics.safe import escape_controls
+from onnxtext.plurals import count_noun
 
 if TYPE_CHECKING:
     from onnxtext.weights.store import Store
@@ -80,7 +80,7 @@ def list_blobs(stores: tuple[str, ...], output_format: str, color: str) -> int:
                         users = ", ".join(map(str, texts)) or "(no text)"
                         _say(f"{size:>14,}  {digest}  {users}")
         if output_format == "json":
-            say(json.dumps(rows, indent=2))
+            print_to_stdout(json.dumps(rows, indent=2))
     return reporter.status
 
 
@@ -114,8 +114,8 @@ def verify_blobs(stores: tuple[str, ...], output_format: str, color: str) -> int
                         done(size)
             if output_format != "json":
                 bad = f", {damaged} damaged" if damaged else ""
-                intact = f"{counted(total, 'byte')} {'is' if count == 1 else 'are'} intact"
-                _say(f"{name}: {counted(count, 'blob')} of {intact}{bad}")
+                intact = f"{count_noun(total, 'byte')} {'is' if count == 1 else 'are'} intact"
+                _say(f"{name}: {count_noun(count, 'blob')} of {intact}{bad}")
     return reporter.status
 
 
@@ -150,19 +150,19 @@ def collect(stores: tuple[str, ...], delete: bool, output_format: str, color: st
                     rows.append({"file": str(path), "size": size, "removed": delete})
                     if output_format != "json":
                         action = "removed" if delete else "would remove"
-                        _say(f"{action} {path}  {counted(size, 'byte')}")
+                        _say(f"{action} {path}  {count_noun(size, 'byte')}")
                 kept = len(found.users) - sum(path in orphaned for path, _ in old)
                 if output_format != "json":
                     freed = sum(size for _, size in old)
                     verb = "removed" if delete else "to remove with --delete"
-                    removed = f"{counted(len(old), 'file')} {verb}, {counted(freed, 'byte')}"
-                    _say(f"{name}: {removed}; {counted(kept, 'blob')} kept")
+                    removed = f"{count_noun(len(old), 'file')} {verb}, {count_noun(freed, 'byte')}"
+                    _say(f"{name}: {removed}; {count_noun(kept, 'blob')} kept")
                     _say(
-                        f"{name}: searched {counted(len(found.texts), 'text')} below "
+                        f"{name}: searched {count_noun(len(found.texts), 'text')} below "
                         f"{found.store.directory.parent} and in the directories above it"
                     )
         if output_format == "json":
-            say(json.dumps(rows, indent=2))
+            print_to_stdout(json.dumps(rows, indent=2))
     return reporter.status
 
 
@@ -197,4 +197,4 @@ def _read_errors(name: str) -> Iterator[None]:
 
 
 def _say(text: str) -> None:
-    say(safe(text))
+    print_to_stdout(escape_controls(text))

@@ -67,10 +67,10 @@ def elements_of(element: ElementType, data: bytes | memoryview, count: int) -> A
         return np.frombuffer(data, dtype)
     if element.kind not in ("int", "uint") or element.bits >= 8:
         return None
-    return unpacked(element, data, count)
+    return unpack_elements(element, data, count)
 
 
-def unpacked(element: ElementType, data: bytes | memoryview, count: int) -> Array:
+def unpack_elements(element: ElementType, data: bytes | memoryview, count: int) -> Array:
     """Unpack elements: signed values for `int` types, unsigned codes for other types."""
     from onnxtext.tensor.packing import unpack
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from onnxtext.ast.model import ValueInfo
 from onnxtext.ast.types import TensorType
 from onnxtext.differ.matching.derived_weights import element_count, read_elements
-from onnxtext.differ.matching.match_lists import Pairs, unmatched
+from onnxtext.differ.matching.match_lists import Pairs, unmatched_indices
 from onnxtext.differ.model_side import ModelSide
 from onnxtext.differ.quantization import QUANTIZED
 from onnxtext.tensor.elements import ELEMENTS, raw_size
@@ -48,7 +48,7 @@ def match_derived(
     Returns:
         The (old, new) indices of the further matches.
     """
-    left, right = unmatched(pairs, len(old), len(new))
+    left, right = unmatched_indices(pairs, len(old), len(new))
     if not left or not right:
         return []
     found = []

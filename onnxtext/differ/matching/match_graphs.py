@@ -16,7 +16,7 @@ from onnxtext.differ.matching.match_lists import (
     by_new_index,
     match_keys,
     match_rest,
-    unmatched,
+    unmatched_indices,
 )
 from onnxtext.differ.matching.match_nodes import NodeMatcher
 from onnxtext.differ.matching.node_signatures import Interner, NodeKinds
@@ -117,7 +117,7 @@ def _match_values(
     pairs = match_keys([value.name for value in old], names)
     pairs = match_rest(pairs, [new_name(value.name) for value in old], names)
     pairs = match_rest(pairs, [value.type for value in old], [value.type for value in new])
-    left, right = unmatched(pairs, len(old), len(new))
+    left, right = unmatched_indices(pairs, len(old), len(new))
     if by_position or len(left) == len(right):
         pairs += zip(left, right, strict=False)
     return by_new_index(pairs)
@@ -133,7 +133,7 @@ def _match_initializers(
     pairs = match_keys(
         [value.name for value in old.initializers], [value.name for value in new.initializers]
     )
-    left, right = unmatched(pairs, len(old.initializers), len(new.initializers))
+    left, right = unmatched_indices(pairs, len(old.initializers), len(new.initializers))
     if left and right:
         types = {old.initializers[i].type for i in left} & {new.initializers[i].type for i in right}
         budget = [_MOST_DIGESTS]
@@ -169,7 +169,9 @@ def _content(
 def _match_by_use(match: GraphMatch) -> None:
     """Match unmatched initializers that matching nodes use as the same input."""
     old, new = match.old, match.new
-    left, right = unmatched(match.initializers, len(old.initializers), len(new.initializers))
+    left, right = unmatched_indices(
+        match.initializers, len(old.initializers), len(new.initializers)
+    )
     if not left or not right:
         return
     olds = {old.initializers[i].name: i for i in reversed(left)}

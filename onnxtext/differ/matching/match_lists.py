@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from itertools import islice
 from operator import itemgetter, lt
 
-from onnxtext.increasing_subsequence import rising
+from onnxtext.increasing_subsequence import longest_increasing_subsequence
 
 Pairs = list[tuple[int, int]]
 
@@ -26,7 +26,7 @@ def match_keys(old: Iterable[Hashable], new: Iterable[Hashable]) -> Pairs:
     return [(places[key].pop(), index) for index, key in enumerate(new) if places.get(key)]
 
 
-def moved(order: Sequence[int]) -> set[int]:
+def moved_entries(order: Sequence[int]) -> set[int]:
     """Return the indices in `order` of the entries that were moved.
 
     Entries in a longest increasing subsequence of `order` keep their order; all others count as
@@ -37,10 +37,10 @@ def moved(order: Sequence[int]) -> set[int]:
     """
     if all(map(lt, order, islice(order, 1, None))):
         return set()
-    return {at for at, kept in enumerate(rising(order)) if not kept}
+    return {at for at, kept in enumerate(longest_increasing_subsequence(order)) if not kept}
 
 
-def unmatched(pairs: Pairs, old_count: int, new_count: int) -> tuple[list[int], list[int]]:
+def unmatched_indices(pairs: Pairs, old_count: int, new_count: int) -> tuple[list[int], list[int]]:
     """Return the old indices and the new indices that are in none of the pairs, ascending."""
     olds, news = {one for one, _ in pairs}, {other for _, other in pairs}
     return (
@@ -65,12 +65,12 @@ def match_rest(pairs: Pairs, old: Sequence[Hashable], new: Sequence[Hashable]) -
     Returns:
         All pairs, in the order of the new list.
     """
-    left, right = unmatched(pairs, len(old), len(new))
+    left, right = unmatched_indices(pairs, len(old), len(new))
     more = match_keys([old[index] for index in left], [new[index] for index in right])
     return by_new_index([*pairs, *[(left[one], right[other]) for one, other in more]])
 
 
-def walk(
+def walk_pairs(
     old_count: int, new_count: int, pairs: Pairs
 ) -> Iterator[tuple[int | None, int | None, bool]]:
     """Yield the entries of both lists, in the order of the new list.
@@ -87,7 +87,7 @@ def walk(
         (old index, new index, whether the entry was moved) for each entry. A removed entry has the
         new index None; an added entry has the old index None.
     """
-    out_of_order = {pairs[at][1] for at in moved([one for one, _ in pairs])}
+    out_of_order = {pairs[at][1] for at in moved_entries([one for one, _ in pairs])}
     partner = {new: old for old, new in pairs}
     image = dict(pairs)
     removed: dict[int, list[int]] = {}  # by the new index of the matching entry before them

@@ -16,12 +16,12 @@ from onnxtext.differ.matching.node_signatures import Interner, Signatures
 from onnxtext.differ.unmatched_nodes import (
     MatchSide,
     Uses,
-    consumers,
+    consumer_keys,
     previous_matches,
-    sources,
+    producer_keys,
     unique_uses,
     unmatched_nodes,
-    uses,
+    value_uses,
 )
 
 Keys = Mapping[int, Hashable]
@@ -256,7 +256,7 @@ class NodeMatcher:
 
     def _propagate(self) -> None:
         """Match producers and consumers of matched nodes transitively, by operator and index."""
-        used = uses(self.old), uses(self.new)
+        used = value_uses(self.old), value_uses(self.new)
         queue = [(one, self.old.partner[one]) for one in sorted(self._frontier(used[0]))]
         for one, other in queue:  # grows during the loop
             for pair in (*self._above(one, other), *self._below(one, other, *used)):
@@ -317,14 +317,14 @@ class NodeMatcher:
         keys: list[Keys] = []
         for side, marks in self._with_marks():
             nodes = side.body.nodes
-            found = sources(side, marks)
+            found = producer_keys(side, marks)
             keys.append({i: (side.kinds.of(nodes[i]), key) for i, key in found.items()})
         self._match(*keys, same_count=True)
 
     def _match_by_consumers(self) -> None:
         """Match nodes with matching consumers; nodes that also have matching inputs come first."""
-        below = [consumers(side, marks) for side, marks in self._with_marks()]
-        above = [sources(side, marks) for side, marks in self._with_marks()]
+        below = [consumer_keys(side, marks) for side, marks in self._with_marks()]
+        above = [producer_keys(side, marks) for side, marks in self._with_marks()]
         both: list[Keys] = [
             {i: (above[side][i], key) if key else None for i, key in below[side].items()}
             for side in (0, 1)

@@ -15,8 +15,8 @@ from onnxtext.differ.result import (
     ModelDiff,
     WeightChange,
 )
-from onnxtext.plurals import counted
-from onnxtext.printer.strings import value_name, word
+from onnxtext.plurals import count_noun
+from onnxtext.printer.strings import quote_word, value_name
 
 MOST_RENAMES = 20
 """Maximum number of renames to show, unless every difference is shown."""
@@ -65,7 +65,7 @@ class Hunk(NamedTuple):
     occurrences: list[tuple[ItemKey, ...]]
 
 
-def hunks(diff: ModelDiff, *, every: bool = False) -> Iterator[list[DiffLine]]:
+def hunk_lines(diff: ModelDiff, *, every: bool = False) -> Iterator[list[DiffLine]]:
     """Return the lines of each hunk of a diff, without the keys of the items.
 
     Args:
@@ -76,7 +76,7 @@ def hunks(diff: ModelDiff, *, every: bool = False) -> Iterator[list[DiffLine]]:
 
 
 def hunks_of_items(diff: ModelDiff, *, every: bool = False) -> Iterator[Hunk]:
-    """Yield the hunks of a diff, with the keys of their items. `every` is as for `hunks`."""
+    """Yield the hunks of a diff, with the keys of their items. `every` is as for `hunk_lines`."""
     grouped: dict[ItemKey, Group] = {}
     if not every and len(diff.items) > MOST_ITEMS:
         for group in diff.groups:
@@ -134,7 +134,7 @@ def _group(group: Group, items: Mapping[ItemKey, ItemChange]) -> Iterator[DiffLi
     ]
     yield from lines[:_MOST_SHOWN]
     rest = len(lines) - _MOST_SHOWN
-    more = [counted(rest, "more line")] * (rest > 0)
+    more = [count_noun(rest, "more line")] * (rest > 0)
     more += [f"{len(occurrences) - 1:,} more like this"] * (len(occurrences) > 1)
     largest = [
         change.weights.max_abs
@@ -227,7 +227,7 @@ def _renames(diff: ModelDiff, *, every: bool) -> Iterator[DiffLine]:
     most = len(diff.renames) if every else MOST_RENAMES
     yield DiffLine("@", f"renamed ({len(diff.renames):,})")
     for rename in diff.renames[:most]:
-        spell = word if rename.kind == "node" else value_name
+        spell = quote_word if rename.kind == "node" else value_name
         where = "" if rename.path == "graph" else f" in {rename.path}"
         yield DiffLine("~", f"{rename.kind} {spell(rename.old)} → {spell(rename.new)}{where}")
     if len(diff.renames) > most:

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import re
 
-from onnxtext.diagnostics.safe import safe
-from onnxtext.differ.render.hunks import VERDICTS, hunks
-from onnxtext.differ.render.stat import ACTIONS, counts
+from onnxtext.diagnostics.safe import escape_controls
+from onnxtext.differ.render.hunks import VERDICTS, hunk_lines
+from onnxtext.differ.render.stat import ACTIONS, count_items
 from onnxtext.differ.result import ModelDiff
 
 MOST_CHARACTERS = 60_000
@@ -22,7 +22,7 @@ def render(diff: ModelDiff, *, every: bool = False) -> str:
     """
     title = f"### {inline_code(diff.old_label)} → {inline_code(diff.new_label)}"
     lines = [title, "", f"{VERDICTS[diff.verdict].capitalize()}.", ""]
-    found = counts(diff)
+    found = count_items(diff)
     if found:
         lines += ["| | " + " | ".join(ACTIONS) + " |", "| --- |" + " ---: |" * len(ACTIONS)]
         for kind, number in found.items():
@@ -46,9 +46,12 @@ def _body(diff: ModelDiff, *, every: bool) -> tuple[str, int]:
     parts: list[str] = []
     size = 0
     left_out = 0
-    for hunk in hunks(diff, every=every):
+    for hunk in hunk_lines(diff, every=every):
         text = "\n".join(
-            [f"@@ {safe(line)} @@" if mark == "@" else _line(mark, line) for mark, line in hunk]
+            [
+                f"@@ {escape_controls(line)} @@" if mark == "@" else _line(mark, line)
+                for mark, line in hunk
+            ]
         )
         size += len(text) + 1
         if size > MOST_CHARACTERS:
@@ -60,12 +63,12 @@ def _body(diff: ModelDiff, *, every: bool) -> tuple[str, int]:
 
 def _line(mark: str, text: str) -> str:
     """Format a line; GitHub's highlighter uses `!` for changes that are neither old nor new."""
-    return f"{'!' if mark == '~' else mark}{safe(text)}"
+    return f"{'!' if mark == '~' else mark}{escape_controls(text)}"
 
 
 def inline_code(text: str) -> str:
     """Format untrusted text as inline code."""
-    shown = safe(text)
+    shown = escape_controls(text)
     ticks = "`" * (max(map(len, re.findall("`+", shown)), default=0) + 1)
     space = " " if shown.startswith("`") or shown.endswith("`") or not shown else ""
     return f"{ticks}{space}{shown}{space}{ticks}"

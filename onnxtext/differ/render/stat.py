@@ -5,14 +5,14 @@ from __future__ import annotations
 
 from collections import Counter
 
-from onnxtext.diagnostics.safe import safe
+from onnxtext.diagnostics.safe import escape_controls
 from onnxtext.differ.render.hunks import VERDICTS
 from onnxtext.differ.result import ModelDiff, OperatorCount
 
 ACTIONS = ("added", "removed", "changed", "moved", "renamed")
 
 
-def counts(diff: ModelDiff) -> dict[str, Counter[str]]:
+def count_items(diff: ModelDiff) -> dict[str, Counter[str]]:
     """Count the added, removed, changed, moved and renamed items of each kind."""
     made: dict[str, Counter[str]] = {}
     for item in diff.items:
@@ -30,7 +30,7 @@ def render(diff: ModelDiff) -> str:
     """
     if not diff.differs:
         return ""
-    found = counts(diff)
+    found = count_items(diff)
     width = max(map(len, found), default=0)
     lines = [
         f" {kind:<{width}} | "
@@ -54,7 +54,7 @@ def _operators(diff: ModelDiff) -> list[str]:
     )
     cells = [
         (
-            safe(c.operator),
+            escape_controls(c.operator),
             f"{c.old:,}",
             f"{c.new:,}",
             f"{c.new - c.old:+,}" if c.new != c.old else "0",

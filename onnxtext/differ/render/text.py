@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from onnxtext.diagnostics.safe import safe
-from onnxtext.differ.render.hunks import VERDICTS, hunks
+from onnxtext.diagnostics.safe import escape_controls
+from onnxtext.differ.render.hunks import VERDICTS, hunk_lines
 from onnxtext.differ.result import ModelDiff
 
 _COLORS = {"-": "31", "+": "32", "~": "33", "@": "36", "#": "2"}
@@ -18,16 +18,20 @@ def render(diff: ModelDiff, *, color: bool = False, every: bool = False) -> str:
         color: whether to color it for a terminal.
         every: whether to show every difference of a large diff; otherwise they are grouped.
     """
-    parts = list(hunks(diff, every=every))
+    parts = list(hunk_lines(diff, every=every))
     if not parts:
         return ""
     lines = [
-        _colored(f"--- {safe(diff.old_label)}", "1", color),
-        _colored(f"+++ {safe(diff.new_label)}", "1", color),
+        _colored(f"--- {escape_controls(diff.old_label)}", "1", color),
+        _colored(f"+++ {escape_controls(diff.new_label)}", "1", color),
     ]
     for hunk in parts:
         for mark, text in hunk:
-            shown = f"@@ {safe(text)} @@" if mark == "@" else f"{mark}{safe(text)}"
+            shown = (
+                f"@@ {escape_controls(text)} @@"
+                if mark == "@"
+                else f"{mark}{escape_controls(text)}"
+            )
             lines.append(_colored(shown, _COLORS.get(mark, ""), color))
     if diff.verdict in ("stored-differently", "names-differ"):
         lines.append(f"# {VERDICTS[diff.verdict]}")

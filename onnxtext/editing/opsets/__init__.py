@@ -12,13 +12,13 @@ function body (`inlining`).
 from __future__ import annotations
 
 from onnxtext.editing.opsets.plan import ConversionPlan, check_version, convert, plan_conversion
-from onnxtext.editing.opsets.report import ConversionError, diagnose
+from onnxtext.editing.opsets.report import ConversionError, remark_diagnostics
 
 __all__ = [
     "ConversionError",
     "ConversionPlan",
     "check_version",
     "convert",
-    "diagnose",
     "plan_conversion",
+    "remark_diagnostics",
 ]

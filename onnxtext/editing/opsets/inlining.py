@@ -15,7 +15,7 @@ from onnxtext.checker.context.signatures import Signature, schema_of
 from onnxtext.editing.opsets.converted_node import NodeConversion
 from onnxtext.editing.opsets.model_facts import NotConvertible
 from onnxtext.editing.opsets.schema_versions import NONE, default_of
-from onnxtext.editing.opsets.tensors import attribute
+from onnxtext.editing.opsets.tensors import make_attribute
 from onnxtext.proto.decode.lift import lift_fragment
 from onnxtext.proto.encode.lower import lower_fragment
 
@@ -157,5 +157,5 @@ def _substitute(node: Node, given: dict[str, Attribute], signature: Signature) -
         if held.value.name in signature.attributes:
             default = default_of(signature, held.value.name)
         if default is not NONE:
-            made.append(attribute(held.name, default))
+            made.append(make_attribute(held.name, default))
     node.attributes = tuple(made)

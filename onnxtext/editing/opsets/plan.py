@@ -12,7 +12,7 @@ from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.resolved_fields import changed_fields
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import newest_versions
-from onnxtext.editing.errors import refused
+from onnxtext.editing.errors import refused_edit_error
 from onnxtext.editing.opsets.converted_node import ConvertedGraph
 from onnxtext.editing.opsets.model_facts import ModelFacts, NotConvertible
 from onnxtext.editing.opsets.onnx_converter import Converter
@@ -116,20 +116,20 @@ def plan_conversion(
     for domain, version in plain.items():
         check_version(domain, version)
     if "" in plain and not model.opset_imports and model.ir_version not in (1, 2):
-        raise refused(
+        raise refused_edit_error(
             "the model imports no operator set, so the version of its operators is unknown",
             "add `opset_import` to its header",
         )
     for entry in (*model.opset_imports, *[e for f in model.functions for e in f.opset_imports]):
         domain = plain_domain(entry.domain)
         if domain in plain and not 1 <= entry.version <= newest_versions()[domain]:
-            raise refused(
+            raise refused_edit_error(
                 f"the model is written for {_shown(domain, entry.version)}, which is unknown",
                 "install a newer onnx" if entry.version > 0 else "correct its `opset_import`",
             )
-    from onnxtext.editing.write_inferred_types import checked
+    from onnxtext.editing.write_inferred_types import check_subject
 
-    subject = subject or checked(model)
+    subject = subject or check_subject(model)
     plan = ConversionPlan(subject, plain)
     facts = ModelFacts(subject)
     collected: dict[tuple[str, str], Remark] = {}
@@ -163,12 +163,12 @@ def check_version(domain: str, version: int) -> None:
     newest = newest_versions().get(domain)
     shown = f"`{domain}`" if domain else "the standard operators"
     if newest is None:
-        raise refused(
+        raise refused_edit_error(
             f"no operators of {shown} are known",
             f"domains with known operators: {', '.join(sorted(filter(None, newest_versions())))}",
         )
     if not 1 <= version <= newest:
-        raise refused(
+        raise refused_edit_error(
             f"version {version} of {shown} is unknown: the newest known is {newest}",
             f"choose a version from 1 to {newest}, or install a newer onnx",
         )

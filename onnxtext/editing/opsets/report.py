@@ -54,16 +54,16 @@ class ConversionError(OnnxTextError):
     """
 
     def __init__(self, remarks: list[Remark], subject: Subject) -> None:
-        super().__init__(*diagnose(remarks, subject))
+        super().__init__(*remark_diagnostics(remarks, subject))
         self.remarks = remarks
         self.subject = subject
 
     def located(self, source: Source) -> OnnxTextError:
         """Return the error with labels in the text of the model."""
-        return OnnxTextError(*diagnose(self.remarks, self.subject, source=source))
+        return OnnxTextError(*remark_diagnostics(self.remarks, self.subject, source=source))
 
 
-def diagnose(
+def remark_diagnostics(
     remarks: Iterable[Remark], subject: Subject, *, source: Source | None = None,
     file: str | None = None,
 ) -> list[Diagnostic]:  # fmt: skip

@@ -11,9 +11,9 @@ from onnxtext.ast.tensors_and_attributes import Reference
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Parameter, Schemas, Signature, schema_of
 from onnxtext.editing.opsets.model_facts import ModelFacts
-from onnxtext.plurals import counted
+from onnxtext.plurals import count_noun
 from onnxtext.proto.decode.lift import lift_fragment
-from onnxtext.schemas.type_strings import shown
+from onnxtext.schemas.type_strings import text_spelling
 
 NONE = object()
 """The result of `default_of` for an attribute without a default."""
@@ -43,7 +43,7 @@ def changes_between(
     return [since for since in reversed(history) if target < since <= current]
 
 
-def unfit(
+def misfit_reason(
     node: Node, signature: Signature, before: Signature, facts: ModelFacts, scope: Scope
 ) -> str | None:
     """Return the reason why a node does not fit a schema; None if it fits.
@@ -87,9 +87,9 @@ def _attributes(node: Node, signature: Signature) -> str | None:
 def _count(names: tuple[str, ...], least: int, most: int, kind: str) -> str | None:
     if least <= len(names) <= most:
         return None
-    bound = f"least {counted(least, kind)}"
+    bound = f"least {count_noun(least, kind)}"
     if len(names) > most:
-        bound = f"most {counted(most, kind)}"
+        bound = f"most {count_noun(most, kind)}"
     verb = "takes" if kind == "input" else "gives"
     return f"it {verb} at {bound}, but this node has {len(names)}"
 
@@ -115,7 +115,7 @@ def _types(
                 continue
             return f"not all types are allowed, and the type of `{name}` is not known: declare it"
         if text not in allowed and not any(item.startswith("opaque") for item in allowed):
-            return f"`{name}` cannot be `{shown(text)}`"
+            return f"`{name}` cannot be `{text_spelling(text)}`"
         found = _binds(formal, signature, name, text, bound)
         if found is not None:
             return found
@@ -138,7 +138,7 @@ def _binds(
         first, other = bound.setdefault(formal.type, (text, name))
         if first != text:
             return (
-                f"`{other}` and `{name}` must have the same type, but are `{shown(first)}` and "
-                f"`{shown(text)}`"
+                f"`{other}` and `{name}` must have the same type, but are "
+                f"`{text_spelling(first)}` and `{text_spelling(text)}`"
             )
     return None

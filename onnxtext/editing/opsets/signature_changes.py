@@ -16,7 +16,7 @@ from onnxtext.checker.context.signatures import Parameter
 from onnxtext.editing.opsets.converted_node import NodeConversion
 from onnxtext.editing.opsets.model_facts import NotConvertible
 from onnxtext.editing.opsets.schema_versions import NONE, default_of
-from onnxtext.editing.opsets.tensors import attribute
+from onnxtext.editing.opsets.tensors import make_attribute
 
 Change = Callable[[NodeConversion], None]
 """A function that converts a node by one step."""
@@ -177,7 +177,7 @@ def _make_explicit(work: NodeConversion, step: Step, name: str) -> None:
             meant = MEANT_BEFORE.get(step, {}).get(name, default)
     if meant is NONE or meant == default:
         return
-    work.set(attribute(name, meant))
+    work.set(make_attribute(name, meant))
     shown = meant.decode() if isinstance(meant, bytes) else meant
     shown = float(shown) if isinstance(shown, Float32) else shown
     work.say(f"`{name} = {shown}` is written, because the default value changes")

@@ -86,33 +86,33 @@ def constant_node(name: str, tensor: Tensor) -> Node:
     return Node("Constant", (), (name,), (Attribute("value", AttributeType.TENSOR, tensor),))
 
 
-def ints(name: str, values: Sequence[int]) -> Attribute:
+def ints_attribute(name: str, values: Sequence[int]) -> Attribute:
     """Return an attribute with a list of integers."""
     return Attribute(name, AttributeType.INTS, tuple(values))
 
 
-def integer(name: str, value: int) -> Attribute:
+def int_attribute(name: str, value: int) -> Attribute:
     """Return an attribute with an integer."""
     return Attribute(name, AttributeType.INT, value)
 
 
-def real(name: str, value: float) -> Attribute:
+def float_attribute(name: str, value: float) -> Attribute:
     """Return an attribute with a float."""
     return Attribute(name, AttributeType.FLOAT, Float32.of(value))
 
 
-def reals(name: str, values: Sequence[float]) -> Attribute:
+def floats_attribute(name: str, values: Sequence[float]) -> Attribute:
     """Return an attribute with a list of floats."""
     data = struct.pack(f"<{len(values)}f", *values)
     return Attribute(name, AttributeType.FLOATS, Floats(data))
 
 
-def text(name: str, value: str) -> Attribute:
+def string_attribute(name: str, value: str) -> Attribute:
     """Return an attribute with a string."""
     return Attribute(name, AttributeType.STRING, value.encode())
 
 
-def attribute(name: str, value: object) -> Attribute:
+def make_attribute(name: str, value: object) -> Attribute:
     """Return an attribute; its type follows from the Python type of its value."""
     kinds: tuple[tuple[type, AttributeType], ...] = (
         (int, AttributeType.INT), (Float32, AttributeType.FLOAT), (bytes, AttributeType.STRING),

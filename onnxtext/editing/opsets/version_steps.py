@@ -12,14 +12,19 @@ from onnxtext.ast.model import Node
 from onnxtext.ast.visit import nested_graphs, walk_nodes
 from onnxtext.checker.context.checked_model import plain_domain
 from onnxtext.checker.context.signatures import Schemas, Signature
-from onnxtext.checker.inference.element_types import bind
+from onnxtext.checker.inference.element_types import bind_type_variables
 from onnxtext.checker.inference.output_types import OUTPUT_TYPES
 from onnxtext.editing.opsets.converted_node import ConvertedGraph, NodeConversion
 from onnxtext.editing.opsets.inlining import inline
 from onnxtext.editing.opsets.model_facts import ModelFacts, NotConvertible
 from onnxtext.editing.opsets.onnx_converter import Converter
-from onnxtext.editing.opsets.rules.table import FIRST, is_reviewed, reviewed_version, rule_of
-from onnxtext.editing.opsets.schema_versions import changes_between, unfit
+from onnxtext.editing.opsets.rules.table import (
+    FIRST,
+    conversion_rule,
+    is_reviewed,
+    reviewed_version,
+)
+from onnxtext.editing.opsets.schema_versions import changes_between, misfit_reason
 from onnxtext.editing.opsets.tensors import make_tensor
 
 _MOST_SUCCESSIVE_STEPS = 48
@@ -174,7 +179,7 @@ class GraphConverter:
         if not any(facts.is_new(name) and self._type(name) is None for name in node.outputs):
             return
         inputs = tuple([self._type(name) if name else None for name in node.inputs])
-        types, _ = bind(signature, inputs, node)
+        types, _ = bind_type_variables(signature, inputs, node)
         special = OUTPUT_TYPES.get(node.op_type)
         if special is not None and not signature.domain:
             types = (special(node, inputs), *types[1:])
@@ -194,11 +199,11 @@ class GraphConverter:
         assert new is not None
         work = NodeConversion(self._facts, self._graph, node, old, new)
         step = old.domain, old.name, since
-        rule = rule_of(step)
+        rule = conversion_rule(step)
         if not is_reviewed(step):
             since = self._targets[old.domain]
             self._converter.convert(work, version, since)
-        elif new.deprecated and rule == rule_of(("", "", 0)):
+        elif new.deprecated and rule == conversion_rule(("", "", 0)):
             raise NotConvertible(f"it was removed in version {since}")
         else:
             rule.up(work)
@@ -222,7 +227,7 @@ class GraphConverter:
             reached = max(self._targets[old.domain], reviewed_version(old.domain))
             self._converter.convert(work, version, reached)
         else:
-            rule_of(step).down(work)
+            conversion_rule(step).down(work)
         return work, reached
 
     def _check(
@@ -236,7 +241,7 @@ class GraphConverter:
         schema = self._schemas.find(domain, made.op_type, reached)
         if schema is None or schema.since != new.since:
             return
-        reason = unfit(made, new, old, self._facts, self._graph.scope)
+        reason = misfit_reason(made, new, old, self._facts, self._graph.scope)
         if reason is not None:
             raise NotConvertible(f"in version {self._targets[domain]}, {reason}")
 

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
 from onnxtext.io.files import write_atomically
-from onnxtext.lsp.features.diagnostics import convert as convert_diagnostics
+from onnxtext.lsp.features.diagnostics import to_lsp_diagnostics as convert_diagnostics
 from onnxtext.lsp.index.positions import LineIndex
 from onnxtext.lsp.index.uri_paths import path_of
 from onnxtext.lsp.server.protocol import RequestError
@@ -122,7 +122,7 @@ async def to_binary(server: Server, params: Any) -> dict[str, Any]:
 def _to_binary(text: str, original: Path, target: Path, digest: str | None) -> dict[str, Any]:
     """Return the result of `onnxtext/toBinary`; run in a thread."""
     from onnxtext.syntax.parse import parse_model
-    from onnxtext.text_to_binary import FilesBeside, encode, joined
+    from onnxtext.text_to_binary import FilesBeside, encode, join_pieces
 
     data = read_file(original)
     if digest is not None and hashlib.sha256(data).hexdigest() != digest:
@@ -136,7 +136,7 @@ def _to_binary(text: str, original: Path, target: Path, digest: str | None) -> d
         model = parse_model(source)
         _add_blobs(model, data)
         elsewhere = FilesBeside(model, original.parent)
-        made = joined(encode(model, source, elsewhere=elsewhere))
+        made = join_pieces(encode(model, source, elsewhere=elsewhere))
     try:
         write_atomically(target, made)
     except OSError as error:

@@ -12,7 +12,7 @@ from onnxtext.checker.context.scopes import Scope
 from onnxtext.lsp.index.cursor import target_at
 from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.index.index import Index
-from onnxtext.lsp.index.statement_spans import hull
+from onnxtext.lsp.index.statement_spans import enclosing_span
 from onnxtext.lsp.server.message_validation import data_field
 from onnxtext.source import Span
 
@@ -112,7 +112,7 @@ def _item(document: Document, scope: Scope) -> t.CallHierarchyItem:
         scope.name,
         t.SymbolKind.Function if is_function else t.SymbolKind.Module,
         document.uri,
-        lines.range(hull(index.scope_span(scope), name)),
+        lines.range(enclosing_span(index.scope_span(scope), name)),
         lines.range(name),
         detail=plain_domain(domain) or None,
         data={"kind": scope.kind, "domain": domain, "overload": overload},

@@ -10,9 +10,9 @@ from lsprotocol import types as t
 
 from onnxtext.checker.context.registry import UNUSED_SUPPRESSION, rules
 from onnxtext.diagnostics import Diagnostic, Edit
-from onnxtext.lsp.features.diagnostics import convert, span_of
+from onnxtext.lsp.features.diagnostics import span_of, to_lsp_diagnostics
 from onnxtext.lsp.features.edits import workspace_edit
-from onnxtext.lsp.features.model_edit_actions import KIND, offered, resolve
+from onnxtext.lsp.features.model_edit_actions import KIND, offered_actions, resolve
 from onnxtext.lsp.index.document import Document
 from onnxtext.source import Span
 
@@ -45,7 +45,7 @@ def actions(server: Server, params: t.CodeActionParams) -> list[t.CodeAction] | 
         for diagnostic in _at(document, span)[:_MOST_DIAGNOSTICS]:
             found += _fixes(server, document, diagnostic)
     if _is_requested(KIND.value, wanted):
-        found += offered(server, document, span)
+        found += offered_actions(server, document, span)
     if _is_requested(FIX_ALL, wanted):
         found += _fix_all(server, document)
     return found
@@ -63,7 +63,7 @@ def _at(document: Document, span: Span) -> list[Diagnostic]:
 
 
 def _fixes(server: Server, document: Document, diagnostic: Diagnostic) -> Iterator[t.CodeAction]:
-    shown = convert([diagnostic], document.version.lines, document.uri)
+    shown = to_lsp_diagnostics([diagnostic], document.version.lines, document.uri)
     fix = diagnostic.fix
     if fix is not None:
         title = fix.title[:1].upper() + fix.title[1:]
@@ -79,11 +79,11 @@ def _fixes(server: Server, document: Document, diagnostic: Diagnostic) -> Iterat
             f"Silence `{diagnostic.code}` here",
             t.CodeActionKind.QuickFix,
             shown,
-            edit=workspace_edit(server, document, [silence(document, diagnostic)]),
+            edit=workspace_edit(server, document, [suppression_edit(document, diagnostic)]),
         )
 
 
-def silence(document: Document, diagnostic: Diagnostic) -> Edit:
+def suppression_edit(document: Document, diagnostic: Diagnostic) -> Edit:
     """Return the edit that adds a comment above a statement to suppress its diagnostic."""
     version = document.version
     place = span_of(diagnostic, len(version.text))

@@ -15,24 +15,24 @@ from onnxtext.checker.context.scopes import Opsets, Scope
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.lsp.features.section_completion import argument_items, section_items
 from onnxtext.lsp.features.signature_help import newest_opsets, target_of
-from onnxtext.lsp.features.snippets import escaped, following_text, name_alone
+from onnxtext.lsp.features.snippets import escape_snippet, following_text, name_alone
 from onnxtext.lsp.index.available_operators import schemas_of
 from onnxtext.lsp.index.completion_context import Context, context_at
 from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.index.operators import (
     attribute_line,
     documentation,
-    enumerated,
     function_documentation,
     function_text,
     parameter_of,
-    placeholder,
     signature_text,
+    valid_strings,
+    value_placeholder,
 )
 from onnxtext.lsp.index.positions import LineIndex
 from onnxtext.lsp.index.symbols import parameter_names
 from onnxtext.lsp.server.message_validation import data_field
-from onnxtext.printer.strings import quoted, value_name, word
+from onnxtext.printer.strings import quote_string, quote_word, value_name
 from onnxtext.syntax.actions.headers import FUNCTION_KEYS, MODEL_KEYS
 from onnxtext.syntax.section_spans import SECTIONS
 from onnxtext.tensor.elements import ELEMENTS
@@ -235,9 +235,10 @@ class _Maker:
         domain = function.domain or ""
         if given not in ("", domain):
             return
-        dots = ".".join(map(word, domain.split("."))) if domain else ""
-        label = word(function.name) if given == domain else f"{dots}.{word(function.name)}"
-        overload = f":{word(function.overload)}" if function.overload else ""
+        dots = ".".join(map(quote_word, domain.split("."))) if domain else ""
+        name = quote_word(function.name)
+        label = name if given == domain else f"{dots}.{name}"
+        overload = f":{quote_word(function.overload)}" if function.overload else ""
         names = [_tab_stop(n + 1, value.name) for n, value in enumerate(scope.inputs)]
         item = self._item(
             label + overload,
@@ -263,12 +264,12 @@ class _Maker:
             for name, formal in target.attributes.items():
                 if name in self.context.given:
                     continue
-                start = placeholder(target, name)
+                start = value_placeholder(target, name)
                 yield self._item(
                     name,
                     t.CompletionItemKind.Property,
-                    text=f"{word(name)} = ",
-                    snippet=f"{word(name)} = ${{1:{escaped(start)}}}",
+                    text=f"{quote_word(name)} = ",
+                    snippet=f"{quote_word(name)} = ${{1:{escape_snippet(start)}}}",
                     detail="required" if formal.required else f"default {start}",
                     data={
                         "operator": target.name,
@@ -286,7 +287,7 @@ class _Maker:
                     yield self._item(
                         label,
                         t.CompletionItemKind.Property,
-                        text=f"{word(label)} = ",
+                        text=f"{quote_word(label)} = ",
                         detail=parameter_of(parameter),
                     )
 
@@ -294,18 +295,17 @@ class _Maker:
         target = self._target()
         name = self.context.attribute
         if isinstance(target, Signature) and name in target.attributes:
-            for value in enumerated(target, name):
-                yield self._item(
-                    value, t.CompletionItemKind.EnumMember, text=quoted(value), order="0"
-                )
+            for value in valid_strings(target, name):
+                text = quote_string(value)
+                yield self._item(value, t.CompletionItemKind.EnumMember, text=text, order="0")
         for parameter in parameter_names(self.scope):
-            yield self._item(
-                f"@{word(parameter)}", t.CompletionItemKind.Variable, detail="parameter", order="1"
-            )
+            text = f"@{quote_word(parameter)}"
+            yield self._item(text, t.CompletionItemKind.Variable, detail="parameter", order="1")
 
     def _parameters(self) -> Iterator[t.CompletionItem]:
         for parameter in parameter_names(self.scope):
-            yield self._item(word(parameter), t.CompletionItemKind.Variable, detail="parameter")
+            text = quote_word(parameter)
+            yield self._item(text, t.CompletionItemKind.Variable, detail="parameter")
 
     # ---- Values -----------------------------------------------------------------------------
 
@@ -358,7 +358,7 @@ class _Maker:
             case "opset_import":
                 yield self._item(str(versions[""]), t.CompletionItemKind.Value)
                 for domain, version in versions.items():
-                    text = f"{quoted(domain)}: {version}"
+                    text = f"{quote_string(domain)}: {version}"
                     yield self._item(text, t.CompletionItemKind.Value)
             case "ir_version":
                 import onnx
@@ -383,8 +383,8 @@ def _call(label: str, signature: Signature) -> str:
     attributes = []
     for name, formal in signature.attributes.items():
         if formal.required:
-            start = escaped(placeholder(signature, name))
-            attributes.append(f"{word(name)} = ${{{stop}:{start}}}")
+            start = escape_snippet(value_placeholder(signature, name))
+            attributes.append(f"{quote_word(name)} = ${{{stop}:{start}}}")
             stop += 1
     inputs = []
     for index, formal_input in enumerate(signature.inputs):
@@ -397,4 +397,4 @@ def _call(label: str, signature: Signature) -> str:
 
 def _tab_stop(number: int, text: str) -> str:
     """Return a tab stop of a snippet, which initially contains a text."""
-    return f"${{{number}:{escaped(text)}}}"
+    return f"${{{number}:{escape_snippet(text)}}}"

@@ -22,7 +22,9 @@ _SEVERITIES = {
 _UNUSED = ("value-unused", "function-unused", "opset-import-unused", "unused-suppression")
 
 
-def convert(found: Iterable[Diagnostic], lines: LineIndex, uri: str) -> list[t.Diagnostic]:
+def to_lsp_diagnostics(
+    found: Iterable[Diagnostic], lines: LineIndex, uri: str
+) -> list[t.Diagnostic]:
     """Convert diagnostics of the text in `lines` to diagnostics of the protocol."""
     return [_convert(item, lines, uri) for item in found]
 

@@ -16,7 +16,7 @@ from lsprotocol import types as t
 
 from onnxtext.lsp.index.document import Document, DocumentVersion
 from onnxtext.source import COMMENT, STRING, Span
-from onnxtext.weights.safe_paths import PathError, inside
+from onnxtext.weights.safe_paths import PathError, resolve_inside
 
 if TYPE_CHECKING:
     from onnxtext.ast.model import Fragment, Model
@@ -100,7 +100,7 @@ def _pieces(version: DocumentVersion) -> Iterator[re.Match[str]]:
 def _file(base: Path, name: str) -> str | None:
     """Return the URI of a file; None if it does not exist or is outside of the directory `base`."""
     try:
-        path = inside(base, name)
+        path = resolve_inside(base, name)
         return path.as_uri() if path.exists() else None
     except (PathError, OSError, ValueError):
         return None
@@ -125,10 +125,10 @@ def _stored(root: Model | Fragment | None, base: Path, digest: str) -> Path | No
         if place.kind != "store":
             continue
         try:
-            directory = inside(base, place.path)
+            directory = resolve_inside(base, place.path)
             found = Store(directory).matching(digest)
             if len(found) == 1:
-                return inside(directory, found[0])
+                return resolve_inside(directory, found[0])
         except (PathError, OSError):
             continue
     return None

@@ -30,7 +30,7 @@ from onnxtext.lsp.index.resolve_section_names import node_labels
 from onnxtext.lsp.index.symbols import parameter_names
 from onnxtext.lsp.index.tensor_statistics import statistics
 from onnxtext.lsp.index.type_origins import origin_lines
-from onnxtext.printer.strings import word
+from onnxtext.printer.strings import quote_word
 from onnxtext.source import Span
 
 if TYPE_CHECKING:
@@ -123,7 +123,9 @@ def _value(document: Document, at_cursor: CursorTarget) -> str | None:
     index = document.version.index
     scope = index.scopes[at_cursor.key[1]]
     type = document.type_of(scope, at_cursor.name)
-    head = f"{type} {word(at_cursor.name)}" if type is not None else word(at_cursor.name)
+    head = (
+        f"{type} {quote_word(at_cursor.name)}" if type is not None else quote_word(at_cursor.name)
+    )
     lines = [_fence(head), *_origin(scope, at_cursor.name)]
     if type is None and at_cursor.name in scope.position:
         lines.append("its type is unknown")
@@ -223,7 +225,7 @@ def _statistics(document: Document, type: Any, data: Any) -> str | None:
 
 
 def _graph(document: Document, at_cursor: CursorTarget) -> str:
-    return _fence(f"{word(at_cursor.name)} () => () {{…}}") + "\n\ngraph"
+    return _fence(f"{quote_word(at_cursor.name)} () => () {{…}}") + "\n\ngraph"
 
 
 _DESCRIPTIONS: dict[str, Callable[[Document, CursorTarget], str | None]] = {

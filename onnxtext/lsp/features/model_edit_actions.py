@@ -20,7 +20,7 @@ from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.context.operator_tables import use_tables
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.lsp.features.edits import minimal_edits, workspace_edit
-from onnxtext.lsp.features.opset_actions import conversions
+from onnxtext.lsp.features.opset_actions import offered_conversions
 from onnxtext.lsp.index.available_operators import tables_for
 from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.server.message_validation import data_entry
@@ -37,7 +37,7 @@ _MOST_DIMS = 8
 _MOST_REASONS = 8
 
 
-def offered(server: Server, document: Document, span: Span) -> Iterator[t.CodeAction]:
+def offered_actions(server: Server, document: Document, span: Span) -> Iterator[t.CodeAction]:
     """Yield the actions to offer at a span, without their edits.
 
     There are none if the text has syntax errors, or if the client does not support
@@ -52,7 +52,7 @@ def offered(server: Server, document: Document, span: Span) -> Iterator[t.CodeAc
     if statement is not None and statement.group == "input":
         yield from _dimensions(document, statement, span)
     if statement is None:
-        for title, domain, opset in conversions(version.index, span):
+        for title, domain, opset in offered_conversions(version.index, span):
             yield _action(document, title, domain=domain, opset=opset)
     yield _action(document, "Write all inferred types into the text")
 

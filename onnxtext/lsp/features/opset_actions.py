@@ -12,7 +12,7 @@ from onnxtext.lsp.index.index import Index
 from onnxtext.source import Span
 
 
-def conversions(index: Index, span: Span) -> Iterator[tuple[str, str, int]]:
+def offered_conversions(index: Index, span: Span) -> Iterator[tuple[str, str, int]]:
     """Yield (title, domain, new version) of each conversion to offer at a span in the header.
 
     If the span begins in an entry of `opset_import`, the conversions change the version of that

@@ -19,7 +19,7 @@ from onnxtext.lsp.index.index import Index
 from onnxtext.lsp.index.section_names import SectionName, name_of
 from onnxtext.lsp.index.symbols import Role, Symbol, parameter_names
 from onnxtext.lsp.server.protocol import RequestError
-from onnxtext.printer.strings import quoted, value_name, word
+from onnxtext.printer.strings import quote_string, quote_word, value_name
 from onnxtext.source import Span
 
 if TYPE_CHECKING:
@@ -86,12 +86,12 @@ def _spelling(
     """Return the function that spells the new name of a symbol at a span as the printer does."""
     text, kind = index.source.text, symbol.key[0]
     if kind != "value":
-        return value_name if kind == "function" and role == "definition" else word
+        return value_name if kind == "function" and role == "definition" else quote_word
     if section is None:
-        return quoted if span in index.value_strings else value_name
+        return quote_string if span in index.value_strings else value_name
     if section.is_parameter or text.startswith("training", section.at):
-        return quoted
-    return value_name if text.startswith("[", span.end) else word
+        return quote_string
+    return value_name if text.startswith("[", span.end) else quote_word
 
 
 def _conflict(index: Index, symbol: Symbol, new: str) -> str | None:

@@ -14,13 +14,13 @@ from onnxtext.ast.paths import PathStep
 from onnxtext.checker.context.checked_model import plain_domain
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.rules.quantization_annotations import KEYS as ANNOTATION_KEYS
-from onnxtext.lsp.features.snippets import escaped
+from onnxtext.lsp.features.snippets import escape_snippet
 from onnxtext.lsp.index.completion_context import Context
 from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.index.resolve_section_names import node_labels, section_scope
 from onnxtext.lsp.index.section_context import SectionContext, metadata_entries
 from onnxtext.lsp.index.section_names import SectionName, name_of, path_steps
-from onnxtext.printer.strings import quoted, word
+from onnxtext.printer.strings import quote_string, quote_word
 from onnxtext.source import Span
 
 Item = Callable[..., t.CompletionItem]
@@ -104,15 +104,15 @@ class _SectionItems:
         given, above = self.section.block.entries, self.section.above
         for key in above:
             if key not in given:
-                spelled = f"{word(key)}: above"
+                spelled = f"{quote_word(key)}: above"
                 yield self.item(spelled, _PROPERTY, detail="as in the block above", order="1")
         for number, (key, values) in enumerate(_by_frequency(metadata_entries(self.index))):
             if key not in given:
                 yield self.item(
                     key,
                     _PROPERTY,
-                    text=f"{word(key)}: ",
-                    snippet=f'{escaped(word(key))}: "$1"',
+                    text=f"{quote_word(key)}: ",
+                    snippet=f'{escape_snippet(quote_word(key))}: "$1"',
                     detail=f"{values.total()} in this text",
                     order=f"2{number:05}",
                 )
@@ -165,7 +165,9 @@ class _SectionItems:
         if kind not in ("node", "graph") and not in_brackets:
             for name, detail in _values_of(scope, kind):
                 type = self.document.type_of(scope, name)
-                yield self.item(name, _VARIABLE, text=word(name), detail=type or detail, order="0")
+                yield self.item(
+                    name, _VARIABLE, text=quote_word(name), detail=type or detail, order="0"
+                )
 
     def _scope(self, path: tuple[tuple[PathStep, PathStep], ...]) -> Scope | None:
         if self.index.subject is None:
@@ -184,13 +186,13 @@ class _SectionItems:
                 continue
             output = next(filter(None, node.outputs), "")
             if node.name and (labels[node.name] == 1 or in_brackets):
-                label = word(node.name)
+                label = quote_word(node.name)
                 text = f"{label}{closing}" if in_brackets else f"[{label}]"
                 shown = node.name if in_brackets else f"[{node.name}]"
                 yield self.item(shown, _VARIABLE, text=text, detail=node.op_type, order="1")
             elif output and not in_brackets:
                 yield self.item(
-                    output, _VARIABLE, text=word(output), detail=node.op_type, order="1"
+                    output, _VARIABLE, text=quote_word(output), detail=node.op_type, order="1"
                 )
 
     def _attributes(self, scope: Scope, node: PathStep) -> Iterator[t.CompletionItem]:
@@ -199,13 +201,15 @@ class _SectionItems:
         children = scope.children.get(places.get(node.name, -1), ())
         for name, count in Counter(child.attribute for child in children).items():
             for number in range(count):
-                text = word(name) if count == 1 else f"{word(name)}[{number}]"
+                text = quote_word(name) if count == 1 else f"{quote_word(name)}[{number}]"
                 yield self.item(text, _PROPERTY, detail="graph")
 
     def _functions(self) -> Iterator[t.CompletionItem]:
         for domain, name, overload in self.index.functions():
             parts = [*filter(None, plain_domain(domain).split(".")), name]
-            text = ".".join(map(word, parts)) + (f":{word(overload)}" if overload else "")
+            text = ".".join(map(quote_word, parts)) + (
+                f":{quote_word(overload)}" if overload else ""
+            )
             yield self.item(text, t.CompletionItemKind.Function)
 
     # ---- Pairs ------------------------------------------------------------------------------
@@ -215,7 +219,7 @@ class _SectionItems:
         is_key = self.section.kind == "pair-key"
         if self.section.section == "quantization" and is_key:
             for name in ANNOTATION_KEYS:
-                yield self.item(name, _PROPERTY, text=quoted(name))
+                yield self.item(name, _PROPERTY, text=quote_string(name))
             return
         scope = None if self.index.subject is None else self.index.subject.main
         if scope is None or self.section.section not in ("quantization", "training"):
@@ -230,7 +234,7 @@ class _SectionItems:
                 for value in other.outputs
             ]
         for name in names:
-            yield self.item(name, _VARIABLE, text=quoted(name))
+            yield self.item(name, _VARIABLE, text=quote_string(name))
 
 
 def argument_items(
@@ -249,8 +253,10 @@ def argument_items(
     """
     if context.attribute == "meta":
         for number, (key, _) in enumerate(_by_frequency(metadata_entries(document.version.index))):
-            snippet = f'{escaped(quoted(key))}: "$1"'
-            yield item(key, _PROPERTY, text=quoted(key), snippet=snippet, order=f"{number:05}")
+            snippet = f'{escape_snippet(quote_string(key))}: "$1"'
+            yield item(
+                key, _PROPERTY, text=quote_string(key), snippet=snippet, order=f"{number:05}"
+            )
         return
     if context.attribute not in (*PARTS, "without"):
         return
@@ -268,7 +274,9 @@ def argument_items(
     for number, name in enumerate(dict.fromkeys(names)):
         if name not in context.given:
             detail = document.type_of(scope, name)
-            yield item(name, _VARIABLE, text=quoted(name), detail=detail, order=f"2{number:05}")
+            yield item(
+                name, _VARIABLE, text=quote_string(name), detail=detail, order=f"2{number:05}"
+            )
 
 
 def _by_frequency(entries: dict[str, Counter[str]]) -> list[tuple[str, Counter[str]]]:

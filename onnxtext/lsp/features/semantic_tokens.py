@@ -19,9 +19,9 @@ from onnxtext.lsp.index.token_kinds import (
     TYPES,
     Token,
     given_meanings,
-    meanings,
     plain_tokens,
     statement_tokens,
+    token_inputs,
     tokens_outside_statements,
 )
 from onnxtext.source import Span
@@ -176,7 +176,7 @@ class TokenEncoder:
 
     def _meanings(self, statement: Statement) -> tuple[object, ...]:
         given = self._given[self._index.number(statement.scope)]
-        return meanings(self._index, statement, given)
+        return token_inputs(self._index, statement, given)
 
 
 def _on_one_line(tokens: list[Token], means: tuple[object, ...]) -> StatementTokens:

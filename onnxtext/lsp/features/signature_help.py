@@ -23,7 +23,7 @@ from onnxtext.lsp.index.operators import (
     parameter_text,
 )
 from onnxtext.lsp.index.symbols import parameter_names
-from onnxtext.printer.strings import word
+from onnxtext.printer.strings import quote_word
 
 if TYPE_CHECKING:
     from onnxtext.lsp.server.server import Server
@@ -108,7 +108,7 @@ def _of_function(scope: Scope, context: Context) -> t.SignatureHelp:
     assert isinstance(function, Function)
     outputs = ", ".join(value.name for value in scope.outputs)
     if context.kind == "inputs":
-        labels = [word(value.name) for value in scope.inputs]
+        labels = [quote_word(value.name) for value in scope.inputs]
         label = f"{outputs} = {function.name} ({', '.join(labels)})"
         active = min(context.number, len(labels) - 1)
     else:

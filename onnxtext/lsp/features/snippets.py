@@ -10,7 +10,7 @@ _ALTERNATIVES = (frozenset("(<.:"), frozenset("=:"), frozenset("["), frozenset("
 """If one mark of a set already follows the cursor, a completion adds no mark of this set."""
 
 
-def escaped(text: str) -> str:
+def escape_snippet(text: str) -> str:
     """Escape the special characters of snippets in a text (LSP, Snippet Syntax)."""
     return text.replace("\\", "\\\\").replace("$", "\\$").replace("}", "\\}")
 

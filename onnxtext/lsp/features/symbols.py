@@ -17,7 +17,7 @@ from onnxtext.checker.context.scopes import Scope
 from onnxtext.lsp.index.document import Document, DocumentVersion
 from onnxtext.lsp.index.missing_positions import broken_statement_end
 from onnxtext.lsp.index.plain_statements import match_plain
-from onnxtext.lsp.index.statement_spans import hull
+from onnxtext.lsp.index.statement_spans import enclosing_span
 from onnxtext.lsp.index.symbols import Occurrence, Statement
 from onnxtext.source import Span
 
@@ -117,7 +117,7 @@ class _Outline:
             inner = [graph for graph in made if section.at <= graph[1].start < section.end]
             made = [graph for graph in made if graph not in inner]
             for _, span in inner:
-                whole = hull(whole, span)
+                whole = enclosing_span(whole, span)
             ranges, children = (self._range(whole), self._range(name)), [row for row, _ in inner]
             kind = t.SymbolKind.Namespace
             sections.append(_symbol(section.keyword, kind, "section", *ranges, children))
@@ -129,13 +129,13 @@ class _Outline:
         span = Span(start, start + len(self.text[start:end].rstrip()))
         name = self.index.name_span(scope.original) if scope.original.at >= 0 else span
         is_function = scope.kind == "function"
-        span = hull(span, name)
+        span = enclosing_span(span, name)
         children = []
         for statement, row in [] if depth > _DEEPEST else self._by_scope.get(id(scope), []):
             if row is None:
                 made, inner = self._statement(statement, depth)
                 children.append(made)
-                span = hull(span, inner)
+                span = enclosing_span(span, inner)
             elif row:
                 children.append(row)
         symbol = _symbol(
@@ -169,7 +169,7 @@ class _Outline:
         for body in bodies:
             child, inner = self.scope(body, depth + 1)
             children.append(child)
-            whole = hull(whole, inner)
+            whole = enclosing_span(whole, inner)
         ranges = self._range(whole), self._range(part)
         return _symbol(*_describe(statement), *ranges, children), whole
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.differ import ItemChange, ItemPosition, ModelDiff, ModelSide, compare
 from onnxtext.lsp.graph.module_groups import ModuleGroup, Path
-from onnxtext.lsp.graph.stubs import cut
+from onnxtext.lsp.graph.stubs import shorten
 
 if TYPE_CHECKING:
     from onnxtext.lsp.graph.drawing import Drawing
@@ -177,7 +177,7 @@ def _notes(item: ItemChange) -> list[str]:
         text = f"{change.path}: {change.old or '—'} → {change.new or '—'}"
         if change.weights is not None and change.weights.max_abs is not None:
             text = f"{change.path}: max |Δ| {change.weights.max_abs:.3g}"
-        notes.append(cut(text, _LONGEST))
+        notes.append(shorten(text, _LONGEST))
     left = len(notes) - _MOST_NOTES
     return [*notes[:_MOST_NOTES], f"and {left} more"] if left > 0 else notes
 

@@ -12,12 +12,12 @@ from typing import Any
 from onnxtext.ast.model import Graph, Model, Node
 from onnxtext.ast.tensors_and_attributes import Attribute, SparseTensor, Tensor
 from onnxtext.binary_to_text import lift_placed
-from onnxtext.checker.context.operator_resolution import targets
+from onnxtext.checker.context.operator_resolution import resolve_targets
 from onnxtext.checker.context.scopes import GIVEN, Scope
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.lsp.graph.drawing import Drawing
 from onnxtext.lsp.graph.module_groups import parse_id
-from onnxtext.lsp.graph.stubs import cut, formal_name
+from onnxtext.lsp.graph.stubs import formal_name, shorten
 from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.index.operators import documentation, value_text
 from onnxtext.lsp.index.tensor_statistics import statistics
@@ -103,7 +103,7 @@ def _node(drawing: Drawing, identity: str, scope: Scope, place: int) -> dict[str
     node, document = scope.nodes[place], drawing.document
     subject = drawing.index.subject
     assert subject is not None
-    target = targets(subject)[id(scope)][place]
+    target = resolve_targets(subject)[id(scope)][place]
     text = documentation(target, full=False) if isinstance(target, Signature) else ""
     text = _LINK.sub(r"\1", text)
     chain = [part for part in drawing.chain(identity) or () if "/" in part]
@@ -116,7 +116,8 @@ def _node(drawing: Drawing, identity: str, scope: Scope, place: int) -> dict[str
         _section("Inputs", _values(drawing, scope, place, node.inputs, output=False)),
         _section("Outputs", _values(drawing, scope, place, node.outputs, output=True)),
         _section(
-            "Metadata", [{"name": key, "value": cut(text, _LONGEST)} for key, text in node.metadata]
+            "Metadata",
+            [{"name": key, "value": shorten(text, _LONGEST)} for key, text in node.metadata],
         ),
     ]
     return {
@@ -142,7 +143,7 @@ def _attribute(document: Document, attribute: Attribute) -> dict[str, Any]:
     elif isinstance(value, Tensor | SparseTensor):
         row["note"] = _statistics(document, None, value)
     else:
-        row["value"] = cut(value_text(value), _LONGEST)
+        row["value"] = shorten(value_text(value), _LONGEST)
     return row
 
 
@@ -182,7 +183,7 @@ def _constant(document: Document, node: Node) -> str:
     for attribute in node.attributes:
         if isinstance(attribute.value, Tensor | SparseTensor):
             return _statistics(document, None, attribute.value)
-        return cut(value_text(attribute.value), _LONGEST)
+        return shorten(value_text(attribute.value), _LONGEST)
     return ""
 
 

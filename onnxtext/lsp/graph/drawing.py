@@ -28,7 +28,7 @@ from onnxtext.lsp.graph.module_groups import (
     parse_id,
     scope_paths,
 )
-from onnxtext.lsp.graph.stubs import detail, stub
+from onnxtext.lsp.graph.stubs import attribute_summary, input_stub
 from onnxtext.lsp.index.document import Document, DocumentVersion
 from onnxtext.lsp.index.index import Index
 from onnxtext.source import Span
@@ -314,17 +314,17 @@ class Drawing:
                 owner = self.index.resolve(scope, name)
                 key = self.index.number(owner), name
                 if self._is_stub(key):
-                    made = stub(self.document, scope, place, slot, owner, self._constants.get(key))
+                    constant = self._constants.get(key)
+                    stub = input_stub(self.document, scope, place, slot, owner, constant)
                     source = None if key in self._constants else self._makers.get(key)
-                    stubs.append(
-                        {**made, "from": source, "at": self._places.definition(owner, name)}
-                    )
+                    definition = self._places.definition(owner, name)
+                    stubs.append({**stub, "from": source, "at": definition})
         return {
             "id": identity,
             "kind": "node",
             "op": f"{node.domain}.{node.op_type}" if node.domain else node.op_type,
             "name": node.name or "",
-            "detail": detail(node),
+            "detail": attribute_summary(node),
             "range": self._places.range(self._places.statement(node)),
             "bodies": bodies,
             "uses": [],

@@ -12,7 +12,7 @@ from typing import Any
 
 from onnxtext.ast.model import Graph, Node
 from onnxtext.ast.tensors_and_attributes import Attribute
-from onnxtext.checker.context.operator_resolution import targets
+from onnxtext.checker.context.operator_resolution import resolve_targets
 from onnxtext.checker.context.scopes import GIVEN, Scope
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.lsp.index.document import Document
@@ -29,7 +29,7 @@ _MOST_TEXT = 200
 _LONGEST_DETAIL = 120
 
 
-def stub(
+def input_stub(
     document: Document, scope: Scope, place: int, slot: int, owner: Scope, constant: int | None
 ) -> dict[str, Any]:
     """Return the stub of an input of a node, in the format for the client.
@@ -71,7 +71,7 @@ def formal_name(
     """
     subject = document.version.index.subject
     assert subject is not None
-    target = targets(subject)[id(scope)][place]
+    target = resolve_targets(subject)[id(scope)][place]
     if isinstance(target, Signature):
         formals = target.outputs if output else target.inputs
         formal = formals[min(slot, len(formals) - 1)] if formals else None
@@ -104,12 +104,12 @@ def _short_value(document: Document, owner: Scope, name: str, constant: int) -> 
     return "" if len(text) > _LONGEST or not _WHOLE.fullmatch(text) else text
 
 
-def detail(node: Node) -> str:
+def attribute_summary(node: Node) -> str:
     """Return the attributes of a node as a short text."""
-    return cut(", ".join(map(_short, node.attributes[:8])), _LONGEST_DETAIL)
+    return shorten(", ".join(map(_short, node.attributes[:8])), _LONGEST_DETAIL)
 
 
-def cut(text: str, longest: int) -> str:
+def shorten(text: str, longest: int) -> str:
     """Return a text, shortened to `longest` characters with `…` at its end if it is longer."""
     return text if len(text) <= longest else text[: longest - 1] + "…"
 

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 from onnxtext.ast.model import Fragment, Model
 from onnxtext.checker.context.compare_declared_types import declared_type
 from onnxtext.checker.engine.partial_parse import read_partial
-from onnxtext.checker.inference.explain_shape_errors import written
+from onnxtext.checker.inference.explain_shape_errors import spell_type
 from onnxtext.diagnostics import Diagnostic
 from onnxtext.io.memory import paused_collector
 from onnxtext.lsp.index.available_operators import schemas_of
 from onnxtext.lsp.index.index import Index
-from onnxtext.lsp.index.positions import LineIndex, change
+from onnxtext.lsp.index.positions import LineIndex, apply_change
 from onnxtext.lsp.index.statement_cache import StatementResults
 from onnxtext.lsp.index.statement_spans import SpanMapCache
 from onnxtext.source import Source, Span
@@ -199,7 +199,7 @@ class Document:
         text = self.version.text
         lines: LineIndex | None = self.version.lines
         for event in changes:
-            text = change(text, lines, event, self.encoding)
+            text = apply_change(text, lines, event, self.encoding)
             lines = None
         source = Source(text, self.version.source.name)
         cost, directory = self.version.cost, self.version.directory
@@ -233,7 +233,7 @@ class Document:
             if inferred is not None:
                 return inferred
         declared = self.version.declared(scope).get(name)
-        return None if declared is None else written(declared)
+        return None if declared is None else spell_type(declared)
 
 
 def _declared_types(scope: Scope) -> dict[str, Type]:

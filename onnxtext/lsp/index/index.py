@@ -21,7 +21,7 @@ from onnxtext.checker.context.checked_model import (
     plain_domain,
 )
 from onnxtext.checker.context.finding import Place
-from onnxtext.checker.context.operator_resolution import Target, targets
+from onnxtext.checker.context.operator_resolution import Target, resolve_targets
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Schemas
 from onnxtext.checker.engine.finding_positions import TextPlaces
@@ -351,7 +351,7 @@ class Index:
     def target(self, statement: Statement) -> Target:
         """Return the signature or function that a node calls; None if unknown."""
         assert self.subject is not None
-        return targets(self.subject)[id(statement.scope)][statement.number]
+        return resolve_targets(self.subject)[id(statement.scope)][statement.number]
 
     def functions(self) -> dict[FunctionKey, Scope]:
         """Return the functions of the model, by key: (domain, name, overload)."""

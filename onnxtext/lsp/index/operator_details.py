@@ -13,7 +13,7 @@ from onnxtext.ast.schemas import FormalAttribute, OperatorSchema
 from onnxtext.ast.tensors_and_attributes import Float32
 from onnxtext.checker.context.signatures import Signature, schema_of
 from onnxtext.printer import print_attribute
-from onnxtext.printer.strings import quoted
+from onnxtext.printer.strings import quote_string
 from onnxtext.tensor.float_literals import float32_text
 
 
@@ -102,7 +102,7 @@ def literal(value: object) -> str:
     """Format a number, string or list in onnxtext syntax; return `…` for other values."""
     match value:
         case bytes():
-            return quoted(value.decode("utf-8", "surrogateescape"))
+            return quote_string(value.decode("utf-8", "surrogateescape"))
         case float():
             return float32_text(Float32.of(value).bits, point=True)
         case int():

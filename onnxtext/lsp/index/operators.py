@@ -11,10 +11,10 @@ from onnxtext.ast.model import Function
 from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType, Float32, Floats
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Parameter, Signature
-from onnxtext.checker.inference.explain_shape_errors import written
+from onnxtext.checker.inference.explain_shape_errors import spell_type
 from onnxtext.lsp.index.operator_details import details
-from onnxtext.printer.strings import quoted, word
-from onnxtext.schemas.type_strings import shown
+from onnxtext.printer.strings import quote_string, quote_word
+from onnxtext.schemas.type_strings import text_spelling
 from onnxtext.tensor.float_literals import float32_text
 
 _QUOTED = re.compile(r"(?<![\w'])'([A-Za-z0-9_]+)[,.]?'(?!\w)|\"([A-Za-z0-9_]+)[,.]?\"")
@@ -43,7 +43,7 @@ def signature_text(signature: Signature) -> str:
 def documentation(signature: Signature, *, full: bool = True) -> str:
     """Return the documentation of an operator in Markdown, or only its first paragraph."""
     found = details(signature)
-    doc = clean(found.doc)
+    doc = dedent_documentation(found.doc)
     if not full:
         return doc.split("\n\n")[0]
     parts = [doc[:_LONGEST_DOC]]
@@ -69,7 +69,7 @@ def documentation(signature: Signature, *, full: bool = True) -> str:
 def constraints_text(signature: Signature) -> str:
     """List the types that each type variable allows, in Markdown: `T`: `float`, `double`."""
     return "; ".join(
-        f"`{name}`: {', '.join(f'`{shown(text)}`' for text in sorted(types))}"
+        f"`{name}`: {', '.join(f'`{text_spelling(text)}`' for text in sorted(types))}"
         for name, types in signature.variables.items()
     )
 
@@ -81,7 +81,7 @@ def origin_text(signature: Signature) -> str:
     return f"`{signature.domain or 'ai.onnx'}` {signature.since}{state}{origin}"
 
 
-def clean(doc: str) -> str:
+def dedent_documentation(doc: str) -> str:
     """Return documentation without its common indentation."""
     return inspect.cleandoc(doc).strip()
 
@@ -107,11 +107,11 @@ def attribute_documentation(signature: Signature, name: str) -> str:
     default = found.default
     head = f"{name}: {kind}" + (f" = {default}" if default else "")
     note = "required attribute" if formal.required else "attribute"
-    text = clean(found.doc)
+    text = dedent_documentation(found.doc)
     return f"```onnxtxt\n{head}\n```\n\n{note} of `{signature.name}`-{signature.since}\n\n{text}"
 
 
-def enumerated(signature: Signature, name: str) -> list[str]:
+def valid_strings(signature: Signature, name: str) -> list[str]:
     """Return the valid values of a string attribute; [] if unknown.
 
     Schemas of onnx list these values only in prose, in several forms: "Must be one of forward
@@ -145,7 +145,7 @@ def _listed_words(text: str) -> list[str]:
     return [part.strip() for part in parts if re.fullmatch(r"\w+", part.strip())]
 
 
-def placeholder(signature: Signature, name: str) -> str:
+def value_placeholder(signature: Signature, name: str) -> str:
     """Return the text of the value to insert for a new attribute.
 
     It is the default value, or else a minimal value of the attribute's type, such as `0`. It is ""
@@ -187,7 +187,7 @@ def function_text(scope: Scope) -> str:
 
 
 def _formal(name: str, type: Any) -> str:
-    return word(name) if type is None else f"{written(type)} {word(name)}"
+    return quote_word(name) if type is None else f"{spell_type(type)} {quote_word(name)}"
 
 
 def parameter_of(item: str | Attribute) -> str:
@@ -206,7 +206,7 @@ def value_text(value: object) -> str:
         case int():
             return str(value)
         case bytes():
-            return quoted(value.decode("utf-8", "surrogateescape"))[:80]
+            return quote_string(value.decode("utf-8", "surrogateescape"))[:80]
         case tuple() if len(value) <= 8 and all(isinstance(item, (int, bytes)) for item in value):
             return f"[{', '.join(map(value_text, value))}]"
         case tuple() | Floats():
@@ -218,4 +218,4 @@ def function_documentation(scope: Scope) -> str:
     """Return the doc string of a function; "" if it has none."""
     function = scope.owner
     assert isinstance(function, Function)
-    return clean(function.doc_string or "")
+    return dedent_documentation(function.doc_string or "")

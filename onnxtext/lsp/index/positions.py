@@ -133,7 +133,7 @@ def _characters(part: str, column: int, encoding: str) -> int:
     return len(part)
 
 
-def change(
+def apply_change(
     text: str, lines: LineIndex | None, event: t.TextDocumentContentChangeEvent, encoding: str
 ) -> str:
     """Return a text after a change from the client.

@@ -136,11 +136,11 @@ class StatementResults:
     def _align(self, old: VersionLayout, new: VersionLayout) -> tuple[int, int]:
         known = self._aligned
         if known is None or known[0] is not old or known[1] is not new:
-            known = self._aligned = old, new, *align(old, new)
+            known = self._aligned = old, new, *count_unchanged(old, new)
         return known[2:]
 
 
-def align(old: VersionLayout, new: VersionLayout) -> tuple[int, int]:
+def count_unchanged(old: VersionLayout, new: VersionLayout) -> tuple[int, int]:
     """Return how many statements at the start, and how many at the end, are unchanged.
 
     The unchanged statements at the end begin in unchanged lines, and so in the same columns.

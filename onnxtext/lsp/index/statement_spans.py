@@ -51,7 +51,7 @@ class SpanMapCache:
         return found
 
 
-def hull(one: Span, other: Span) -> Span:
+def enclosing_span(one: Span, other: Span) -> Span:
     """Return the smallest span that contains two spans."""
     return Span(min(one.start, other.start), max(one.end, other.end))
 

@@ -49,7 +49,7 @@ def tokens_outside_statements(index: Index) -> list[Token]:
             if around is None or around.item is holder:
                 found.append(token)
         for value, span in listed_values(index, scope):
-            found.append((*span, *meaning(index, scope, value)))
+            found.append((*span, *value_token(index, scope, value)))
     for name in index.sections:
         kind = "function" if name.function is not None else "label" if name.is_label else "variable"
         found.append((*name.span, _TYPE[kind], 0))
@@ -82,7 +82,7 @@ def _value(index: Index, statement: Statement, located: LocatedSpans) -> Iterato
         yield from _type(type, text)
     name = located.find("name")
     if name is not None:
-        kind, modifiers = meaning(index, scope, value.name)
+        kind, modifiers = value_token(index, scope, value.name)
         if statement.group in ("info", "output"):
             yield (*name, kind, modifiers)
         else:
@@ -97,7 +97,7 @@ def _type(span: Span, text: str) -> Iterator[Token]:
         yield (span.start, first, _TYPE["type"], 0)
 
 
-def meaning(index: Index, scope: Scope, name: str) -> tuple[int, int]:
+def value_token(index: Index, scope: Scope, name: str) -> tuple[int, int]:
     """Return the token type and modifiers of a value: input, initializer or output of a node."""
     if scope.position.get(name) != GIVEN:
         return COMPUTED
@@ -121,7 +121,7 @@ def _node(index: Index, statement: Statement, located: LocatedSpans) -> Iterator
     for number, name in enumerate(node.inputs):
         span = located.find("names", number) if name else None
         if span is not None:
-            yield (*span, *meaning(index, index.resolve(statement.scope, name), name))
+            yield (*span, *value_token(index, index.resolve(statement.scope, name), name))
     yield from _operator(index, statement, located)
     for number, _ in enumerate(node.attributes):
         span = located.find("attributes", number, "name")
@@ -140,7 +140,7 @@ def plain_tokens(
     Args:
         statement: the statement.
         found: the match of its text (`plain_statements.match_plain`).
-        meanings: the result of the function `meanings` for the statement.
+        meanings: the result of the function `token_inputs` for the statement.
     """
     chunk = found.string
     if statement.kind != "node":
@@ -180,7 +180,7 @@ def _plain_value(
     return [*tokens, (*found.span(2), kind, modifiers)]
 
 
-def meanings(
+def token_inputs(
     index: Index, statement: Statement, given: dict[str, tuple[int, int]] | None
 ) -> tuple[object, ...]:
     """Return the data that determines the tokens of a statement, besides its text.
@@ -197,14 +197,14 @@ def meanings(
     """
     scope, item = statement.scope, statement.item
     if statement.kind != "node":
-        return meaning(index, scope, item.name)
+        return value_token(index, scope, item.name)
     target = index.target(statement)
     found: list[object] = [target.deprecated if isinstance(target, Signature) else None]
     for name in item.inputs:
         if given is not None:
             found.append(given.get(name, COMPUTED) if name else None)
         else:
-            found.append(meaning(index, index.resolve(scope, name), name) if name else None)
+            found.append(value_token(index, index.resolve(scope, name), name) if name else None)
     return tuple(found)
 
 

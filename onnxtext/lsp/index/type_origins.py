@@ -10,19 +10,19 @@ from onnxtext.ast.model import Node
 from onnxtext.ast.tensors_and_attributes import Attribute
 from onnxtext.ast.types import Type
 from onnxtext.checker.context.finding import Place
-from onnxtext.checker.context.operator_resolution import targets
+from onnxtext.checker.context.operator_resolution import resolve_targets
 from onnxtext.checker.context.scopes import GIVEN, Scope
 from onnxtext.checker.explain_type.determining_sizes import RANK, TypePart
-from onnxtext.checker.explain_type.explanation import title
+from onnxtext.checker.explain_type.explanation import step_title
 from onnxtext.checker.explain_type.explanation_step import ExplanationStep
 from onnxtext.checker.explain_type.inferred_facts import InferredView
-from onnxtext.checker.explain_type.size_origins import SizeExplainer, chain
+from onnxtext.checker.explain_type.size_origins import SizeExplainer, source_chain
 from onnxtext.checker.inference.function_attributes import call_attributes
 from onnxtext.checker.inference.symbolic.small_tensors import SmallTensor, stored_value
 from onnxtext.checker.inference.type_merging import Types
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.lsp.index.document import Document
-from onnxtext.plurals import counted
+from onnxtext.plurals import count_noun
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_fragment
 
@@ -95,7 +95,7 @@ class EditorView:
             return None
         for number, other in enumerate(self._scope.nodes):
             if other is node:
-                target = targets(subject)[id(self._scope)][number]
+                target = resolve_targets(subject)[id(self._scope)][number]
                 return EditorView(self._document, target) if isinstance(target, Scope) else None
         return None
 
@@ -105,7 +105,7 @@ class EditorView:
         if subject is None:
             return None
         for scope in subject.scopes:
-            for node, target in zip(scope.nodes, targets(subject)[id(scope)], strict=True):
+            for node, target in zip(scope.nodes, resolve_targets(subject)[id(scope)], strict=True):
                 if target is self._scope:
                     return EditorView(self._document, scope), node
         return None
@@ -153,13 +153,13 @@ def origin_lines(document: Document, scope: Scope, name: str) -> Iterator[str]:
 
 
 def _line(document: Document, step: ExplanationStep) -> str:
-    steps = list(chain(step))
+    steps = list(source_chain(step))
     last = steps[-1]
     size = "unknown" if step.size is None else f"`{step.size}`"
     more = f" {len(last.sources)} sizes" if last.sources else ""
     between = len(steps) - 2
-    through = f", {counted(between, 'node')} before" if between > 0 else ""
-    return f"- {title(step)} {size}: {last.how}{more}{_link(document, last.place)}{through}"
+    through = f", {count_noun(between, 'node')} before" if between > 0 else ""
+    return f"- {step_title(step)} {size}: {last.how}{more}{_link(document, last.place)}{through}"
 
 
 def _link(document: Document, place: Place | None) -> str:

@@ -97,10 +97,10 @@ def _check(
     answers: Answers | None,
 ) -> tuple[Subject, list[Diagnostic]]:
     from onnxtext.checker.context.operator_tables import default_tables, use_tables
-    from onnxtext.checker.engine.check_input import encoded_for_checks
+    from onnxtext.checker.engine.check_input import encode_for_checks
     from onnxtext.checker.engine.project_schemas import tables_of
     from onnxtext.checker.engine.project_settings import Settings, SettingsError, find_settings
-    from onnxtext.checker.engine.run import diagnose, find_in
+    from onnxtext.checker.engine.run import diagnose, run_rules
 
     found: list[Diagnostic] = []
     settings, tables = Settings(), default_tables()
@@ -114,10 +114,10 @@ def _check(
             )
     encoded: Callable[[], bytes | None] | None = None
     if isinstance(root, Model) and not broken and not root.resources_left_out:
-        encoded, refused = encoded_for_checks(root, source, base_dir)
+        encoded, refused = encode_for_checks(root, source, base_dir)
         found += refused
     with use_tables(tables):
-        subject, findings = find_in(
+        subject, findings = run_rules(
             root,
             base_dir=base_dir,
             select=settings.select,

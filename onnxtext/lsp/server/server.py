@@ -22,7 +22,7 @@ from pygls.lsp.server import LanguageServer
 
 from onnxtext import __version__
 from onnxtext.diagnostics import Diagnostic
-from onnxtext.lsp.features.diagnostics import convert
+from onnxtext.lsp.features.diagnostics import to_lsp_diagnostics
 from onnxtext.lsp.index.document import MOST_CHARACTERS, Document, DocumentVersion
 from onnxtext.lsp.index.uri_paths import path_of
 from onnxtext.lsp.server.check_document import Analysis
@@ -341,7 +341,9 @@ class Server(LanguageServer):
         version = document.version
         document.diagnostics = found
         document.diagnosed = version.number
-        self._publish(document.uri, version.number, convert(found, version.lines, document.uri))
+        self._publish(
+            document.uri, version.number, to_lsp_diagnostics(found, version.lines, document.uri)
+        )
 
     def _publish(self, uri: str, number: int | None, found: list[t.Diagnostic]) -> None:
         self.text_document_publish_diagnostics(t.PublishDiagnosticsParams(uri, found, number))

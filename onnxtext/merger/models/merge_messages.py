@@ -18,8 +18,8 @@ from onnxtext.merger.models.message_rules import (
     MessageKind,
     RepeatedField,
     by_position,
-    join,
-    split,
+    join_message,
+    split_message,
 )
 from onnxtext.merger.texts.item_order import ItemOrders
 from onnxtext.merger.texts.match_items import ABSENT, MatchedItem, MatchRules, match
@@ -99,7 +99,7 @@ class ModelMerger:
             theirs: the other version.
             owner: 0 for the model, 7 for the main graph, else -1.
         """
-        versions = [split(base), split(ours), split(theirs)]
+        versions = [split_message(base), split_message(ours), split_message(theirs)]
         made: tuple[Fields, Fields, Fields] = ({}, {}, {})
         for numbers in _groups(kind, versions):
             parts = [{key: v[key] for key in v if key >> 3 in numbers} for v in versions]
@@ -109,7 +109,7 @@ class ModelMerger:
                 target.update(part)
         if kind.exclusive[0] and _excluded(kind, versions):
             return ours, theirs, base
-        return join(made[0]), join(made[1]), join(made[2])
+        return join_message(made[0]), join_message(made[1]), join_message(made[2])
 
     def _group(
         self, kind: MessageKind, numbers: frozenset[int], parts: Sequence[Fields], owner: int

@@ -17,7 +17,7 @@ Fields = dict[int, list[bytes]]
 """Maps the tag of each field (number and wire type) to its payloads, in order."""
 
 
-def split(data: bytes) -> Fields:
+def split_message(data: bytes) -> Fields:
     """Split a message in canonical encoding into its fields."""
     found: Fields = {}
     for number, wire_type, _, value, end in read_fields(data, 0, len(data)):
@@ -25,7 +25,7 @@ def split(data: bytes) -> Fields:
     return found
 
 
-def join(fields: Mapping[int, list[bytes]]) -> bytes:
+def join_message(fields: Mapping[int, list[bytes]]) -> bytes:
     """Encode a message from its fields, in the order of their numbers."""
     out: list[bytes] = []
     for key in sorted(fields):
@@ -35,7 +35,7 @@ def join(fields: Mapping[int, list[bytes]]) -> bytes:
     return b"".join(out)
 
 
-def first(data: bytes, number: int) -> bytes | None:
+def first_payload(data: bytes, number: int) -> bytes | None:
     """Return the first payload of a length-delimited field; None if it is absent."""
     for found, wire_type, _, value, end in read_fields(data, 0, len(data)):
         if found == number and wire_type == LENGTH:
@@ -92,7 +92,7 @@ class MessageKind:
 
 
 def _named(number: int) -> Key:
-    return lambda data: first(data, number)
+    return lambda data: first_payload(data, number)
 
 
 def _without(*numbers: int) -> Key:
@@ -125,23 +125,23 @@ def _outputs(data: bytes) -> Hashable:
 
 def _nonempty(number: int) -> Key:
     """Return a key function for a bytes field; an empty field has the key None."""
-    return lambda data: first(data, number) or None
+    return lambda data: first_payload(data, number) or None
 
 
 def _function(data: bytes) -> Hashable:
     """Return the domain, name and overload of a function."""
-    return _domain(data, 10), first(data, 1), first(data, 13) or b""
+    return _domain(data, 10), first_payload(data, 1), first_payload(data, 13) or b""
 
 
 def _domain(data: bytes, number: int = 1) -> Hashable:
     """Return the domain in a field; `ai.onnx` equals the empty domain."""
-    domain = first(data, number) or b""
+    domain = first_payload(data, number) or b""
     return b"" if domain == b"ai.onnx" else domain
 
 
 def _sparse_name(data: bytes) -> Hashable:
-    values = first(data, 1)
-    return None if values is None else first(values, 8)
+    values = first_payload(data, 1)
+    return None if values is None else first_payload(values, 8)
 
 
 def _numbers(*numbers: int) -> frozenset[int]:

@@ -14,8 +14,14 @@ from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Finding
 from onnxtext.merger.models.canonical_models import DataMarks, lift, lower_one
 from onnxtext.merger.models.merge_messages import FieldPath, ModelMerger
-from onnxtext.merger.models.message_rules import GRAPH, first, split
-from onnxtext.merger.semantic_conflicts import find, identity, issues_of, sorted_nodes, subject_of
+from onnxtext.merger.models.message_rules import GRAPH, first_payload, split_message
+from onnxtext.merger.semantic_conflicts import (
+    find_conflicts,
+    finding_key,
+    issues_of,
+    sorted_nodes,
+    subject_of,
+)
 from onnxtext.wire.writer import LENGTH
 
 Models = tuple[bytes, bytes, bytes]
@@ -50,9 +56,9 @@ def review_models(
     model = lift(resolved[0], known, ())
     owners = _owners(model, resolved[0])
     subject = subject_of(model)
-    findings = list(find(subject, sides))
+    findings = list(find_conflicts(subject, sides))
     old = issues_of(sides) if findings else set()
-    new = [found for found in findings if identity(found) not in old]
+    new = [found for found in findings if finding_key(found) not in old]
     late = [found for found in new if found.slug == "node-order"]
     marked = [found for found in new if found.slug != "node-order"]
     before = _outputs(base)
@@ -86,7 +92,7 @@ _NAMES: dict[int, Callable[[bytes], Any]] = {
 def _defined_names(data: bytes) -> dict[bytes, set[int]]:
     """Map each name of an input or initializer of the main graph to the fields that define it."""
     found: dict[bytes, set[int]] = defaultdict(set)
-    fields = split(first(data, 7) or b"")
+    fields = split_message(first_payload(data, 7) or b"")
     for number, name_of in _NAMES.items():
         for item in fields.get(number << 3 | LENGTH, ()):
             found[name_of(item)].add(number)
@@ -113,7 +119,7 @@ def both_defined(merged: bytes, ours: bytes, theirs: bytes) -> list[bytes]:
 
 def _named(data: bytes, names: Sequence[bytes]) -> Iterator[tuple[FieldPath, int]]:
     """Yield the list and index of each item that defines one of these names."""
-    fields = split(first(data, 7) or b"")
+    fields = split_message(first_payload(data, 7) or b"")
     for number, name_of in _NAMES.items():
         for index, item in enumerate(fields.get(number << 3 | LENGTH, ())):
             if name_of(item) in names:
@@ -146,8 +152,10 @@ def _owners(model: Model, data: bytes) -> dict[int, tuple[FieldPath, int]]:
         for index, value in enumerate(values):
             owners.setdefault(id(value), ((7, number), index))
     infos = {value.name: value for value in graph.values if value.data is None}
-    for index, info in enumerate(split(first(data, 7) or b"").get(13 << 3 | LENGTH, ())):
-        name = (first(info, 1) or b"").decode("utf-8", "surrogateescape")
+    for index, info in enumerate(
+        split_message(first_payload(data, 7) or b"").get(13 << 3 | LENGTH, ())
+    ):
+        name = (first_payload(info, 1) or b"").decode("utf-8", "surrogateescape")
         if (value := infos.get(name)) is not None:
             owners.setdefault(id(value), ((7, 13), index))
     return owners
@@ -187,8 +195,8 @@ def _outputs(data: bytes) -> set[str]:
     """Return the first output of each node of a model's main graph."""
     if not data:
         return set()
-    nodes = split(first(data, 7) or b"").get(1 << 3 | LENGTH, ())
-    return {(first(node, 2) or b"").decode("utf-8", "surrogateescape") for node in nodes}
+    nodes = split_message(first_payload(data, 7) or b"").get(1 << 3 | LENGTH, ())
+    return {(first_payload(node, 2) or b"").decode("utf-8", "surrogateescape") for node in nodes}
 
 
 def _sort(model: Model, subject: Subject, findings: Sequence[Finding], known: set[str]) -> bool:
@@ -217,7 +225,7 @@ def _sorted(data: bytes, sides: Sequence[Model], known: DataMarks, old: set[str]
     """Sort the nodes of a resolved merge."""
     model = lift(data, known, ())
     subject = subject_of(model)
-    late = [found for found in find(subject, sides) if found.slug == "node-order"]
+    late = [found for found in find_conflicts(subject, sides) if found.slug == "node-order"]
     if not late or not _sort(model, subject, late, old):
         return data
     return lower_one(model, known)

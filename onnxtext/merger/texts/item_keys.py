@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from onnxtext.ast.model import Node, ValueInfo
-from onnxtext.format.token_text import decoded, only_token
+from onnxtext.format.token_text import decode_token, only_token
 from onnxtext.format.tokens_with_comments import CommentedToken, read_tokens
 from onnxtext.format.tree import Tree
 from onnxtext.merger.texts.text_parts import TextPart
@@ -68,7 +68,7 @@ def label_of(part: TextPart) -> Hashable:
     return None if label is None else tuple(_token_values(label)[1:-1]) or None
 
 
-def call_of(part: TextPart) -> Hashable:
+def content_of(part: TextPart) -> Hashable:
     """Return the content of a node, initializer, metadata block or function without its name.
 
     This is the operator, inputs and attributes of a node, the type and data of an initializer, the
@@ -134,7 +134,7 @@ def outputs_of(part: TextPart) -> tuple[str, ...] | None:
     if outputs is None:
         return None
     names = [output.child("name") for output in outputs.trees()]
-    return tuple([decoded(only_token(name)) for name in names if name is not None]) or None
+    return tuple([decode_token(only_token(name)) for name in names if name is not None]) or None
 
 
 def _function(tree: Tree) -> tuple[str, str, str]:
@@ -143,7 +143,7 @@ def _function(tree: Tree) -> tuple[str, str, str]:
     for entry in _header_entries(tree):
         key, value = entry.trees()
         tokens = list(value.tokens())
-        words[only_token(key).text] = decoded(tokens[0]) if len(tokens) == 1 else ""
+        words[only_token(key).text] = decode_token(tokens[0]) if len(tokens) == 1 else ""
     return words["domain"], str(_name(tree, "name")), words["overload"]
 
 
@@ -190,7 +190,7 @@ def _parameter(tree: Tree) -> Hashable:
 
 def _name(tree: Tree, *origins: str) -> str | None:
     found = tree.child(*origins)
-    return None if found is None else decoded(only_token(found))
+    return None if found is None else decode_token(only_token(found))
 
 
 def _first_token(tree: Tree) -> str:
@@ -212,7 +212,7 @@ def _token_values(tree: Tree | CommentedToken | None) -> list[str]:
     if tree is None:
         return []
     tokens = [tree] if isinstance(tree, CommentedToken) else tree.tokens()
-    return [decoded(token) for token in tokens]
+    return [decode_token(token) for token in tokens]
 
 
 def _without_last_commas(texts: list[str]) -> tuple[str, ...]:

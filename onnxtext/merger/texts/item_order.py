@@ -13,7 +13,7 @@ from functools import cmp_to_key
 from itertools import accumulate, compress
 from operator import and_, attrgetter, lt
 
-from onnxtext.increasing_subsequence import rising
+from onnxtext.increasing_subsequence import longest_increasing_subsequence
 from onnxtext.merger.texts.match_items import ABSENT, MatchedItem
 
 
@@ -156,14 +156,14 @@ def _moved(shared: Sequence[MatchedItem], place: Position, others: set[int]) -> 
     """
     known = sorted([t for t in shared if t.base != ABSENT], key=_base)
     numbers = [place(triple) for triple in known]
-    kept = rising(numbers)
+    kept = longest_increasing_subsequence(numbers)
     if others:
         wanted = [id(triple) in others for triple in known]
-        kept = rising_through(numbers, wanted, sum(kept)) or kept
+        kept = increasing_subsequence_through(numbers, wanted, sum(kept)) or kept
     return {id(triple) for triple, stays in zip(known, kept, strict=True) if not stays}
 
 
-def rising_through(
+def increasing_subsequence_through(
     numbers: Sequence[int], wanted: Sequence[bool], longest: int
 ) -> list[bool] | None:
     """Find a longest increasing subsequence that contains all wanted numbers.
@@ -183,7 +183,7 @@ def rising_through(
     above = list(accumulate([n if want else end for n, want in pairs[::-1]], min, initial=end))
     fits = list(map(lt, below, numbers))
     fits = list(map(and_, fits, map(lt, numbers, above[-2::-1])))
-    made = rising(list(compress(numbers, fits)))
+    made = longest_increasing_subsequence(list(compress(numbers, fits)))
     if sum(made) < longest or not all(compress(fits, wanted)):
         return None
     stays = iter(made)

@@ -13,8 +13,8 @@ from itertools import pairwise
 
 from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
 from onnxtext.format.tokens_with_comments import CommentedToken
-from onnxtext.format.tree import Tree, grow, top_level
-from onnxtext.merger.texts.text_parts import LazyStatement, ListItems, fill
+from onnxtext.format.tree import Tree, build_tree, top_level
+from onnxtext.merger.texts.text_parts import LazyStatement, ListItems, fill_items
 from onnxtext.syntax.grammar.lexer import load_lexer
 
 _BLANKS = " \t\n\v\f\r"
@@ -36,13 +36,13 @@ def read_model(source: str, model: Model) -> ListItems:
         nodes.append(list(lazy_statements(source, owner.nodes, "node")))
         values.append(list(lazy_statements(source, owner.values, "value_info")))
     unread = [statement for found in (*nodes, *values) for statement in found]
-    whole = grow(_read_tokens(source, sorted(unread, key=lambda statement: statement[0])))
+    whole = build_tree(_read_tokens(source, sorted(unread, key=lambda statement: statement[0])))
     trees = [tree for tree in top_level(whole) if tree.origin in ("graph", "function")]
     for tree, own_nodes, own_values in zip(trees, nodes, values, strict=True):
         _insert_lazy(tree.child("body"), "nodes", own_nodes)
         _insert_lazy(tree.child("values"), "value_infos", own_values)
     found = ListItems()
-    fill(found, source, [(tree, None) for tree in top_level(whole)], 0, len(source))
+    fill_items(found, source, [(tree, None) for tree in top_level(whole)], 0, len(source))
     return found
 
 

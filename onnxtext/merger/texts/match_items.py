@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from onnxtext.merger.texts.item_keys import call_of, first_output_of, key_of, kind_of, label_of
+from onnxtext.merger.texts.item_keys import content_of, first_output_of, key_of, kind_of, label_of
 from onnxtext.merger.texts.text_parts import Item, TextPart
 
 ABSENT = -1
@@ -62,10 +62,10 @@ def text_match_rules(items: Sequence[Item]) -> MatchRules:
     rules = MatchRules(of(lambda part: part.body), of(key_of))
     origin = items[0].part.origin if items else ""
     if origin in ("header", "head", "graph"):  # the top-level items, such as functions
-        return replace(rules, rename_keys=(of(call_of),))
+        return replace(rules, rename_keys=(of(content_of),))
     if origin not in ("node", "value_info", "metadata_item"):
         return rules
-    rename_keys = (of(first_output_of), of(label_of), of(call_of))
+    rename_keys = (of(first_output_of), of(label_of), of(content_of))
     return replace(rules, rename_keys=rename_keys, replacement_key=of(kind_of))
 
 

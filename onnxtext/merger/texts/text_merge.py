@@ -26,7 +26,7 @@ from onnxtext.merger.texts.merged_tree import write
 from onnxtext.merger.texts.reprint_comments import add_comments
 from onnxtext.merger.texts.text_parts import ListItems
 from onnxtext.merger.texts.text_review import NeedsFullSplit, ReviewedMerge, Unmergeable, review
-from onnxtext.merger.texts.verify_merged_text import accepts, lower_text, lower_tree
+from onnxtext.merger.texts.verify_merged_text import agrees_with_model_merge, lower_text, lower_tree
 from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.generic_records import RecordError
 from onnxtext.source import Source
@@ -99,7 +99,7 @@ def _merge_statements(
     try:
         versions, known = lower_all(trees, resources)
     except (LowerError, RecordError) as error:
-        proposal = propose(texts, models, markers, notes, ItemOrders())
+        proposal = propose_merge(texts, models, markers, notes, ItemOrders())
         notes.append(f"the merged text was not verified against the merged model: {error}")
         return proposal.text, proposal.conflicts, _limit_notes(notes)
     # Swap the sides if necessary, so that the result does not depend on their order.
@@ -123,7 +123,7 @@ class _Proposal:
         conflicts: number of conflicts.
         plain: the text with conflicts resolved to ours.
         about_comments: number of conflicts that concern comments only.
-        marked: the text with the markers that `resolve` reads; "" without conflicts.
+        marked: the text with the markers that `resolve_both_ways` reads; "" without conflicts.
     """
 
     text: str
@@ -145,7 +145,7 @@ class _ResolvableMarkers(Markers):
         return f"{_OURS}\n{ours}{_THEIRS}\n{theirs}{_END}"
 
 
-def propose(
+def propose_merge(
     texts: Sequence[str],
     models: Sequence[Model],
     markers: Markers,
@@ -178,7 +178,7 @@ def propose(
     return _Proposal(writer.text(), writer.conflicts, plain, merger.about_comments, marked)
 
 
-def resolve(text: str) -> tuple[str, str]:
+def resolve_both_ways(text: str) -> tuple[str, str]:
     """Return (text resolved to ours, text resolved to theirs) of a merge (`_Proposal.marked`)."""
     ours: list[str] = []
     theirs: list[str] = []
@@ -225,7 +225,7 @@ class _Merge:
         resolved = merger.model(base, ours, theirs)
         notes: list[str] = []
         try:
-            proposal = propose(self.texts, self.models, self.markers, notes, orders)
+            proposal = propose_merge(self.texts, self.models, self.markers, notes, orders)
         except (MergeConflict, Unmergeable):
             proposal = None
         if (
@@ -266,12 +266,16 @@ class _Merge:
             return clean and self._lowered(proposal) == resolved[0]
         if clean and proposal.conflicts > proposal.about_comments:
             return False
-        both = [lower_text(text, self.known, self.models) for text in resolve(proposal.marked)]
+        both = [
+            lower_text(text, self.known, self.models) for text in resolve_both_ways(proposal.marked)
+        ]
         if both[0] is None or both[1] is None:
             return False
         if not ambiguous and not clean and both[0] == both[1]:
             return False
-        return accepts((both[0], both[1]), resolved, self.versions[1], self.versions[2])
+        return agrees_with_model_merge(
+            (both[0], both[1]), resolved, self.versions[1], self.versions[2]
+        )
 
     def _printed(self, resolved: Models, ambiguous: bool) -> tuple[str, int]:
         """Print the merge of models."""

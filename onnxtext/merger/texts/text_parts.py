@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from onnxtext.ast.model import Node, ValueInfo
-from onnxtext.format.attach_comments import listing
-from onnxtext.format.token_text import decoded
+from onnxtext.format.attach_comments import find_list
+from onnxtext.format.token_text import decode_token
 from onnxtext.format.tokens_with_comments import CommentedToken, comments_of, read_tokens
-from onnxtext.format.tree import Tree, grow
+from onnxtext.format.tree import Tree, build_tree
 
 _NAMES = frozenset(("name", "value_name", "names", "output", "outputs", "label", "operator"))
 """Constructs in which quotes are optional."""
@@ -93,7 +93,7 @@ class TextPart:
             return [_normalized_text(self.tree)]
         tokens = list(self.tree.tokens())
         if self.tree.origin in _NAMES:
-            return [text for token in tokens if (text := decoded(token))]
+            return [text for token in tokens if (text := decode_token(token))]
         following = [*tokens[1:], None]
         return [
             _normalized_text(token)
@@ -156,7 +156,7 @@ def _read(text: str, origin: str, start: int) -> Tree:
     tokens = read_tokens(text)
     for token in tokens:
         token.at += start
-    (tree,) = grow(tokens, f"{origin}_fragment").trees()
+    (tree,) = build_tree(tokens, f"{origin}_fragment").trees()
     return tree
 
 
@@ -169,11 +169,13 @@ def read_list(part: TextPart) -> ListItems | None:
         return None
     found = ListItems()
     if part.origin == "decorators":
-        fill(found, part.source, [(tree, None) for tree in part.tree.parts], part.start, part.end)
+        fill_items(
+            found, part.source, [(tree, None) for tree in part.tree.parts], part.start, part.end
+        )
         return found
     if part.tree.origin == "header_value" and part.tree.alias == "header_numbers":
         return _read_numbers(part)
-    made = listing(part.tree)
+    made = find_list(part.tree)
     if made is None or made.closing.text == "=>":
         return None
     for child in part.children():
@@ -184,7 +186,7 @@ def read_list(part: TextPart) -> ListItems | None:
     pairs: list[tuple[Tree | CommentedToken, CommentedToken | None]] = [
         (i.tree, i.comma) for i in made.items
     ]
-    fill(found, part.source, pairs, made.opening.end, made.closing.at)
+    fill_items(found, part.source, pairs, made.opening.end, made.closing.at)
     return found
 
 
@@ -198,14 +200,14 @@ def _read_numbers(part: TextPart) -> ListItems:
             CommentedToken(",", "COMMA", part.start + number.end() - 1) if number.group(2) else None
         )
         trees.append((Tree("header_item", "bare_opset_item", [token]), comma))
-    fill(found, part.source, trees, part.start + 1, part.end - 1)
+    fill_items(found, part.source, trees, part.start + 1, part.end - 1)
     return found
 
 
 _NUMBER = re.compile(r"([^\s,\[\]]+)\s*(,?)")
 
 
-def fill(
+def fill_items(
     found: ListItems,
     source: str,
     trees: Sequence[tuple[Tree | CommentedToken, CommentedToken | None]],

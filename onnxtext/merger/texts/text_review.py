@@ -17,7 +17,13 @@ from onnxtext.checker.context.finding import Finding
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.merger.conflict_markers import Markers
-from onnxtext.merger.semantic_conflicts import find, identity, issues_of, sorted_nodes, subject_of
+from onnxtext.merger.semantic_conflicts import (
+    find_conflicts,
+    finding_key,
+    issues_of,
+    sorted_nodes,
+    subject_of,
+)
 from onnxtext.merger.texts.construct_rules import (
     BLOB,
     CONTAINERS,
@@ -89,19 +95,19 @@ def review(
             _mark_broken(error, _ChunkSpans(writer.placed, split_all), notes)
             continue
         subject = subject_of(model)
-        findings = list(find(subject, sides))
+        findings = list(find_conflicts(subject, sides))
         if not findings:
             return ReviewedMerge(text, model, True)
         if known is None:
             known = issues_of(sides)
-        new = [finding for finding in findings if identity(finding) not in known]
+        new = [finding for finding in findings if finding_key(finding) not in known]
         places = _ChunkSpans(writer.placed, split_all)
         disordered = [finding for finding in new if finding.slug == "node-order"]
         sorted_all = bool(disordered) and not tried and _sort(subject, disordered, places)
         tried = tried or bool(disordered)
         for finding in new:
             if not sorted_all or finding.slug != "node-order":
-                known.add(identity(finding))
+                known.add(finding_key(finding))
                 _mark(finding, places, notes)
         if not sorted_all:
             return ReviewedMerge(text, model, not new)

@@ -10,7 +10,7 @@ from functools import cache
 from onnxtext.ast.model import Model
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.merger.models.canonical_models import DataMarks, lower_one
-from onnxtext.merger.models.message_rules import GRAPH, MODEL, MessageKind, split
+from onnxtext.merger.models.message_rules import GRAPH, MODEL, MessageKind, split_message
 from onnxtext.merger.texts.construct_rules import BLOB
 from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.generic_records import RecordError
@@ -82,7 +82,7 @@ def _holds(model: Model, digest: str) -> bool:
     return any(name.startswith(digest) or digest.startswith(name) for name in model.resources)
 
 
-def accepts(
+def agrees_with_model_merge(
     found: tuple[bytes, bytes], resolved: Sequence[bytes], ours: bytes, theirs: bytes
 ) -> bool:
     """Whether a text with conflicts agrees with the merge of the models.
@@ -117,9 +117,9 @@ def _in_order(found: Items, wanted: Items) -> bool:
 def _items(data: bytes) -> Items:
     """Return the items of a model and of its main graph by (owner, tag, key, occurrence)."""
     found: Items = {}
-    fields = split(data)
+    fields = split_message(data)
     for graph in fields.pop(_GRAPH, []):
-        _add(found, 7, GRAPH, split(graph))
+        _add(found, 7, GRAPH, split_message(graph))
     _add(found, 0, MODEL, fields)
     return found
 

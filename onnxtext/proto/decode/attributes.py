@@ -17,7 +17,7 @@ from onnxtext.proto.decode.types_and_tensors import (
     lift_type,
     text_of,
 )
-from onnxtext.wire.reader import WireField, read_fields, read_varint, signed
+from onnxtext.wire.reader import WireField, read_fields, read_varint, to_int64
 from onnxtext.wire.writer import FIXED32, LENGTH, VARINT
 
 _A = ast.AttributeType
@@ -137,7 +137,7 @@ def _single(
 ) -> ast.AttributeValue | None:
     """Decode a value that is not a list; return None if the syntax cannot express it."""
     if kind is _A.INT:
-        return signed(read_varint(data, item.value, item.end)[0])
+        return to_int64(read_varint(data, item.value, item.end)[0])
     inside = data[item.value : item.end]
     match kind:
         case _A.FLOAT:
@@ -161,7 +161,7 @@ def _list(
 ) -> ast.AttributeValue | None:
     """Decode a list; return None if the syntax cannot express one of its items."""
     if kind is _A.INTS:
-        return tuple([signed(read_varint(data, item.value, item.end)[0]) for item in items])
+        return tuple([to_int64(read_varint(data, item.value, item.end)[0]) for item in items])
     if kind is _A.FLOATS:
         return ast.Floats(b"".join([data[item.value : item.end] for item in items]))
     values: list[Any] = [_single(ITEM_TYPES[kind], data, item, lift_graph) for item in items]

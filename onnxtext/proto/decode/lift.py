@@ -19,7 +19,7 @@ from onnxtext.ast.visit import list_graphs
 from onnxtext.core import core, core_module
 from onnxtext.proto.decode.messages import Lifter
 from onnxtext.proto.decode.nodes import NO_DEFAULTS
-from onnxtext.proto.decode.single_messages import lift_item, record_fragment, shorten
+from onnxtext.proto.decode.single_messages import lift_item, record_fragment, with_official_defaults
 from onnxtext.proto.decode.types_and_tensors import NotCanonical
 from onnxtext.proto.encode.lower import LowerError, lower_fragment, lower_model, lower_pieces
 from onnxtext.proto.generic_records import canonical_unknown_fields
@@ -83,9 +83,9 @@ Joining is faster if there are many small nodes.
 
 def _record_encoding(model: Model, canonical: bytes, data: bytes) -> None:
     """Store how the file deviates from the canonical encoding: as habits, a patch, or both."""
-    from onnxtext.proto.encoding_habits import Encoder, observe
+    from onnxtext.proto.encoding_habits import Encoder, observe_habits
 
-    habits = observe(data)
+    habits = observe_habits(data)
     encoded = Encoder(habits).encode("ModelProto", canonical) if habits else canonical
     patch = make_patch(encoded, data) if encoded != data else b""
     if habits and patch:
@@ -117,7 +117,7 @@ def lift_fragment(data: bytes, message: str) -> Fragment:
         lowered = lower_fragment(fragment, message)
     if lowered != data:
         raise LiftError(f"the {message} is not encoded canonically", None)
-    return shorten(fragment, data, message)
+    return with_official_defaults(fragment, data, message)
 
 
 _NODES_AND_GRAPHS = ("GraphProto", "FunctionProto", "NodeProto")

@@ -27,7 +27,7 @@ from onnxtext.proto.decode.types_and_tensors import (
     text_of,
 )
 from onnxtext.proto.presence_defaults import unset_decorator
-from onnxtext.wire.reader import check_depth, read_fields, read_varint, signed
+from onnxtext.wire.reader import check_depth, read_fields, read_varint, to_int64
 from onnxtext.wire.writer import LENGTH, VARINT
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class Lifter(NodeLifter):
         for field in all_fields(data) if self._native else read_fields(data, 0, len(data)):
             number = field.number
             if field.wire_type == VARINT:
-                value = signed(read_varint(data, field.value, field.end)[0])
+                value = to_int64(read_varint(data, field.value, field.end)[0])
                 if number == 1:
                     model.ir_version = value
                 elif number == 5:

@@ -68,7 +68,7 @@ def record_fragment(data: Data, message: str) -> Fragment:
     return Fragment(lift_record(message_spec(message), data))
 
 
-def shorten(fragment: Fragment, data: bytes, message: str) -> Fragment:
+def with_official_defaults(fragment: Fragment, data: bytes, message: str) -> Fragment:
     """Return a fragment with the official presence defaults, so that its text needs no header.
 
     Return the fragment itself if it would then lower to other bytes than `data`. Graphs, functions

@@ -16,7 +16,7 @@ from onnxtext.tensor.elements import ELEMENT_NUMBERS, ELEMENTS, ElementType, raw
 from onnxtext.tensor.lazy_numpy import np
 from onnxtext.tensor.print_elements import is_expressible, is_typed_expressible
 from onnxtext.tensor.varints import unpack_varints
-from onnxtext.wire.reader import WireError, check_depth, read_fields, read_varint, signed
+from onnxtext.wire.reader import WireError, check_depth, read_fields, read_varint, to_int64
 from onnxtext.wire.writer import LENGTH, VARINT
 
 Data = bytes | memoryview
@@ -66,7 +66,7 @@ def lift_opset(data: Data) -> ast.OpsetImport:
         if field.number == 1 and field.wire_type == LENGTH:
             made.domain = text_of(data[field.value : field.end])
         elif field.number == 2 and field.wire_type == VARINT:
-            made.version = signed(read_varint(data, field.value, field.end)[0])
+            made.version = to_int64(read_varint(data, field.value, field.end)[0])
     return made
 
 
@@ -189,7 +189,7 @@ def _dim(data: Data) -> ast.Dim:
     decorators: tuple[ast.Decorator, ...] = ()
     for field in read_fields(data, 0, len(data)):
         if field.number == 1 and field.wire_type == VARINT:
-            value = signed(read_varint(data, field.value, field.end)[0])
+            value = to_int64(read_varint(data, field.value, field.end)[0])
         elif field.number == 2 and field.wire_type == LENGTH:
             value = text_of(data[field.value : field.end])
         elif field.number == 3 and field.wire_type == LENGTH:
@@ -246,7 +246,7 @@ def lift_tensor(
     decorators: list[ast.Decorator] = []
     for field in read_fields(data, 0, len(data)):
         if field.wire_type == VARINT:
-            value = signed(read_varint(data, field.value, field.end)[0])
+            value = to_int64(read_varint(data, field.value, field.end)[0])
             if field.number == 1:
                 dims.append(value)
             elif field.number == 2:
@@ -300,7 +300,7 @@ def _segment(data: Data) -> ast.Decorator:
     arguments = []
     for field in read_fields(data, 0, len(data)):
         if field.number in (1, 2) and field.wire_type == VARINT:
-            value = signed(read_varint(data, field.value, field.end)[0])
+            value = to_int64(read_varint(data, field.value, field.end)[0])
             arguments.append(
                 ast.Field("begin" if field.number == 1 else "end", ast.Number(str(value)))
             )
@@ -369,7 +369,7 @@ def lift_sparse_tensor(data: Data) -> tuple[ast.SparseTensor | None, str | None]
     parts: dict[int, ast.Tensor] = {}
     for field in read_fields(data, 0, len(data)):
         if field.number == 3 and field.wire_type == VARINT:
-            dims.append(signed(read_varint(data, field.value, field.end)[0]))
+            dims.append(to_int64(read_varint(data, field.value, field.end)[0]))
         elif field.number in (1, 2) and field.wire_type == LENGTH:
             part = data[field.value : field.end]
             type, name, values, decorators, is_whole = lift_tensor(part)

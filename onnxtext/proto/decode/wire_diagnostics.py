@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from onnxtext.plurals import counted
+from onnxtext.plurals import count_noun
 from onnxtext.proto.descriptors import FieldSpec, MessageSpec, message_spec
 from onnxtext.proto.path_at_offset import step
 from onnxtext.wire.reader import MAX_DEPTH
@@ -152,9 +152,8 @@ class _Walk:
         if field.wire_type != VARINT:
             width = 4 if field.wire_type == FIXED32 else 8
             if (end - at) % width:
-                message = (
-                    f"{named} has {counted(end - at, 'byte')}, which is not a multiple of {width}"
-                )
+                size = count_noun(end - at, "byte")
+                message = f"{named} has {size}, which is not a multiple of {width}"
                 raise _Stop(message, at, path)
             return
         endless = _ENDLESS.search(self._data, at, end)
@@ -240,18 +239,17 @@ class _Walk:
     def _check_size(self, size: int, begin: int, at: int, end: int, named: str, path: str) -> None:
         """Raise `_Stop` if a value of `size` bytes at `at` is too large or reaches beyond `end`."""
         if size > MOST_BYTES:
-            message = (
-                f"{named} claims {counted(size, 'byte')}, more than the 2 GiB that protobuf reads"
-            )
+            claim = count_noun(size, "byte")
+            message = f"{named} claims {claim}, more than the 2 GiB that protobuf reads"
             raise _Stop(message, begin, path)
         missing = at + size - end
         if missing <= 0:
             return
         if end == len(self._data):
-            cut = f"the data ends {counted(missing, 'byte')} too early"
-            left = f"{named} has {counted(size, 'byte')}, but only {end - at:,} are left"
+            cut = f"the data ends {count_noun(missing, 'byte')} too early"
+            left = f"{named} has {count_noun(size, 'byte')}, but only {end - at:,} are left"
             raise _Stop(f"{cut}: {left}", begin, path, "cut")
-        message = f"{named} reaches {counted(missing, 'byte')} beyond the end of its message"
+        message = f"{named} reaches {count_noun(missing, 'byte')} beyond the end of its message"
         raise _Stop(message, begin, path)
 
     def _cut(self, named: str, offset: int, end: int, path: str) -> None:

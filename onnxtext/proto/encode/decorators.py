@@ -151,7 +151,7 @@ def field_runs(data: bytes) -> list[tuple[int, int, int]]:
     return runs
 
 
-def decorate(message: str, data: bytes, decorators: Sequence[Decorator]) -> bytes:
+def apply_decorators(message: str, data: bytes, decorators: Sequence[Decorator]) -> bytes:
     """Apply decorators to an encoded message, and return the result.
 
     Args:
@@ -168,7 +168,7 @@ def decorate(message: str, data: bytes, decorators: Sequence[Decorator]) -> byte
     return table.encode()
 
 
-def targeted(decorators: Sequence[Decorator], target: str) -> list[Decorator]:
+def select_decorators(decorators: Sequence[Decorator], target: str) -> list[Decorator]:
     """Select the decorators that apply to `target`: `type`, `data`, or "" for the item itself.
 
     The prefix is removed: `@type.denotation("…")` becomes `@denotation("…")`.

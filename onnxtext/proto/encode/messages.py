@@ -113,7 +113,7 @@ class Lowering(ValueLowering):
         metadata = dict(graph.value_metadata)
         try:
             order = list_order.order_of(graph)
-            for _, name, type, at, statement in list_order.entries(graph, order):
+            for _, name, type, at, statement in list_order.value_info_entries(graph, order):
                 if statement is not None:
                     yield statement
                     continue

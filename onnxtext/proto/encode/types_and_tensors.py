@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from onnxtext import ast
 from onnxtext.ast.tensors_and_attributes import SplatData
-from onnxtext.proto.encode.decorators import decorate
+from onnxtext.proto.encode.decorators import apply_decorators
 from onnxtext.tensor.elements import ELEMENTS
 from onnxtext.tensor.varints import pack_entries
 from onnxtext.wire.writer import Piece, delimited, delimited_pieces, varint
@@ -53,7 +53,7 @@ def lower_type(type: ast.Type) -> bytes:
             if type.name is not None:
                 inside += delimited(b"\x12", text_bytes(type.name))
             data = delimited(b"\x3a", inside)
-    return decorate("TypeProto", data, type.decorators) if type.decorators else data
+    return apply_decorators("TypeProto", data, type.decorators) if type.decorators else data
 
 
 def element_number(name: str) -> int:
@@ -80,7 +80,7 @@ def _dim(dim: ast.Dim) -> bytes:
         data = b""
     else:
         data = delimited(b"\x12", text_bytes(dim))
-    return decorate("TensorShapeProto.Dimension", data, decorators) if decorators else data
+    return apply_decorators("TensorShapeProto.Dimension", data, decorators) if decorators else data
 
 
 # ---- Tensors --------------------------------------------------------------------------------

@@ -10,9 +10,9 @@ from math import prod
 
 from onnxtext import ast
 from onnxtext.ast.tensors_and_attributes import SplatData
-from onnxtext.ast.typed_blobs import data_of_blob, expanded, list_of_blob
+from onnxtext.ast.typed_blobs import data_of_blob, expand_repetition, list_of_blob
 from onnxtext.ast.types import type_depth
-from onnxtext.proto.encode.decorators import FieldTable, targeted
+from onnxtext.proto.encode.decorators import FieldTable, select_decorators
 from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.encode.types_and_tensors import (
     lower_tensor,
@@ -106,8 +106,8 @@ class ValueLowering(ABC):
         decorators: Sequence[ast.Decorator] = ()
         type_decorators: Sequence[ast.Decorator] = ()
         if value.decorators:
-            decorators = targeted(value.decorators, "")
-            type_decorators = targeted(value.decorators, "type")
+            decorators = select_decorators(value.decorators, "")
+            type_decorators = select_decorators(value.decorators, "type")
         if value.type is None:
             if type_decorators:
                 raise LowerError("a `@type` decorator needs a value with a type", value.at)
@@ -126,7 +126,7 @@ class ValueLowering(ABC):
             value: a value with data.
             is_input: whether the value is an input; then only its `@data.…` decorators are applied.
         """
-        decorators = targeted(value.decorators, "data" if is_input else "")
+        decorators = select_decorators(value.decorators, "data" if is_input else "")
         if isinstance(value.data, ast.SparseTensor):
             try:
                 data = self.sparse_tensor(value.data, value.name)
@@ -299,7 +299,7 @@ class ValueLowering(ABC):
                 return self._typed_value(attribute.type, value)
             case _, ast.RepeatedList():
                 self._call_guard()
-                return self.attribute_value(replace(attribute, value=expanded(value)))
+                return self.attribute_value(replace(attribute, value=expand_repetition(value)))
             case _A.TENSOR, ast.Tensor():
                 return delimited(b"\x2a", self.tensor(value))
             case _A.GRAPH, ast.Graph():

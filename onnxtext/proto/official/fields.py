@@ -14,7 +14,7 @@ from onnxtext.proto.descriptors import message_spec
 from onnxtext.proto.generic_records import is_known
 from onnxtext.proto.official.losses import ItemPath, Losses
 from onnxtext.tensor.elements import ELEMENTS
-from onnxtext.wire.reader import read_fields, read_varint, signed
+from onnxtext.wire.reader import read_fields, read_varint, to_int64
 from onnxtext.wire.writer import LENGTH, VARINT, delimited, tag
 
 Data = bytes | memoryview
@@ -47,7 +47,7 @@ def number(number: int, value: Data) -> bytes:
 
 def integer(payloads: Sequence[Data], default: int = 0) -> int:
     """Decode the last of a field's varints; return the default if there is none."""
-    return signed(read_varint(payloads[-1], 0, len(payloads[-1]))[0]) if payloads else default
+    return to_int64(read_varint(payloads[-1], 0, len(payloads[-1]))[0]) if payloads else default
 
 
 class FieldReducer:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from onnxtext.plurals import counted
+from onnxtext.plurals import count_noun
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,9 @@ class Losses:
         """Return the losses, with one summary of the harmless losses at the end."""
         parts = []
         if self.raw:
-            parts.append(f"`raw_data` is rewritten as typed data in {counted(self.raw, 'tensor')}")
+            parts.append(
+                f"`raw_data` is rewritten as typed data in {count_noun(self.raw, 'tensor')}"
+            )
         if self.presence:
             counts = [f"{count} `{name}`" for name, count in sorted(self.presence.items())]
             parts.append(f"empty fields are added or dropped ({', '.join(counts)})")

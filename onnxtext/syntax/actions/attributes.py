@@ -12,7 +12,7 @@ import re
 from typing import Any, NoReturn
 
 from onnxtext import ast
-from onnxtext.suggestions import nearest
+from onnxtext.suggestions import nearest_name
 from onnxtext.syntax.actions import integers
 from onnxtext.syntax.actions.registry import ACTIONS, action
 from onnxtext.syntax.actions.semantic_error import SemanticError, from_literal
@@ -87,7 +87,7 @@ def attribute_type(token: str) -> ast.AttributeType:
             help=f"write one of {', '.join(_TYPES)}",
         )
         error.missing = "an attribute type such as `int`"
-        error.instead = _OTHER_TYPES.get(token) or nearest(token, _TYPES)
+        error.instead = _OTHER_TYPES.get(token) or nearest_name(token, _TYPES)
         raise error
     return kind
 

@@ -22,14 +22,14 @@ from onnxtext.syntax.heuristics.error_context import (
     OPENING,
     Diagnosis,
     ErrorContext,
-    innermost,
+    innermost_bracket,
     insert,
     replace,
 )
 from onnxtext.syntax.heuristics.expected import SAMPLES, describe, found_words, sentence
 from onnxtext.syntax.heuristics.graph_errors import missing_opener, wrong_bracket, wrong_brackets
 from onnxtext.syntax.heuristics.misplaced_constructs import graph_among_nodes
-from onnxtext.syntax.heuristics.node_errors import unopened
+from onnxtext.syntax.heuristics.node_errors import unopened_bracket
 from onnxtext.syntax.heuristics.speculative_parse import CERTAIN_TOKENS, MAX_TOKENS
 
 _CLOSERS = {"RPAR": "LPAR", "RSQB": "LSQB", "RBRACE": "LBRACE", "MORETHAN": "LESSTHAN"}
@@ -92,7 +92,7 @@ def may_be_wider(context: ErrorContext, doubt: float) -> bool:
         context: the context of the error.
         doubt: the doubt about the diagnosis in the innermost construct; infinite without one.
     """
-    return doubt > _DOUBTFUL or (doubt > 0 and unopened(context.rest) is not None)
+    return doubt > _DOUBTFUL or (doubt > 0 and unopened_bracket(context.rest) is not None)
 
 
 def diagnose_wider(context: ErrorContext, budget: Budget, limit: float) -> Diagnosis | None:
@@ -359,7 +359,7 @@ def incomplete_statement(
 
 def _opener(context: ErrorContext, closer: str) -> Span | None:
     """Return the span of the bracket that a missing `closer` would close; None if unknown."""
-    index = innermost(context.done)
+    index = innermost_bracket(context.done)
     if index is not None:
         token = context.done[index]
         return token.span if context.name(token) == _CLOSERS[closer] else None

@@ -17,7 +17,7 @@ from onnxtext.syntax.heuristics.speculative_parse import (
     Outcome,
     Region,
     States,
-    attempt,
+    parse_with_edits,
 )
 from onnxtext.syntax.parser.lalr import ITEMS, Automaton, load_automaton
 
@@ -212,7 +212,7 @@ class ErrorContext:
             return False
         tokens = self.lexer.tokens(self.text, line, self.end)
         last = tokens[-1] if tokens else ""
-        open_at = innermost(tokens[:-1])
+        open_at = innermost_bracket(tokens[:-1])
         opener = None if open_at is None else tokens[open_at].at
         deeper = indentation(self.text, self.at) > indentation(self.text, self.end)
         if last in OPENING:
@@ -272,7 +272,7 @@ class ErrorContext:
         ends = [self.region.start, *(edit.span.end for edit in together)]
         if any(edit.span.start < end for edit, end in zip(together, ends, strict=False)):
             return None
-        return attempt(self.lexer, self.automaton, self.region, together, most)
+        return parse_with_edits(self.lexer, self.automaton, self.region, together, most)
 
     def accepts(self, edits: Sequence[Edit], least: int = 4) -> bool:
         """Whether enough text after the error parses with these edits.
@@ -300,7 +300,7 @@ class ErrorContext:
         return found
 
 
-def innermost(tokens: Sequence[Token]) -> int | None:
+def innermost_bracket(tokens: Sequence[Token]) -> int | None:
     """Return the index of the innermost bracket that these tokens leave open; None without one."""
     depth = 0
     for index in range(len(tokens) - 1, -1, -1):

@@ -16,11 +16,11 @@ from onnxtext.syntax.heuristics.error_context import (
     Diagnosis,
     ErrorContext,
     begins_line,
-    innermost,
+    innermost_bracket,
     insert,
     replace,
 )
-from onnxtext.syntax.heuristics.node_errors import closing, unopened
+from onnxtext.syntax.heuristics.node_errors import closing_index, unopened_bracket
 
 LONGEST_HEADER = 4000
 """Maximum number of characters of a header or block to inspect: a text may have many errors."""
@@ -82,12 +82,12 @@ def wrong_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose a list or block in brackets of the wrong kind, such as `g [float x] => (y) {…}`."""
     if context.next_statement is not None and "node" in context.rules:
         return  # the bracket may belong to the label of the next node
-    index = innermost(context.done)
+    index = innermost_bracket(context.done)
     for opener in (context.token, None if index is None else context.done[index]):
         if opener is None or opener not in OPENING:
             continue
         tokens = context.lexer.tokens(context.text, opener.at, opener.at + LONGEST_HEADER)
-        end = closing(tokens) if tokens[:1] == [opener] else None
+        end = closing_index(tokens) if tokens[:1] == [opener] else None
         if end is None or tokens[end].at < context.at:
             continue
         for left in sorted(OPENING - {opener}):
@@ -155,7 +155,7 @@ def function_keyword(context: ErrorContext) -> Iterator[Diagnosis]:
 def missing_opener(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose a list without `[`: `strides = 1, 1]`, `float N, 2] x` and `floatN, 2] x`."""
     rest = context.rest
-    size = unopened(rest)
+    size = unopened_bracket(rest)
     if size is None or rest[size] != "]":
         return
     tokens = [*context.done[-_MAX_TOKENS_BACK:], rest[0]]

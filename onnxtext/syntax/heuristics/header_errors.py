@@ -20,7 +20,7 @@ from onnxtext.syntax.heuristics.error_context import (
     insert,
     replace,
 )
-from onnxtext.syntax.heuristics.node_errors import closing
+from onnxtext.syntax.heuristics.node_errors import closing_index
 
 _LONGEST_HEADER = 4000
 """Maximum number of characters of a header to inspect: a text may have many errors."""
@@ -53,7 +53,7 @@ def headers(context: ErrorContext) -> Iterator[Diagnosis]:
     tokens = _tokens(context, context.at)
     if tokens[2:3] != [":"] or context.name(tokens[1]) != "WORD":
         return
-    end = closing(tokens)
+    end = closing_index(tokens)
     if end is None:
         return
     span = Span(context.at, tokens[end].end)
@@ -78,7 +78,7 @@ def _entries(tokens: list[Token]) -> tuple[list[Edit], int]:
     while tokens[at + 2 :] and tokens[at].strip('"') in _KEYS and tokens[at + 1] in _COLONS:
         key, size = tokens[at], 1
         if tokens[at + 2] in CLOSER:
-            size = 1 + (closing(tokens[at + 2 :]) or 0)
+            size = 1 + (closing_index(tokens[at + 2 :]) or 0)
         edits += [replace(key, key.strip('"'))] if key[0] == '"' else []
         edits += [
             Edit(Span(before.end, mark.end), ":")
@@ -135,7 +135,7 @@ def trailing_header(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     if not context.text[: done[0].at].rstrip().endswith("}"):
         return
-    end = closing(done)
+    end = closing_index(done)
     skip_to = len(context.text) + 1
     if end is not None and context.text.find("\n", done[end].end, context.at) >= 0:
         skip_to = context.text.find("\n", done[end].end) + 1

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
-from onnxtext.suggestions import nearest
+from onnxtext.suggestions import nearest_name
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.error_context import (
     Diagnosis,
@@ -18,7 +18,7 @@ from onnxtext.syntax.heuristics.error_context import (
     line_end,
     replace,
 )
-from onnxtext.syntax.heuristics.node_errors import NAMES, closing, in_attributes
+from onnxtext.syntax.heuristics.node_errors import NAMES, closing_index, in_attributes
 from onnxtext.syntax.heuristics.other_languages import TENSOR_TYPE, translated_type
 from onnxtext.syntax.heuristics.token_errors import ALIASES
 from onnxtext.syntax.section_spans import SECTIONS
@@ -78,7 +78,7 @@ def misplaced_types(context: ErrorContext) -> Iterator[Diagnosis]:
         written = f"{type[1]} {name}"
         message = "the type of a value belongs before its name"
     elif before is not None and context.name(before) == "PRIM":
-        end = closing(rest) if context.token == "[" else 0
+        end = closing_index(rest) if context.token == "[" else 0
         if end is None or (context.token != "[" and context.name(context.token) != "NUMBERS"):
             return
         span = Span(before.at, rest[end].end)
@@ -98,7 +98,7 @@ def misplaced_types(context: ErrorContext) -> Iterator[Diagnosis]:
 def _dimensions_first(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose dimensions before their element type: `[N, 3]float x`."""
     rest = context.rest
-    end = closing(rest) if context.token == "[" else 0
+    end = closing_index(rest) if context.token == "[" else 0
     if end is None or (context.token != "[" and context.name(context.token) != "NUMBERS"):
         return
     type = rest[end + 1] if end + 1 < len(rest) else None
@@ -122,14 +122,14 @@ def _type_at(context: ErrorContext, tokens: list[Token]) -> tuple[int, str] | No
     stop = first.end
     if context.name(first) in _TYPES:
         if tokens[1:2] == ["("]:
-            end = closing(tokens[1:])
+            end = closing_index(tokens[1:])
             if end is None:
                 return None
             stop = tokens[1 + end].end
         return stop, context.text[first.at : stop]
     if first not in ALIASES:
         return None
-    end = closing(tokens[1:]) if tokens[1:2] == ["["] else None
+    end = closing_index(tokens[1:]) if tokens[1:2] == ["["] else None
     if end is not None:
         stop = tokens[1 + end].end
     elif tokens[1:] and context.name(tokens[1]) == "NUMBERS":
@@ -142,7 +142,7 @@ def brackets_of_types(context: ErrorContext) -> Iterator[Diagnosis]:
     if context.token not in {"<", "("} or not context.done:
         return
     kind, rest = context.name(context.done[-1]), context.rest
-    end = closing(rest)
+    end = closing_index(rest)
     if (
         end is None
         or kind not in {"PRIM", "CONTAINER"}
@@ -171,7 +171,7 @@ def graph_without_head(context: ErrorContext) -> Iterator[Diagnosis]:
             help="move it after the graph and the functions",
             skip_to=(line if line >= 0 else len(context.text)) + 1,
         )
-    elif context.before.takes("LPAR") and nearest(name, SECTIONS) is None:
+    elif context.before.takes("LPAR") and nearest_name(name, SECTIONS) is None:
         yield Diagnosis(
             "graph-without-inputs",
             "the graph lacks its inputs and outputs",

@@ -14,7 +14,7 @@ from onnxtext.syntax.heuristics.error_context import (
     CLOSING,
     Diagnosis,
     ErrorContext,
-    innermost,
+    innermost_bracket,
     insert,
     replace,
 )
@@ -32,7 +32,7 @@ _NO_STRINGS = {"True", "False", *NOTHING}
 _OPERATORS = {"+": "Add", "-": "Sub", "*": "Mul", "/": "Div", "@": "MatMul"}
 
 
-def closing(tokens: Sequence[Token]) -> int | None:
+def closing_index(tokens: Sequence[Token]) -> int | None:
     """Return the index of the bracket that closes the bracket `tokens[0]`; None if none does."""
     closer, depth = CLOSER[tokens[0]], 0
     for index, token in enumerate(tokens):
@@ -42,7 +42,7 @@ def closing(tokens: Sequence[Token]) -> int | None:
     return None
 
 
-def unopened(tokens: Sequence[str]) -> int | None:
+def unopened_bracket(tokens: Sequence[str]) -> int | None:
     """Return the index of the first closing bracket without an opening bracket; None if none."""
     depth = 0
     for index, token in enumerate(tokens):
@@ -52,18 +52,18 @@ def unopened(tokens: Sequence[str]) -> int | None:
     return None
 
 
-def opening(context: ErrorContext, mark: str) -> int | None:
+def opening_index(context: ErrorContext, mark: str) -> int | None:
     """Return the index in `context.done` of the innermost open bracket; None if it is no `mark`."""
-    index = innermost(context.done)
+    index = innermost_bracket(context.done)
     return None if index is None or context.done[index] != mark else index
 
 
-def in_inputs(context: ErrorContext) -> int | None:
+def inputs_bracket(context: ErrorContext) -> int | None:
     """Return the index in `context.done` of the `(` before a node's inputs.
 
     Return None if the unexpected token is not among the inputs of a node.
     """
-    at = opening(context, "(")
+    at = opening_index(context, "(")
     before = context.done[:at]
     return at if at and "=" in before and context.name(before[-1]) in {*NAMES, "MORETHAN"} else None
 
@@ -72,7 +72,7 @@ def in_attributes(context: ErrorContext) -> bool:
     """Whether the unexpected token is among the attributes of a node."""
     if "attribute" in context.rules:
         return all(token not in CLOSER for token in context.done)
-    return "node" in context.rules and opening(context, "<") is not None
+    return "node" in context.rules and opening_index(context, "<") is not None
 
 
 def element_number(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -110,17 +110,17 @@ def no_outputs(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     names = context.done
     if names[0] == "[":  # a label
-        names = names[1 + (closing(names) or 0) :]
+        names = names[1 + (closing_index(names) or 0) :]
     if len(names) > 1 and context.name(names[0]) == "TYPE":
         names = names[1:]
     if not names or not all(context.name(t) in NAMES or t in {".", ":"} for t in names):
         return
     rest = context.rest
-    end = closing(rest)
+    end = closing_index(rest)
     if context.token == "<":
         if end is None or rest[end + 1 : end + 2] != ["("]:
             return
-        inner = closing(rest[end + 1 :])
+        inner = closing_index(rest[end + 1 :])
         end = None if inner is None else end + 1 + inner
     start = names[0].at
     found = None if end is None else _OUTPUTS.match(context.text, rest[end].end)
@@ -152,7 +152,7 @@ def brackets_of_inputs(context: ErrorContext) -> Iterator[Diagnosis]:
     rest = context.rest
     message = "the inputs of a node must be in parentheses"
     if context.token in {"[", "{"}:
-        end = closing(rest)
+        end = closing_index(rest)
         if end is not None and "=" not in rest[:end]:
             edits = (replace(rest[0], "("), replace(rest[end], ")"))
             span = Span(rest[0].at, rest[end].end)
@@ -180,7 +180,7 @@ def brackets_of_outputs(context: ErrorContext) -> Iterator[Diagnosis]:
     tokens = [*context.done, *context.rest]
     if not tokens or tokens[0] not in {"(", "["} or "node" not in context.rules:
         return
-    end = closing(tokens)
+    end = closing_index(tokens)
     if end is not None and tokens[end + 1 : end + 2] == ["="]:
         edits = (replace(tokens[0], ""), replace(tokens[end], ""))
         span = Span(tokens[0].at, tokens[end].end)
@@ -198,7 +198,7 @@ def parentheses(context: ErrorContext) -> Iterator[Diagnosis]:
         message = "dimensions cannot be in parentheses"
     elif "node" not in context.rules:
         return
-    elif in_inputs(context) is not None and done[-1] in {"(", ","}:
+    elif inputs_bracket(context) is not None and done[-1] in {"(", ","}:
         rest = context.rest
         message = "an input of a node cannot be in parentheses"
     elif done[-2] == "(" and done[-3:-2] == ["="]:
@@ -206,7 +206,7 @@ def parentheses(context: ErrorContext) -> Iterator[Diagnosis]:
         message = "a node cannot be in parentheses"
     else:
         return
-    end = closing(rest)
+    end = closing_index(rest)
     if end is not None:
         edits = (replace(rest[0], ""), replace(rest[end], ""))
         title = "remove the parentheses"
@@ -221,9 +221,9 @@ def nested_expressions(context: ErrorContext) -> Iterator[Diagnosis]:
     token = context.token
     if token is None or not context.done:
         return
-    if in_inputs(context) is not None:
+    if inputs_bracket(context) is not None:
         if token == "(" and context.name(context.done[-1]) in NAMES:
-            end = closing(context.rest)
+            end = closing_index(context.rest)
             if end is not None:
                 span = Span(context.done[-1].at, context.rest[end].end)
                 message = "an input of a node must be a name, not a node"
@@ -271,7 +271,7 @@ def wrong_list_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose lists in wrong brackets, as in `strides = (1, 1)` and `strides = {1, 1}`."""
     if context.token is None or not context.done:
         return
-    row = context.done[-1] in {"[", ","} and opening(context, "[") is not None
+    row = context.done[-1] in {"[", ","} and opening_index(context, "[") is not None
     if context.done[-1] != "=" and not row:
         return
     tensor = "value_info" in context.rules and context.token == "("
@@ -285,7 +285,7 @@ def wrong_list_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
         edits = (Edit(span, "[]"),)
         yield Diagnosis("wrong-mark", message, span, edits, help=help, least=1)
     if context.token in {"(", "{"}:
-        end = closing(rest)
+        end = closing_index(rest)
         if end is None:
             return
         span = Span(context.at, rest[end].end)
@@ -310,7 +310,7 @@ def tensor_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
     if context.name(context.done[0]) not in {"TYPE", "PRIM"} or "node" not in context.rules:
         return
     if context.name(token) in _VALUES | {"INT", "BLOB", "FILE"} or token in {"[", "{"}:
-        end = closing(context.rest) if token in {"[", "{"} else 0
+        end = closing_index(context.rest) if token in {"[", "{"} else 0
         if end is None:
             return
         span = Span(token.at, context.rest[end].end)

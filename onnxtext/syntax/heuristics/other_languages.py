@@ -17,7 +17,7 @@ from onnxtext.syntax.heuristics.error_context import (
     replace,
 )
 from onnxtext.syntax.heuristics.graph_errors import LONGEST_HEADER
-from onnxtext.syntax.heuristics.node_errors import NAMES, closing, in_inputs
+from onnxtext.syntax.heuristics.node_errors import NAMES, closing_index, inputs_bracket
 from onnxtext.syntax.heuristics.token_errors import ALIASES, NOTHING
 from onnxtext.tensor.elements import ELEMENTS
 
@@ -307,11 +307,11 @@ def python_words(context: ErrorContext) -> Iterator[Diagnosis]:
 
 def keyword_arguments(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose attributes among the inputs, as in `Softmax (x, axis = 1)`."""
-    at = in_inputs(context)
+    at = inputs_bracket(context)
     if context.token != "=" or at is None or context.done[-2] not in {"(", ","}:
         return
     rest = [context.done[at], *context.rest]
-    end = closing(rest)
+    end = closing_index(rest)
     if end is None:
         return
     first, close, text = context.done[-1], rest[end], context.text

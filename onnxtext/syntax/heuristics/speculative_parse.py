@@ -136,7 +136,7 @@ class Outcome:
         return self.complete or self.next_line or self.count >= 4
 
 
-def attempt(
+def parse_with_edits(
     lexer: Lexer,
     automaton: Automaton,
     region: Region,

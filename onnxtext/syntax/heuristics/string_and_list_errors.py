@@ -17,13 +17,13 @@ from onnxtext.syntax.heuristics.error_context import (
     ErrorContext,
     begins_line,
     indentation,
-    innermost,
+    innermost_bracket,
     insert,
     line_end,
     replace,
 )
-from onnxtext.syntax.heuristics.node_errors import NAMES, closing
-from onnxtext.syntax.heuristics.token_errors import typographic
+from onnxtext.syntax.heuristics.node_errors import NAMES, closing_index
+from onnxtext.syntax.heuristics.token_errors import typographic_quote_message
 
 _FARTHEST = 4000
 _MAX_TRIES = 40
@@ -104,7 +104,13 @@ def _unclosed(
             span = Span(quote + smart.start(), quote + smart.end())
             edits = (Edit(span, '"'),)
             yield Diagnosis(
-                "smart-quotes", typographic(smart[0]), span, edits, 'write `"`', "unsafe", least=1
+                "smart-quotes",
+                typographic_quote_message(smart[0]),
+                span,
+                edits,
+                'write `"`',
+                "unsafe",
+                least=1,
             )
         for found in _END_OF_STRING.finditer(line, 1):
             tries += 1
@@ -117,7 +123,11 @@ def _unclosed(
     if smart is not None:
         span = Span(*smart.span())
         yield Diagnosis(
-            "smart-quotes", typographic(smart[0]), span, help='write `"`', skip_to=skip_to
+            "smart-quotes",
+            typographic_quote_message(smart[0]),
+            span,
+            help='write `"`',
+            skip_to=skip_to,
         )
     span = Span(quotes[-1], end)
     yield Diagnosis("unclosed-string", message, span, help='add a `"`', skip_to=skip_to)
@@ -149,10 +159,10 @@ def misplaced_attributes(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose `y <axis = 1> = Softmax (x)` and `y = <axis = 1> Softmax (x)`."""
     done, token = context.done, context.token
     if done[-1:] == [">"] and token is not None and context.name(token) in NAMES:
-        index = innermost(done[:-1])
+        index = innermost_bracket(done[:-1])
         if index is not None and done[index] == "<":
             yield _moved(context, Span(done[index].at, done[-1].end), token.end)
-    close = closing(context.rest) if token == "<" else None
+    close = closing_index(context.rest) if token == "<" else None
     if close is None:
         return
     span = Span(context.at, context.rest[close].end)
@@ -181,7 +191,7 @@ def string_tensor(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     # Do not compare offsets: a token inserted by recovery has the offset of the token after it.
     tokens = [*done[first:], *context.rest]
-    opener, close = tokens[0], closing(tokens)
+    opener, close = tokens[0], closing_index(tokens)
     if close is not None:
         edits = (replace(opener, "{"), replace(tokens[close], "}"))
         span = Span(opener.at, tokens[close].end)

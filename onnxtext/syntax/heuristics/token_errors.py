@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from onnxtext.diagnostics import Applicability, Edit
 from onnxtext.source import Span
-from onnxtext.suggestions import nearest
+from onnxtext.suggestions import nearest_name
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.grammar.table_cache import load_tables
 from onnxtext.syntax.heuristics.error_context import Diagnosis, ErrorContext, line_end, replace
@@ -68,7 +68,7 @@ def other_quotes(context: ErrorContext) -> Iterator[Diagnosis]:
         yield Diagnosis("wrong-mark", message, span, tuple(marks), 'write `"`', "unsafe", least=1)
     elif context.token is not None and context.token in _SMART:
         found = _SMART_QUOTED.match(context.text, context.at)
-        message = typographic(context.token)
+        message = typographic_quote_message(context.token)
         if found is None:
             yield Diagnosis("smart-quotes", message, context.token.span, help='write "…"')
             return
@@ -77,7 +77,7 @@ def other_quotes(context: ErrorContext) -> Iterator[Diagnosis]:
         yield Diagnosis("smart-quotes", message, span, edits, title, least=1)
 
 
-def typographic(quote: str) -> str:
+def typographic_quote_message(quote: str) -> str:
     """Return the message about a typographic quote."""
     return f"`{quote}` is a typographic quote; a string must be in plain quotes"
 
@@ -159,7 +159,7 @@ def misspelt(context: ErrorContext) -> Iterator[Diagnosis]:
             code, message, safe = "unknown-type", f"`{token}` is not a type", True
         else:
             code, message, safe = "misspelt-keyword", f"`{token}` is unknown here", False
-            meant = nearest(token, known)
+            meant = nearest_name(token, known)
         if meant is not None:
             edits, title = (replace(token, meant),), f"write `{meant}`"
             applicability: Applicability = "safe" if safe else "unsafe"

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from onnxtext.diagnostics import Diagnostic, Edit, Fix, Label
 from onnxtext.source import Source, Span
-from onnxtext.suggestions import nearest
+from onnxtext.suggestions import nearest_name
 from onnxtext.syntax.actions.semantic_error import SemanticError
 from onnxtext.syntax.grammar.lexer import load_lexer
 from onnxtext.syntax.heuristics.diagnose import incomplete_statement
@@ -61,7 +61,7 @@ def semantic_error_report(source: Source, error: SemanticError) -> Diagnostic:
     if error.step is not None:
         span = step_place(source.text, span, error.step)
     if instead is None and help is not None and help.startswith("one of "):
-        instead = nearest(source.text[slice(*span)], help.removeprefix("one of ").split(", "))
+        instead = nearest_name(source.text[slice(*span)], help.removeprefix("one of ").split(", "))
     if instead is not None:
         help = f"write `{instead}`"
         fix = Fix(help, (Edit(span, instead),), "unsafe")

@@ -33,7 +33,7 @@ from onnxtext.syntax.heuristics.error_context import (
     begins_line,
     indentation,
 )
-from onnxtext.syntax.heuristics.node_errors import unopened
+from onnxtext.syntax.heuristics.node_errors import unopened_bracket
 from onnxtext.syntax.heuristics.speculative_parse import Outcome, Region, States
 from onnxtext.syntax.heuristics.token_errors import CONFLICT_MARKERS
 from onnxtext.syntax.parser.lalr import ERROR_NODE, Machine, Unexpected
@@ -233,7 +233,7 @@ class Recovery:
             self._resumed = resume
             self._cascades.note_certain()
             skipped = self.parser.lexer.tokens(self.text, at, min(skip_to, at + LONGEST_STATEMENT))
-            self._cascades.unbalanced |= unopened(skipped) is not None
+            self._cascades.unbalanced |= unopened_bracket(skipped) is not None
         else:
             start = context.region.start
             near = resume - start < LONGEST_STATEMENT

@@ -18,7 +18,7 @@ from onnxtext.syntax.heuristics.error_context import (
     indentation,
 )
 from onnxtext.syntax.heuristics.expected import found_words, sentence
-from onnxtext.syntax.heuristics.speculative_parse import Region, States, attempt
+from onnxtext.syntax.heuristics.speculative_parse import Region, States, parse_with_edits
 from onnxtext.syntax.parser.lalr import ERROR_NODE, ITEMS, Machine, load_automaton
 
 _LISTS = frozenset(("value_infos", "attribute_items", "parameter_items", "header_entries"))
@@ -210,7 +210,7 @@ class Resynchronization:
         context = self.context
         states = tuple(self.machine.states[: position + 1])
         region = Region(context.text, token.at, states, context.at)
-        outcome = attempt(context.lexer, context.automaton, region, ())
+        outcome = parse_with_edits(context.lexer, context.automaton, region, ())
         return outcome is not None and (outcome.promising or outcome.count >= 2)
 
 

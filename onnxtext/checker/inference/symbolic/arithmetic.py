@@ -9,19 +9,19 @@ from math import prod
 from onnxtext.checker.inference.symbolic.expressions import Extent, minus, plus, times
 from onnxtext.checker.inference.symbolic.operator_call import OperatorCall
 from onnxtext.checker.inference.symbolic.quotients import (
-    exact,
-    greatest_of,
-    highest,
+    exact_quotient,
     is_positive_or_zero,
-    least_of,
-    lowest,
+    lower_bound,
+    maximum_of,
+    minimum_of,
     quotient,
+    upper_bound,
 )
 from onnxtext.checker.inference.symbolic.small_tensors import (
     MOST_ELEMENTS,
     SmallTensor,
-    joint_shape,
-    spread,
+    broadcast_all_shapes,
+    broadcast_tensor,
 )
 
 Operation = Callable[[Extent, Extent], Extent]
@@ -30,12 +30,12 @@ Operation = Callable[[Extent, Extent], Extent]
 def _broadcast_inputs(call: OperatorCall) -> list[SmallTensor] | None:
     """Return the input values, broadcast to one shape; None if one is unknown or too large."""
     known = [value for value in call.values if value is not None]
-    shape = joint_shape([value.shape for value in known])
+    shape = broadcast_all_shapes([value.shape for value in known])
     if len(known) != len(call.values) or not known or shape is None:
         return None
     if call.since < 7 or prod(shape) > MOST_ELEMENTS:
         return None
-    wide = [spread(value, shape) for value in known]
+    wide = [broadcast_tensor(value, shape) for value in known]
     return [value for value in wide if value is not None]
 
 
@@ -68,12 +68,12 @@ def _may_be_zero(divisor: Extent) -> bool:
     """Whether a divisor may be 0, so that `x / x` is not always 1."""
     if divisor is None or isinstance(divisor, int):
         return not divisor
-    low = lowest(divisor)
+    low = lower_bound(divisor)
     return low is None or low < 1
 
 
 def _real_quotient(left: Extent, right: Extent) -> Extent:
-    return None if _may_be_zero(right) else exact(left, right)
+    return None if _may_be_zero(right) else exact_quotient(left, right)
 
 
 def _whole_quotient(left: Extent, right: Extent) -> Extent:
@@ -83,7 +83,7 @@ def _whole_quotient(left: Extent, right: Extent) -> Extent:
     if isinstance(left, int) and isinstance(right, int):
         whole = abs(left) // abs(right)
         return whole if (left < 0) == (right < 0) else -whole
-    found = exact(left, right)
+    found = exact_quotient(left, right)
     if found is None and is_positive_or_zero(left) and is_positive_or_zero(right):
         found = quotient(left, right)
     return found
@@ -119,7 +119,7 @@ def _is_less(left: Extent, right: Extent) -> Extent:
     difference = minus(left, right)
     if difference is None:
         return None
-    high, low = highest(difference), lowest(difference)
+    high, low = upper_bound(difference), lower_bound(difference)
     if high is not None and high < 0:
         return 1
     return 0 if low is not None and low >= 0 else None
@@ -154,10 +154,10 @@ def where(call: OperatorCall) -> SmallTensor | None:
     choices are equal.
     """
     known = [value for value in call.values if value is not None]
-    shape = joint_shape([value.shape for value in known])
+    shape = broadcast_all_shapes([value.shape for value in known])
     if len(known) != 3 or shape is None or prod(shape) > MOST_ELEMENTS:
         return None
-    condition, one, other = [spread(value, shape) for value in known]
+    condition, one, other = [broadcast_tensor(value, shape) for value in known]
     if condition is None or one is None or other is None:
         return None
     items = [
@@ -190,7 +190,7 @@ def _clip(call: OperatorCall) -> SmallTensor | None:
     if value is None or call.since < 11 or len(value.items) != 1:
         return None
     item = value.items[0]
-    for index, step in ((1, greatest_of), (2, least_of)):
+    for index, step in ((1, maximum_of), (2, minimum_of)):
         if call.has_input(index):
             item = step(item, call.scalar(index))
     return value._replace(items=(item,))
@@ -207,8 +207,8 @@ ARITHMETIC: dict[str, Callable[[OperatorCall], SmallTensor | None]] = {
     "GreaterOrEqual": _compared(lambda a, b: _opposite(_is_less(a, b))),
     "Less": _compared(_is_less),
     "LessOrEqual": _compared(lambda a, b: _opposite(_is_less(b, a))),
-    "Max": _folded(greatest_of),
-    "Min": _folded(least_of),
+    "Max": _folded(maximum_of),
+    "Min": _folded(minimum_of),
     "Mod": _remainder,
     "Mul": _folded(times),
     "Neg": _mapped(lambda item: times(item, -1)),

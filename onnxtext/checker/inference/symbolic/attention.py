@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from onnxtext.checker.inference.symbolic.expressions import Extent, plus, times
 from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, Shapes, SymbolicShape
-from onnxtext.checker.inference.symbolic.quotients import exact
+from onnxtext.checker.inference.symbolic.quotients import exact_quotient
 from onnxtext.checker.inference.symbolic.sizes import Extents
 
 
@@ -23,7 +23,7 @@ def _width(call: OperatorCall) -> Extent:
     if whole is None:
         single = call.shape(2)  # the bias
         whole = single[0] if single is not None and len(single) == 1 else None
-    return exact(whole, 3)
+    return exact_quotient(whole, 3)
 
 
 def attention(call: OperatorCall, *, past: int) -> Shapes:
@@ -36,7 +36,7 @@ def attention(call: OperatorCall, *, past: int) -> Shapes:
         return ()
     width = _width(call)
     given = call.shape(past)
-    size = None if call.attribute("qkv_hidden_sizes") is not None else exact(width, heads)
+    size = None if call.attribute("qkv_hidden_sizes") is not None else exact_quotient(width, heads)
     total: Extent = shape[1]
     if call.has_input(past):
         total = None if given is None or len(given) != 5 else plus(given[3], shape[1])
@@ -127,7 +127,7 @@ def _by_head(call: OperatorCall, index: int, heads: str) -> Extents:
     if isinstance(width, int) and width % count:
         wrong = f"dimension 2 of {{{index}}} is {width}, which is not a multiple of `{heads}`"
         call.reject(f"{wrong} ({count})")
-    return shape[0], count, shape[1], exact(width, count)
+    return shape[0], count, shape[1], exact_quotient(width, count)
 
 
 def packed_attention(call: OperatorCall) -> Shapes:
@@ -156,10 +156,10 @@ def multi_head_attention(call: OperatorCall) -> Shapes:
         width, length = times(heads, key[4]), key[1]
         sizes = key[4], key[4]
     elif len(query) == 3 and key is not None and value is not None and len(key) == len(value):
-        size = exact(query[2], heads)
+        size = exact_quotient(query[2], heads)
         if len(key) == 3:
             width, length = value[2], key[1]
-            sizes = size, exact(value[2], heads)
+            sizes = size, exact_quotient(value[2], heads)
         elif len(key) == 4:
             width, length = times(heads, value[3]), key[2]
             sizes = size, value[3]
@@ -187,7 +187,7 @@ def group_query_attention(call: OperatorCall) -> Shapes:
     groups = call.integer("kv_num_heads", 0)
     if query is None or len(query) != 3 or heads <= 0 or groups <= 0:
         return ()
-    size = exact(query[2], heads if call.has_input(1) else heads + 2 * groups)
+    size = exact_quotient(query[2], heads if call.has_input(1) else heads + 2 * groups)
     width = query[2] if call.has_input(1) else times(heads, size)
     return (*query[:2], width), *[_cache(call, query[0], groups, size)] * 2
 

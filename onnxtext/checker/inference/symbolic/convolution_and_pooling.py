@@ -11,7 +11,7 @@ from onnxtext.checker.inference.symbolic.operator_call import (
     SymbolicShape,
     dimensions,
 )
-from onnxtext.checker.inference.symbolic.quotients import quotient, rounded_up
+from onnxtext.checker.inference.symbolic.quotients import quotient, quotient_rounded_up
 from onnxtext.checker.inference.symbolic.sizes import Extents
 
 
@@ -25,7 +25,7 @@ def _windowed(call: OperatorCall, spatial: Extents, kernel: Extents) -> Extents:
     if len(strides) != count or len(dilations) != count or min(strides, default=1) < 1:
         return (None,) * count
     if mode in (b"SAME_UPPER", b"SAME_LOWER"):
-        return tuple([rounded_up(e, by) for e, by in zip(spatial, strides, strict=True)])
+        return tuple([quotient_rounded_up(e, by) for e, by in zip(spatial, strides, strict=True)])
     if len(kernel) != count or len(pads) != 2 * count:
         return (None,) * count
     made: list[Extent] = []
@@ -42,14 +42,14 @@ def _windowed(call: OperatorCall, spatial: Extents, kernel: Extents) -> Extents:
             made.append(_rounded_up(steps, by, plus(extent, first)))
         else:
             # onnx and onnxruntime round towards 0.
-            rounded = rounded_up if isinstance(steps, int) and steps < 0 else quotient
+            rounded = quotient_rounded_up if isinstance(steps, int) and steps < 0 else quotient
             made.append(plus(rounded(steps, by), 1))
     return tuple(made)
 
 
 def _rounded_up(steps: Extent, by: int, end: Extent) -> Extent:
     """Return the number of windows for `ceil_mode`; no window starts in the pads at the end."""
-    count = plus(rounded_up(steps, by), 1)
+    count = plus(quotient_rounded_up(steps, by), 1)
     if not isinstance(count, int) or not isinstance(end, int):
         return None
     return count - 1 if (count - 1) * by >= end else count

@@ -18,10 +18,14 @@ from onnxtext.checker.inference.symbolic.operator_call import (
     dimensions,
     entries,
 )
-from onnxtext.checker.inference.symbolic.quotients import greatest_of, rounded_up, sole_factor
+from onnxtext.checker.inference.symbolic.quotients import (
+    maximum_of,
+    quotient_rounded_up,
+    sole_factor,
+)
 from onnxtext.checker.inference.symbolic.reshape_and_slice import require_indices
 from onnxtext.checker.inference.symbolic.sizes import Extents
-from onnxtext.plurals import counted
+from onnxtext.plurals import count_noun
 
 
 def broadcast_pair(left: Extent, right: Extent) -> Extent:
@@ -86,8 +90,8 @@ def range_(call: OperatorCall) -> SymbolicShape:
     length, step = minus(call.scalar(1), call.scalar(0)), call.scalar(2)
     if not isinstance(step, int) or not step:
         return (None,)
-    count = rounded_up(length if step > 0 else times(length, -1), abs(step))
-    return (greatest_of(count, 0),)
+    count = quotient_rounded_up(length if step > 0 else times(length, -1), abs(step))
+    return (maximum_of(count, 0),)
 
 
 def constant(call: OperatorCall) -> SymbolicShape:
@@ -162,7 +166,7 @@ def resize(call: OperatorCall) -> SymbolicShape:
         needed = f"{{0}} has {dimensions(rank)}"
         if call.listed("axes", ()):
             needed = f"`axes` has {entries(len(axes))}"
-        given_as = counted(len(given), *("scale", "scales") if scaled else ("size", "sizes"))
+        given_as = count_noun(len(given), *("scale", "scales") if scaled else ("size", "sizes"))
         call.reject(f"the node gets {given_as}, but {needed}")
     if given is None or len(given) != len(axes) or not plain or (crops and scaled):
         return (None,) * rank

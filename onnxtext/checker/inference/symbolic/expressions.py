@@ -35,7 +35,7 @@ class SizeTerm(NamedTuple):
 
 Factor = str | SizeTerm
 Monomial = tuple[Factor, ...]
-"""A product: its factors, sorted by `order`; `N**2` is `("N", "N")`, and 1 is `()`."""
+"""A product: its factors, sorted by `factor_order`; `N**2` is `("N", "N")`, and 1 is `()`."""
 
 
 class SymbolicSize(NamedTuple):
@@ -70,7 +70,7 @@ Extent = int | SymbolicSize | None
 """A dimension or an integer; None if unknown."""
 
 
-def sized(name: str, plus: int = 0) -> SymbolicSize:
+def symbol_plus(name: str, plus: int = 0) -> SymbolicSize:
     """Return the size `name + plus`, in which `name` is a symbol."""
     return SymbolicSize((((name,), 1), ((), plus))) if plus else SymbolicSize((((name,), 1),))
 
@@ -79,7 +79,7 @@ def sized(name: str, plus: int = 0) -> SymbolicSize:
 
 
 @lru_cache(1024)
-def order(factor: Factor) -> tuple[bool, str]:
+def factor_order(factor: Factor) -> tuple[bool, str]:
     """Return the sort key of a factor in a product; symbols come first."""
     return (
         (False, factor)
@@ -89,7 +89,7 @@ def order(factor: Factor) -> tuple[bool, str]:
 
 
 def _term_order(product: Monomial) -> tuple[int, list[tuple[bool, str]]]:
-    return -len(product), [order(factor) for factor in product]
+    return -len(product), [factor_order(factor) for factor in product]
 
 
 def terms_of(size: int | SymbolicSize) -> dict[Monomial, int]:
@@ -97,7 +97,7 @@ def terms_of(size: int | SymbolicSize) -> dict[Monomial, int]:
     return dict(size.terms) if isinstance(size, SymbolicSize) else {(): size}
 
 
-def made_of(terms: Mapping[Monomial, int]) -> Extent:
+def sum_of_terms(terms: Mapping[Monomial, int]) -> Extent:
     """Return the size that is the sum of terms; `terms` maps each product to its coefficient.
 
     Return None if there are too many terms or factors, or if a coefficient exceeds int64.
@@ -128,7 +128,7 @@ def plus(left: Extent, right: Extent) -> Extent:
     found = Counter(terms_of(left))
     for product, coefficient in terms_of(right).items():
         found[product] += coefficient
-    return made_of(found)
+    return sum_of_terms(found)
 
 
 def minus(left: Extent, right: Extent) -> Extent:
@@ -145,8 +145,8 @@ def times(left: Extent, right: Extent) -> Extent:
     found: Counter[Monomial] = Counter()
     for one, first in terms_of(left).items():
         for other, second in terms_of(right).items():
-            found[tuple(sorted(one + other, key=order))] += first * second
-    return made_of(found)
+            found[tuple(sorted(one + other, key=factor_order))] += first * second
+    return sum_of_terms(found)
 
 
 def total(sizes: Sequence[Extent]) -> Extent:

@@ -15,7 +15,7 @@ from onnxtext.checker.inference.symbolic.operator_call import (
 )
 from onnxtext.checker.inference.symbolic.sizes import Extents
 from onnxtext.checker.inference.symbolic.tree_ensembles import count_of, require_trees
-from onnxtext.plurals import counted
+from onnxtext.plurals import count_noun
 
 DOMAIN = "ai.onnx.ml"
 
@@ -72,7 +72,7 @@ def _linear_classifier(call: OperatorCall) -> Shapes:
             f"`coefficients` has {entries(weights)}, not a multiple of the {classes} `intercepts`"
         )
     elif isinstance(size, int) and weights < classes * size:
-        needed = f"{counted(classes, 'class', 'classes')} times {counted(size, 'feature')}"
+        needed = f"{count_noun(classes, 'class', 'classes')} times {count_noun(size, 'feature')}"
         call.reject(f"`coefficients` has {entries(weights)}, fewer than {needed}")
     if labels < classes and classes > 1:
         given = f"the number of class labels is {labels}"
@@ -94,7 +94,7 @@ def _linear_regressor(call: OperatorCall) -> Shapes:
     count = count_of(call, "coefficients")
     size = shape[-1] if shape else None
     if isinstance(size, int) and 0 < count < size * targets:
-        needed = f"{counted(targets, 'target')} times {counted(size, 'feature')}"
+        needed = f"{count_noun(targets, 'target')} times {count_noun(size, 'feature')}"
         call.reject(f"`coefficients` has {entries(count)}, fewer than {needed}")
     return (_matrix(call, targets, 1, 2),)
 

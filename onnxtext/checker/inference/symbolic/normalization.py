@@ -12,7 +12,7 @@ from onnxtext.checker.inference.symbolic.operator_call import (
 )
 
 
-def normalized(call: OperatorCall) -> SymbolicShape:
+def normalization(call: OperatorCall) -> SymbolicShape:
     """Infer the shape of a normalization; scale and bias must have one entry for each channel."""
     shape = call.shape(0)
     if shape == ():
@@ -30,7 +30,7 @@ def normalized(call: OperatorCall) -> SymbolicShape:
 def instance_normalized(call: OperatorCall) -> SymbolicShape:
     """Infer the output shape of `InstanceNormalization`: the shape of the input."""
     convolution_and_pooling.require_image(call)
-    return normalized(call)
+    return normalization(call)
 
 
 def along_axis(call: OperatorCall) -> SymbolicShape:

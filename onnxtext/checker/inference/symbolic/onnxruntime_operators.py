@@ -15,8 +15,8 @@ from onnxtext.checker.inference.symbolic.attention import (
     packed_attention,
 )
 from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, Shapes, SymbolicShape
-from onnxtext.checker.inference.symbolic.operators import OPERATORS, multiplied
-from onnxtext.checker.inference.symbolic.quotients import exact
+from onnxtext.checker.inference.symbolic.operators import OPERATORS, matmul_shape
+from onnxtext.checker.inference.symbolic.quotients import exact_quotient
 from onnxtext.checker.inference.symbolic.recurrent import recurrent
 from onnxtext.checker.inference.symbolic.sizes import Extents, SizeEquations
 
@@ -69,7 +69,7 @@ def _product(call: OperatorCall) -> SymbolicShape:
         left = (*left[:-2], *reversed(left[-2:]))
     if call.integer("transB", 0):
         right = (*right[:-2], *reversed(right[-2:]))
-    return multiplied(call, left, right)
+    return matmul_shape(call, left, right)
 
 
 def _packed_product(call: OperatorCall) -> SymbolicShape:
@@ -84,7 +84,7 @@ def _quantized_concat(call: OperatorCall) -> SymbolicShape:
 
 def _halved(call: OperatorCall) -> SymbolicShape:
     shape = call.shape(0)
-    return (*shape[:-1], exact(shape[-1], 2)) if shape else None
+    return (*shape[:-1], exact_quotient(shape[-1], 2)) if shape else None
 
 
 def _distances(call: OperatorCall) -> SymbolicShape:

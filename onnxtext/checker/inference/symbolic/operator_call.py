@@ -12,7 +12,7 @@ from onnxtext.checker.context.finding import Place
 from onnxtext.checker.inference.symbolic.expressions import Extent, SymbolicSize
 from onnxtext.checker.inference.symbolic.sizes import Extents, SizeEquations
 from onnxtext.checker.inference.symbolic.small_tensors import SmallTensor
-from onnxtext.plurals import counted
+from onnxtext.plurals import count_noun
 
 SymbolicShape = Extents | None
 Shapes = tuple[SymbolicShape, ...]
@@ -234,12 +234,12 @@ class OperatorCall:
 
 def dimensions(count: int) -> str:
     """Return text for messages: `1 dimension`, `2 dimensions` and so on."""
-    return counted(count, "dimension")
+    return count_noun(count, "dimension")
 
 
 def entries(count: int) -> str:
     """Return text for messages: `1 entry`, `2 entries` and so on."""
-    return counted(count, "entry", "entries")
+    return count_noun(count, "entry", "entries")
 
 
 MOST_UNKNOWN = 64

@@ -127,10 +127,10 @@ def _prelu(call: OperatorCall) -> SymbolicShape:
 
 
 def _matmul(call: OperatorCall) -> SymbolicShape:
-    return multiplied(call, call.shape(0), call.shape(1))
+    return matmul_shape(call, call.shape(0), call.shape(1))
 
 
-def multiplied(call: OperatorCall, left: SymbolicShape, right: SymbolicShape) -> SymbolicShape:
+def matmul_shape(call: OperatorCall, left: SymbolicShape, right: SymbolicShape) -> SymbolicShape:
     """Return the shape of a matrix product (`MatMul`); None if an input has rank 0.
 
     Args:
@@ -159,7 +159,7 @@ def _integer_matmul(call: OperatorCall) -> SymbolicShape:
 
 def _quantized_matmul(call: OperatorCall) -> SymbolicShape:
     quantized.require_matmul_scales(call, (1, 2, 6, 7), 3, (4, 5))
-    return multiplied(call, call.shape(0), call.shape(3))
+    return matmul_shape(call, call.shape(0), call.shape(3))
 
 
 def _gemm(call: OperatorCall) -> SymbolicShape:
@@ -257,7 +257,7 @@ _SINGLE: dict[str, Callable[[OperatorCall], SymbolicShape]] = {
     "ArgMax": _arg_reduce,
     "ArgMin": _arg_reduce,
     "AveragePool": convolution_and_pooling.pool,
-    "BatchNormalization": normalization.normalized,
+    "BatchNormalization": normalization.normalization,
     "Concat": reshape_and_slice.concat,
     "Constant": data_dependent_shapes.constant,
     "ConstantOfShape": data_dependent_shapes.constant_of_shape,

@@ -15,32 +15,37 @@ from onnxtext.checker.inference.symbolic.expressions import (
     SymbolicSize,
     minus,
     plus,
-    sized,
+    symbol_plus,
     text,
     times,
 )
-from onnxtext.checker.inference.symbolic.quotients import greatest_of, least_of, quotient, replaced
+from onnxtext.checker.inference.symbolic.quotients import (
+    maximum_of,
+    minimum_of,
+    quotient,
+    substitute,
+)
 
 _TOKEN = re.compile(r"\s*(?:(\d+)|([^\W\d]\w*)|(//|[-+*(),]))")
 _MOST_CHARACTERS = 400
 
 
 @lru_cache(1024)
-def read(dim: str) -> Extent:
+def parse_size(dim: str) -> Extent:
     """Parse the text of a dimension into a size; return None for an empty text."""
     if dim.isidentifier() or len(dim) > _MOST_CHARACTERS:
-        return sized(dim)
+        return symbol_plus(dim)
     if not dim:
         return None
     try:
         found = _Reader(dim).whole()
     except _NoExpression:
-        return sized(dim)
-    return found if isinstance(found, SymbolicSize) and text(found) == dim else sized(dim)
+        return symbol_plus(dim)
+    return found if isinstance(found, SymbolicSize) and text(found) == dim else symbol_plus(dim)
 
 
 def read_dim(dim: str, instance: str) -> Extent:
-    """Parse the text of a dimension as `read` does, and append a suffix to each symbol.
+    """Parse the text of a dimension as `parse_size` does, and append a suffix to each symbol.
 
     In a loop body or function, the suffix separates the symbols from symbols of the same name
     elsewhere.
@@ -49,8 +54,8 @@ def read_dim(dim: str, instance: str) -> Extent:
         dim: the text; may be empty.
         instance: the suffix; `""` for none.
     """
-    found = read(dim)
-    return replaced(found, lambda name: sized(name + instance)) if instance else found
+    found = parse_size(dim)
+    return substitute(found, lambda name: symbol_plus(name + instance)) if instance else found
 
 
 class _NoExpression(Exception):
@@ -130,7 +135,7 @@ class _Reader:
             found = self._sum()
             while self._accept(","):
                 other = self._sum()
-                found = least_of(found, other) if name == "min" else greatest_of(found, other)
+                found = minimum_of(found, other) if name == "min" else maximum_of(found, other)
             self._expect(")")
             return found
-        return sized(name)
+        return symbol_plus(name)

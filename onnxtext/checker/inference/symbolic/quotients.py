@@ -14,11 +14,11 @@ from onnxtext.checker.inference.symbolic.expressions import (
     Monomial,
     SizeTerm,
     SymbolicSize,
-    made_of,
+    factor_order,
     minus,
-    order,
     plus,
-    sized,
+    sum_of_terms,
+    symbol_plus,
     terms_of,
     text,
     times,
@@ -28,7 +28,7 @@ _HEAVIEST = 60
 """Maximum weight of a `SizeTerm`; without this limit, sizes grow exponentially."""
 
 
-def exact(left: Extent, right: Extent) -> Extent:
+def exact_quotient(left: Extent, right: Extent) -> Extent:
     """Return `left / right`; None if a size is unknown or the division may leave a remainder."""
     if left is None or right is None or right == 0:
         return None
@@ -38,19 +38,19 @@ def exact(left: Extent, right: Extent) -> Extent:
     lead, divisor = next(iter(terms_of(right).items()))
     for _ in range(MOST_TERMS):
         if rest == 0:
-            return made_of(found)
+            return sum_of_terms(found)
         first, coefficient = next(iter(terms_of(rest).items()))
         missing = Counter(lead) - Counter(first)
         if missing or coefficient % divisor:
             return None
-        factors = tuple(sorted((Counter(first) - Counter(lead)).elements(), key=order))
+        factors = tuple(sorted((Counter(first) - Counter(lead)).elements(), key=factor_order))
         found[factors] += coefficient // divisor
-        step = times(made_of({factors: coefficient // divisor}), right)
+        step = times(sum_of_terms({factors: coefficient // divisor}), right)
         following = minus(rest, step)
         if following is None:
             return None
         rest = following
-    return made_of(found) if rest == 0 else None
+    return sum_of_terms(found) if rest == 0 else None
 
 
 def _shared(size: int | SymbolicSize) -> tuple[Counter[Factor], int]:
@@ -74,19 +74,21 @@ def quotient(left: Extent, right: Extent) -> Extent:
         return None
     if isinstance(left, int) and isinstance(right, int):
         return left // right
-    whole = exact(left, right)
+    whole = exact_quotient(left, right)
     if whole is not None:
         return whole
     if not is_positive_or_zero(right):
         return None
     (mine, number), (its, other) = _shared(left), _shared(right)
-    common = made_of({tuple(sorted((mine & its).elements(), key=order)): gcd(number, other)})
-    left, right = exact(left, common), exact(right, common)
+    common = sum_of_terms(
+        {tuple(sorted((mine & its).elements(), key=factor_order)): gcd(number, other)}
+    )
+    left, right = exact_quotient(left, common), exact_quotient(right, common)
     if left is None or right is None:
         return None
     if isinstance(right, int):
         return left // right if isinstance(left, int) else _by_number(left, right)
-    return opaque("//", (left, right))
+    return opaque_size("//", (left, right))
 
 
 def _by_number(left: SymbolicSize, divisor: int) -> Extent:
@@ -94,12 +96,12 @@ def _by_number(left: SymbolicSize, divisor: int) -> Extent:
     factor = gcd(divisor, *[n for product, n in left.terms if product])
     terms = {product: n // factor for product, n in left.terms}
     divisor //= factor
-    whole = made_of({product: n // divisor for product, n in terms.items()})
-    rest = made_of({product: n % divisor for product, n in terms.items()})
+    whole = sum_of_terms({product: n // divisor for product, n in terms.items()})
+    rest = sum_of_terms({product: n % divisor for product, n in terms.items()})
     if whole is None or rest is None or isinstance(rest, int):
         return None if rest is None else whole
     nested = _nested(rest, divisor)
-    return plus(whole, opaque("//", (rest, divisor)) if nested is None else nested)
+    return plus(whole, opaque_size("//", (rest, divisor)) if nested is None else nested)
 
 
 def _nested(rest: SymbolicSize, divisor: int) -> Extent:
@@ -114,21 +116,21 @@ def _nested(rest: SymbolicSize, divisor: int) -> Extent:
     return quotient(plus(dividend, rest.constant * by), by * divisor)
 
 
-def simplified(size: SymbolicSize) -> SymbolicSize:
+def cancel_common_symbols(size: SymbolicSize) -> SymbolicSize:
     """Divide a size by the symbols that all its terms contain, assuming that these are not 0."""
     shared = [factor for factor in _shared(size)[0].elements() if isinstance(factor, str)]
-    rest = exact(size, made_of({tuple(shared): 1}))
+    rest = exact_quotient(size, sum_of_terms({tuple(shared): 1}))
     return rest if isinstance(rest, SymbolicSize) else size
 
 
-def rounded_up(left: Extent, right: Extent) -> Extent:
+def quotient_rounded_up(left: Extent, right: Extent) -> Extent:
     """Return `left / right`, rounded up; None if unknown, or if the divisor may be negative."""
     if not is_positive_or_zero(right):
         return None
     return quotient(minus(plus(left, right), 1), right)
 
 
-def opaque(kind: str, parts: tuple[int | SymbolicSize, ...]) -> Extent:
+def opaque_size(kind: str, parts: tuple[int | SymbolicSize, ...]) -> Extent:
     """Return a quotient, minimum or maximum as a size with one `SizeTerm`, without simplification.
 
     Return None if the `SizeTerm` would contain too many symbols and other `SizeTerm`s.
@@ -152,12 +154,12 @@ Bounds = tuple[int | None, int | None]
 """A lower and an upper bound of a size; each is None if it is unknown."""
 
 
-def lowest(size: int | SymbolicSize) -> int | None:
+def lower_bound(size: int | SymbolicSize) -> int | None:
     """Return a lower bound of a size; None if unknown."""
     return _bounds(size)[0]
 
 
-def highest(size: int | SymbolicSize) -> int | None:
+def upper_bound(size: int | SymbolicSize) -> int | None:
     """Return an upper bound of a size; None if unknown."""
     return _bounds(size)[1]
 
@@ -205,23 +207,23 @@ def _factor_bounds(factor: Factor) -> Bounds:
 
 def is_positive_or_zero(size: Extent) -> bool:
     """Whether a size is certainly at least 0 if all its symbols are at least 0."""
-    low = None if size is None else lowest(size)
+    low = None if size is None else lower_bound(size)
     return low is not None and low >= 0
 
 
 def is_positive(size: Extent) -> bool:
     """Whether a size is certainly greater than 0 if all its symbols are greater than 0."""
-    least = replaced(size, lambda name: sized(name, 1))
-    low = None if least is None else lowest(least)
+    least = substitute(size, lambda name: symbol_plus(name, 1))
+    low = None if least is None else lower_bound(least)
     return low is not None and low > 0
 
 
-def least_of(left: Extent, right: Extent) -> Extent:
+def minimum_of(left: Extent, right: Extent) -> Extent:
     """Return the minimum of two sizes; a `min` term if it depends on the values of symbols."""
     return _extreme("min", left, right)
 
 
-def greatest_of(left: Extent, right: Extent) -> Extent:
+def maximum_of(left: Extent, right: Extent) -> Extent:
     """Return the maximum of two sizes; a `max` term if it depends on the values of symbols."""
     return _extreme("max", left, right)
 
@@ -240,7 +242,7 @@ def _extreme(kind: str, left: Extent, right: Extent) -> Extent:
     others = sorted([part for part in parts if not isinstance(part, int)], key=text)
     if numbers:
         others = [min(numbers) if kind == "min" else max(numbers), *others]  # type: ignore[list-item]
-    return opaque(kind, tuple(others))
+    return opaque_size(kind, tuple(others))
 
 
 def _parts(kind: str, size: int | SymbolicSize) -> tuple[int | SymbolicSize, ...]:
@@ -257,7 +259,7 @@ def sole_factor(size: SymbolicSize) -> Factor | None:
 # ---- Replacement --------------------------------------------------------------------------------
 
 
-def replaced(size: Extent, value: Callable[[str], Extent]) -> Extent:
+def substitute(size: Extent, value: Callable[[str], Extent]) -> Extent:
     """Return a size with `value(symbol)` in place of each symbol."""
     if not isinstance(size, SymbolicSize):
         return size
@@ -265,15 +267,15 @@ def replaced(size: Extent, value: Callable[[str], Extent]) -> Extent:
     for product, coefficient in size.terms:
         part: Extent = coefficient
         for factor in product:
-            part = times(part, _replaced_factor(factor, value))
+            part = times(part, _substitute_in_factor(factor, value))
         found = plus(found, part)
     return found
 
 
-def _replaced_factor(factor: Factor, value: Callable[[str], Extent]) -> Extent:
+def _substitute_in_factor(factor: Factor, value: Callable[[str], Extent]) -> Extent:
     if isinstance(factor, str):
         return value(factor)
-    first, *rest = [replaced(part, value) for part in factor.parts]
+    first, *rest = [substitute(part, value) for part in factor.parts]
     for other in rest:
         if factor.kind == "//":
             first = quotient(first, other)

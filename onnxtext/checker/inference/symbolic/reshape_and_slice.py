@@ -9,7 +9,7 @@ from onnxtext.checker.inference.symbolic.expressions import (
     minus,
     plus,
     product_of,
-    sized,
+    symbol_plus,
     symbols,
     text,
     times,
@@ -22,13 +22,13 @@ from onnxtext.checker.inference.symbolic.operator_call import (
     dimensions,
 )
 from onnxtext.checker.inference.symbolic.quotients import (
-    greatest_of,
+    cancel_common_symbols,
     is_positive,
     is_positive_or_zero,
-    least_of,
+    maximum_of,
+    minimum_of,
     quotient,
-    rounded_up,
-    simplified,
+    quotient_rounded_up,
 )
 from onnxtext.checker.inference.symbolic.sizes import Extents
 
@@ -178,7 +178,7 @@ _UNKNOWN = "\0?"
 
 def _named(shape: Extents) -> Extents:
     """Return a shape whose unknown dimensions have temporary names."""
-    return tuple([sized(f"{_UNKNOWN}{index}") if size is None else size
+    return tuple([symbol_plus(f"{_UNKNOWN}{index}") if size is None else size
                   for index, size in enumerate(shape)])  # fmt: skip
 
 
@@ -195,7 +195,7 @@ def _equal_products(call: OperatorCall, left: Extents, right: Extents) -> None:
         call.equal(one, other, *names)
     difference = minus(one, other)
     if isinstance(difference, SymbolicSize):
-        rest = simplified(difference)
+        rest = cancel_common_symbols(difference)
         if _unnamed(rest) is not None:
             call.equal(rest, 0)
 
@@ -268,19 +268,19 @@ def _slice_length(size: Extent, start: Extent, end: Extent, step: int) -> Extent
     elif isinstance(end, int) and end < 0:
         end = plus(size, end)
     elif is_positive_or_zero(end):
-        end = least_of(end, size)
+        end = minimum_of(end, size)
     else:
         return None
     if isinstance(start, int) and start < 0:
         # A negative start counts from the end, and is clamped to the size.
         removed = minus(size, end)
-        length = minus(least_of(-start, size), removed)
+        length = minus(minimum_of(-start, size), removed)
     elif is_positive_or_zero(start):
         length = minus(end, start)
     else:
         return None
-    length = greatest_of(length, 0)
-    return length if step == 1 else rounded_up(length, step)
+    length = maximum_of(length, 0)
+    return length if step == 1 else quotient_rounded_up(length, step)
 
 
 def slice_range(size: int, start: int, end: int, step: int) -> range | None:
@@ -318,7 +318,7 @@ def split(call: OperatorCall) -> Shapes:
         sizes = (None,) * count
     elif count and call.integer("num_outputs", 0) == count:
         # The last part is smaller if the dimension is no multiple of the number of parts.
-        size = rounded_up(whole, count)
+        size = quotient_rounded_up(whole, count)
         sizes = (*(size,) * (count - 1), minus(whole, times(size, count - 1)))
     else:
         sizes = (quotient(whole, count),) * count
@@ -330,11 +330,11 @@ def split(call: OperatorCall) -> Shapes:
 
 def shape_of(call: OperatorCall) -> SymbolicShape:
     """Infer the output shape of `Shape`: one element for each dimension in `start:end`."""
-    kept = kept_dims(call)
+    kept = selected_dims(call)
     return (None if kept is None else len(kept),)
 
 
-def kept_dims(call: OperatorCall) -> Extents | None:
+def selected_dims(call: OperatorCall) -> Extents | None:
     """Return the dimensions in `start:end` of the input of `Shape`; None if unknown."""
     shape, start, end = call.shape(0), call.attribute("start"), call.attribute("end")
     first = start if isinstance(start, int) else 0

@@ -59,10 +59,10 @@ def operator_step(
         shapes, made = infer(target.name, call)
     if len(sizes.mismatches) > before:
         return tuple(wanted), ()  # prevents cascading errors
-    return unified(node, wanted, shapes, sizes), made
+    return unify_shapes(node, wanted, shapes, sizes), made
 
 
-def unified(
+def unify_shapes(
     node: Node, wanted: Sequence[SymbolicShape], made: Shapes, sizes: SizeEquations
 ) -> Shapes:
     """Equate the declared and the computed shapes of a node's outputs; return the merged shapes.
@@ -78,10 +78,10 @@ def unified(
         own = wanted[number]
         shape = made[number] if number < len(made) else None
         if name and own is not None and shape is not None:
-            if contradict(own, shape):
+            if shapes_contradict(own, shape):
                 sizes.contradict(node, number, own, shape)
                 own = shape = None  # either may be wrong
-            equate(sizes, own, shape, Place(node, ("outputs", number)))
+            equate_dims(sizes, own, shape, Place(node, ("outputs", number)))
         found.append(_merged(own, shape))
     return tuple(found)
 
@@ -105,14 +105,16 @@ def _extent(dim: int | str | None, instance: str) -> Extent:
     return None if dim is None or dim < 0 else dim
 
 
-def equate(sizes: SizeEquations, left: SymbolicShape, right: SymbolicShape, place: Place) -> None:
+def equate_dims(
+    sizes: SizeEquations, left: SymbolicShape, right: SymbolicShape, place: Place
+) -> None:
     """Equate the dimensions of two shapes; ignore shapes with different or unknown ranks."""
     if left is not None and right is not None and left is not right and len(left) == len(right):
         for one, other in zip(left, right, strict=True):
             sizes.equal(one, other, place)
 
 
-def contradict(declared: SymbolicShape, computed: SymbolicShape) -> bool:
+def shapes_contradict(declared: SymbolicShape, computed: SymbolicShape) -> bool:
     """Whether two shapes differ in rank, or in a number other than 0.
 
     0 contradicts nothing, because converters declare it for unknown sizes.
@@ -134,7 +136,7 @@ def _merged(declared: SymbolicShape, computed: SymbolicShape) -> SymbolicShape:
     return tuple([b if a is None else a for a, b in zip(declared, computed, strict=True)])
 
 
-def either(left: SymbolicShape, right: SymbolicShape) -> SymbolicShape:
+def merge_branch_shapes(left: SymbolicShape, right: SymbolicShape) -> SymbolicShape:
     """Merge the shapes of an output in two branches; dimensions that differ become None.
 
     Returns None if a rank is unknown, or if the ranks differ.

@@ -17,12 +17,12 @@ from onnxtext.checker.inference.symbolic.expressions import (
     Extent,
     SymbolicSize,
     minus,
-    sized,
+    symbol_plus,
     symbols,
     terms_of,
     text,
 )
-from onnxtext.checker.inference.symbolic.quotients import replaced, simplified
+from onnxtext.checker.inference.symbolic.quotients import cancel_common_symbols, substitute
 
 Extents = tuple[Extent, ...]
 """A shape whose rank is known."""
@@ -216,7 +216,7 @@ class SizeEquations:
         """Replace each symbol of a dimension by `representative + difference` (see `joined`)."""
         if not isinstance(extent, SymbolicSize) or (not self._links and self._outer is None):
             return extent
-        return replaced(extent, self._representative)
+        return substitute(extent, self._representative)
 
     def resolved(self, extent: Extent) -> Extent:
         """Replace each symbol of a dimension by its number if known; otherwise as `root` does."""
@@ -225,11 +225,11 @@ class SizeEquations:
             number = self._number(name)
             return self._representative(name) if number is None else number
 
-        return replaced(extent, value)
+        return substitute(extent, value)
 
     def _representative(self, name: str) -> Extent:
         root, more, _ = self.joined(name)
-        return sized(root, more)
+        return symbol_plus(root, more)
 
     def reject(
         self, node: Node, message: str, shapes: Sequence[Extents | None], *, certain: bool
@@ -268,7 +268,7 @@ class SizeEquations:
         """Add the equation `zero = 0` if it gives the size of a symbol, or relates two symbols."""
         if not isinstance(zero, SymbolicSize):
             return
-        terms = terms_of(simplified(zero))
+        terms = terms_of(cancel_common_symbols(zero))
         number = terms.pop((), 0)
         if not all(isinstance(factor, str) for product in terms for factor in product):
             return
@@ -354,9 +354,9 @@ def _words(numbers: frozenset[int]) -> str:
 
 
 def _shifted(name: str, more: int) -> str:
-    return text(sized(symbol(name), more))
+    return text(symbol_plus(base_symbol(name), more))
 
 
-def symbol(name: str) -> str:
+def base_symbol(name: str) -> str:
     """Return the name of a symbol without the suffix that it has in a loop body or function."""
     return name.partition("\0")[0]

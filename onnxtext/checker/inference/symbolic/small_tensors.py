@@ -60,12 +60,12 @@ SmallTensors = tuple[SmallTensor | None, ...]
 Index = tuple[int, ...]
 
 
-def indices(shape: Sequence[int]) -> list[Index]:
+def row_major_indices(shape: Sequence[int]) -> list[Index]:
     """Return the indices of all elements of a tensor with this shape, in row-major order."""
     return list(product(*map(range, shape)))
 
 
-def picked(
+def take_elements(
     value: SmallTensor, shape: Sequence[int], at: Callable[[Index], Index]
 ) -> SmallTensor | None:
     """Return a new tensor whose elements are taken from `value`; None if it is too large.
@@ -77,11 +77,13 @@ def picked(
     """
     if prod(shape) > MOST_ELEMENTS:
         return None
-    items = [value.items[position(at(index), value.shape)] for index in indices(shape)]
+    items = [
+        value.items[row_major_offset(at(index), value.shape)] for index in row_major_indices(shape)
+    ]
     return SmallTensor(tuple(shape), tuple(items), value.real)
 
 
-def position(index: Index, shape: Sequence[int]) -> int:
+def row_major_offset(index: Index, shape: Sequence[int]) -> int:
     """Return the offset of an index in the row-major list of elements."""
     found = 0
     for one, size in zip(index, shape, strict=True):
@@ -89,12 +91,12 @@ def position(index: Index, shape: Sequence[int]) -> int:
     return found
 
 
-def spread(value: SmallTensor, shape: Sequence[int]) -> SmallTensor | None:
+def broadcast_tensor(value: SmallTensor, shape: Sequence[int]) -> SmallTensor | None:
     """Return a tensor broadcast to a shape; None if the result is too large."""
     back = len(shape) - len(value.shape)
     if value.shape == tuple(shape):
         return value
-    return picked(
+    return take_elements(
         value,
         shape,
         lambda index: tuple(
@@ -103,7 +105,7 @@ def spread(value: SmallTensor, shape: Sequence[int]) -> SmallTensor | None:
     )
 
 
-def joint_shape(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...] | None:
+def broadcast_all_shapes(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...] | None:
     """Return the result of broadcasting all shapes; None if they cannot be broadcast."""
     made: list[int] = []
     for back in range(1, max(map(len, shapes), default=0) + 1):
@@ -152,7 +154,7 @@ def made_value(shape: tuple[int, ...], numbers: Sequence[float], real: bool) -> 
     return value if value.is_useful() or not items else None
 
 
-def agreed(one: SmallTensor | None, other: SmallTensor | None) -> SmallTensor | None:
+def common_elements(one: SmallTensor | None, other: SmallTensor | None) -> SmallTensor | None:
     """Return the elements that are equal in two values; the others become unknown.
 
     Returns None if a value is unknown, if the shapes differ, or if no element is known.

@@ -16,7 +16,7 @@ from onnxtext.ast.model import Node
 from onnxtext.ast.types import Type
 from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Place
-from onnxtext.checker.context.operator_resolution import Target, targets
+from onnxtext.checker.context.operator_resolution import Target, resolve_targets
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.inference.control_flow_types import live_branch
 from onnxtext.checker.inference.environment import Environment
@@ -28,18 +28,18 @@ from onnxtext.checker.inference.symbolic.operator_call import SymbolicShape
 from onnxtext.checker.inference.symbolic.operators import READING_VALUES, SHAPES_ALONE
 from onnxtext.checker.inference.symbolic.shape_merging import (
     Results,
-    contradict,
     declared_shape,
-    either,
-    equate,
+    equate_dims,
+    merge_branch_shapes,
     operator_step,
-    unified,
+    shapes_contradict,
+    unify_shapes,
 )
 from onnxtext.checker.inference.symbolic.sizes import PassedShape, SizeConflict, SizeEquations
 from onnxtext.checker.inference.symbolic.small_tensors import (
     SmallTensor,
     SmallTensors,
-    agreed,
+    common_elements,
     stored_value,
 )
 
@@ -79,7 +79,7 @@ class SymbolicShapes:
         self.main: SymbolicEnvironment | None = None
         self._scopes = subject.scopes
         self._ir_version = subject.ir_version
-        self._targets = targets(subject)
+        self._targets = resolve_targets(subject)
         self._extents: dict[tuple[int, str], tuple[Type, SymbolicShape]] = {}
         self._memo: dict[object, dict[tuple[object, ...], tuple[Any, ...]]] = {}
         self._equal: dict[Any, Any] = {}
@@ -131,7 +131,7 @@ class SymbolicShapes:
             if shape is not None:
                 first = declared.setdefault(value.name, shape)
                 if first is not shape:
-                    equate(sizes, first, shape, Place(value, ("type",)))
+                    equate_dims(sizes, first, shape, Place(value, ("type",)))
         for value in (*scope.inputs, *scope.initializers):
             shapes[value.name] = declared.get(value.name)
         for value, number in zip(scope.inputs, given[1], strict=False):
@@ -139,11 +139,11 @@ class SymbolicShapes:
                 environment.values[value.name] = number
         for value, shape in zip(scope.inputs, given[0], strict=False):
             own = shapes[value.name]
-            if own is not None and shape is not None and contradict(own, shape):
+            if own is not None and shape is not None and shapes_contradict(own, shape):
                 sizes.mismatches.append(PassedShape(value, own, shape))
                 own = None
             shapes[value.name] = shape if own is None else own
-            equate(sizes, own, shape, Place(value, ("name",)))
+            equate_dims(sizes, own, shape, Place(value, ("name",)))
         variable = replaceable_inputs(scope, self._ir_version)
         for value in scope.initializers:
             stored = stored_value(value.type, value.data) if value.name not in variable else None
@@ -172,7 +172,7 @@ class SymbolicShapes:
             if index in children:
                 bodies, made = self._bodies(scope, index, node, environment, instance)
                 wanted = self._declared(node, declared, environment, instance)
-                found = unified(node, wanted, bodies, sizes)
+                found = unify_shapes(node, wanted, bodies, sizes)
                 results = self._results(sizes, instance)
             else:
                 # Most nodes repeat earlier ones, whose results hold until the equations change.
@@ -244,7 +244,7 @@ class SymbolicShapes:
                 before, own = wanted[number], self._shape(type, instance)
                 if before is not None:
                     place = Place(node, ("output_types", number))
-                    equate(environment.sizes, before, own, place)
+                    equate_dims(environment.sizes, before, own, place)
                 wanted[number] = own
         return wanted
 
@@ -258,7 +258,7 @@ class SymbolicShapes:
         sizes = environment.sizes
         if type(target) is Scope:
             called, given = self._call(target, (tuple(inputs), tuple(values)), environment)
-            return unified(node, wanted, called, sizes), given
+            return unify_shapes(node, wanted, called, sizes), given
         if id(node) in self._wrong:
             return tuple(wanted), ()
         return operator_step(node, target, wanted, inputs, values, sizes)
@@ -311,8 +311,10 @@ class SymbolicShapes:
         if not branches or len(made) != 2:
             return (), ()
         (one, first), (other, second) = made
-        shapes = tuple([either(left, right) for left, right in zip(one, other, strict=False)])
-        return shapes, tuple([agreed(a, b) for a, b in zip(first, second, strict=False)])
+        shapes = tuple(
+            [merge_branch_shapes(left, right) for left, right in zip(one, other, strict=False)]
+        )
+        return shapes, tuple([common_elements(a, b) for a, b in zip(first, second, strict=False)])
 
 
 def declares_types(function: Scope) -> bool:

@@ -11,7 +11,7 @@ from onnxtext.ast.types import Dim, TensorType, Type
 from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.signatures import Signature
-from onnxtext.checker.inference.element_types import bind, with_special
+from onnxtext.checker.inference.element_types import bind_type_variables, with_special
 from onnxtext.checker.inference.function_attributes import has_references
 from onnxtext.checker.inference.symbolic import onnxruntime_operators
 from onnxtext.checker.inference.symbolic.expressions import Extent, SymbolicSize, text
@@ -127,7 +127,7 @@ class SymbolicStep:
 def _bound(signature: Signature, node: Node, inputs: Sequence[Type | None]) -> Types:
     """Return the types of a node's outputs that follow from its schema and attributes."""
     texts = tuple([None if type is None else type_text(type) for type in inputs])
-    made, mismatch = bind(signature, texts, node)
+    made, mismatch = bind_type_variables(signature, texts, node)
     if mismatch is None:
         made = with_special(signature, node, texts, made)
     return tuple([None if text is None else type_of(text) for text in made])
@@ -135,28 +135,28 @@ def _bound(signature: Signature, node: Node, inputs: Sequence[Type | None]) -> T
 
 def _all_refined(found: Types, shapes: Sequence[SymbolicShape]) -> Types:
     """Fill in the unknown dimensions of types; missing shapes at the end are unknown."""
-    return tuple(map(refined, found, (*shapes, *(None,) * len(found))))
+    return tuple(map(refine_type, found, (*shapes, *(None,) * len(found))))
 
 
-def refined(found: Type | None, shape: SymbolicShape) -> Type | None:
+def refine_type(found: Type | None, shape: SymbolicShape) -> Type | None:
     """Fill in the unknown dimensions of a tensor type from a symbolic shape."""
     if not isinstance(found, TensorType) or shape is None:
         return found
     own: tuple[Dim, ...] = (None,) * len(shape) if found.shape is None else found.shape
     if len(own) != len(shape):
         return found
-    dims = tuple([_refined_dim(dim, extent) for dim, extent in zip(own, shape, strict=True)])
+    dims = tuple([_refine_dim(dim, extent) for dim, extent in zip(own, shape, strict=True)])
     return found if dims == found.shape else replace(found, shape=dims)
 
 
-def _refined_dim(dim: Dim, extent: Extent) -> Dim:
+def _refine_dim(dim: Dim, extent: Extent) -> Dim:
     """Return the dimension that onnx infers; the symbolic one if onnx infers none."""
     if plain_dim(dim) not in (None, "") or extent is None:
         return dim
-    return dim_of(extent)
+    return size_to_dim(extent)
 
 
-def dim_of(extent: Extent) -> Dim:
+def size_to_dim(extent: Extent) -> Dim:
     """Return a size as a dimension; None if it is unknown, negative or too long."""
     if isinstance(extent, SymbolicSize):
         written = text(extent)

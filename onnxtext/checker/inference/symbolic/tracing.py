@@ -8,9 +8,9 @@ from collections import deque
 from onnxtext.ast.model import Node
 from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.scopes import GIVEN, Scope
-from onnxtext.checker.inference.symbolic.expressions import product_of, sized, symbols
+from onnxtext.checker.inference.symbolic.expressions import product_of, symbol_plus, symbols
 from onnxtext.checker.inference.symbolic.operator_call import SymbolicShape
-from onnxtext.checker.inference.symbolic.quotients import exact, replaced
+from onnxtext.checker.inference.symbolic.quotients import exact_quotient, substitute
 from onnxtext.checker.inference.symbolic.symbolic_shapes import SymbolicShapes
 
 _MOST_VISITED = 100_000
@@ -37,7 +37,7 @@ class SymbolTrace:
 
     def holds(self, name: str, symbol: str) -> bool:
         """Whether a value's shape contains a symbol, or a symbol that equations connect to it."""
-        root = symbols(self.shapes.sizes.root(sized(symbol)))
+        root = symbols(self.shapes.sizes.root(symbol_plus(symbol)))
         return any(
             not root.isdisjoint(symbols(self.shapes.sizes.root(extent)))
             for extent in self.shape(name) or ()
@@ -140,12 +140,12 @@ class SymbolTrace:
         copies = not any(a.name == "allowzero" and a.value for a in node.attributes)
         for index, size in enumerate(wanted):
             others = (*wanted[:index], *wanted[index + 1 :])
-            needed = exact(product_of(shape), product_of(others))
-            if symbols(needed) == {symbol} and replaced(needed, lambda _: number) == size:
+            needed = exact_quotient(product_of(shape), product_of(others))
+            if symbols(needed) == {symbol} and substitute(needed, lambda _: number) == size:
                 if copies and index < len(shape) and shape[index] == needed:
                     return index, "0"
                 # Prefer the number at the position of the symbol itself.
-                found.insert(0 if needed == sized(symbol) else len(found), (index, "-1"))
+                found.insert(0 if needed == symbol_plus(symbol) else len(found), (index, "-1"))
         return found[0] if found else None
 
     def number(self, name: str, index: int) -> int | None:

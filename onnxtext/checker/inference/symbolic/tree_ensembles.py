@@ -8,7 +8,7 @@ from collections.abc import Container, Iterable
 
 from onnxtext.ast.tensors_and_attributes import Floats
 from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, entries
-from onnxtext.plurals import counted
+from onnxtext.plurals import count_noun
 
 _NODES = (
     "nodes_treeids", "nodes_nodeids", "nodes_featureids", "nodes_modes", "nodes_truenodeids",
@@ -121,5 +121,5 @@ def _require_features(call: OperatorCall, branches: list[int]) -> None:
         call.reject(f"`nodes_featureids` has the negative index {min(used)}")
     size = shape[-1] if shape else None
     if isinstance(size, int) and max(used) >= size:
-        has = f"{{0}} has only {counted(size, 'feature')}"
+        has = f"{{0}} has only {count_noun(size, 'feature')}"
         call.reject(f"`nodes_featureids` has the index {max(used)}, but {has}")

@@ -15,8 +15,8 @@ from onnxtext.ast.tensors_and_attributes import Tensor
 from onnxtext.checker.inference.symbolic.arithmetic import ARITHMETIC, where
 from onnxtext.checker.inference.symbolic.expressions import Extent, minus, plus, product_of, times
 from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, Shapes
-from onnxtext.checker.inference.symbolic.quotients import greatest_of, least_of
-from onnxtext.checker.inference.symbolic.reshape_and_slice import kept_dims, slice_range
+from onnxtext.checker.inference.symbolic.quotients import maximum_of, minimum_of
+from onnxtext.checker.inference.symbolic.reshape_and_slice import selected_dims, slice_range
 from onnxtext.checker.inference.symbolic.small_tensors import (
     EXACT,
     MOST_ELEMENTS,
@@ -24,13 +24,13 @@ from onnxtext.checker.inference.symbolic.small_tensors import (
     TRACKED,
     SmallTensor,
     SmallTensors,
-    indices,
-    joint_shape,
+    broadcast_all_shapes,
+    broadcast_tensor,
     made_value,
-    picked,
-    position,
-    spread,
+    row_major_indices,
+    row_major_offset,
     stored_value,
+    take_elements,
 )
 from onnxtext.tensor.elements import ELEMENT_NUMBERS
 
@@ -53,7 +53,7 @@ def _constant(call: OperatorCall) -> SmallTensor | None:
 
 
 def _shape(call: OperatorCall) -> SmallTensor | None:
-    kept = kept_dims(call)
+    kept = selected_dims(call)
     return None if kept is None else SmallTensor((len(kept),), kept)
 
 
@@ -100,11 +100,11 @@ def _gather(call: OperatorCall) -> SmallTensor | None:
     shape = (*value.shape[:axis], *chosen.shape, *value.shape[axis + 1 :])
 
     def at(index: tuple[int, ...]) -> tuple[int, ...]:
-        item = chosen.items[position(index[axis : axis + depth], chosen.shape)]
+        item = chosen.items[row_major_offset(index[axis : axis + depth], chosen.shape)]
         assert isinstance(item, int)
         return (*index[:axis], item % size, *index[axis + depth :])
 
-    return picked(value, shape, at)
+    return take_elements(value, shape, at)
 
 
 def _slice(call: OperatorCall) -> SmallTensor | None:
@@ -124,7 +124,7 @@ def _slice(call: OperatorCall) -> SmallTensor | None:
         if at is None or kept is None:
             return None
         ranges[at] = kept
-    return picked(
+    return take_elements(
         value,
         [len(one) for one in ranges],
         lambda index: tuple([one[at] for one, at in zip(ranges, index, strict=True)]),
@@ -183,7 +183,7 @@ def _split(call: OperatorCall, shapes: Shapes) -> SmallTensors:
         if not isinstance(size, int) or start + size > value.shape[axis]:
             return ()
         kept = (*value.shape[:axis], size, *value.shape[axis + 1 :])
-        found.append(picked(value, kept, _shifted_by(axis, start)))
+        found.append(take_elements(value, kept, _shifted_by(axis, start)))
         start += size
     return tuple(found)
 
@@ -201,7 +201,7 @@ def _transpose(call: OperatorCall) -> SmallTensor | None:
     if sorted(order) != list(range(rank)):
         return None
     back = [order.index(axis) for axis in range(rank)]
-    return picked(
+    return take_elements(
         value,
         [value.shape[axis] for axis in order],
         lambda index: tuple([index[at] for at in back]),
@@ -221,8 +221,12 @@ def _reshaped(call: OperatorCall, shapes: Shapes) -> SmallTensors:
 
 def _expand(call: OperatorCall) -> SmallTensor | None:
     value, wanted = call.value(0), call.integers("shape", 1)
-    shape = joint_shape((value.shape, wanted)) if value is not None and wanted is not None else None
-    return spread(value, shape) if value is not None and shape is not None else None
+    shape = (
+        broadcast_all_shapes((value.shape, wanted))
+        if value is not None and wanted is not None
+        else None
+    )
+    return broadcast_tensor(value, shape) if value is not None and shape is not None else None
 
 
 def _tile(call: OperatorCall) -> SmallTensor | None:
@@ -232,7 +236,7 @@ def _tile(call: OperatorCall) -> SmallTensor | None:
     if min(repeats, default=0) < 0:
         return None
     sizes = value.shape
-    return picked(
+    return take_elements(
         value,
         [size * count for size, count in zip(sizes, repeats, strict=True)],
         lambda index: tuple([at % size for at, size in zip(index, sizes, strict=True)]),
@@ -275,7 +279,7 @@ def _reduced(step: Callable[[Extent, Extent], Extent]) -> ValueFunction:
         rank = len(value.shape)
         found = [_axis(axis, rank) for axis in axes or range(rank)]
         groups: dict[tuple[int, ...], list[Extent]] = {}
-        for index, item in zip(indices(value.shape), value.items, strict=True):
+        for index, item in zip(row_major_indices(value.shape), value.items, strict=True):
             key = tuple([0 if axis in found else at for axis, at in enumerate(index)])
             groups.setdefault(key, []).append(item)
         if not value.items or None in found:
@@ -318,8 +322,8 @@ _FUNCTIONS: dict[str, ValueFunction] = {
     "Identity": _same,
     "Pad": _pad,
     "Range": _range,
-    "ReduceMax": _reduced(greatest_of),
-    "ReduceMin": _reduced(least_of),
+    "ReduceMax": _reduced(maximum_of),
+    "ReduceMin": _reduced(minimum_of),
     "ReduceProd": _reduced(times),
     "ReduceSum": _reduced(plus),
     "Round": _same,

@@ -6,7 +6,7 @@ from __future__ import annotations
 from onnxtext.editing.opsets.converted_node import NodeConversion
 from onnxtext.editing.opsets.model_facts import NotConvertible
 from onnxtext.editing.opsets.signature_changes import carry_over
-from onnxtext.editing.opsets.tensors import integer, ints
+from onnxtext.editing.opsets.tensors import int_attribute, ints_attribute
 
 _DECLARE = "declare the types of its inputs"
 
@@ -18,7 +18,7 @@ def broadcast_up(work: NodeConversion) -> None:
         left, right = work.needed_rank(work.input(0)), work.needed_rank(work.input(1))
         behind = left - (axis % left if left else 0) - right
         if behind > 0 and right:
-            axes = ints("axes", range(right, right + behind))
+            axes = ints_attribute("axes", range(right, right + behind))
             work.set_input(1, work.insert("Unsqueeze", (work.input(1),), "aligned", axes))
             work.say("`axis` is replaced by an `Unsqueeze` of the second input")
     work.drop("axis")
@@ -34,7 +34,7 @@ def broadcast_down(work: NodeConversion) -> None:
     if left != right:
         if len(right) > len(left) or left[len(left) - len(right) :] != right:
             raise NotConvertible("it broadcasts in a way that is allowed only since version 7")
-        work.set(integer("broadcast", 1))
+        work.set(int_attribute("broadcast", 1))
         work.say("`broadcast = 1` is added, because version 6 needs it")
     carry_over(work)
 
@@ -57,7 +57,7 @@ def prelu_up(work: NodeConversion) -> None:
         if slope is None or data is None:
             raise NotConvertible("the shapes of its inputs are not known", _DECLARE)
         if len(slope) == 1 and len(data) > 2:
-            axes = ints("axes", range(1, len(data) - 1))
+            axes = ints_attribute("axes", range(1, len(data) - 1))
             work.set_input(1, work.insert("Unsqueeze", (work.input(1),), "slope", axes))
             work.say("an `Unsqueeze` aligns the slopes with the channels")
     carry_over(work)
@@ -83,11 +83,11 @@ def gemm_down(work: NodeConversion) -> None:
     """Reverse `gemm_up`: set `broadcast`."""
     shape = work.shape(work.input(2))
     if shape is None or len(shape) != 2:
-        work.set(integer("broadcast", 1))
+        work.set(int_attribute("broadcast", 1))
     elif None in shape:
         raise NotConvertible(f"the shape of `{work.input(2)}` is not known", _DECLARE)
     else:
-        work.set(integer("broadcast", 1 if 1 in shape else 0))
+        work.set(int_attribute("broadcast", 1 if 1 in shape else 0))
     carry_over(work)
 
 

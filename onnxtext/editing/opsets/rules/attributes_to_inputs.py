@@ -36,7 +36,7 @@ def _to_attribute(work: NodeConversion, name: str, index: int) -> bool:
         return False
     numbers = work.needed_numbers(index, f"input `{name}`")
     work.leave_out(index)
-    work.set(tensors.ints(name, _whole(numbers)))
+    work.set(tensors.ints_attribute(name, _whole(numbers)))
     work.say(f"`{name}` becomes an attribute")
     return True
 
@@ -89,7 +89,7 @@ def axes_to_attribute(work: NodeConversion) -> None:
 def split_count(work: NodeConversion) -> None:
     """Add `num_outputs` to a `Split` without the input `split`: version 18 requires one of them."""
     if not work.input(1):
-        work.set(tensors.integer("num_outputs", len(work.node.outputs)))
+        work.set(tensors.int_attribute("num_outputs", len(work.node.outputs)))
         work.say("`num_outputs` is added, because version 18 needs it")
     carry_over(work)
 
@@ -196,7 +196,7 @@ def pads_renamed(work: NodeConversion) -> None:
     if numbers is None:
         raise NotConvertible(f"it has no `{old}`")
     work.drop(old)
-    work.set(tensors.ints(new, numbers))
+    work.set(tensors.ints_attribute(new, numbers))
     work.say(f"`{old}` is renamed to `{new}`")
     carry_over(work)
 
@@ -242,7 +242,7 @@ def _real(name: str, numbers: tuple[Number, ...]) -> Attribute:
     made = tensors.make_tensor("float", [float(number) for number in numbers[:1]], ())
     if made is None or len(numbers) != 1:
         raise NotConvertible(f"its `{name}` is not a single float32 number")
-    return tensors.real(name, float(numbers[0]))
+    return tensors.float_attribute(name, float(numbers[0]))
 
 
 def clip_to_inputs(work: NodeConversion) -> None:
@@ -284,7 +284,7 @@ def top_k_to_attribute(work: NodeConversion) -> None:
     if len(numbers) != 1:
         raise NotConvertible("its `K` is not a single number")
     work.leave_out(1)
-    work.set(tensors.integer("k", numbers[0]))
+    work.set(tensors.int_attribute("k", numbers[0]))
     work.say("`k` becomes an attribute")
     carry_over(work)
 
@@ -320,7 +320,9 @@ def dropout_to_attributes(work: NodeConversion) -> None:
         numbers = work.numbers(work.input(1))
         if numbers is not None and len(numbers) == 1:
             work.facts.replaced.add(work.input(1))
-            work.set(tensors.real("ratio", float(numbers[0])))  # has no effect in inference
+            work.set(
+                tensors.float_attribute("ratio", float(numbers[0]))
+            )  # has no effect in inference
         work.leave_out(1)
         work.say("`ratio` becomes an attribute")
     _refuse_used_mask(work, _MASK)
@@ -355,7 +357,7 @@ def dft_to_attribute(work: NodeConversion) -> None:
     if work.input(2):
         axis = _whole(work.needed_numbers(2, "input `axis`"))[0]
         work.leave_out(2)
-    work.set(tensors.integer("axis", axis))
+    work.set(tensors.int_attribute("axis", axis))
     work.say("`axis` becomes an attribute")
     carry_over(work)
 
@@ -376,6 +378,6 @@ def constant_value(work: NodeConversion) -> None:
                 numbers = work.floats("value_floats") or ()
                 made = tensors.make_tensor("float", numbers, (len(numbers),))
         if made is not None:
-            work.node.attributes = (tensors.attribute("value", made),)
+            work.node.attributes = (tensors.make_attribute("value", made),)
             work.say(f"`{held.name}` becomes a tensor")
     carry_over(work)

@@ -9,7 +9,7 @@ from onnxtext.editing.opsets import tensors
 from onnxtext.editing.opsets.converted_node import NodeConversion
 from onnxtext.editing.opsets.model_facts import NotConvertible
 from onnxtext.editing.opsets.signature_changes import Change, carry_over
-from onnxtext.editing.opsets.tensors import integer, ints
+from onnxtext.editing.opsets.tensors import int_attribute, ints_attribute
 from onnxtext.tensor.elements import ELEMENTS
 
 
@@ -18,7 +18,7 @@ def cast_up(work: NodeConversion) -> None:
     name = (work.string("to") or "").lower()
     if name not in ELEMENTS:
         raise NotConvertible(f"its type `{name}` is unknown")
-    work.set(integer("to", ELEMENTS[name].number))
+    work.set(int_attribute("to", ELEMENTS[name].number))
     work.say("`to` becomes a number")
     carry_over(work)
 
@@ -56,12 +56,12 @@ def label_encoder_up(work: NodeConversion) -> None:
                         classes)  # fmt: skip
     work.drop("classes_strings")
     work.set(strings)
-    work.set(ints("values_int64s" if to_numbers else "keys_int64s", numbers))
+    work.set(ints_attribute("values_int64s" if to_numbers else "keys_int64s", numbers))
     work.say("attributes for keys and values replace `classes_strings`")
     carry_over(work)
 
 
-def renamed(name: str, values: dict[bytes, bytes]) -> Change:
+def replace_string_values(name: str, values: dict[bytes, bytes]) -> Change:
     """Return a rule that replaces the values of a string attribute.
 
     Args:
@@ -72,7 +72,7 @@ def renamed(name: str, values: dict[bytes, bytes]) -> Change:
     def rule(work: NodeConversion) -> None:
         value = work.value(name)
         if isinstance(value, bytes) and value in values:
-            work.set(tensors.text(name, values[value].decode()))
+            work.set(tensors.string_attribute(name, values[value].decode()))
             work.say(f"`{name} = {values[value].decode()}` replaces `{value.decode()}`")
         carry_over(work)
 

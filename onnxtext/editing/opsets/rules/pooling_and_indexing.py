@@ -9,7 +9,7 @@ from onnxtext.editing.opsets import tensors
 from onnxtext.editing.opsets.converted_node import NodeConversion
 from onnxtext.editing.opsets.model_facts import NotConvertible
 from onnxtext.editing.opsets.signature_changes import carry_over
-from onnxtext.editing.opsets.tensors import integer, ints
+from onnxtext.editing.opsets.tensors import int_attribute, ints_attribute
 
 
 def lp_pool_up(work: NodeConversion) -> None:
@@ -20,7 +20,7 @@ def lp_pool_up(work: NodeConversion) -> None:
             raise NotConvertible(f"its `p` is {p}, which is not an integer")
         work.drop("p")
         if p != 2:
-            work.set(integer("p", int(p)))
+            work.set(int_attribute("p", int(p)))
     carry_over(work)
 
 
@@ -93,7 +93,9 @@ def grid_sample_down(work: NodeConversion) -> None:
         )
     names = {b"linear": "bilinear", b"cubic": "bicubic", b"nearest": "nearest"}
     value = work.value("mode")
-    work.set(tensors.text("mode", names[value if isinstance(value, bytes) else b"linear"]))
+    work.set(
+        tensors.string_attribute("mode", names[value if isinstance(value, bytes) else b"linear"])
+    )
     work.say("`mode` gets its older name")
     carry_over(work)
 
@@ -111,7 +113,11 @@ def axes_from_start(work: NodeConversion) -> None:
             if work.old.name == "Unsqueeze":
                 rank += len(axes)
             made = [axis + rank if axis < 0 else axis for axis in axes]
-            work.set(integer(name, made[0]) if isinstance(value, int) else ints(name, made))
+            work.set(
+                int_attribute(name, made[0])
+                if isinstance(value, int)
+                else ints_attribute(name, made)
+            )
             work.say(
                 f"negative `{name}` is replaced, because it is allowed only since version "
                 f"{work.old.since}"

@@ -6,7 +6,7 @@ from __future__ import annotations
 from onnxtext.editing.opsets.converted_node import Dims, NodeConversion
 from onnxtext.editing.opsets.model_facts import NotConvertible
 from onnxtext.editing.opsets.signature_changes import carry_over
-from onnxtext.editing.opsets.tensors import integer, ints
+from onnxtext.editing.opsets.tensors import int_attribute, ints_attribute
 
 
 def softmax_up(work: NodeConversion) -> None:
@@ -20,15 +20,15 @@ def softmax_up(work: NodeConversion) -> None:
         if real is not None:
             explicit = work.attribute("axis") is not None
             if real != at or (not explicit and real != len(shape) - 1):
-                work.set(integer("axis", real))
+                work.set(int_attribute("axis", real))
                 work.say("`axis` is set to the only axis that is normalized")
             carry_over_axis(work)
             return
     name = work.input(0)
     size = work.insert("Shape", (name,), "shape", element="int64")
-    flat = work.insert("Flatten", (name,), "flat", integer("axis", axis))
+    flat = work.insert("Flatten", (name,), "flat", int_attribute("axis", axis))
     work.set_input(0, flat)
-    work.set(integer("axis", -1))
+    work.set(int_attribute("axis", -1))
     old = work.divert("normalized")
     work.append("Reshape", (work.node.outputs[0], size), (old,))
     work.say("it normalizes over all axes from `axis` on, so `Flatten` and `Reshape` are "
@@ -52,21 +52,23 @@ def softmax_down(work: NodeConversion) -> None:
     axis = work.integer("axis", -1)
     assert axis is not None
     if axis == -1:
-        work.set(integer("axis", -1))
+        work.set(int_attribute("axis", -1))
     else:
         rank = work.needed_rank(name)
         if not -rank <= axis < rank:
             raise NotConvertible(f"its `axis` {axis} does not exist")
         axis %= rank
         if all(size == 1 for size in (work.shape(name) or ())[axis + 1 :]):
-            work.set(integer("axis", axis))
+            work.set(int_attribute("axis", axis))
         else:
             order = [*range(axis), *range(axis + 1, rank), axis]
             back = [order.index(at) for at in range(rank)]
-            work.set_input(0, work.insert("Transpose", (name,), "moved", ints("perm", order)))
-            work.set(integer("axis", rank - 1))
+            work.set_input(
+                0, work.insert("Transpose", (name,), "moved", ints_attribute("perm", order))
+            )
+            work.set(int_attribute("axis", rank - 1))
             old = work.divert("normalized")
-            work.append("Transpose", (work.node.outputs[0],), (old,), ints("perm", back))
+            work.append("Transpose", (work.node.outputs[0],), (old,), ints_attribute("perm", back))
             work.say(
                 "it normalizes along one axis, so `Transpose` moves this axis to the end and back"
             )
@@ -79,7 +81,7 @@ def carry_over_axis(work: NodeConversion) -> None:
     if held is not None:
         carry_over(work)
         return
-    work.set(integer("axis", 0))
+    work.set(int_attribute("axis", 0))
     carry_over(work)
     work.drop("axis")
 

@@ -61,7 +61,7 @@ _MODES = {b"bilinear": b"linear", b"bicubic": b"cubic"}
 
 
 @cache
-def rules() -> Mapping[Step, VersionRule]:
+def conversion_rules() -> Mapping[Step, VersionRule]:
     """Return the rules by (domain, operator, version that changed the operator)."""
     found: dict[tuple[str, int], VersionRule] = {
         ("BatchNormalization", 14): VersionRule(
@@ -79,7 +79,9 @@ def rules() -> Mapping[Step, VersionRule]:
         ("Gather", 11): VersionRule(carry_over, indexing.gather_down),
         ("OneHot", 11): VersionRule(carry_over, indexing.gather_down),
         ("Gemm", 7): VersionRule(arithmetic.gemm_up, arithmetic.gemm_down),
-        ("GridSample", 20): VersionRule(casts.renamed("mode", _MODES), indexing.grid_sample_down),
+        ("GridSample", 20): VersionRule(
+            casts.replace_string_values("mode", _MODES), indexing.grid_sample_down
+        ),
         ("GroupNormalization", 21): VersionRule(normalization.group_normalization_up, carry_over),
         ("Mod", 28): VersionRule(carry_over, arithmetic.mod_down),
         ("PRelu", 7): VersionRule(arithmetic.prelu_up, arithmetic.prelu_down),
@@ -162,6 +164,6 @@ def is_reviewed(step: Step) -> bool:
     return step[2] <= reviewed_version(step[0])
 
 
-def rule_of(step: Step) -> VersionRule:
+def conversion_rule(step: Step) -> VersionRule:
     """Return the rule of a step; by default `carry_over` in both directions."""
-    return rules().get(step, VersionRule())
+    return conversion_rules().get(step, VersionRule())
