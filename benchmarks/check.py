@@ -23,7 +23,7 @@ import onnx.checker
 import onnxtext
 from benchmarks.check_models import VARIANTS
 from onnxtext.ast import Model
-from onnxtext.checker.engine.run import check_tree
+from onnxtext.checker.engine.check_tree import check_tree
 from onnxtext.proto.decode.lift import lift_model
 
 ROUNDS = 9

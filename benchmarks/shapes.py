@@ -30,7 +30,7 @@ from benchmarks.shape_truth import MADE_UP, Shape, evaluated, names_in, runs
 from benchmarks.tables import aligned
 from onnxtext.ast.types import TensorType
 from onnxtext.checker.context.compare_declared_types import plain_dim
-from onnxtext.checker.engine.run import run_rules
+from onnxtext.checker.engine.check_tree import run_rules
 from onnxtext.checker.inference.inferred_types import inferred_types
 from onnxtext.proto.decode.lift import lift_model
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 from onnxtext.ast.model import Function, Graph, Node, ValueInfo
-from onnxtext.ast.paths import Named, PathStep
+from onnxtext.ast.section_paths import Named, PathStep
 
 def described_values(
     lists: tuple[tuple[str, list[ValueInfo]], ...], prefix: tuple[PathStep, ...], tied: bool

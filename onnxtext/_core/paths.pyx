@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compute the paths of values and nodes with metadata: the compiled part of `onnxtext.ast.paths`."""
+"""Compute the paths of values and nodes with metadata: the compiled part of `onnxtext.ast.section_paths`."""
 from onnxtext._core.slots cimport NODE, OF_NODE, OF_VALUE, VALUE_INFO, get, record
 from onnxtext._core.walk cimport has_graph
 
-from onnxtext.ast.paths import Named, PathStep
+from onnxtext.ast.section_paths import Named, PathStep
 
 cdef str EXPORTED = "pkg."
 cdef type NAMED = Named, STEP = PathStep
 
 
 def described_values(tuple lists, tuple prefix, bint tied):
-    """Return the same as `onnxtext.ast.paths._described_values`."""
+    """Return the same as `onnxtext.ast.section_paths._described_values`."""
     cdef list found = []
     cdef set earlier = set(), seen
     cdef bint fits
@@ -34,7 +34,7 @@ def described_values(tuple lists, tuple prefix, bint tied):
 
 
 def described_nodes(list nodes, tuple prefix, bint tied):
-    """Return the same as `onnxtext.ast.paths._described_nodes`."""
+    """Return the same as `onnxtext.ast.section_paths._described_nodes`."""
     cdef list wanted = [node for node in nodes if is_described(node)], made = []
     cdef dict counts = {}, labels = {}
     cdef tuple path

@@ -2,7 +2,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from onnxtext.ast.paths import PathStep
+from onnxtext.ast.section_paths import PathStep
 from onnxtext.syntax.actions.sections import MetadataBlock, MetadataItem, RepeatedItem
 
 def plain_step(name: str) -> PathStep: ...

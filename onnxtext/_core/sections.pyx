@@ -8,7 +8,7 @@ from onnxtext._core.slots cimport (
 )
 
 from onnxtext._core.slots import slots_of
-from onnxtext.ast.paths import PathStep
+from onnxtext.ast.section_paths import PathStep
 from onnxtext.syntax.actions.sections import (
     BLOCKS, MetadataBlock, MetadataItem, RepeatedItem,
     metadata_block as python_block,

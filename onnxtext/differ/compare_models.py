@@ -14,6 +14,7 @@ from onnxtext.diagnostics import Diagnostic, OnnxTextError
 from onnxtext.differ.collected_changes import Collector, NameMap, field_changes
 from onnxtext.differ.compare_graphs import GraphComparer
 from onnxtext.differ.compare_messages import compare_messages
+from onnxtext.differ.count_operators import count_operators
 from onnxtext.differ.encoding_diff import collect_encoding_differences
 from onnxtext.differ.graph_lists import GraphLists, replaced_fields
 from onnxtext.differ.grouped_changes import find_groups
@@ -25,7 +26,6 @@ from onnxtext.differ.matching.match_lists import (
     walk_pairs,
 )
 from onnxtext.differ.model_side import ModelSide
-from onnxtext.differ.operators import count_operators
 from onnxtext.differ.result import Category, FieldChange, ModelDiff
 from onnxtext.differ.statement_text import function_statement, graph_statement, indent_text
 from onnxtext.io.memory import paused_collector

@@ -12,9 +12,9 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 
 from onnxtext.ast.model import Node
+from onnxtext.differ.count_operators import operator_name
 from onnxtext.differ.graph_lists import GraphLists
 from onnxtext.differ.matching.match_graphs import GraphMatch
-from onnxtext.differ.operators import operator_name
 from onnxtext.differ.result import FieldChange, Group, ItemChange, ItemKey
 
 _MOST_OPERATORS = 8

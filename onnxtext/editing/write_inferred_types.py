@@ -28,7 +28,7 @@ from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.compare_declared_types import describe_contradiction, plain_dim
 from onnxtext.checker.context.model_items import inner_types
 from onnxtext.checker.context.scopes import GIVEN, Scope
-from onnxtext.checker.engine.run import run_rules
+from onnxtext.checker.engine.check_tree import run_rules
 from onnxtext.checker.inference.control_flow_types import common_type
 from onnxtext.checker.inference.recorded_inference import RecordedInference
 from onnxtext.checker.inference.symbolic.expressions import symbols

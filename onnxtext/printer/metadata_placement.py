@@ -17,7 +17,7 @@ from onnxtext.ast.metadata import (
     meta_of,
 )
 from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
-from onnxtext.ast.paths import Named, list_parts
+from onnxtext.ast.section_paths import Named, list_parts
 from onnxtext.ast.visit import list_graphs
 from onnxtext.core import core, core_module
 from onnxtext.printer.layout import STEP, WIDTH

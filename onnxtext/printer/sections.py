@@ -8,7 +8,7 @@ from operator import attrgetter
 
 from onnxtext.ast.list_order import ORDERS
 from onnxtext.ast.model import Configuration, Function, Graph, Model, Training
-from onnxtext.ast.paths import Named, PathStep, list_parts, walk_model
+from onnxtext.ast.section_paths import Named, PathStep, list_parts, walk_model
 from onnxtext.ast.visit import list_graphs
 from onnxtext.core import core, core_module
 from onnxtext.printer.graphs_and_nodes import domain_text

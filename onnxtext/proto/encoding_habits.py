@@ -16,7 +16,7 @@ from onnxtext.ast.model import EncodingHabit
 from onnxtext.core import core, core_module
 from onnxtext.proto.descriptors import FieldSpec, MessageSpec, message_spec, spelled_messages
 from onnxtext.proto.generic_records import is_known
-from onnxtext.wire.reader import MAX_DEPTH, WireField, read_fields, read_varint
+from onnxtext.wire.reader import MAX_MESSAGE_DEPTH, WireField, read_fields, read_varint
 from onnxtext.wire.writer import FIXED32, FIXED64, LENGTH, VARINT, delimited, tag
 
 if TYPE_CHECKING:
@@ -221,7 +221,7 @@ def _observe(message: str, data: bytes, seen: dict[str, _Observed], depth: int) 
                 observed.before[item.number].add(last)
             last = item.number
         if known.kind == "message" and item.wire_type == LENGTH:
-            if depth < MAX_DEPTH:
+            if depth < MAX_MESSAGE_DEPTH:
                 _observe(known.message, data[item.value : item.end], seen, depth + 1)
         elif known.repeated and known.wire_type in (VARINT, FIXED32, FIXED64):
             kind = observed.packed if item.wire_type == LENGTH else observed.unpacked

@@ -7,7 +7,7 @@ import json
 from collections import Counter
 
 from onnxtext.proto.descriptors import FieldSpec, MessageSpec, message_spec
-from onnxtext.wire.reader import MAX_DEPTH, WireError, read_fields
+from onnxtext.wire.reader import MAX_MESSAGE_DEPTH, WireError, read_fields
 from onnxtext.wire.writer import LENGTH
 
 Data = bytes | memoryview
@@ -53,7 +53,7 @@ def path_at(data: Data, offset: int) -> str:
     spec = message_spec("ModelProto")
     path = ""
     start, end = 0, len(data)
-    for _ in range(MAX_DEPTH):
+    for _ in range(MAX_MESSAGE_DEPTH):
         found = _field_at(spec, data, start, end, offset, path)
         if found is None:
             break

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from onnxtext.ast.model import Annotation, Fragment, Function, Graph, Model
-from onnxtext.ast.paths import walk_model
 from onnxtext.ast.records import Decorator, Field, Record
+from onnxtext.ast.section_paths import walk_model
 from onnxtext.proto.encode.types_and_tensors import text_bytes
 
 

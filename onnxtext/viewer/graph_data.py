@@ -9,7 +9,7 @@ from typing import Any
 from onnxtext.lsp.graph.details import details, searched_texts
 from onnxtext.lsp.graph.drawing import Drawing
 from onnxtext.lsp.graph.module_groups import parse_id
-from onnxtext.lsp.graph.statements import node_of
+from onnxtext.lsp.graph.statement_to_node import node_of
 from onnxtext.viewer.colored_lines import ColoredText
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from onnxtext.wire.writer import END_GROUP, FIXED32, FIXED64, GROUP, LENGTH, VARINT
 
-MAX_DEPTH = 100
+MAX_MESSAGE_DEPTH = 100
 """Maximum nesting of messages and groups in protobuf."""
 
 
@@ -30,10 +30,10 @@ def check_depth(depth: int) -> None:
     """Check the nesting depth of a message.
 
     Raises:
-        WireError: `depth` is greater than `MAX_DEPTH`.
+        WireError: `depth` is greater than `MAX_MESSAGE_DEPTH`.
     """
-    if depth > MAX_DEPTH:
-        raise WireError(f"messages are nested more than {MAX_DEPTH} levels deep", 0)
+    if depth > MAX_MESSAGE_DEPTH:
+        raise WireError(f"messages are nested more than {MAX_MESSAGE_DEPTH} levels deep", 0)
 
 
 class WireField(NamedTuple):
@@ -176,8 +176,10 @@ def _skip_group(data: bytes | memoryview, at: int, end: int, number: int) -> int
                 raise WireError("a group ends with the end tag of another group", start)
         elif wire_type == GROUP:
             open_groups.append(number)
-            if len(open_groups) > MAX_DEPTH:
-                raise WireError(f"groups are nested more than {MAX_DEPTH} levels deep", start)
+            if len(open_groups) > MAX_MESSAGE_DEPTH:
+                raise WireError(
+                    f"groups are nested more than {MAX_MESSAGE_DEPTH} levels deep", start
+                )
         else:
             _, at = _skip(data, at, end, number, wire_type, start)
     return at

@@ -15,7 +15,7 @@ from onnx import TensorProto, helper
 
 import onnxtext
 from onnxtext.checker.context.compare_declared_types import plain_dim
-from onnxtext.checker.engine.run import run_rules
+from onnxtext.checker.engine.check_tree import run_rules
 from onnxtext.checker.inference.inferred_types import inferred_types
 from onnxtext.proto.decode.lift import lift_model
 

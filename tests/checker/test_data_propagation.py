@@ -8,7 +8,7 @@ import pytest
 
 import onnxtext
 from benchmarks.judge import judged
-from onnxtext.checker.engine.run import run_rules
+from onnxtext.checker.engine.check_tree import run_rules
 from onnxtext.checker.inference.inferred_types import inferred_type_texts
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model

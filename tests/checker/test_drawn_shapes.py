@@ -10,7 +10,7 @@ import pytest
 
 from onnxtext.ast.types import TensorType
 from onnxtext.checker.context.compare_declared_types import plain_dim
-from onnxtext.checker.engine.run import run_rules
+from onnxtext.checker.engine.check_tree import run_rules
 from onnxtext.checker.inference.shape_inference import ShapeInference
 from onnxtext.checker.inference.symbolic.expressions import Extent
 from onnxtext.checker.inference.symbolic.parse_sizes import parse_size

@@ -14,7 +14,7 @@ from onnx import AttributeProto, GraphProto
 import onnxtext
 from benchmarks.check_models import OPERATORS, VARIANTS, layered
 from benchmarks.mutants import graphs
-from onnxtext.checker.engine.run import run_rules
+from onnxtext.checker.engine.check_tree import run_rules
 from onnxtext.checker.inference import check_by_kind as kinds
 from onnxtext.checker.inference import propagate_by_kind
 from onnxtext.checker.inference.explain_shape_errors import spell_type

@@ -133,8 +133,8 @@ def test_a_report_takes_one_analysis(
     from click.testing import CliRunner
 
     from onnxtext.checker.context.checked_model import Subject
-    from onnxtext.checker.engine import run as engine
-    from onnxtext.checker.engine.selection import find_findings
+    from onnxtext.checker.engine import check_tree as engine
+    from onnxtext.checker.engine.select_rules import find_findings
     from onnxtext.cli.group import group
 
     analysed: list[Subject] = []

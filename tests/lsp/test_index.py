@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from onnxtext.ast.model import Graph, Model
-from onnxtext.ast.paths import PathStep
+from onnxtext.ast.section_paths import PathStep
 from onnxtext.ast.visit import walk_nodes
 from onnxtext.checker.context.signatures import newest_versions
 from onnxtext.checker.engine.partial_parse import read_partial

@@ -16,7 +16,7 @@ from lsprotocol import types as t
 
 import onnxtext
 from benchmarks.transformer import transformer
-from onnxtext.lsp.features import document_links, semantic_tokens, symbols
+from onnxtext.lsp.features import document_links, document_symbols, semantic_tokens
 from onnxtext.lsp.graph.drawing import Drawing
 from onnxtext.lsp.index import folds as folds_module
 from onnxtext.lsp.index.document import Document
@@ -137,7 +137,7 @@ def test_the_fast_path_rejects_or_agrees(chunk: str) -> None:
 
 def outline(document: Document) -> Any:
     params = t.DocumentSymbolParams(t.TextDocumentIdentifier(URI))
-    made = asyncio.run(symbols.outline(document, params))
+    made = asyncio.run(document_symbols.outline(document, params))
     return orjson.loads(orjson.dumps(made))
 
 

@@ -12,8 +12,8 @@ import pytest
 
 import onnxtext
 from onnxtext.ast.model import Graph, Model, Node, OpsetImport, Presence, ValueInfo
-from onnxtext.ast.paths import Named, PathStep
 from onnxtext.ast.records import Decorator, Field, Record, Word
+from onnxtext.ast.section_paths import Named, PathStep
 from onnxtext.ast.tensors_and_attributes import (
     Attribute,
     AttributeType,

@@ -10,7 +10,7 @@ import pytest
 
 import onnxtext
 from onnxtext.checker.context.operator_tables import FileTable, use_tables
-from onnxtext.checker.engine.run import check_tree, run_rules
+from onnxtext.checker.engine.check_tree import check_tree, run_rules
 from onnxtext.checker.inference.inferred_types import inferred_type_texts
 from onnxtext.diagnostics import Diagnostic
 from onnxtext.schemas.reading import read_schemas

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from onnxtext.ast.model import Fragment, Model
-from onnxtext.checker.engine.run import check_tree
+from onnxtext.checker.engine.check_tree import check_tree
 from onnxtext.checker.isolation.strip_weights import LARGE
 from onnxtext.conversion_errors import check_declared_size, left_out, lowering_errors
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
@@ -84,7 +84,7 @@ def check_file(data: bytes, *, name: str, **options: Any) -> list[Diagnostic]:
     Args:
         data: the content of the file.
         name: the name of the file.
-        options: keyword arguments of `engine.run.check_tree`.
+        options: keyword arguments of `engine.check_tree.check_tree`.
     """
     if is_binary(data, name):
         return check_binary(data, name=name, **options)
@@ -99,7 +99,7 @@ def check_text(text: str, *, name: str, **options: Any) -> list[Diagnostic]:
     """Check a text that contains a model, a graph, a function or nodes.
 
     The result includes syntax errors and the errors of encoding the text. `options` are keyword
-    arguments of `engine.run.check_tree`.
+    arguments of `engine.check_tree.check_tree`.
     """
     source = Source(text, name)
     try:

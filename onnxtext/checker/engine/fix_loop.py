@@ -13,8 +13,8 @@ from onnxtext.ast.model import Fragment, Graph, Model
 from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Finding
 from onnxtext.checker.engine.check_input import encode_for_checks, parse_any
+from onnxtext.checker.engine.check_tree import run_rules, severity_of
 from onnxtext.checker.engine.fix_edits import RepairResult, repair
-from onnxtext.checker.engine.run import run_rules, severity_of
 from onnxtext.checker.engine.suppressions import Suppressions
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.io.filetype import decode_text
@@ -51,7 +51,7 @@ def fix_text(data: bytes, *, name: str, **options: Any) -> RepairResult:
     Args:
         data: the encoded text.
         name: the name of the text.
-        options: `base_dir`, `select` and `ignore`, as for `engine.run.check_tree`.
+        options: `base_dir`, `select` and `ignore`, as for `engine.check_tree.check_tree`.
 
     Returns:
         The new text and the titles of the repairs. A text with syntax errors is returned unchanged.

@@ -18,7 +18,7 @@ from onnxtext.checker.context.checked_model import Options, Subject, plain_domai
 from onnxtext.checker.context.finding import Finding
 from onnxtext.checker.context.scopes import Opsets
 from onnxtext.checker.context.signatures import Schemas, newest_versions
-from onnxtext.checker.engine.selection import find_findings
+from onnxtext.checker.engine.select_rules import find_findings
 from onnxtext.checker.inference.onnx_errors import errors_of
 from onnxtext.io.memory import paused_collector
 

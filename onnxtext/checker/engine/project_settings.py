@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from onnxtext.checker.context.registry import profiles
-from onnxtext.checker.engine.selection import is_known
+from onnxtext.checker.engine.select_rules import is_known
 
 FILE = "pyproject.toml"
 _KEYS = frozenset(("select", "ignore", "profile", "strict", "max-findings", "schemas"))

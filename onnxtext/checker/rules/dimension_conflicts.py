@@ -25,7 +25,7 @@ from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.inference.check_by_kind import sizes_fit_by_kind
 from onnxtext.checker.inference.symbolic.expressions import symbol_plus, text
-from onnxtext.checker.inference.symbolic.sizes import (
+from onnxtext.checker.inference.symbolic.size_equations import (
     Extents,
     PassedShape,
     ShapeContradiction,

@@ -217,7 +217,7 @@ def _target(files: tuple[str, ...], output: str | None, *, force: bool) -> EditT
 
 def _check_slugs(choice: CheckOptions) -> None:
     from onnxtext.checker.context.registry import rules
-    from onnxtext.checker.engine.selection import is_known
+    from onnxtext.checker.engine.select_rules import is_known
     from onnxtext.suggestions import nearest_name
 
     for slug in (*choice.select, *choice.ignore):

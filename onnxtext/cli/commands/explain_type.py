@@ -145,7 +145,7 @@ class _Model:
         """Parse and check the model; set `_source` if it is a text."""
         from onnxtext.ast.model import Model
         from onnxtext.checker.engine.check_input import encode_for_checks, parse_any
-        from onnxtext.checker.engine.run import run_rules
+        from onnxtext.checker.engine.check_tree import run_rules
         from onnxtext.conversion_errors import check_declared_size, invalid_model_error
         from onnxtext.proto.decode.lift import LiftError, lift_model
 

@@ -77,7 +77,7 @@ def _check(
 ) -> None:
     """Raise an OnnxTextError if a model violates rules of the ONNX IR."""
     from onnxtext.checker.context.operator_tables import use_tables
-    from onnxtext.checker.engine.run import check_tree
+    from onnxtext.checker.engine.check_tree import check_tree
     from onnxtext.checker.isolation.strip_weights import LARGE
     from onnxtext.cli.project_settings import read_schema_tables, read_settings
     from onnxtext.proto.encode.lower import lower_without_weights

@@ -21,10 +21,10 @@ from onnxtext.ast.types import DecoratedDim, TensorType, Type
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.editing.nodes import put_attribute
-from onnxtext.editing.opsets import tensors
+from onnxtext.editing.opsets import make_tensors
+from onnxtext.editing.opsets.make_tensors import Number
 from onnxtext.editing.opsets.model_facts import ModelFacts, NotConvertible
 from onnxtext.editing.opsets.schema_versions import NONE, default_of
-from onnxtext.editing.opsets.tensors import Number
 
 Dims = tuple[int | str | None, ...]
 
@@ -238,7 +238,7 @@ class NodeConversion:
         """Return the elements of a small constant; None for other values."""
         made = self.graph.new_tensors.get(name)
         if made is not None:
-            return tensors.read_numbers(made.type, made.data, {})
+            return make_tensors.read_numbers(made.type, made.data, {})
         found = self.facts.constant(self.graph.scope, name)
         return None if found is None else found[1]
 
@@ -279,7 +279,9 @@ class NodeConversion:
         Raises:
             NotConvertible: the element type cannot hold the numbers exactly.
         """
-        tensor = tensors.make_tensor(element, numbers, (len(numbers),) if dims is None else dims)
+        tensor = make_tensors.make_tensor(
+            element, numbers, (len(numbers),) if dims is None else dims
+        )
         if tensor is None:
             raise NotConvertible(f"`{element}` cannot hold its {base} {list(numbers)}")
         known = self.graph.constants.get(tensor)
@@ -289,7 +291,7 @@ class NodeConversion:
         self.facts.set_type(name, f"tensor({element})")
         self.graph.constants[tensor] = name
         self.graph.new_tensors[name] = tensor
-        self.before.append(tensors.constant_node(name, tensor))
+        self.before.append(make_tensors.constant_node(name, tensor))
         return name
 
     def parameter(self, base: str, held: Attribute) -> str:

@@ -13,9 +13,9 @@ from onnxtext.ast.visit import nested_graphs, walk_graphs
 from onnxtext.checker.context.checked_model import plain_domain
 from onnxtext.checker.context.signatures import Signature, schema_of
 from onnxtext.editing.opsets.converted_node import NodeConversion
+from onnxtext.editing.opsets.make_tensors import make_attribute
 from onnxtext.editing.opsets.model_facts import NotConvertible
 from onnxtext.editing.opsets.schema_versions import NONE, default_of
-from onnxtext.editing.opsets.tensors import make_attribute
 from onnxtext.proto.decode.lift import lift_fragment
 from onnxtext.proto.encode.lower import lower_fragment
 

@@ -13,8 +13,8 @@ from onnxtext.checker.context.scopes import GIVEN, Scope
 from onnxtext.checker.context.signatures import Schemas
 from onnxtext.checker.inference.element_types import TypeInference
 from onnxtext.checker.inference.inferred_types import inferred_types
-from onnxtext.editing.opsets import tensors
-from onnxtext.editing.opsets.tensors import Number
+from onnxtext.editing.opsets import make_tensors
+from onnxtext.editing.opsets.make_tensors import Number
 from onnxtext.schemas.type_strings import type_text
 
 
@@ -207,7 +207,7 @@ class ModelFacts:
     def _read(
         self, type: Type | None, data: object
     ) -> tuple[TensorType, tuple[Number, ...]] | None:
-        numbers = tensors.read_numbers(type, data, self.model.resources)
+        numbers = make_tensors.read_numbers(type, data, self.model.resources)
         if numbers is None or not isinstance(type, TensorType):
             return None
         return type, numbers

@@ -9,8 +9,8 @@ from onnxtext.ast.visit import nested_graphs
 from onnxtext.checker.isolation.pool import InferenceClient
 from onnxtext.checker.isolation.worker_client import Failure
 from onnxtext.editing.opsets.converted_node import NodeConversion
+from onnxtext.editing.opsets.make_tensors import make_tensor, read_numbers
 from onnxtext.editing.opsets.model_facts import NotConvertible
-from onnxtext.editing.opsets.tensors import make_tensor, read_numbers
 from onnxtext.proto.decode.lift import LiftError, lift_model
 from onnxtext.proto.encode.lower import LowerError, lower_model
 

@@ -14,9 +14,9 @@ from collections.abc import Callable
 from onnxtext.ast.tensors_and_attributes import Float32, Reference
 from onnxtext.checker.context.signatures import Parameter
 from onnxtext.editing.opsets.converted_node import NodeConversion
+from onnxtext.editing.opsets.make_tensors import make_attribute
 from onnxtext.editing.opsets.model_facts import NotConvertible
 from onnxtext.editing.opsets.schema_versions import NONE, default_of
-from onnxtext.editing.opsets.tensors import make_attribute
 
 Change = Callable[[NodeConversion], None]
 """A function that converts a node by one step."""

@@ -16,6 +16,7 @@ from onnxtext.checker.inference.element_types import bind_type_variables
 from onnxtext.checker.inference.output_types import OUTPUT_TYPES
 from onnxtext.editing.opsets.converted_node import ConvertedGraph, NodeConversion
 from onnxtext.editing.opsets.inlining import inline
+from onnxtext.editing.opsets.make_tensors import make_tensor
 from onnxtext.editing.opsets.model_facts import ModelFacts, NotConvertible
 from onnxtext.editing.opsets.onnx_converter import Converter
 from onnxtext.editing.opsets.rules.table import (
@@ -25,7 +26,6 @@ from onnxtext.editing.opsets.rules.table import (
     reviewed_version,
 )
 from onnxtext.editing.opsets.schema_versions import changes_between, misfit_reason
-from onnxtext.editing.opsets.tensors import make_tensor
 
 _MOST_SUCCESSIVE_STEPS = 48
 """Maximum number of successive steps of a node and the nodes that replace it."""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 _MODULES = (
     "call_hierarchy", "code_actions", "completion", "folding", "formatting", "graph_requests",
     "hover", "inlay_hints", "document_links", "navigation", "rename", "binary_model_requests",
-    "selection", "semantic_tokens", "signature_help", "symbols",
+    "document_symbols", "selection", "semantic_tokens", "signature_help",
 )  # fmt: skip
 
 

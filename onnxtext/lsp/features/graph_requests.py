@@ -29,7 +29,7 @@ from onnxtext.lsp.graph.changes import NEW, changes_of, diff_of
 from onnxtext.lsp.graph.details import details
 from onnxtext.lsp.graph.details import find as find_nodes
 from onnxtext.lsp.graph.drawing import Drawing
-from onnxtext.lsp.graph.statements import node_of
+from onnxtext.lsp.graph.statement_to_node import node_of
 from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.server.message_validation import (
     GRAPH,

@@ -10,7 +10,7 @@ from typing import Any
 from lsprotocol import types as t
 
 from onnxtext.ast.list_order import PARTS
-from onnxtext.ast.paths import PathStep
+from onnxtext.ast.section_paths import PathStep
 from onnxtext.checker.context.checked_model import plain_domain
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.rules.quantization_annotations import KEYS as ANNOTATION_KEYS

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from onnxtext.ast.paths import PathStep
+from onnxtext.ast.section_paths import PathStep
 from onnxtext.checker.context.checked_model import FunctionKey, plain_domain
 from onnxtext.source import Span
 from onnxtext.syntax.actions.sections import BLOCKS

@@ -98,9 +98,9 @@ def _check(
 ) -> tuple[Subject, list[Diagnostic]]:
     from onnxtext.checker.context.operator_tables import default_tables, use_tables
     from onnxtext.checker.engine.check_input import encode_for_checks
+    from onnxtext.checker.engine.check_tree import diagnose, run_rules
     from onnxtext.checker.engine.project_schemas import tables_of
     from onnxtext.checker.engine.project_settings import Settings, SettingsError, find_settings
-    from onnxtext.checker.engine.run import diagnose, run_rules
 
     found: list[Diagnostic] = []
     settings, tables = Settings(), default_tables()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from onnxtext.proto.decode.fields import all_fields
 from onnxtext.proto.descriptors import FieldSpec, MessageSpec, message_spec
-from onnxtext.wire.reader import MAX_DEPTH, WireError, WireField, read_fields
+from onnxtext.wire.reader import MAX_MESSAGE_DEPTH, WireError, WireField, read_fields
 from onnxtext.wire.writer import LENGTH, VARINT
 
 _MESSAGES = {
@@ -71,7 +71,7 @@ class _SchemaMatch:
 
     def fits(self, spec: MessageSpec, data: bytes, start: int, end: int, depth: int) -> bool:
         """Whether the first `_FIELD_LIMIT` fields match the schema, nested messages included."""
-        if depth > MAX_DEPTH:
+        if depth > MAX_MESSAGE_DEPTH:
             return False
         try:
             for item in read_fields(data, start, end):

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from onnxtext.plurals import count_noun
 from onnxtext.proto.descriptors import FieldSpec, MessageSpec, message_spec
 from onnxtext.proto.path_at_offset import step
-from onnxtext.wire.reader import MAX_DEPTH
+from onnxtext.wire.reader import MAX_MESSAGE_DEPTH
 from onnxtext.wire.writer import END_GROUP, FIXED32, FIXED64, GROUP, LENGTH, MOST_BYTES, VARINT
 
 _KEY_BYTES, _LENGTH_BYTES, _VALUE_BYTES = 5, 5, 10
@@ -67,7 +67,9 @@ class _Stop(Exception):
 
 
 def _too_deep(nested: str, offset: int, path: str) -> _Stop:
-    return _Stop(f"{nested} are nested more than {MAX_DEPTH} levels deep", offset, path, "deep")
+    return _Stop(
+        f"{nested} are nested more than {MAX_MESSAGE_DEPTH} levels deep", offset, path, "deep"
+    )
 
 
 class _Walk:
@@ -83,7 +85,7 @@ class _Walk:
 
     def message(self, spec: MessageSpec, start: int, end: int, path: str, depth: int) -> None:
         """Check a message and all messages inside of it."""
-        if depth > MAX_DEPTH:
+        if depth > MAX_MESSAGE_DEPTH:
             raise _too_deep("messages", start, path)
         seen: dict[int, int] = {}
         at = start
@@ -181,7 +183,7 @@ class _Walk:
         owner = path or _WHOLE
         open_groups = [number]
         while open_groups:
-            if depth + len(open_groups) > MAX_DEPTH:
+            if depth + len(open_groups) > MAX_MESSAGE_DEPTH:
                 raise _too_deep("groups", at, path)
             if at >= end:
                 message = f"the unknown group {open_groups[-1]} of {owner} is never closed"

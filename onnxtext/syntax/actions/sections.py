@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 from onnxtext.ast.list_order import ORDERS
 from onnxtext.ast.model import Configuration, EncodingPatch, Graph, Training
-from onnxtext.ast.paths import PathStep
 from onnxtext.ast.records import Decorator, Record
+from onnxtext.ast.section_paths import PathStep
 from onnxtext.syntax.actions.registry import ACTIONS, LOCATED
 from onnxtext.syntax.actions.resources import Resources
 from onnxtext.syntax.actions.semantic_error import SemanticError

@@ -12,7 +12,7 @@ from operator import itemgetter
 from onnxtext.diagnostics import Edit
 from onnxtext.syntax.grammar.lexer import Lexer, Token
 from onnxtext.syntax.grammar.tables import BAD_KIND, END_KIND
-from onnxtext.syntax.parser.lalr import MAX_STACK, Automaton
+from onnxtext.syntax.parser.lalr import MAX_PARSER_STACK, Automaton
 
 MAX_TOKENS = 12
 """Maximum number of tokens to parse after an error; more would often reach the next error."""
@@ -53,7 +53,7 @@ class States:
                 return kind == END_KIND and stack[-1] in self.automaton.accepting
             if target >= 0:
                 stack.append(target)
-                return len(stack) <= MAX_STACK
+                return len(stack) <= MAX_PARSER_STACK
             reduction = self.automaton.reductions[~target]
             if reduction.size:
                 del stack[-reduction.size :]

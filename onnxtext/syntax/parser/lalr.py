@@ -23,7 +23,7 @@ from onnxtext.syntax.grammar.tables import END_KIND, GrammarRule, ParserTables
 
 Action = Callable[..., Any]
 
-MAX_STACK = 1000
+MAX_PARSER_STACK = 1000
 """Maximum number of states on the stack. Protobuf reads 33 nested graphs, which need about 700."""
 
 LIST_ACTIONS = ("list_more", "more_nodes")
@@ -283,7 +283,7 @@ class Machine:
             values.append(value)
             where.append(at)
             row = rows[target]
-            if len(states) > MAX_STACK:
+            if len(states) > MAX_PARSER_STACK:
                 raise SemanticError("the text is nested too deeply here", at=at, code="too-deep")
 
     def finish(self, at: int) -> Any:

@@ -19,7 +19,7 @@ from onnxtext.syntax.grammar.lexer import Lexer, Token, load_lexer
 from onnxtext.syntax.grammar.scanner_tables import IGNORED
 from onnxtext.syntax.grammar.table_cache import load_tables
 from onnxtext.syntax.grammar.tables import BAD_KIND, END_KIND, ParserTables
-from onnxtext.syntax.parser.lalr import ERROR_NODE, MAX_STACK, Reduction, load_automaton
+from onnxtext.syntax.parser.lalr import ERROR_NODE, MAX_PARSER_STACK, Reduction, load_automaton
 from onnxtext.syntax.parser.parser import Parser
 from onnxtext.tensor.elements import ELEMENTS
 from onnxtext.tensor.parse_literals import ENTRIES_ARE_ELEMENTS
@@ -117,7 +117,7 @@ class CoreParser(Parser):
 
     def __init__(self, text: str, start: str) -> None:
         super().__init__(text, start)
-        self._parser = LalrLoop(load_grammar(), self.machine, self.text, MAX_STACK)
+        self._parser = LalrLoop(load_grammar(), self.machine, self.text, MAX_PARSER_STACK)
 
     def feed_from(self, at: int) -> None:
         """Feed the tokens from an offset to the end of the text."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from onnxtext.checker.inference.symbolic.expressions import Extent, plus, times
 from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, Shapes, SymbolicShape
 from onnxtext.checker.inference.symbolic.quotients import exact_quotient
-from onnxtext.checker.inference.symbolic.sizes import Extents
+from onnxtext.checker.inference.symbolic.size_equations import Extents
 
 
 def _width(call: OperatorCall) -> Extent:

@@ -12,7 +12,7 @@ from onnxtext.checker.inference.symbolic.operator_call import (
     dimensions,
 )
 from onnxtext.checker.inference.symbolic.quotients import quotient, quotient_rounded_up
-from onnxtext.checker.inference.symbolic.sizes import Extents
+from onnxtext.checker.inference.symbolic.size_equations import Extents
 
 
 def _windowed(call: OperatorCall, spatial: Extents, kernel: Extents) -> Extents:

@@ -24,7 +24,7 @@ from onnxtext.checker.inference.symbolic.quotients import (
     sole_factor,
 )
 from onnxtext.checker.inference.symbolic.reshape_and_slice import require_indices
-from onnxtext.checker.inference.symbolic.sizes import Extents
+from onnxtext.checker.inference.symbolic.size_equations import Extents
 from onnxtext.plurals import count_noun
 
 

@@ -13,7 +13,7 @@ from onnxtext.checker.inference.symbolic.operator_call import (
     SymbolicShape,
     entries,
 )
-from onnxtext.checker.inference.symbolic.sizes import Extents
+from onnxtext.checker.inference.symbolic.size_equations import Extents
 from onnxtext.checker.inference.symbolic.tree_ensembles import count_of, require_trees
 from onnxtext.plurals import count_noun
 

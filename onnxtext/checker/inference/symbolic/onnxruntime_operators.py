@@ -18,7 +18,7 @@ from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, Shap
 from onnxtext.checker.inference.symbolic.operators import OPERATORS, matmul_shape
 from onnxtext.checker.inference.symbolic.quotients import exact_quotient
 from onnxtext.checker.inference.symbolic.recurrent import recurrent
-from onnxtext.checker.inference.symbolic.sizes import Extents, SizeEquations
+from onnxtext.checker.inference.symbolic.size_equations import Extents, SizeEquations
 
 DOMAIN = "com.microsoft"
 SINCE = 13

@@ -24,7 +24,7 @@ from onnxtext.checker.inference.symbolic.ml_operators import DOMAIN as LEARNING_
 from onnxtext.checker.inference.symbolic.ml_operators import LEARNING
 from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, Shapes, SymbolicShape
 from onnxtext.checker.inference.symbolic.recurrent import recurrent
-from onnxtext.checker.inference.symbolic.sizes import Extents
+from onnxtext.checker.inference.symbolic.size_equations import Extents
 from onnxtext.checker.inference.symbolic.small_tensors import SmallTensors
 from onnxtext.checker.inference.symbolic.value_propagation import COMPUTABLE, SOURCES, output_values
 

@@ -30,7 +30,7 @@ from onnxtext.checker.inference.symbolic.quotients import (
     quotient,
     quotient_rounded_up,
 )
-from onnxtext.checker.inference.symbolic.sizes import Extents
+from onnxtext.checker.inference.symbolic.size_equations import Extents
 
 _INFINITE = (1 << 31) - 1
 

@@ -17,7 +17,7 @@ from onnxtext.checker.inference.symbolic.expressions import Extent
 from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, Shapes, SymbolicShape
 from onnxtext.checker.inference.symbolic.operators import DOMAINS, infer
 from onnxtext.checker.inference.symbolic.parse_sizes import read_dim
-from onnxtext.checker.inference.symbolic.sizes import SizeEquations
+from onnxtext.checker.inference.symbolic.size_equations import SizeEquations
 from onnxtext.checker.inference.symbolic.small_tensors import SmallTensor, SmallTensors
 
 _UNKNOWN = (Blob, Reference, RepeatedList, TypedBlob)

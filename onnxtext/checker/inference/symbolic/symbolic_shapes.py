@@ -35,7 +35,11 @@ from onnxtext.checker.inference.symbolic.shape_merging import (
     shapes_contradict,
     unify_shapes,
 )
-from onnxtext.checker.inference.symbolic.sizes import PassedShape, SizeConflict, SizeEquations
+from onnxtext.checker.inference.symbolic.size_equations import (
+    PassedShape,
+    SizeConflict,
+    SizeEquations,
+)
 from onnxtext.checker.inference.symbolic.small_tensors import (
     SmallTensor,
     SmallTensors,

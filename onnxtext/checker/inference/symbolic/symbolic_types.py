@@ -18,7 +18,7 @@ from onnxtext.checker.inference.symbolic.expressions import Extent, SymbolicSize
 from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, SymbolicShape
 from onnxtext.checker.inference.symbolic.operators import DOMAINS, infer
 from onnxtext.checker.inference.symbolic.shape_merging import declared_shape
-from onnxtext.checker.inference.symbolic.sizes import SizeEquations
+from onnxtext.checker.inference.symbolic.size_equations import SizeEquations
 from onnxtext.checker.inference.symbolic.small_tensors import SmallTensor, SmallTensors
 from onnxtext.checker.inference.type_merging import Types
 from onnxtext.schemas.type_strings import type_of, type_text

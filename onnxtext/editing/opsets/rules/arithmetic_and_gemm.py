@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 from onnxtext.editing.opsets.converted_node import NodeConversion
+from onnxtext.editing.opsets.make_tensors import int_attribute, ints_attribute
 from onnxtext.editing.opsets.model_facts import NotConvertible
 from onnxtext.editing.opsets.signature_changes import carry_over
-from onnxtext.editing.opsets.tensors import int_attribute, ints_attribute
 
 _DECLARE = "declare the types of its inputs"
 

@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 from onnxtext.ast.tensors_and_attributes import Attribute, Reference
-from onnxtext.editing.opsets import tensors
+from onnxtext.editing.opsets import make_tensors
 from onnxtext.editing.opsets.converted_node import NodeConversion
+from onnxtext.editing.opsets.make_tensors import Number
 from onnxtext.editing.opsets.model_facts import NotConvertible
 from onnxtext.editing.opsets.signature_changes import Change, carry_over
-from onnxtext.editing.opsets.tensors import Number
 
 
 def _to_input(work: NodeConversion, name: str, index: int) -> bool:
@@ -36,7 +36,7 @@ def _to_attribute(work: NodeConversion, name: str, index: int) -> bool:
         return False
     numbers = work.needed_numbers(index, f"input `{name}`")
     work.leave_out(index)
-    work.set(tensors.ints_attribute(name, _whole(numbers)))
+    work.set(make_tensors.ints_attribute(name, _whole(numbers)))
     work.say(f"`{name}` becomes an attribute")
     return True
 
@@ -89,7 +89,7 @@ def axes_to_attribute(work: NodeConversion) -> None:
 def split_count(work: NodeConversion) -> None:
     """Add `num_outputs` to a `Split` without the input `split`: version 18 requires one of them."""
     if not work.input(1):
-        work.set(tensors.int_attribute("num_outputs", len(work.node.outputs)))
+        work.set(make_tensors.int_attribute("num_outputs", len(work.node.outputs)))
         work.say("`num_outputs` is added, because version 18 needs it")
     carry_over(work)
 
@@ -196,7 +196,7 @@ def pads_renamed(work: NodeConversion) -> None:
     if numbers is None:
         raise NotConvertible(f"it has no `{old}`")
     work.drop(old)
-    work.set(tensors.ints_attribute(new, numbers))
+    work.set(make_tensors.ints_attribute(new, numbers))
     work.say(f"`{old}` is renamed to `{new}`")
     carry_over(work)
 
@@ -239,10 +239,10 @@ def shape_whole(work: NodeConversion) -> None:
 
 
 def _real(name: str, numbers: tuple[Number, ...]) -> Attribute:
-    made = tensors.make_tensor("float", [float(number) for number in numbers[:1]], ())
+    made = make_tensors.make_tensor("float", [float(number) for number in numbers[:1]], ())
     if made is None or len(numbers) != 1:
         raise NotConvertible(f"its `{name}` is not a single float32 number")
-    return tensors.float_attribute(name, float(numbers[0]))
+    return make_tensors.float_attribute(name, float(numbers[0]))
 
 
 def clip_to_inputs(work: NodeConversion) -> None:
@@ -284,7 +284,7 @@ def top_k_to_attribute(work: NodeConversion) -> None:
     if len(numbers) != 1:
         raise NotConvertible("its `K` is not a single number")
     work.leave_out(1)
-    work.set(tensors.int_attribute("k", numbers[0]))
+    work.set(make_tensors.int_attribute("k", numbers[0]))
     work.say("`k` becomes an attribute")
     carry_over(work)
 
@@ -321,7 +321,7 @@ def dropout_to_attributes(work: NodeConversion) -> None:
         if numbers is not None and len(numbers) == 1:
             work.facts.replaced.add(work.input(1))
             work.set(
-                tensors.float_attribute("ratio", float(numbers[0]))
+                make_tensors.float_attribute("ratio", float(numbers[0]))
             )  # has no effect in inference
         work.leave_out(1)
         work.say("`ratio` becomes an attribute")
@@ -357,7 +357,7 @@ def dft_to_attribute(work: NodeConversion) -> None:
     if work.input(2):
         axis = _whole(work.needed_numbers(2, "input `axis`"))[0]
         work.leave_out(2)
-    work.set(tensors.int_attribute("axis", axis))
+    work.set(make_tensors.int_attribute("axis", axis))
     work.say("`axis` becomes an attribute")
     carry_over(work)
 
@@ -369,15 +369,15 @@ def constant_value(work: NodeConversion) -> None:
         made = None
         match held.name, value:
             case "value_int", int():
-                made = tensors.make_tensor("int64", [value], ())
+                made = make_tensors.make_tensor("int64", [value], ())
             case "value_ints", tuple():
-                made = tensors.make_tensor("int64", value, (len(value),))
+                made = make_tensors.make_tensor("int64", value, (len(value),))
             case "value_float", _:
-                made = tensors.make_tensor("float", [work.real("value_float") or 0.0], ())
+                made = make_tensors.make_tensor("float", [work.real("value_float") or 0.0], ())
             case "value_floats", _:
                 numbers = work.floats("value_floats") or ()
-                made = tensors.make_tensor("float", numbers, (len(numbers),))
+                made = make_tensors.make_tensor("float", numbers, (len(numbers),))
         if made is not None:
-            work.node.attributes = (tensors.make_attribute("value", made),)
+            work.node.attributes = (make_tensors.make_attribute("value", made),)
             work.say(f"`{held.name}` becomes a tensor")
     carry_over(work)

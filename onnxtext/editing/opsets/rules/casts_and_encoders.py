@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType
 from onnxtext.checker.inference.symbolic.operator_call import dimensions
-from onnxtext.editing.opsets import tensors
+from onnxtext.editing.opsets import make_tensors
 from onnxtext.editing.opsets.converted_node import NodeConversion
+from onnxtext.editing.opsets.make_tensors import int_attribute, ints_attribute
 from onnxtext.editing.opsets.model_facts import NotConvertible
 from onnxtext.editing.opsets.signature_changes import Change, carry_over
-from onnxtext.editing.opsets.tensors import int_attribute, ints_attribute
 from onnxtext.tensor.elements import ELEMENTS
 
 
@@ -72,7 +72,7 @@ def replace_string_values(name: str, values: dict[bytes, bytes]) -> Change:
     def rule(work: NodeConversion) -> None:
         value = work.value(name)
         if isinstance(value, bytes) and value in values:
-            work.set(tensors.string_attribute(name, values[value].decode()))
+            work.set(make_tensors.string_attribute(name, values[value].decode()))
             work.say(f"`{name} = {values[value].decode()}` replaces `{value.decode()}`")
         carry_over(work)
 

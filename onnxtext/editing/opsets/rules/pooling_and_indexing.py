@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from onnxtext.ast.tensors_and_attributes import Reference
 from onnxtext.checker.inference.symbolic.operator_call import dimensions
-from onnxtext.editing.opsets import tensors
+from onnxtext.editing.opsets import make_tensors
 from onnxtext.editing.opsets.converted_node import NodeConversion
+from onnxtext.editing.opsets.make_tensors import int_attribute, ints_attribute
 from onnxtext.editing.opsets.model_facts import NotConvertible
 from onnxtext.editing.opsets.signature_changes import carry_over
-from onnxtext.editing.opsets.tensors import int_attribute, ints_attribute
 
 
 def lp_pool_up(work: NodeConversion) -> None:
@@ -94,7 +94,9 @@ def grid_sample_down(work: NodeConversion) -> None:
     names = {b"linear": "bilinear", b"cubic": "bicubic", b"nearest": "nearest"}
     value = work.value("mode")
     work.set(
-        tensors.string_attribute("mode", names[value if isinstance(value, bytes) else b"linear"])
+        make_tensors.string_attribute(
+            "mode", names[value if isinstance(value, bytes) else b"linear"]
+        )
     )
     work.say("`mode` gets its older name")
     carry_over(work)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from onnxtext.editing.opsets import tensors
+from onnxtext.editing.opsets import make_tensors
 from onnxtext.editing.opsets.converted_node import NodeConversion
 from onnxtext.editing.opsets.model_facts import NotConvertible
 from onnxtext.editing.opsets.signature_changes import carry_over
@@ -17,8 +17,8 @@ def scales_from_sizes(work: NodeConversion) -> None:
     if height is None or width is None:
         raise NotConvertible("it has no `height_scale` or `width_scale`")
     if work.string("mode") == "bilinear":
-        work.set(tensors.string_attribute("mode", "linear"))
-    work.set(tensors.floats_attribute("scales", [1.0, 1.0, height, width]))
+        work.set(make_tensors.string_attribute("mode", "linear"))
+    work.set(make_tensors.floats_attribute("scales", [1.0, 1.0, height, width]))
     work.say("`scales` replaces `height_scale` and `width_scale`")
     carry_over(work)
 
@@ -38,7 +38,7 @@ def scales_to_attribute(work: NodeConversion) -> None:
     """Reverse `scales_to_input`."""
     scales = work.needed_numbers(1, "input `scales`")
     work.leave_out(1)
-    work.set(tensors.floats_attribute("scales", scales))
+    work.set(make_tensors.floats_attribute("scales", scales))
     work.say("`scales` becomes an attribute")
     carry_over(work)
 
@@ -71,9 +71,9 @@ def resize_up(work: NodeConversion) -> None:
             )
         rounding = "ceil"
     name = work.input(1)
-    work.set(tensors.string_attribute("coordinate_transformation_mode", "asymmetric"))
+    work.set(make_tensors.string_attribute("coordinate_transformation_mode", "asymmetric"))
     if nearest:
-        work.set(tensors.string_attribute("nearest_mode", rounding))
+        work.set(make_tensors.string_attribute("nearest_mode", rounding))
     work.set_input(1, work.constant("roi", [], "float"))
     work.set_input(2, name)
     work.say("`coordinate_transformation_mode = asymmetric` is added: version 10 implies it")

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Finding
 from onnxtext.checker.context.registry import families, profiles, rules
-from onnxtext.checker.engine.cascades import without_cascades
+from onnxtext.checker.engine.cascading_findings import without_cascades
 from onnxtext.checker.isolation.pool import start_worker
 
 ALL = "all"

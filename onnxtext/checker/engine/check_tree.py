@@ -12,11 +12,11 @@ from onnxtext.checker.context.checked_model import Options, Subject
 from onnxtext.checker.context.finding import Finding, Place
 from onnxtext.checker.context.registry import BACKSLASH_LOST, SEVERITIES, rules
 from onnxtext.checker.engine.backslashes import lost_backslashes
-from onnxtext.checker.engine.cascades import without_cascades
+from onnxtext.checker.engine.cascading_findings import without_cascades
 from onnxtext.checker.engine.finding_positions import TextPlaces
 from onnxtext.checker.engine.fragments import find_in_fragment
 from onnxtext.checker.engine.model_paths import ModelPaths
-from onnxtext.checker.engine.selection import ALL, active_rules, find_findings, selected_rules
+from onnxtext.checker.engine.select_rules import ALL, active_rules, find_findings, selected_rules
 from onnxtext.checker.engine.suppressions import Suppressions
 from onnxtext.checker.isolation.pool import Answers, InferenceClient
 from onnxtext.diagnostics import Diagnostic, Label, Severity
