@@ -123,14 +123,18 @@ def _receive(source: IO[bytes], content: IO[bytes]) -> None:
     Raises:
         OSError: the content cannot be stored; the request was read to its end nevertheless.
         MemoryError: likewise.
+        PacketError: the stream ends within the content, or is not pkt-line.
     """
     failure: OSError | MemoryError | None = None
-    for packet in read_list(source):
-        if failure is None:
-            try:
-                content.write(packet)
-            except (OSError, MemoryError) as error:
-                failure = error
+    try:
+        for packet in read_list(source):
+            if failure is None:
+                try:
+                    content.write(packet)
+                except (OSError, MemoryError) as error:
+                    failure = error
+    except EOFError:
+        raise PacketError("the stream ends before the content of a file") from None
     if failure is not None:
         raise failure
 

@@ -192,3 +192,21 @@ def test_a_lack_of_memory_leaves_the_stream_in_step(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr("tempfile.SpooledTemporaryFile", lambda size: Full())
     serve(request, answer, limit=lambda: 0, warn=lambda name, why: warned.append(name))
     assert warned == ["a.onnx", "b.onnx"]
+
+
+def test_a_stream_that_ends_within_a_request_is_an_error() -> None:
+    stream = io.BytesIO()
+    write_lines(stream, "git-filter-client", "version=2")
+    write_lines(stream, "capability=clean", "capability=smudge")
+    greeted = stream.tell()
+    write_lines(stream, "command=clean", "pathname=m.onnx")
+    write_content(stream, b"no model")
+    write_flush(stream)
+    whole = stream.getvalue()
+    for end in range(len(whole) + 1):
+        source, target = io.BytesIO(whole[:end]), io.BytesIO()
+        if end in (greeted, len(whole)):
+            serve(source, target, limit=lambda: 100, warn=lambda path, reason: None)
+        else:
+            with pytest.raises(PacketError):
+                serve(source, target, limit=lambda: 100, warn=lambda path, reason: None)
