@@ -32,6 +32,7 @@ def main() -> None:
         status = _run(sys.argv[1:])
     except KeyboardInterrupt:
         status = INTERRUPTED
+    _restore_signals()
     # Without this, the garbage collection at exit would take 10 to 20 ms.
     gc.freeze()
     sys.exit(status)
@@ -106,10 +107,24 @@ def _handle_signals() -> None:
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     # The default action would leave temporary files behind; the exceptions that `_end` raises let
     # `with` blocks remove them. Ignored signals stay ignored (`nohup`, background jobs).
-    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
-        number = getattr(signal, name, None)
-        if number is not None and signal.getsignal(number) != signal.SIG_IGN:
+    for number in _ending_signals():
+        if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, _end)
+
+
+def _restore_signals() -> None:
+    """Let signals end the process at once: an exception at exit would show a traceback."""
+    for number in _ending_signals():
+        if signal.getsignal(number) == _end:
+            signal.signal(number, signal.SIG_DFL)
+    if hasattr(signal, "setitimer"):  # `_end` may have started the timer
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def _ending_signals() -> list[signal.Signals]:
+    """Return the signals of this platform that ask a process to end."""
+    names = ("SIGINT", "SIGTERM", "SIGHUP")
+    return [getattr(signal, name) for name in names if hasattr(signal, name)]
 
 
 def _end(number: int, frame: FrameType | None) -> None:

@@ -25,6 +25,7 @@ from tests.cli.command import (
     onnxtext_command,
     run,
     run_command,
+    run_patched,
 )
 
 
@@ -231,6 +232,14 @@ def test_signals_end_reading_a_pipe(number: signal.Signals) -> None:
         finally:
             process.kill()
         assert not process.stderr.read().strip()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signals_at_exit_show_no_traceback(number: signal.Signals) -> None:
+    kill = f"import atexit, os\natexit.register(os.kill, os.getpid(), {int(number)})"
+    result = run_patched(kill, "--version")
+    assert result.status == -number
+    assert not result.err
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
