@@ -7,7 +7,7 @@ that would be rounded twice) give None; `onnxtext.tensor.parse_literals` reads t
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport HUGE_VAL, ldexp
-from libc.stdint cimport int64_t, uint64_t
+from libc.stdint cimport int64_t, uint8_t, uint64_t
 from libc.string cimport memcpy, memset, strncmp
 
 from onnxtext._core.packing cimport packed
@@ -321,27 +321,23 @@ cdef bint read_integer(const char** place, uint64_t* made, bint* negative) noexc
 cdef bint read_double(const char** place, double* made) except -1:
     """Read a decimal number: by one exact operation if possible, otherwise like Python."""
     cdef const char* at = place[0]
+    cdef const char* first = at + (at[0] == c"-")
+    cdef const char* fraction
+    cdef const char* end
     cdef uint64_t mantissa = 0
-    cdef int digits = 0, scale = 0, exponent = 0
-    cdef bint negative = at[0] == c"-", minus = False
-    cdef char* end
-    if negative:
-        at += 1
-    if not is_digit(at[0]):
+    cdef Py_ssize_t scale = 0
+    cdef int exponent = 0
+    cdef bint minus
+    end = after_digits(first, &mantissa)
+    if end == first:
         return False
-    while is_digit(at[0]) and digits < 19:
-        mantissa = mantissa * 10 + (at[0] - c"0")
-        digits += mantissa != 0
-        at += 1
-    if at[0] == c".":
-        at += 1
-        if not is_digit(at[0]):
+    if end[0] == c".":
+        fraction = end + 1
+        end = after_digits(fraction, &mantissa)
+        scale = fraction - end
+        if not scale:
             return False
-        while is_digit(at[0]) and digits < 19 and scale > -400:
-            mantissa = mantissa * 10 + (at[0] - c"0")
-            digits += mantissa != 0
-            scale -= 1
-            at += 1
+    at = end
     if at[0] == c"e" or at[0] == c"E":
         minus = at[1] == c"-"
         at += 2 if minus or at[1] == c"+" else 1
@@ -352,14 +348,29 @@ cdef bint read_double(const char** place, double* made) except -1:
             at += 1
         scale += -exponent if minus else exponent
     if is_digit(at[0]) or at[0] == c".":
-        return False  # too many digits
-    if digits < 19 and mantissa <= 1ULL << 53 and -22 <= scale <= 22:
+        return False
+    while end - first > 19 and (first[0] == c"0" or first[0] == c"."):
+        first += 1
+    # With more characters, the mantissa may have overflowed.
+    if end - first < 20 and mantissa <= 1ULL << 53 and -22 <= scale <= 22:
         made[0] = <double>mantissa / POWERS[-scale] if scale < 0 else <double>mantissa * POWERS[scale]
-        if negative:
+        if place[0][0] == c"-":
             made[0] = -made[0]
     else:
-        made[0] = PyOS_string_to_double(place[0], &end, NULL)
-        if <const char*>end != at:
+        made[0] = PyOS_string_to_double(place[0], <char**>&end, NULL)
+        if end != at:
             return False
     place[0] = at
     return True
+
+
+cdef inline const char* after_digits(const char* at, uint64_t* mantissa) noexcept:
+    """Append decimal digits to a number; return the first character after them."""
+    cdef uint64_t value = mantissa[0]
+    cdef uint8_t digit = <uint8_t>(at[0] - c"0")
+    while digit < 10:
+        value = value * 10 + digit
+        at += 1
+        digit = <uint8_t>(at[0] - c"0")
+    mantissa[0] = value
+    return at

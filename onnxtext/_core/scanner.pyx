@@ -32,6 +32,7 @@ cdef class Scanner:
             nested: the terminal of nested lists, whose token ends at the matching bracket.
         """
         cdef Py_ssize_t states = len(accepts), at
+        cdef int state, column
         self.width = max(classes) + 1
         self.nested = nested
         if len(classes) != 129 or min(classes) < 0 or not states or states >= 1 << 15:
@@ -42,7 +43,8 @@ cdef class Scanner:
             self.classes[at] = classes[min(at, 128)]
         self.moves = <int16_t*>PyMem_Malloc(len(moves))
         self.accepts = <int16_t*>PyMem_Malloc(states * sizeof(int16_t))
-        if self.moves is NULL or self.accepts is NULL:
+        self.loops = <uint8_t*>PyMem_Malloc(states * 256)
+        if self.moves is NULL or self.accepts is NULL or self.loops is NULL:
             raise MemoryError
         memcpy(self.moves, <const char*>moves, len(moves))
         for at in range(states * self.width):
@@ -50,10 +52,17 @@ cdef class Scanner:
                 raise ValueError("invalid token tables")
         for at in range(states):
             self.accepts[at] = accepts[at]
+        for state in range(states):
+            for column in range(256):
+                self.loops[state * 256 + column] = (
+                    column != c"[" and column != c"]"
+                    and self.moves[state * self.width + self.classes[column]] == state
+                )
 
     def __dealloc__(self):
         PyMem_Free(self.moves)
         PyMem_Free(self.accepts)
+        PyMem_Free(self.loops)
 
     cdef int scan(
         self, int size, const void* text, Py_ssize_t length, Py_ssize_t* start, Py_ssize_t* end
@@ -89,11 +98,12 @@ cdef class Scanner:
             start = end
 
 
-cdef inline uint8_t class_of(Scanner tables, Character character) noexcept nogil:
+cdef inline uint8_t column_of(Character character) noexcept nogil:
+    """Return the index of a character in tables; all characters beyond ASCII are alike."""
     if Character is uint8_t:
-        return tables.classes[character]
+        return character
     else:
-        return tables.classes[character if character < 128 else 128]
+        return <uint8_t>(character if character < 128 else 128)
 
 
 cdef int find_token(
@@ -101,7 +111,8 @@ cdef int find_token(
 ) noexcept:
     cdef const int16_t* moves = tables.moves
     cdef const int16_t* accepts = tables.accepts
-    cdef const int16_t* row
+    cdef const uint8_t* classes = tables.classes
+    cdef const uint8_t* loop
     cdef int width = tables.width
     cdef Py_ssize_t at, stop
     cdef int state, found, depth
@@ -118,7 +129,7 @@ cdef int find_token(
         if is_nested:
             # Nested brackets are not regular; find the matching one.
             while at < stop:
-                state = moves[state * width + class_of(tables, text[at])]
+                state = moves[state * width + classes[column_of(text[at])]]
                 if state < 0:
                     break
                 depth += (text[at] == c"[") - (text[at] == c"]")
@@ -130,20 +141,17 @@ cdef int find_token(
                     end[0] = at
                 if depth == 0:
                     break
-                row = moves + state * width
-                while (
-                    at < stop and row[class_of(tables, text[at])] == state
-                    and text[at] != c"[" and text[at] != c"]"
-                ):
+                loop = tables.loops + state * 256
+                while at < stop and loop[column_of(text[at])]:
                     at += 1
         else:
             while at < stop:
-                state = moves[state * width + class_of(tables, text[at])]
+                state = moves[state * width + classes[column_of(text[at])]]
                 if state < 0:
                     break
                 at += 1
-                row = moves + state * width
-                while at < stop and row[class_of(tables, text[at])] == state:
+                loop = tables.loops + state * 256
+                while at < stop and loop[column_of(text[at])]:
                     at += 1
                 if accepts[state] != NOTHING:
                     found = accepts[state]
