@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 def left_out(model: Model, source: Source) -> list[Diagnostic]:
     """Return the errors for a text that was printed without its metadata or its weights."""
-    found: list[Diagnostic] = []
+    result: list[Diagnostic] = []
     if model.metadata_left_out:
         help = "print it again without --metadata none; or remove this line, for a model without "
-        found.append(_left_out(source, "metadata", "metadata none", help=f"{help}metadata"))
+        result.append(_left_out(source, "metadata", "metadata none", help=f"{help}metadata"))
     if model.resources_left_out:
         from onnxtext.weights.blob_owners import blob_owners
 
@@ -32,8 +32,8 @@ def left_out(model: Model, source: Source) -> list[Diagnostic]:
         more = f" and {len(owners) - _SHOWN} more" if len(owners) > _SHOWN else ""
         notes = (f"missing: {', '.join(owners[:_SHOWN])}{more}",) if owners else ()
         help = "print it again without --weights none"
-        found.append(_left_out(source, "weights", "resources none", help=help, notes=notes))
-    return found
+        result.append(_left_out(source, "weights", "resources none", help=help, notes=notes))
+    return result
 
 
 def _left_out(

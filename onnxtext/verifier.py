@@ -163,18 +163,18 @@ def _compare_with_printed(
     from onnxtext.wire.compare import pieces_equal
 
     text = print_model(model)
-    found: list[LawViolation] = []
+    result: list[LawViolation] = []
     try:
         again = parse(text, name=name)
-        found += _compare_trees(model, again)
-        found += _compare_printed(text, again)
+        result += _compare_trees(model, again)
+        result += _compare_printed(text, again)
         # The pieces are not joined, to avoid a copy of large weights.
         pieces = encode(again, Source(text, name), elsewhere=FilesBeside(again, base_dir))
         if not pieces_equal(pieces, data):
-            found.append(LawViolation("L3", "the printed text is encoded differently"))
+            result.append(LawViolation("L3", "the printed text is encoded differently"))
     except OnnxTextError as error:
-        found.append(_unreadable("L3", error))
-    return found
+        result.append(_unreadable("L3", error))
+    return result
 
 
 def _compare_trees(printed: Model, parsed: Model) -> list[LawViolation]:

@@ -64,9 +64,9 @@ def place_infos(
     if not any(map(is_plain, infos)):  # no entry can move or repeat a declaration
         return None, infos
     data = with_data(graph)
-    found = _in_usual_order(graph, infos, data)
-    if found is not None:
-        return found
+    result = _in_usual_order(graph, infos, data)
+    if result is not None:
+        return result
     if any_order:
         listed = place_named_types(graph.nodes, infos, (*data, *graph.inputs, *graph.outputs))
         if listed is not None:
@@ -269,9 +269,9 @@ def _split_runs(
 
 def _by_name(graph: Graph, infos: list[ValueInfo]) -> tuple[ListOrder, list[ValueInfo]]:
     """Place a list in any order; name each entry, except entries at the end in default order."""
-    made = _with_second_entries(graph, infos)
-    if made is not None:
-        return made
+    result = _with_second_entries(graph, infos)
+    if result is not None:
+        return result
     outputs, statements = _outputs_and_statements(graph, infos)
     keys: list[tuple[int, ...]] = []  # sort keys in the default order; `must_name` comes last
     must_name = (2,)

@@ -74,10 +74,10 @@ def place_named_types(
     """
     if core() != "native":
         return None
-    found: tuple[list[str], list[ValueInfo]] | None = core_module("ordering").place_named_types(
+    result: tuple[list[str], list[ValueInfo]] | None = core_module("ordering").place_named_types(
         nodes, infos, taken
     )
-    return found
+    return result
 
 
 def types_at_end(nodes: list[Node], infos: Sequence[ValueInfo]) -> tuple[Placed, int]:

@@ -304,8 +304,8 @@ def _statements(part: str, values: Sequence[ValueInfo]) -> list[ListEntry]:
 def node_entries(nodes: list[Node]) -> list[ListEntry]:
     """Return the `value_info` entries of the typed outputs of some nodes."""
     if core() == "native":
-        found: list[ListEntry] = core_module("ordering").node_entries(nodes)
-        return found
+        result: list[ListEntry] = core_module("ordering").node_entries(nodes)
+        return result
     return [
         ListEntry("nodes", name, type, node.at)
         for node in nodes

@@ -104,14 +104,14 @@ class Rewriter:
 
     def attribute(self, attribute: Attribute) -> Attribute:
         """Return an attribute with its new value; cache the result by the attribute's identity."""
-        made = self._attributes.get(id(attribute))
-        if made is None:
+        result = self._attributes.get(id(attribute))
+        if result is None:
             value = self.value(attribute.type, attribute.value, attribute.name)
-            made = attribute
+            result = attribute
             if value is not attribute.value:  # `replace` takes three times as long
-                made = Attribute(attribute.name, attribute.type, value, attribute.decorators)
-            self._attributes[id(attribute)] = made
-        return made
+                result = Attribute(attribute.name, attribute.type, value, attribute.decorators)
+            self._attributes[id(attribute)] = result
+        return result
 
     def value(self, kind: AttributeType | None, value: Any, name: str) -> Any:
         """Return the new value of an attribute, or of one item of a list in an attribute.

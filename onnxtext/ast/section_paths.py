@@ -79,25 +79,25 @@ def described_parts(
         prefix: the path of the owner.
         tied: whether a section can refer to the owner by this path, because the path is unique.
     """
-    found = _described_values(owner, prefix, tied)
+    result = _described_values(owner, prefix, tied)
     seen: set[str] = set()
     for value in owner.values:
         if value.data is not None:
             if value.metadata or value.decorators:
                 is_sparse = isinstance(value.data, SparseTensor)
                 is_tied = tied and value.name not in seen and not is_sparse
-                found.append(Named("tensor", (*prefix, PathStep(value.name)), value, is_tied))
+                result.append(Named("tensor", (*prefix, PathStep(value.name)), value, is_tied))
             seen.add(value.name)
     nodes = _described_nodes(owner.nodes, prefix, tied)
     if not nested_graphs(owner.nodes):
-        return found + nodes
+        return result + nodes
     for named in nodes:
         node = named.item
         if node.metadata or node.decorators:
-            found.append(named)
+            result.append(named)
         if node.attributes:  # type: ignore[union-attr]
-            found += _parts_in_attributes(node, named.path, named.tied)  # type: ignore[arg-type]
-    return found
+            result += _parts_in_attributes(node, named.path, named.tied)  # type: ignore[arg-type]
+    return result
 
 
 def _described_values(
@@ -112,8 +112,8 @@ def _described_values(
     declared += [ValueInfo(name, metadata=it) for name, it in owner.value_metadata.items()]
     lists = (("value", owner.inputs), ("output", owner.outputs), ("value_info", declared))
     if core() == "native":
-        found: list[Named] = core_module("paths").described_values(lists, prefix, tied)
-        return found
+        result: list[Named] = core_module("paths").described_values(lists, prefix, tied)
+        return result
     made: list[Named] = []
     earlier: set[str] = set()
     for kind, values in lists:
@@ -138,8 +138,8 @@ def _described_nodes(nodes: list[Node], prefix: tuple[PathStep, ...], tied: bool
         tied: whether a section can refer to it by this path, because the path is unique.
     """
     if core() == "native":
-        found: list[Named] = core_module("paths").described_nodes(nodes, prefix, tied)
-        return found
+        result: list[Named] = core_module("paths").described_nodes(nodes, prefix, tied)
+        return result
     wanted = [
         node
         for node in nodes
@@ -162,19 +162,19 @@ def _described_nodes(nodes: list[Node], prefix: tuple[PathStep, ...], tied: bool
 
 def _parts_in_attributes(node: Node, path: tuple[PathStep, ...], tied: bool) -> list[Named]:
     """Return the graphs in the attributes of a node, and their parts."""
-    found: list[Named] = []
+    result: list[Named] = []
     seen: set[str] = set()
     for attribute in node.attributes:
         value = attribute.value
         is_tied = tied and attribute.name not in seen
         seen.add(attribute.name)
         if isinstance(value, Graph):
-            found += _graph_parts(value, (*path, PathStep(attribute.name)), is_tied)
+            result += _graph_parts(value, (*path, PathStep(attribute.name)), is_tied)
         elif isinstance(value, tuple):
             for number, item in enumerate(value):
                 if isinstance(item, Graph):
-                    found += _graph_parts(item, (*path, PathStep(attribute.name, number)), is_tied)
-    return found
+                    result += _graph_parts(item, (*path, PathStep(attribute.name, number)), is_tied)
+    return result
 
 
 def _graph_parts(graph: Graph, path: tuple[PathStep, ...], tied: bool) -> list[Named]:
@@ -198,14 +198,16 @@ def list_parts(model: Model) -> list[tuple[Function | None, list[Named]]]:
     main graph or the function itself. Then come the nested graphs, and the nodes and values with
     metadata or decorators.
     """
-    found: list[tuple[Function | None, list[Named]]] = [(None, _graph_parts(model.graph, (), True))]
+    result: list[tuple[Function | None, list[Named]]] = [
+        (None, _graph_parts(model.graph, (), True))
+    ]
     keys = list(map(function_key, model.functions))
     counts = Counter(keys)
     for function, key in zip(model.functions, keys, strict=True):
         tied = counts[key] == 1
         owner = Named("function", (PathStep(function.name),), function, tied)
-        found.append((function, [owner, *described_parts(function, (), tied)]))
-    return found
+        result.append((function, [owner, *described_parts(function, (), tied)]))
+    return result
 
 
 def function_key(function: Function) -> tuple[str, str, str]:

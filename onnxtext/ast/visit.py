@@ -20,8 +20,8 @@ _NAME_AND_TYPE = attrgetter("name", "type")
 def attribute_lists(nodes: Iterable[Node]) -> Sequence[tuple[Attribute, ...]]:
     """Return the distinct attribute lists of nodes, in order; nodes may share a list."""
     if core() == "native":
-        found: list[tuple[Attribute, ...]] = core_module("walk").attribute_lists(nodes)
-        return found
+        result: list[tuple[Attribute, ...]] = core_module("walk").attribute_lists(nodes)
+        return result
     return list(
         {id(node.attributes): node.attributes for node in nodes if node.attributes}.values()
     )
@@ -30,8 +30,8 @@ def attribute_lists(nodes: Iterable[Node]) -> Sequence[tuple[Attribute, ...]]:
 def rich_lists(nodes: Iterable[Node]) -> Sequence[tuple[Attribute, ...]]:
     """Return distinct attribute lists of nodes, except those with only numbers and strings."""
     if core() == "native":
-        found: list[tuple[Attribute, ...]] = core_module("walk").rich_lists(nodes)
-        return found
+        result: list[tuple[Attribute, ...]] = core_module("walk").rich_lists(nodes)
+        return result
     return [held for held in attribute_lists(nodes) if not all(map(_is_plain, held))]
 
 
@@ -41,8 +41,8 @@ def odd_lists(nodes: Iterable[Node]) -> Sequence[tuple[Attribute, ...]]:
     A simple attribute has a name, a type, and a value that is a number or a list of numbers.
     """
     if core() == "native":
-        found: list[tuple[Attribute, ...]] = core_module("walk").odd_lists(nodes)
-        return found
+        result: list[tuple[Attribute, ...]] = core_module("walk").odd_lists(nodes)
+        return result
     return [held for held in attribute_lists(nodes) if not all(map(_is_named_number, held))]
 
 
@@ -114,8 +114,8 @@ def large_values(values: Iterable[ValueInfo], most: int) -> Sequence[ValueInfo]:
         most: values whose raw data has at most this number of elements are left out.
     """
     if core() == "native":
-        found: list[ValueInfo] = core_module("walk").large_values(values, most)
-        return found
+        result: list[ValueInfo] = core_module("walk").large_values(values, most)
+        return result
     return [value for value in values if value.data is not None and not _is_small(value, most)]
 
 
@@ -144,30 +144,30 @@ def walk_graphs(root: Model | Fragment | Graph | Function | Node) -> Iterator[Gr
 def list_graphs(root: Model | Fragment | Graph | Function | Node) -> list[Graph | Function]:
     """Return the graphs and functions that `walk_graphs` yields, as a list."""
     if core() == "native":
-        found: list[Graph | Function] = core_module("walk").list_graphs(_outermost(root))
-        return found
+        result: list[Graph | Function] = core_module("walk").list_graphs(_outermost(root))
+        return result
     return list(walk_graphs(root))
 
 
 def _outermost(root: Model | Fragment | Graph | Function | Node) -> list[Graph | Function]:
     """Return the outermost graphs and functions in reverse order."""
     item = root.item if isinstance(root, Fragment) else root
-    found: list[Graph | Function] = []
+    result: list[Graph | Function] = []
     match item:
         case Model():
-            found = [item.graph]
+            result = [item.graph]
             for training in item.training:
                 graphs = (training.initialization, training.algorithm)
-                found += [graph for graph in graphs if graph is not None]
-            found += item.functions
+                result += [graph for graph in graphs if graph is not None]
+            result += item.functions
         case Node():
-            found += attribute_graphs(item.attributes)
+            result += attribute_graphs(item.attributes)
         case Attribute():
-            found += attribute_graphs((item,))
+            result += attribute_graphs((item,))
         case Function() | Graph():
-            found = [item]
-    found.reverse()
-    return found
+            result = [item]
+    result.reverse()
+    return result
 
 
 def walk_nodes(root: Model | Fragment | Graph | Function | Node) -> Iterator[Node]:

@@ -131,13 +131,13 @@ def new_findings(target: EditTarget, old: str | bytes, new: str | bytes) -> list
     if old == new:
         return []
     known = Counter([(item.code, item.message) for item in _errors(target, old)])
-    found = []
+    result = []
     for item in _errors(target, new):
         if known[item.code, item.message] > 0:
             known[item.code, item.message] -= 1
         else:
-            found.append(item)
-    return found
+            result.append(item)
+    return result
 
 
 def _errors(target: EditTarget, content: str | bytes) -> list[Diagnostic]:

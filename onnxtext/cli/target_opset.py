@@ -27,13 +27,13 @@ def read_targets(
     Raises:
         click.BadParameter: a value has another form.
     """
-    found: dict[str, int] = {}
+    result: dict[str, int] = {}
     for value in values:
         domain, _, number = value.rpartition("=")
         if not (number.isascii() and number.isdigit() and len(number) < 10):
             raise click.BadParameter(f"{value!r} is neither a version nor DOMAIN=VERSION.")
-        found["" if domain == "ai.onnx" else domain] = int(number)
-    return found
+        result["" if domain == "ai.onnx" else domain] = int(number)
+    return result
 
 
 def check_targets(targets: Targets) -> None:

@@ -48,7 +48,7 @@ def changed_lines(source: Source, fix: Fix) -> list[FixLine]:
         ones. The list is cut to `MOST + 1` lines, so that the caller knows that there are more than
         `MOST`. It is empty if neighbouring changed lines and their edits exceed `LONGEST`.
     """
-    found: list[FixLine] = []
+    result: list[FixLine] = []
     for edits in _groups(source, sorted(fix.edits, key=lambda edit: edit.span)):
         first = source.position(edits[0].span.start).line
         last = source.position(edits[-1].span.end).line
@@ -57,10 +57,10 @@ def changed_lines(source: Source, fix: Fix) -> list[FixLine]:
         end = starts[last] - 1 if last < len(starts) else len(source.text)
         if end - start + sum(len(edit.text) for edit in edits) > LONGEST:
             return []
-        found += _lines(first, source.text[start:end], _edited(source.text, start, end, edits))
-        if len(found) > MOST:
-            return found[: MOST + 1]
-    return found
+        result += _lines(first, source.text[start:end], _edited(source.text, start, end, edits))
+        if len(result) > MOST:
+            return result[: MOST + 1]
+    return result
 
 
 def _groups(source: Source, edits: list[Edit]) -> Iterator[list[Edit]]:

@@ -191,11 +191,11 @@ def _key(item: FieldValue, key: str | None, place: int) -> str:
 
 def _by_key(record: Record) -> dict[str | int, tuple[FieldValue, ...]]:
     """Map each field's name or number to its values; an unknown field may have several."""
-    made: dict[str | int, tuple[FieldValue, ...]] = {}
+    result: dict[str | int, tuple[FieldValue, ...]] = {}
     for field in record.fields:
         assert field.key is not None
-        made[field.key] = (*made.get(field.key, ()), field.value)
-    return made
+        result[field.key] = (*result.get(field.key, ()), field.value)
+    return result
 
 
 def _values_text(values: tuple[FieldValue, ...] | None) -> str | None:

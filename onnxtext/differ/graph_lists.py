@@ -92,13 +92,13 @@ def without_default(value: ValueInfo) -> ValueInfo:
 
 def replaced_fields(decorators: tuple[Decorator, ...]) -> set[str]:
     """Return the names of the fields that the decorators `@set` and `@unset` replace as a whole."""
-    found: set[str] = set()
+    result: set[str] = set()
     for decorator in decorators:
         if decorator.name == "set":
-            found.update(f.key for f in decorator.arguments if isinstance(f.key, str))
+            result.update(f.key for f in decorator.arguments if isinstance(f.key, str))
         elif decorator.name == "unset":
-            found.update(f.value.text for f in decorator.arguments if isinstance(f.value, Word))
-    return found
+            result.update(f.value.text for f in decorator.arguments if isinstance(f.value, Word))
+    return result
 
 
 def replaces_lists(owner: Graph | Function) -> bool:

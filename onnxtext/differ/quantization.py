@@ -46,7 +46,7 @@ def find_quantizations(model: Model) -> dict[str, Quantization]:
         for node in nodes
         if node.op_type == "Gather" and node.inputs and node.outputs
     }
-    found: dict[str, Quantization] = {}
+    result: dict[str, Quantization] = {}
     for node in nodes:
         for used, scale, zero_point, axis in _uses(node):
             weight, weight_axis = used, axis
@@ -58,15 +58,15 @@ def find_quantizations(model: Model) -> dict[str, Quantization]:
                 and (not zero_point or zero_point in initializers)
             ):
                 zero = initializers.get(zero_point)
-                found.setdefault(weight, Quantization(initializers[scale], zero, weight_axis))
+                result.setdefault(weight, Quantization(initializers[scale], zero, weight_axis))
     for name in initializers:
-        if name.endswith(QUANTIZED) and name not in found:
+        if name.endswith(QUANTIZED) and name not in result:
             base = name.removesuffix(QUANTIZED)
             scale_value = initializers.get(f"{base}_scale")
             if scale_value is not None:
                 zero = initializers.get(f"{base}_zero_point")
-                found[name] = Quantization(scale_value, zero, None)
-    return found
+                result[name] = Quantization(scale_value, zero, None)
+    return result
 
 
 def _uses(node: Node) -> Iterator[tuple[str, str, str, int | None]]:

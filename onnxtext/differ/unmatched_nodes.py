@@ -57,12 +57,12 @@ def unmatched_nodes(side: MatchSide) -> Iterable[tuple[int, Node]]:
 
 def value_uses(side: MatchSide) -> Uses:
     """Return the uses of each value by unmatched nodes."""
-    found: Uses = {}
+    result: Uses = {}
     for index, node in unmatched_nodes(side):
         for slot, name in enumerate(node.inputs):
             if name:
-                found.setdefault(name, []).append((index, slot))
-    return found
+                result.setdefault(name, []).append((index, slot))
+    return result
 
 
 def unique_uses(side: MatchSide, uses: Sequence[tuple[int, int]]) -> dict[Hashable, int]:
@@ -74,12 +74,12 @@ def unique_uses(side: MatchSide, uses: Sequence[tuple[int, int]]) -> dict[Hashab
         side: the graph.
         uses: (node index, input index) of the uses of a value.
     """
-    found: dict[Hashable, int] = {}
+    result: dict[Hashable, int] = {}
     for index, slot in uses:
         if side.partner[index] < 0:
             key = (slot, side.operator(index))
-            found[key] = -1 if key in found else index
-    return found
+            result[key] = -1 if key in result else index
+    return result
 
 
 def consumer_keys(side: MatchSide, marks: Sequence[int]) -> dict[int, Hashable]:
@@ -104,7 +104,7 @@ def consumer_keys(side: MatchSide, marks: Sequence[int]) -> dict[int, Hashable]:
             for slot, name in enumerate(node.inputs):
                 if name in found:
                     found[name].append((marks[index], slot))
-    made: dict[int, Hashable] = {}
+    result: dict[int, Hashable] = {}
     for index, node in unmatched_nodes(side):
         below = tuple(
             [
@@ -113,8 +113,8 @@ def consumer_keys(side: MatchSide, marks: Sequence[int]) -> dict[int, Hashable]:
                 if side.body.producers.get(name) == (index, slot)
             ]
         )
-        made[index] = below if any(below) else None
-    return made
+        result[index] = below if any(below) else None
+    return result
 
 
 def producer_keys(side: MatchSide, marks: Sequence[int]) -> dict[int, Hashable]:

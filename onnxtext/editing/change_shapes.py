@@ -113,12 +113,12 @@ def type_declarations(scope: Graph | Function) -> Iterator[Declaration]:
 
 def _renamed(old: Shape | None, new: Shape | None) -> dict[str, int | str]:
     """Map each symbolic dimension of `old` that changes to its name or size in `new`."""
-    found: dict[str, int | str] = {}
+    result: dict[str, int | str] = {}
     for one, other in zip(old or (), new or (), strict=False):
         before, after = plain_dim(one), plain_dim(other)
         if isinstance(before, str) and before and after not in (before, None):
-            found[before] = after
-    return found
+            result[before] = after
+    return result
 
 
 def _mapped(dim: Any, renamed: Mapping[str, int | str]) -> Any:

@@ -53,11 +53,11 @@ def set_opset(model: Model, version: int, domain: str = "", *, convert: bool = T
 
 
 def _set(imports: list[OpsetImport], version: int, domain: str) -> bool:
-    found = False
+    result = False
     for each in imports:
         if plain_domain(each.domain) == plain_domain(domain):
-            each.version, found = version, True
-    return found
+            each.version, result = version, True
+    return result
 
 
 def strip(model: Model, what: What) -> None:

@@ -240,13 +240,13 @@ def remove(model: Model, node: str) -> None:
 
 def _used_in_training(model: Model) -> set[str]:
     """Return the names of values that training algorithms and bindings use."""
-    found: set[str] = set()
+    result: set[str] = set()
     for each in model.training:
         for node in each.algorithm.nodes if each.algorithm is not None else ():
-            found.update(used_values(node))
+            result.update(used_values(node))
         for pair in (*each.initialization_binding, *each.update_binding):
-            found.update(pair)
-    return found
+            result.update(pair)
+    return result
 
 
 def _bypass(scope: Graph | Function, rest: list[Node], old: str, source: str) -> None:

@@ -104,9 +104,9 @@ def _tensor(array: np.ndarray[Any, Any], name: str) -> Tensor:
         data = numpy_helper.from_array(array, name).SerializeToString()
     except (TypeError, ValueError, KeyError, NotImplementedError) as error:
         raise refused_edit_error(f"ONNX has no tensors of type {array.dtype}: {error}") from None
-    made = lift_fragment(data, "TensorProto").item
-    assert isinstance(made, Tensor)
-    return made
+    result = lift_fragment(data, "TensorProto").item
+    assert isinstance(result, Tensor)
+    return result
 
 
 def _placed(model: Model, new: Tensor, name: str, old: object) -> TensorData:

@@ -96,7 +96,7 @@ def _types(scope: Scope, inference: RecordedInference) -> dict[str, Type]:
     if not visits:
         return {}
     names = _declared_symbols(scope)
-    found: dict[str, Type] = {}
+    result: dict[str, Type] = {}
     cache: dict[int, Type | None] = {}
     for name, type in visits[0].known.items():
         if len(visits) > 1:
@@ -107,8 +107,8 @@ def _types(scope: Scope, inference: RecordedInference) -> dict[str, Type]:
                 cache[id(type)] = _written(type, names)
             shown = cache[id(type)]
         if shown is not None:
-            found[name] = shown
-    return found
+            result[name] = shown
+    return result
 
 
 def _declared_symbols(scope: Scope | None) -> set[str]:

@@ -38,13 +38,13 @@ def default_inputs(model: onnx.ModelProto) -> dict[str, Any]:
 
     dense = {tensor.name: tensor for tensor in model.graph.initializer}
     sparse = {tensor.values.name: tensor for tensor in model.graph.sparse_initializer}
-    found = {}
+    result = {}
     for value in model.graph.input:
         if value.name in dense:
-            found[value.name] = to_array(dense[value.name])
+            result[value.name] = to_array(dense[value.name])
         elif value.name in sparse:
-            found[value.name] = _dense(sparse[value.name])
-    return found
+            result[value.name] = _dense(sparse[value.name])
+    return result
 
 
 def _dense(sparse: onnx.SparseTensorProto) -> Any:
@@ -57,17 +57,17 @@ def _dense(sparse: onnx.SparseTensorProto) -> Any:
 
     try:
         values, indices = to_array(sparse.values), to_array(sparse.indices)
-        made = np.zeros(tuple(sparse.dims), values.dtype)
-        if made.dtype == np.dtype(object):
-            made.fill("")
+        result = np.zeros(tuple(sparse.dims), values.dtype)
+        if result.dtype == np.dtype(object):
+            result.fill("")
         if indices.ndim == 2:
-            made[tuple(indices.T)] = values
+            result[tuple(indices.T)] = values
         else:
-            made.reshape(-1)[indices] = values
+            result.reshape(-1)[indices] = values
     except (IndexError, MemoryError, TypeError, ValueError) as error:
         name = sparse.values.name
         raise input_error(f"the sparse default value of `{name}` is invalid: {error}") from None
-    return made
+    return result
 
 
 def fill_inputs(
@@ -153,13 +153,13 @@ def _cast(name: str, value: Any, type: onnx.TypeProto) -> Any:
         return value.astype(str).astype(object)
     try:
         with np.errstate(all="ignore"):
-            made = value.astype(wanted)
-            back = made.astype(value.dtype)
+            result = value.astype(wanted)
+            back = result.astype(value.dtype)
     except (TypeError, ValueError, OverflowError):
         raise _wrong_type(name, wanted, value) from None
     exact = value.dtype.kind not in "iub" or np.array_equal(back, value)
     if value.dtype.kind in "iu" and wanted.kind in "iu":  # -1 and 2**64 - 1 have the same bits
-        exact = exact and np.array_equal(made < 0, value < 0)
+        exact = exact and np.array_equal(result < 0, value < 0)
     # The integers of ml_dtypes, such as int4, have the kind V.
     is_integer = wanted.name.startswith(("int", "uint", "bool"))
     if (
@@ -173,7 +173,7 @@ def _cast(name: str, value: Any, type: onnx.TypeProto) -> Any:
             f"`{name}` must be {wanted.name}, which cannot hold the given {value.dtype.name} "
             "exactly"
         )
-    return made
+    return result
 
 
 def _wrong_type(name: str, wanted: np.dtype[Any], given: NDArray[Any]) -> OnnxTextError:

@@ -96,9 +96,9 @@ def find_bodies(root: Root, name: str, file: str) -> list[NamedBody]:
         ShowError: no graph or function has the name or the alias.
     """
     bodies = list(walk_bodies(root))
-    found = [body for body in bodies if body.names[0] == name]
-    found = found or [body for body in bodies if name in body.names]
-    if not found:
+    result = [body for body in bodies if body.names[0] == name]
+    result = result or [body for body in bodies if name in body.names]
+    if not result:
         known = dict.fromkeys(name for body in bodies for name in body.names if name)
         raise ShowError.unknown("graph or function", name, list(known), file)
-    return found
+    return result

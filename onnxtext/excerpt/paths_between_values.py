@@ -125,24 +125,24 @@ class DataFlow:
         return sorted(self._after(starts) & self._before(ends))
 
     def _after(self, names: Sequence[str]) -> set[int]:
-        found: set[int] = set()
+        result: set[int] = set()
         stack = list(names)
         while stack:
             for number in self.users.get(stack.pop(), ()):
-                if number not in found:
-                    found.add(number)
+                if number not in result:
+                    result.add(number)
                     stack += [name for name in self.graph.nodes[number].outputs if name]
-        return found
+        return result
 
     def _before(self, names: Sequence[str]) -> set[int]:
-        found: set[int] = set()
+        result: set[int] = set()
         stack = list(names)
         while stack:
             number = self.makers.get(stack.pop())
-            if number is not None and number not in found:
-                found.add(number)
+            if number is not None and number not in result:
+                result.add(number)
                 stack += used_values(self.graph.nodes[number])
-        return found
+        return result
 
 
 def used_values(node: Node) -> list[str]:
@@ -209,11 +209,11 @@ def as_graph(
 
 def types_of(graph: Graph | Function) -> dict[str, Type]:
     """Return the declared types of a graph's values, by value name."""
-    found = types_of_nodes(graph)
+    result = types_of_nodes(graph)
     for value in (*graph.values, *graph.inputs, *graph.outputs):
         if value.type is not None:
-            found[value.name] = value.type
-    return found
+            result[value.name] = value.type
+    return result
 
 
 def types_of_nodes(graph: Graph | Function) -> dict[str, Type]:

@@ -50,16 +50,16 @@ class ListItem:
     @property
     def first(self) -> CommentedToken:
         """The first token of the item."""
-        found = self.tree.first()
-        assert found is not None
-        return found
+        result = self.tree.first()
+        assert result is not None
+        return result
 
     @property
     def last(self) -> CommentedToken:
         """The last token of the item, which is before the comma."""
-        found = self.tree.last()
-        assert found is not None
-        return found
+        result = self.tree.last()
+        assert result is not None
+        return result
 
 
 @dataclass(slots=True)
@@ -101,9 +101,9 @@ def find_list(tree: Tree) -> CommentedList | None:
 
 def required_list(tree: Tree) -> CommentedList:
     """Return the bracketed list of a construct that always has one."""
-    found = find_list(tree)
-    assert found is not None
-    return found
+    result = find_list(tree)
+    assert result is not None
+    return result
 
 
 def _opens(part: Tree | CommentedToken) -> bool:

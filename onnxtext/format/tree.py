@@ -43,9 +43,9 @@ class Tree:
 
     def required(self, *origins: str) -> Tree:
         """Return the first child tree with one of these grammar rules, which must exist."""
-        found = self.child(*origins)
-        assert found is not None
-        return found
+        result = self.child(*origins)
+        assert result is not None
+        return result
 
     def tokens(self) -> Iterator[CommentedToken]:
         """Return all tokens in order."""
@@ -58,17 +58,17 @@ class Tree:
     def first(self) -> CommentedToken | None:
         """Return the first token; None if there is none."""
         for part in self.parts:
-            found = part if isinstance(part, CommentedToken) else part.first()
-            if found is not None:
-                return found
+            result = part if isinstance(part, CommentedToken) else part.first()
+            if result is not None:
+                return result
         return None
 
     def last(self) -> CommentedToken | None:
         """Return the last token; None if there is none."""
         for part in reversed(self.parts):
-            found = part if isinstance(part, CommentedToken) else part.last()
-            if found is not None:
-                return found
+            result = part if isinstance(part, CommentedToken) else part.last()
+            if result is not None:
+                return result
         return None
 
 

@@ -48,7 +48,7 @@ def find_changes(top: Path, old: str, new: str) -> list[ChangedModel]:
     commits = ["--end-of-options", old, new, "--"]
     options = ["--raw", "-z", "--no-abbrev", "-M", "-r", "--no-textconv"]
     fields = iter(split_output(run_git("-C", str(top), "diff-tree", *options, *commits)))
-    found = []
+    result = []
     for entry in fields:
         old_mode, new_mode, before, after, status = entry.removeprefix(":").split(" ")
         old_path = new_path = next(fields)
@@ -63,8 +63,8 @@ def find_changes(top: Path, old: str, new: str) -> list[ChangedModel]:
         )
         paths = (change.old_path, change.new_path)
         if any(path is not None and path.lower().endswith(SUFFIXES) for path in paths):
-            found.append(change)
-    return found
+            result.append(change)
+    return result
 
 
 @contextmanager

@@ -148,10 +148,10 @@ class GraphPrinter:
     ) -> ListText:
         """Return the printed list of inputs or outputs, with the text `before` in front of it."""
         items = [self.value_text(value, indent + STEP) for value in values]
-        made = ListText.of(before, items, "()", indent, self._comma)
+        result = ListText.of(before, items, "()", indent, self._comma)
         if several and len(items) > 1:
-            made.flat = None
-        return made
+            result.flat = None
+        return result
 
     def _values(self, graph: Graph | Function, indent: str, start: int) -> list[str]:
         """Return the `<…>` list of value infos and initializers, as parts to be joined."""

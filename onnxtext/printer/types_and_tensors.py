@@ -199,19 +199,19 @@ def fill_fields(writers: Iterable[Callable[[str, int], str]], indent: str, budge
         indent: the indentation of the statement.
         budget: the maximum width of the first line.
     """
-    made = ""
+    result = ""
     left = budget
     inner = indent + STEP
     for write in writers:
-        text = write(indent, left - bool(made))
-        if made and ("\n" in text or len(text) + 1 > left):
+        text = write(indent, left - bool(result))
+        if result and ("\n" in text or len(text) + 1 > left):
             text = write(inner, WIDTH - len(inner) - 1)
-            made += f"\n{inner}{text}"
+            result += f"\n{inner}{text}"
             left = WIDTH - 1 - column(text, len(inner))
         else:
-            made += f" {text}" if made else text
+            result += f" {text}" if result else text
             left = WIDTH - 1 - column(text, 0) if "\n" in text else left - len(text) - 1
-    return made
+    return result
 
 
 def _raw(

@@ -135,16 +135,16 @@ def _short_name(name: str) -> str:
 def _descriptors() -> dict[str, Any]:
     from onnx import onnx_ml_pb2
 
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
 
     def add(descriptor: Any) -> None:
-        found[descriptor.full_name.removeprefix("onnx.")] = descriptor
+        result[descriptor.full_name.removeprefix("onnx.")] = descriptor
         for nested in descriptor.nested_types:
             add(nested)
 
     for descriptor in onnx_ml_pb2.DESCRIPTOR.message_types_by_name.values():
         add(descriptor)
-    return found
+    return result
 
 
 def _field_spec(field: Any) -> FieldSpec:

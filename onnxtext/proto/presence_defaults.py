@@ -148,15 +148,15 @@ class _Found:
 
 def _count(nodes: list[Node]) -> _Found:
     if core() == "native":
-        found = _Found(len(nodes), *core_module("walk").count_domains(nodes))
+        result = _Found(len(nodes), *core_module("walk").count_domains(nodes))
     else:
         domains = [node.domain for node in nodes]
         decorated = [node for node in nodes if node.decorators]
-        found = _Found(len(nodes), domains.count(None), domains.count(""), decorated)
+        result = _Found(len(nodes), domains.count(None), domains.count(""), decorated)
     holding = {id(held) for held in attribute_lists(nodes) if _has_tensors(held)}
     if holding:
-        found.holders = [node for node in nodes if id(node.attributes) in holding]
-    return found
+        result.holders = [node for node in nodes if id(node.attributes) in holding]
+    return result
 
 
 def unset_decorator(name: str) -> Decorator:

@@ -42,10 +42,10 @@ def main() -> int:
     out = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what the package prints must not mix with the schemas
     sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
-    made = schema_file_of(package)
-    if isinstance(made, int):
-        return made
-    out.write(print_schemas(made).encode("utf-8", "surrogateescape"))
+    result = schema_file_of(package)
+    if isinstance(result, int):
+        return result
+    out.write(print_schemas(result).encode("utf-8", "surrogateescape"))
     out.close()
     return 0
 

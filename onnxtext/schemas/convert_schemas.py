@@ -41,7 +41,7 @@ def schema_file(schemas: Iterable[Any], package: str, version: str) -> SchemaFil
 
 def convert_schema(schema: Any) -> OperatorSchema:
     """Convert a schema object of onnx or onnxruntime to an `OperatorSchema`."""
-    made = OperatorSchema(
+    result = OperatorSchema(
         schema.name,
         "" if schema.domain == "ai.onnx" else schema.domain,
         max(schema.since_version, 1),
@@ -52,21 +52,21 @@ def convert_schema(schema: Any) -> OperatorSchema:
         types = [type_of(text, ()) for text in constraint.allowed_type_strs]
         known = tuple(dict.fromkeys([type for type in types if type is not None]))
         # If the syntax of texts lacks one of the types, the constraint allows every type.
-        made.constraints[constraint.type_param_str] = known if len(types) == len(known) else None
-    made.inputs = _values(schema.inputs, schema.min_input, made)
-    made.outputs = _values(schema.outputs, schema.min_output, made)
-    used = {formal.type for formal in (*made.inputs, *made.outputs)}
-    made.constraints = {name: types for name, types in made.constraints.items() if name in used}
-    made.attributes = [
+        result.constraints[constraint.type_param_str] = known if len(types) == len(known) else None
+    result.inputs = _values(schema.inputs, schema.min_input, result)
+    result.outputs = _values(schema.outputs, schema.min_output, result)
+    used = {formal.type for formal in (*result.inputs, *result.outputs)}
+    result.constraints = {name: types for name, types in result.constraints.items() if name in used}
+    result.attributes = [
         _attribute(item) for _, item in sorted(schema.attributes.items()) if item.name
     ]
-    made.others = "" in schema.attributes
-    return made
+    result.others = "" in schema.attributes
+    return result
 
 
 def _values(formals: Sequence[Any], least: int, schema: OperatorSchema) -> list[FormalValue]:
     """Convert the formal inputs or outputs of a schema, of which a node has at least `least`."""
-    made: list[FormalValue] = []
+    result: list[FormalValue] = []
     names: set[str] = set()
     for index, formal in enumerate(formals):
         name = formal.name or f"value_{index}"
@@ -79,8 +79,8 @@ def _values(formals: Sequence[Any], least: int, schema: OperatorSchema) -> list[
         if option == "variadic":
             value.least = max(least - index, 0)
             value.homogeneous = bool(_field(formal, "is_homogeneous", "isHomogeneous"))
-        made.append(value)
-    return made
+        result.append(value)
+    return result
 
 
 def _formal_type(formal: Any, schema: OperatorSchema) -> Type | str:
@@ -122,8 +122,8 @@ def summary(doc: str | None) -> str:
     """Return the first sentence of documentation on one line, cut to `LONGEST_DOC` characters."""
     paragraph = (doc or "").strip().split("\n\n")[0]
     line = " ".join(paragraph.split())
-    found = _SENTENCE.match(line)
-    line = found[1] if found is not None else line
+    match = _SENTENCE.match(line)
+    line = match[1] if match is not None else line
     if len(line) > LONGEST_DOC:
         line = line[: LONGEST_DOC - 1].rsplit(" ", 1)[0] + "…"
     return "".join([character if character.isprintable() else " " for character in line])

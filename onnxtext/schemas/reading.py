@@ -52,5 +52,5 @@ def read_schemas(source: Source) -> SchemaFile:
     """
     from onnxtext.syntax.parse import parse_start
 
-    made: SchemaFile = parse_start(source, "schema_fragment")
-    return made
+    result: SchemaFile = parse_start(source, "schema_fragment")
+    return result

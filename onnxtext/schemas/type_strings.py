@@ -65,18 +65,18 @@ def type_of(text: str, shape: tuple[()] | None = None) -> Type | None:
                 return None
     if text not in ELEMENTS:
         return None
-    made: Type = TensorType(text, shape)
+    result: Type = TensorType(text, shape)
     for kind, key in reversed(around):
         match kind:
             case "seq":
-                made = SequenceType(made)
+                result = SequenceType(result)
             case "optional":
-                made = OptionalType(made)
+                result = OptionalType(result)
             case "map":
-                made = MapType(key, made)
+                result = MapType(key, result)
             case "sparse_tensor":
-                made = SparseTensorType(text, shape)
-    return made
+                result = SparseTensorType(text, shape)
+    return result
 
 
 def element_of(text: str | None, container: str) -> str | None:

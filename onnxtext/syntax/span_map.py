@@ -50,13 +50,13 @@ class SpanMap:
         Raises:
             LookupError: the construct has no such part.
         """
-        found = self
+        result = self
         for step in path:
-            part = found.items[step] if isinstance(step, int) else found.parts[step]
+            part = result.items[step] if isinstance(step, int) else result.parts[step]
             if part is None:
                 raise LookupError(f"part {step} of {path} is omitted")
-            found = part
-        return found
+            result = part
+        return result
 
 
 NODE_PARTS = {

@@ -107,13 +107,13 @@ class Blobs:
         if digest in self._resources and len(self._sizes) == 1:
             return [digest]
         names = self._sorted
-        found = [digest[:size] for size in self._sizes if size < len(digest)]
-        found = [name for name in found if name in self._resources]
+        result = [digest[:size] for size in self._sizes if size < len(digest)]
+        result = [name for name in result if name in self._resources]
         at = bisect_left(names, digest)
         while at < len(names) and names[at].startswith(digest):
-            found.append(names[at])
+            result.append(names[at])
             at += 1
-        return found
+        return result
 
     @cached_property
     def _sorted(self) -> list[str]:

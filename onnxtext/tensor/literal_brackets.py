@@ -211,12 +211,12 @@ def preceding_offsets(data: NDArray[np.uint8], places: NDArray[np.intp]) -> NDAr
         data: The characters of a text.
         places: The offsets. The text must have a non-blank character before each of them.
     """
-    found = places - 1
+    result = places - 1
     for _ in range(_NEAR):
-        blank = np.flatnonzero(data[found] <= ord(" "))
+        blank = np.flatnonzero(data[result] <= ord(" "))
         if not blank.size:
-            return found
-        found[blank] -= 1
+            return result
+        result[blank] -= 1
     solid = np.flatnonzero(data > ord(" "))  # linear, however many blanks there are
     return solid[np.searchsorted(solid, places) - 1]
 

@@ -75,8 +75,8 @@ def int_fields(key: bytes, values: Sequence[int] | bytes) -> bytes:
         values: the integers, or the bytes of a little-endian int64 array.
     """
     if isinstance(values, bytes) and core() == "native":
-        made: bytes = core_module("varints").int_fields(key[0], values)
-        return made
+        result: bytes = core_module("varints").int_fields(key[0], values)
+        return result
     size = len(values) // 8 if isinstance(values, bytes) else len(values)
     if size < _FEW:
         few = struct.unpack(f"<{size}q", values) if isinstance(values, bytes) else values

@@ -73,13 +73,13 @@ def align_lines(old: list[str], new: list[str]) -> list[tuple[str, int, int, int
         (mark, first line in the old text, first line in the new text, number of lines) for each run
         of equal (`=`), removed (`-`) or added (`+`) lines. Line numbers count from 0.
     """
-    found = []
+    result = []
     for tag, start, end, first, last in SequenceMatcher(None, old, new).get_opcodes():
         if tag == "equal":
-            found.append(("=", start, first, end - start))
+            result.append(("=", start, first, end - start))
             continue
         if end > start:
-            found.append(("-", start, first, end - start))
+            result.append(("-", start, first, end - start))
         if last > first:
-            found.append(("+", end, first, last - first))
-    return found
+            result.append(("+", end, first, last - first))
+    return result

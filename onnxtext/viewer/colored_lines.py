@@ -220,9 +220,9 @@ def _numbers(text: str, shown: ColoredText) -> list[int]:
     if not shown.cuts:
         return list(range(len(shown.lines)))
     lines = LineIndex(text, ENCODING)
-    found: list[int] = []
+    result: list[int] = []
     for number in range(lines.count):
-        if shown.place(lines.line_start(number)) == (len(found), 0):
-            found.append(number)
-    found += [found[-1]] * (len(shown.lines) - len(found))
-    return found
+        if shown.place(lines.line_start(number)) == (len(result), 0):
+            result.append(number)
+    result += [result[-1]] * (len(shown.lines) - len(result))
+    return result

@@ -27,7 +27,7 @@ def name_positions(loaded: LoadedModel, text: ColoredText) -> list[list[Any]]:
         use, 1 definition, 2 declaration).
     """
     index = loaded.document.version.index
-    found = []
+    result = []
     for symbol in index.symbols.values():
         places: list[int] = []
         spans = {(index.span(each), _ROLES[each.role]) for each in symbol.occurrences}
@@ -37,8 +37,8 @@ def name_positions(loaded: LoadedModel, text: ColoredText) -> list[list[Any]]:
             if line == last and end > column:
                 places += (line, column, end - column, role)
         if places:
-            found.append([symbol.name, symbol.key[0], _type(loaded, symbol), places])
-    return found
+            result.append([symbol.name, symbol.key[0], _type(loaded, symbol), places])
+    return result
 
 
 def _type(loaded: LoadedModel, symbol: Symbol) -> str:

@@ -88,7 +88,7 @@ def write_safetensors(path: Path, blobs: Mapping[str, bytes | memoryview], model
 
 def _types_by_digest(model: Model) -> dict[str, tuple[str, TensorType]]:
     """Map the digest of each blob to the name and type of the first initializer that uses it."""
-    found: dict[str, tuple[str, TensorType]] = {}
+    result: dict[str, tuple[str, TensorType]] = {}
     for graph in walk_graphs(model):
         values = graph.values if isinstance(graph, Function) else [*graph.inputs, *graph.values]
         for value in values:
@@ -97,8 +97,8 @@ def _types_by_digest(model: Model) -> dict[str, tuple[str, TensorType]]:
                 and isinstance(value.type, TensorType)
                 and _can_be_key(value.name)
             ):
-                found.setdefault(value.data.digest, (value.name, value.type))
-    return found
+                result.setdefault(value.data.digest, (value.name, value.type))
+    return result
 
 
 def _can_be_key(name: str) -> bool:

@@ -159,6 +159,6 @@ def dtype_of(element: str) -> np.dtype[Any] | None:
     if element in _ML_DTYPES:
         import ml_dtypes
 
-        made: np.dtype[Any] = np.dtype(getattr(ml_dtypes, _ML_DTYPES[element]))
-        return made
+        result: np.dtype[Any] = np.dtype(getattr(ml_dtypes, _ML_DTYPES[element]))
+        return result
     return np.dtype(NUMPY_CODES[element]) if element in NUMPY_CODES else None

@@ -92,13 +92,13 @@ def referenced_blobs(text: Path) -> set[str]:
     Raises:
         OSError: the text cannot be read.
     """
-    found: set[str] = set()
+    result: set[str] = set()
     with text.open("rb") as file:
         before = b""
         while chunk := file.read(_CHUNK):
-            found.update(match.decode() for match in _BLOB.findall(before + chunk))
+            result.update(match.decode() for match in _BLOB.findall(before + chunk))
             before = chunk[-_OVERLAP:]
-    return found
+    return result
 
 
 @dataclass(slots=True)
@@ -130,18 +130,18 @@ def find_references(directory: Path) -> StoreReferences:
         OSError: the store, a directory beside it or a text cannot be read.
     """
     store = Store(directory)
-    made = StoreReferences(store, users={name: [] for name in store.names()})
+    result = StoreReferences(store, users={name: [] for name in store.names()})
     for text in find_texts(directory):
         count = 0
         for digest in sorted(referenced_blobs(text)):
             for name in store.matching(digest):
-                made.users[name].append(text)
+                result.users[name].append(text)
                 count += 1
         if count or text.name.lower().endswith(TEXT_SUFFIXES):
-            made.texts[text] = count
-    made.orphaned = [name for name, texts in made.users.items() if not texts]
-    made.leftovers = list(store.leftovers())
-    return made
+            result.texts[text] = count
+    result.orphaned = [name for name, texts in result.users.items() if not texts]
+    result.leftovers = list(store.leftovers())
+    return result
 
 
 def check_blob(store: Store, name: str) -> int:

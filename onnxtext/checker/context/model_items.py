@@ -107,7 +107,7 @@ def odd_attributes(subject: Subject) -> list[tuple[ast.Node, int, ast.Attribute]
         Triples (node, index, attribute), one for each attribute object. If several nodes share the
         object, `node` is the first of them. `index` is the 0-based index in `node.attributes`.
     """
-    found: list[tuple[ast.Node, int, ast.Attribute]] = []
+    result: list[tuple[ast.Node, int, ast.Attribute]] = []
     seen: set[int] = set()
     for scope in subject.scopes:
         odd = {id(attributes) for attributes in odd_lists(scope.nodes)}
@@ -116,8 +116,8 @@ def odd_attributes(subject: Subject) -> list[tuple[ast.Node, int, ast.Attribute]
                 for index, attribute in enumerate(node.attributes):
                     if id(attribute) not in seen:
                         seen.add(id(attribute))
-                        found.append((node, index, attribute))
-    return found
+                        result.append((node, index, attribute))
+    return result
 
 
 @cache_in_memo
@@ -142,14 +142,14 @@ Decorated = ast.Graph | ast.Function | ast.Node | ast.ValueInfo
 @cache_in_memo
 def annotated_items(subject: Subject) -> list[Decorated]:
     """Return every graph, function, node and value that has decorators or metadata."""
-    found: list[Decorated] = []
+    result: list[Decorated] = []
     for scope in subject.scopes:
         for items in (
             (scope.original,), scope.inputs, scope.outputs, scope.infos, scope.initializers,
             scope.nodes,
         ):  # fmt: skip
-            found += [item for item in items if item.decorators or item.metadata]
-    return found
+            result += [item for item in items if item.decorators or item.metadata]
+    return result
 
 
 class TensorUse(NamedTuple):

@@ -18,16 +18,16 @@ def resolve_targets(subject: Subject) -> dict[int, list[Target]]:
 
 
 def _targets(subject: Subject, scope: Scope) -> list[Target]:
-    found: list[Target] = []
+    result: list[Target] = []
     memo: dict[tuple[str | None, str, str | None], Target] = {}
     for node in scope.nodes:
         key = node.domain, node.op_type, node.overload
         try:
-            found.append(memo[key])
+            result.append(memo[key])
         except KeyError:
             target = memo[key] = _target(subject, scope, *key)
-            found.append(target)
-    return found
+            result.append(target)
+    return result
 
 
 def _target(

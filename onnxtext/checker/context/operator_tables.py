@@ -96,14 +96,14 @@ class BundledTable:
     @cached_property
     def _places(self) -> dict[tuple[str, str], list[tuple[int, int, int]]]:
         """Maps (domain, name) to the sorted (version, start offset, end offset) of its schemas."""
-        found: dict[tuple[str, str], list[tuple[int, int, int]]] = {}
+        result: dict[tuple[str, str], list[tuple[int, int, int]]] = {}
         for match in _BLOCK.finditer(self._text):
             domain, _, name = match["name"].rpartition(".")
             since = int(match["since"] or 1)
-            found.setdefault((domain, name), []).append((since, match.start(), match.end()))
-        for versions in found.values():
+            result.setdefault((domain, name), []).append((since, match.start(), match.end()))
+        for versions in result.values():
             versions.sort()
-        return found
+        return result
 
     def find(self, domain: str, name: str, version: int) -> Signature | None:
         """Return the `Signature` of an operator in an operator set version; None if unknown."""
@@ -236,7 +236,7 @@ def signature_of(
 def rule_of(schema: OperatorSchema, imports: tuple[OpsetImport, ...]) -> Function:
     """Convert a schema that has a body to a function with this body, for `Signature.rule`."""
     attributes = [item.attribute for item in schema.attributes]
-    made = Function(
+    result = Function(
         schema.name,
         [ValueInfo(formal.name, at=formal.at) for formal in schema.inputs],
         [ValueInfo(formal.name, at=formal.at) for formal in schema.outputs],
@@ -245,8 +245,8 @@ def rule_of(schema: OperatorSchema, imports: tuple[OpsetImport, ...]) -> Functio
         domain=schema.domain,
         opset_imports=list(imports),
     )
-    made.at = schema.at
-    return made
+    result.at = schema.at
+    return result
 
 
 def _parameters(formals: Sequence[FormalValue]) -> tuple[Parameter, ...]:

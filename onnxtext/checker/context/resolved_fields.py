@@ -250,12 +250,12 @@ class ResolvedFields:
 
 def _with_fields(original: S, lifted: S, fields: Iterable[str]) -> S:
     """Copy `original`, with the values of the protobuf fields `fields` from `lifted`."""
-    made = replace(original)
+    result = replace(original)
     for field in fields:
         name = _FIELDS.get(field)
-        if name is not None and hasattr(made, name):
-            setattr(made, name, getattr(lifted, name))
-    return made
+        if name is not None and hasattr(result, name):
+            setattr(result, name, getattr(lifted, name))
+    return result
 
 
 def _lifted(data: bytes) -> ast.Tensor:

@@ -251,13 +251,13 @@ def newest_versions() -> dict[str, int]:
 @cache
 def _operators() -> dict[tuple[str, str], list[int]]:
     """Return the versions that added or changed each operator, by domain and name."""
-    found: dict[tuple[str, str], list[int]] = {}
+    result: dict[tuple[str, str], list[int]] = {}
     for schema in onnx_native_module().defs.get_all_schemas_with_history():
         domain = "" if schema.domain == "ai.onnx" else schema.domain
-        found.setdefault((domain, schema.name), []).append(schema.since_version)
-    for versions in found.values():
+        result.setdefault((domain, schema.name), []).append(schema.since_version)
+    for versions in result.values():
         versions.sort()
-    return found
+    return result
 
 
 def _signature(schema: Any, domain: str) -> Signature:

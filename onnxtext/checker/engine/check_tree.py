@@ -67,10 +67,10 @@ def check_tree(
     subject, findings = run_rules(
         root, base_dir=base_dir, select=select, ignore=ignore, encoded=encoded
     )
-    found = diagnose(subject, findings, source=source, file=file)
-    if then is not None and not any(item.severity == "error" for item in found):
-        found += then(subject, source)
-    return found
+    result = diagnose(subject, findings, source=source, file=file)
+    if then is not None and not any(item.severity == "error" for item in result):
+        result += then(subject, source)
+    return result
 
 
 def run_rules(

@@ -332,17 +332,17 @@ def _until_comma(tokens: list[Token]) -> Iterator[Token]:
 
 def _entries(tokens: list[Token]) -> dict[str, tuple[list[Token], list[list[Token]]]]:
     """Map each key of a header to the tokens of its value and to those of each item in it."""
-    found: dict[str, tuple[list[Token], list[list[Token]]]] = {}
+    result: dict[str, tuple[list[Token], list[list[Token]]]] = {}
     depth = 0
     for index, token in enumerate(tokens):
         if token in _OPENING:
             depth += 1
         elif token in _CLOSING:
             depth -= 1
-        elif depth == 1 and tokens[index + 1 : index + 2] == [":"] and token not in found:
+        elif depth == 1 and tokens[index + 1 : index + 2] == [":"] and token not in result:
             value = list(_until_comma(tokens[index + 2 :]))
-            found[str(token)] = value or [token], _items(value[1:-1])
-    return found
+            result[str(token)] = value or [token], _items(value[1:-1])
+    return result
 
 
 def _items(tokens: list[Token]) -> list[list[Token]]:

@@ -307,7 +307,7 @@ def _blocks(text: str, spans: list[Span]) -> list[tuple[int, int]] | None:
     A comment on its own line belongs to the node below, a trailing comment to the node before it
     (docs/design.md, Layout). Blank lines are not moved.
     """
-    found = []
+    result = []
     for index, span in enumerate(spans):
         start = span.start
         line_start = text.rfind("\n", 0, start) + 1
@@ -325,8 +325,8 @@ def _blocks(text: str, spans: list[Span]) -> list[tuple[int, int]] | None:
         trailing = text[span.end : end].strip()
         if trailing and not trailing.startswith("#"):
             return None
-        found.append((first, span.end + len(text[span.end : end].rstrip())))
-    return found
+        result.append((first, span.end + len(text[span.end : end].rstrip())))
+    return result
 
 
 # ---- Verification -------------------------------------------------------------------------------

@@ -40,14 +40,14 @@ def sharding_spans(source: Source, node: Node, quoted: str) -> list[Span]:
         return []
     span = map_spans(source, node.at, "node").find("decorators").span
     tokens = load_lexer().tokens(source.text, *span)
-    found = []
+    result = []
     inside = False
     for key, colon, token in zip(tokens, tokens[1:], tokens[2:], strict=False):
         if key.startswith("@"):
             inside = key == "@device("
         if inside and (key, colon, token) == ("tensor_name", ":", quoted):
-            found.append(token.span)
-    return found
+            result.append(token.span)
+    return result
 
 
 def rename_shardings(node: Node, old: str, new: str) -> None:

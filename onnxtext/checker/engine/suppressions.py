@@ -145,7 +145,7 @@ class Suppressions:
         """
         if UNUSED_SUPPRESSION.slug not in active:
             return []
-        found = []
+        result = []
         known = rules()
         for suppression in (item for items in self._by_line.values() for item in items):
             slug = suppression.slug
@@ -156,7 +156,7 @@ class Suppressions:
                 message = "this comment suppresses nothing"
             elif slug not in known:
                 message = f"there is no rule `{slug}`"
-            found.append(
+            result.append(
                 Diagnostic(
                     UNUSED_SUPPRESSION.slug,
                     message,
@@ -166,4 +166,4 @@ class Suppressions:
                     help="remove it",
                 )
             )
-        return found
+        return result

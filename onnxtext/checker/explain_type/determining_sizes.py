@@ -123,17 +123,17 @@ def determining_sizes(
     """
     known = {one: extent for one, extent in _parts(facts) if extent is not None}
     base = infer_size(facts, output, part)
-    found: list[Influence] = []
+    result: list[Influence] = []
     if base is not None and len(known) <= _MOST_REPLACED:
         for one in known:
             changed = _replaced(facts, {one: _symbol(one)})
             if infer_size(changed, output, part) != base:
-                found.append(one)
-    same = [one for one in found if known[one] == size]
+                result.append(one)
+    same = [one for one in result if known[one] == size]
     if same:
         return same
-    if found or part.kind != "dimension":
-        return found
+    if result or part.kind != "dimension":
+        return result
     # Equal input sizes may determine the dimension together: replace all of them by one symbol.
     equal = _equal(facts, known, part, size)
     if base is None:
@@ -243,7 +243,7 @@ def _takes_values(facts: NodeFacts) -> list[int]:
 
 def _unknown_values(facts: NodeFacts) -> dict[int, SmallTensor]:
     """Map the index of each input with unknown elements, if it is small, to symbols for them."""
-    found = {}
+    result = {}
     for index in _takes_values(facts):
         shape = facts.shapes[index]
         if facts.values[index] is not None or shape is None or len(shape) > 1:
@@ -252,8 +252,8 @@ def _unknown_values(facts: NodeFacts) -> dict[int, SmallTensor]:
         count = sizes[0] if sizes else 1
         if len(sizes) == len(shape) and 0 <= count <= MOST_ELEMENTS:
             items = [_symbol(Influence(index, TypePart("element", at))) for at in range(count)]
-            found[index] = SmallTensor(tuple(sizes), tuple(items))
-    return found
+            result[index] = SmallTensor(tuple(sizes), tuple(items))
+    return result
 
 
 def _parts(facts: NodeFacts) -> Iterator[tuple[Influence, Extent]]:

@@ -78,9 +78,9 @@ def explain(
             is_gemm and any(a.name == name and a.value == 1 for a in node.attributes)
             for name in ("transA", "transB")
         ]
-        found = _product(node, list(map(_plain_shape, inputs[:2])), place, *transposed)
-        if found is not None:
-            return found
+        result = _product(node, list(map(_plain_shape, inputs[:2])), place, *transposed)
+        if result is not None:
+            return result
     message = _NOISE.sub(" ", error).strip().removesuffix(".")
     places = [Place(node, ("op_type",))]
     for index, type in enumerate(inputs):

@@ -21,14 +21,14 @@ def call_attributes(
         outer: the attributes that replace attribute references in `node`, by name. If `node` is in
             the body of another function, these are the attributes of a call of that function.
     """
-    found: dict[str, Attribute] = {}
+    result: dict[str, Attribute] = {}
     if isinstance(function, Function):
         for item in function.attributes:
             if isinstance(item, Attribute) and item.value is not None:
-                found[item.name] = item
+                result[item.name] = item
     for attribute in bound_node(node, outer).attributes:
-        found[attribute.name] = attribute
-    return found
+        result[attribute.name] = attribute
+    return result
 
 
 def has_references(node: Node) -> bool:

@@ -49,7 +49,7 @@ def inferred_type_texts(subject: Subject) -> dict[int, dict[str, str]]:
     spelled = cache(spell_type)  # most values share a few types
     whole = inferred_types(subject)
     elements = {} if _full_types_by_kind(subject) else TypeInference.of(subject).environments
-    found: dict[int, dict[str, str]] = {}
+    result: dict[int, dict[str, str]] = {}
     for scope in subject.scopes:
         if scope.original.at < 0:
             continue
@@ -60,8 +60,8 @@ def inferred_type_texts(subject: Subject) -> dict[int, dict[str, str]]:
                 types[name] = _without_shape(text)
         for name, type in whole.get(id(scope), {}).items():
             types[name] = spelled(type)
-        found[scope.original.at] = types
-    return found
+        result[scope.original.at] = types
+    return result
 
 
 def small_values(subject: Subject) -> dict[int, dict[str, SmallTensor]]:

@@ -211,9 +211,9 @@ class KindShapes:
             return (), ()
         wanted = shapes_of(typed) or (None,) * len(node.outputs)
         inputs = list(shapes_of(given))
-        made = operator_step(node, target, wanted, inputs, list(values), self._sizes)
+        result = operator_step(node, target, wanted, inputs, list(values), self._sizes)
         self._update_fits()
-        return made
+        return result
 
     def unified(
         self, node: Node, typed: Facts, made: tuple[SymbolicShape, ...]
@@ -228,9 +228,9 @@ class KindShapes:
         if not self.fits:
             return ()
         wanted = shapes_of(typed) or (None,) * len(node.outputs)
-        found = unify_shapes(node, wanted, made, self._sizes)
+        result = unify_shapes(node, wanted, made, self._sizes)
         self._update_fits()
-        return found
+        return result
 
 
 def shapes_of(facts: Facts) -> tuple[SymbolicShape, ...]:

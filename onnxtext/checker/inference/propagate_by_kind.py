@@ -254,15 +254,15 @@ class KindPropagation:
             constant = self._table.constant(fact, tensor.data)
         else:
             key = self._key(node, target, {"": None}, typed, self._parameters, LONGEST)
-        made = self._made.get(key)
-        if made is None:
+        result = self._made.get(key)
+        if result is None:
             self._check_count(self._seen)
-            made = self._made[key] = self._new(node, target, (), typed, (), ())
+            result = self._made[key] = self._new(node, target, (), typed, (), ())
         self._constants |= {name: constant for name in node.outputs if name}
         if constant is LARGE:
-            return made
+            return result
         value = self._table.value(stored_value(constant.type, constant.data))
-        return made[0], (value if value is not None and value.is_useful() else None,)
+        return result[0], (value if value is not None and value.is_useful() else None,)
 
     def _new(
         self, node: Node, target: Target, given: Facts, typed: Facts, passed: SmallTensors,
@@ -378,11 +378,11 @@ class KindPropagation:
         """Visit a branch; return the types and values of its outputs."""
         self.scope(body)
         names = [value.name for value in body.outputs]
-        found = tuple(map(self._types.get, names)), tuple(map(self._values.get, names))
+        result = tuple(map(self._types.get, names)), tuple(map(self._values.get, names))
         for name in body.position:  # another branch may use the same names
             self._values.pop(name, None)
             self._constants.pop(name, None)
-        return found
+        return result
 
 
 def _encoded(tensor: Tensor) -> bytes:

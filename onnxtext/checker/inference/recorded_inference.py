@@ -62,36 +62,36 @@ class RecordedInference(ShapeInference):
         parameters: Mapping[str, Attribute] | None = None,
         values: SmallTensors = (),
     ) -> ShapeEnvironment:
-        found = super()._scope(scope, given, outer, parameters, values)
+        result = super()._scope(scope, given, outer, parameters, values)
         if not self._quiet:
-            self.visits.setdefault(id(scope), []).append(found)
-            self._owners[id(found)] = scope
-        return found
+            self.visits.setdefault(id(scope), []).append(result)
+            self._owners[id(result)] = scope
+        return result
 
     def _node(
         self, scope: Scope, index: int, node: Node, target: Target, environment: ShapeEnvironment
     ) -> tuple[Types, SmallTensors]:
         self._calling.append(scope)
-        found = super()._node(scope, index, node, target, environment)
+        result = super()._node(scope, index, node, target, environment)
         self._calling.pop()
         if not self._quiet:
-            self.made[id(environment), id(node)] = found[0]
-        return found
+            self.made[id(environment), id(node)] = result[0]
+        return result
 
     def _call(
         self, node: Node, function: Scope, inputs: list[Type | None], outer: ShapeEnvironment
     ) -> tuple[Types, SmallTensors]:
         visits = self.visits.setdefault(id(function), [])
         before = len(visits)
-        found: Any = super()._call(node, function, inputs, outer)
+        result: Any = super()._call(node, function, inputs, outer)
         if not self._quiet:
             if len(visits) > before:
-                self._results[id(found)] = visits[-1]
-            called = self._results.get(id(found))
+                self._results[id(result)] = visits[-1]
+            called = self._results.get(id(result))
             if called is not None:
                 self.calls[id(outer), id(node)] = called
                 self._callers.setdefault(id(called), (self._calling[-1], outer, node))
-        return found  # type: ignore[no-any-return]
+        return result  # type: ignore[no-any-return]
 
     def scope_of(self, facts: ShapeEnvironment) -> Scope | None:
         """Return the graph or function body whose visit has this environment; None if unknown."""

@@ -393,8 +393,8 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
 
 def _names_in(bodies: Iterable[Scope]) -> set[str]:
     """Return the names of all values that the nodes and outputs of bodies refer to."""
-    found: set[str] = set()
+    result: set[str] = set()
     for body in bodies:
-        found.update(*[node.inputs for node in body.nodes], [value.name for value in body.outputs])
-        found.update(*map(_names_in, body.children.values()))
-    return found
+        result.update(*[node.inputs for node in body.nodes], [value.name for value in body.outputs])
+        result.update(*map(_names_in, body.children.values()))
+    return result

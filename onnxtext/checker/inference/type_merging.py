@@ -106,12 +106,12 @@ def merge_types(declared: Type, inferred: Type, symbols: frozenset[str] = frozen
 
 
 def _merge_dims(declared: Dim, inferred: Dim, symbols: frozenset[str]) -> Dim:
-    own, found = plain_dim(declared), plain_dim(inferred)
-    if isinstance(own, str) and isinstance(found, str) and own not in symbols:
-        return found if found and symbols_of(parse_size(found)) <= symbols else own
+    own, result = plain_dim(declared), plain_dim(inferred)
+    if isinstance(own, str) and isinstance(result, str) and own not in symbols:
+        return result if result and symbols_of(parse_size(result)) <= symbols else own
     if own is None or (isinstance(own, int) and own < 0):
-        return found
-    return found if isinstance(found, int) and not isinstance(own, int) else own
+        return result
+    return result if isinstance(result, int) and not isinstance(own, int) else own
 
 
 def clear_negative_dims(type: Type) -> Type:

@@ -114,21 +114,21 @@ def _ranks(scope: Scope, known: dict[int, Ranks]) -> Ranks:
         scope: the scope.
         known: the cache of earlier results, by `id(scope)`; the result is added.
     """
-    found = known.get(id(scope))
-    if found is not None:
-        return found
+    result = known.get(id(scope))
+    if result is not None:
+        return result
     outer = scope.parent or scope.main_graph
-    found = known[id(scope)] = _ranks(outer, known).new_child() if outer else ChainMap()
+    result = known[id(scope)] = _ranks(outer, known).new_child() if outer else ChainMap()
     for value in (*scope.inputs, *scope.outputs, *scope.infos, *scope.initializers):
         shape = getattr(value.type, "shape", None)
         if shape is not None:
-            found[value.name] = len(shape)
+            result[value.name] = len(shape)
     for node in scope.nodes:
         for name, type in zip(node.outputs, node.output_types, strict=False):
             shape = getattr(type, "shape", None)
             if shape is not None:
-                found[name] = len(shape)
-    return found
+                result[name] = len(shape)
+    return result
 
 
 def _node(

@@ -133,11 +133,11 @@ def _header(model: Model) -> Iterator[Finding]:
 
 
 def _doc(item: object, doc: str) -> Iterator[Finding]:
-    found = _HTML.search(doc)
-    if found is not None:
+    match = _HTML.search(doc)
+    if match is not None:
         yield Finding(
             "doc-html",
-            f"a doc string contains the HTML tag {quote(found.group())}",
+            f"a doc string contains the HTML tag {quote(match.group())}",
             (Place(item, ("doc_string",)),),
             help="write Markdown instead",
         )

@@ -279,12 +279,12 @@ def _cycle(
 
 def _free_names(scope: Scope, index: int) -> set[str]:
     """Return the inputs of a node, and the names that its nested graphs use but do not define."""
-    found = set(scope.nodes[index].inputs)
+    result = set(scope.nodes[index].inputs)
     for child in scope.children.get(index, ()):
         for number in range(len(child.nodes)):
             names = _free_names(child, number)
-            found.update([name for name in names if name not in child.position])
-    return found
+            result.update([name for name in names if name not in child.position])
+    return result
 
 
 def _cycles(scope: Scope, needed: list[set[str]]) -> list[list[int]]:

@@ -115,13 +115,13 @@ class _Protocol(ShellComplete):
 
     def get_completions(self, args: list[str], incomplete: str) -> list[CompletionItem[Any]]:
         """Return the completions of the word `incomplete`."""
-        found = super().get_completions(args, incomplete)
+        result = super().get_completions(args, incomplete)
         option, mark, _ = incomplete.partition("=")
         if self.keeps_option and mark and option.startswith("--"):
-            for item in found:
+            for item in result:
                 if item.type == "plain":
                     item.value = f"{option}={item.value}"
-        return found
+        return result
 
     def format_completion(self, item: CompletionItem[Any]) -> str:
         """Return the output line of a completion: kind, value and help, separated by tabs."""

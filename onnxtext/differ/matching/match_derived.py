@@ -79,7 +79,7 @@ def _by_content(
             about = value.type.element, _shape(value)
             places.setdefault((*about, _digest(array)), []).append(index)
             shapes.setdefault(tuple(sorted(about[1])), set()).add(about)
-    found: Pairs = []
+    result: Pairs = []
     for index, value in old:
         targets = shapes.get(tuple(sorted(_shape(value))))
         array = None if targets is None else _array(value, sides[0])
@@ -87,9 +87,9 @@ def _by_content(
             continue
         for key in _derived(array, value, targets):
             if places.get(key):
-                found.append((index, places[key].pop(0)))
+                result.append((index, places[key].pop(0)))
                 break
-    return found
+    return result
 
 
 def _derived(

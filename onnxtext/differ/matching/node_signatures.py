@@ -52,11 +52,11 @@ class NodeKinds:
         known: dict[tuple[str, int, str | None, str | None], int] = {}
         default = encoder.defaults.node_name
         plain = "NodeProto" not in encoder.defaults.others
-        made: list[Hashable] = []
+        result: list[Hashable] = []
         for node in nodes:
             try:
                 if node.decorators or node.metadata or not plain:
-                    made.append(encoder.node(node))
+                    result.append(encoder.node(node))
                     continue
                 key = (node.op_type, id(node.attributes), node.domain, node.overload)
                 tail = known.get(key)
@@ -66,8 +66,8 @@ class NodeKinds:
                 at = node.at if error.at < 0 else error.at
                 raise LowerError(error.message, at, error.code) from None
             name = default if node.name is None else node.name
-            made.append((tail, name, node.inputs, node.outputs))
-        return made
+            result.append((tail, name, node.inputs, node.outputs))
+        return result
 
     def of(self, node: Node) -> int:
         """Return a number that identifies the operator, domain, overload and attributes of a node.
@@ -141,7 +141,7 @@ class Signatures:
 
     def _from_above(self, order: Sequence[int], leaf_key: LeafKey) -> dict[int, int]:
         values: dict[str, int] = {"": -1}
-        made: dict[int, int] = {}
+        result: dict[int, int] = {}
         nodes, producers, marks = self._body.nodes, self._body.producers, self._marks
         number = self._numbers.of
         for index in order:
@@ -159,15 +159,15 @@ class Signatures:
                         value = number(("free", name))
                     values[name] = value
                 inputs.append(value)
-            own = made[index] = number((self.kinds[index], tuple(inputs), len(node.outputs)))
+            own = result[index] = number((self.kinds[index], tuple(inputs), len(node.outputs)))
             for slot, name in enumerate(node.outputs):
                 if name:
                     values[name] = own if not slot else number(("output", own, slot))
-        return made
+        return result
 
     def _from_below(self, order: Sequence[int]) -> dict[int, int]:
         uses = self._known_uses(order)
-        made: dict[int, int] = {}
+        result: dict[int, int] = {}
         nodes, producers = self._body.nodes, self._body.producers
         number = self._numbers.of
         for index in reversed(order):
@@ -179,11 +179,11 @@ class Signatures:
                 below.append(tuple(sorted(used)) if len(used) > 1 else tuple(used))
             if not any(below):
                 self.unused.add(index)
-            own = made[index] = number((self.kinds[index], tuple(below)))
+            own = result[index] = number((self.kinds[index], tuple(below)))
             for slot, name in enumerate(node.inputs):
                 if name in uses:
                     uses[name].append(own if not slot else number(("use", own, slot)))
-        return made
+        return result
 
     def _known_uses(self, order: Sequence[int]) -> dict[str, list[int]]:
         """Return a key for each use of the nodes' outputs by matched nodes or as graph outputs."""

@@ -34,7 +34,7 @@ def render(diff: ModelDiff) -> str:
 def _groups(diff: ModelDiff) -> list[dict[str, Any]]:
     """Return the groups; each occurrence is a list of indices of items."""
     numbers = {item.key: number for number, item in enumerate(diff.items)}
-    found = []
+    result = []
     for group in diff.groups:
         occurrences = [
             [numbers[key] for key in occurrence if key in numbers]
@@ -42,8 +42,8 @@ def _groups(diff: ModelDiff) -> list[dict[str, Any]]:
         ]
         occurrences = [occurrence for occurrence in occurrences if occurrence]
         if occurrences:
-            found.append({"title": group.title, "occurrences": occurrences})
-    return found
+            result.append({"title": group.title, "occurrences": occurrences})
+    return result
 
 
 def _item(item: dict[str, Any]) -> dict[str, Any]:

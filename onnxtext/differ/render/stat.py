@@ -14,13 +14,13 @@ ACTIONS = ("added", "removed", "changed", "moved", "renamed")
 
 def count_items(diff: ModelDiff) -> dict[str, Counter[str]]:
     """Count the added, removed, changed, moved and renamed items of each kind."""
-    made: dict[str, Counter[str]] = {}
+    result: dict[str, Counter[str]] = {}
     for item in diff.items:
         for action in item.actions:
-            made.setdefault(item.kind, Counter())[action] += 1
+            result.setdefault(item.kind, Counter())[action] += 1
     for rename in diff.renames:
-        made.setdefault(rename.kind, Counter())["renamed"] += 1
-    return made
+        result.setdefault(rename.kind, Counter())["renamed"] += 1
+    return result
 
 
 def render(diff: ModelDiff) -> str:

@@ -62,21 +62,21 @@ class ModelFacts:
 
     @cached_property
     def _taken(self) -> set[str]:
-        found: set[str] = set()
+        result: set[str] = set()
         for scope in self.subject.scopes:
             for value in (*scope.inputs, *scope.initializers, *scope.infos, *scope.outputs):
-                found.add(value.name)
+                result.add(value.name)
             for node in scope.nodes:
-                found.update(node.inputs, node.outputs)
-        return found
+                result.update(node.inputs, node.outputs)
+        return result
 
     @cached_property
     def used(self) -> set[str]:
         """The names of all values that are inputs of nodes or outputs of graphs."""
-        found = {value.name for scope in self.subject.scopes for value in scope.outputs}
+        result = {value.name for scope in self.subject.scopes for value in scope.outputs}
         for _, node in self.subject.nodes():
-            found.update(node.inputs)
-        return found
+            result.update(node.inputs)
+        return result
 
     def fresh(self, base: str) -> str:
         """Return an unused name such as `base` or `base_2`, and reserve it for a new value."""
@@ -101,9 +101,9 @@ class ModelFacts:
         """
         place: Scope | None = scope
         while place is not None:
-            found = self._types_in(place).get(name)
-            if found is not None:
-                return found
+            result = self._types_in(place).get(name)
+            if result is not None:
+                return result
             if name in place.position:
                 return None
             place = place.parent or place.main_graph
@@ -146,11 +146,11 @@ class ModelFacts:
 
     @cached_property
     def _calls(self) -> dict[FunctionKey, list[tuple[Scope, Node]]]:
-        found: dict[FunctionKey, list[tuple[Scope, Node]]] = {}
+        result: dict[FunctionKey, list[tuple[Scope, Node]]] = {}
         for scope, node in self.subject.nodes():
             key = plain_domain(node.domain), node.op_type, node.overload or ""
-            found.setdefault(key, []).append((scope, node))
-        return found
+            result.setdefault(key, []).append((scope, node))
+        return result
 
     def may_lack(self, function: Function | None, parameter: str) -> bool:
         """Whether an attribute parameter of a function has no value in some call."""

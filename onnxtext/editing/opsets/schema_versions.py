@@ -116,9 +116,9 @@ def _types(
             return f"not all types are allowed, and the type of `{name}` is not known: declare it"
         if text not in allowed and not any(item.startswith("opaque") for item in allowed):
             return f"`{name}` cannot be `{text_spelling(text)}`"
-        found = _binds(formal, signature, name, text, bound)
-        if found is not None:
-            return found
+        result = _binds(formal, signature, name, text, bound)
+        if result is not None:
+            return result
     return None
 
 

@@ -120,15 +120,15 @@ class GraphConverter:
         else:
             work, reached = self._down(node, old, version)
         self._sentences += work.done
-        made: list[Node] = []
+        result: list[Node] = []
         if work.removed:
             # The graphs of the replaced node are written for its version.
             self._bodies(work.before, version if nested_graphs((node,)) else reached, depth)
         for each in work.nodes():
             before = (first or old) if each is work.node and each.op_type == node.op_type else None
-            made += self._advance(each, reached, depth + 1, before)
+            result += self._advance(each, reached, depth + 1, before)
         self._check(node, work, reached, first or old, new)
-        return made
+        return result
 
     def _is_call(self, node: Node) -> bool:
         """Whether a node calls a function of the model."""

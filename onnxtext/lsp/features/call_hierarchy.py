@@ -90,15 +90,15 @@ def outgoing(
 
 def _calls(index: Index) -> list[tuple[FunctionKey, Scope, Span]]:
     """Return all calls of functions: (key of the callee, scope of the caller, span of the name)."""
-    found = []
+    result = []
     for key, symbol in index.symbols.items():
         if key[0] != "function" or key[2] not in index.functions():
             continue
         for occurrence in symbol.occurrences:
             span = index.span(occurrence)
             if occurrence.statement is not None and span is not None:
-                found.append((key[2], occurrence.statement.scope.outermost, span))
-    return found
+                result.append((key[2], occurrence.statement.scope.outermost, span))
+    return result
 
 
 def _item(document: Document, scope: Scope) -> t.CallHierarchyItem:

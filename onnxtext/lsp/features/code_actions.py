@@ -40,15 +40,15 @@ def actions(server: Server, params: t.CodeActionParams) -> list[t.CodeAction] | 
         return None
     span = document.version.lines.span(params.range)
     wanted = [str(getattr(kind, "value", kind)) for kind in params.context.only or ()]
-    found: list[t.CodeAction] = []
+    result: list[t.CodeAction] = []
     if _is_requested(t.CodeActionKind.QuickFix.value, wanted):
         for diagnostic in _at(document, span)[:_MOST_DIAGNOSTICS]:
-            found += _fixes(server, document, diagnostic)
+            result += _fixes(server, document, diagnostic)
     if _is_requested(KIND.value, wanted):
-        found += offered_actions(server, document, span)
+        result += offered_actions(server, document, span)
     if _is_requested(FIX_ALL, wanted):
-        found += _fix_all(server, document)
-    return found
+        result += _fix_all(server, document)
+    return result
 
 
 def _is_requested(kind: str, wanted: list[str]) -> bool:

@@ -25,10 +25,10 @@ def register(server: Server) -> None:
 def hints(document: Document, params: t.InlayHintParams) -> list[t.InlayHint] | None:
     """Return the hints in a range; [] until the check of the current version has finished."""
     span = document.version.lines.span(params.range)
-    found: list[t.InlayHint] = []
+    result: list[t.InlayHint] = []
     for statement in document.version.index.statements_in(span.start, span.end + 1):
-        found += _hints(document, statement, span)
-    return found
+        result += _hints(document, statement, span)
+    return result
 
 
 def _hints(document: Document, statement: Statement, span: Span) -> Iterator[t.InlayHint]:

@@ -27,14 +27,14 @@ def selection(document: Document, params: t.SelectionRangeParams) -> list[t.Sele
 
 def _chain(version: DocumentVersion, offset: int) -> t.SelectionRange:
     spans = [Span(0, len(version.text)), *_around(version, offset)]
-    found: t.SelectionRange | None = None
+    result: t.SelectionRange | None = None
     last: Span | None = None
     for span in sorted(set(spans), key=lambda span: (span.start - span.end, span)):
         if last is None or (last.start <= span.start and span.end <= last.end):
-            found = t.SelectionRange(version.lines.range(span), found)
+            result = t.SelectionRange(version.lines.range(span), result)
             last = span
-    assert found is not None
-    return found
+    assert result is not None
+    return result
 
 
 def _around(version: DocumentVersion, offset: int) -> list[Span]:

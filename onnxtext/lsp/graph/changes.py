@@ -63,10 +63,10 @@ class Changes:
             number: the number of the graph.
             members: (id, group path) of each input and node of the graph, in order.
         """
-        made = list(members)
+        result = list(members)
         for place, identity, path in self.removed.get(number, ()):
-            made.insert(min(place, len(made)), (identity, path))
-        return made
+            result.insert(min(place, len(result)), (identity, path))
+        return result
 
     def mark(self, item: dict[str, Any], member: ModuleGroup | str) -> dict[str, Any]:
         """Add the fields `change` and `changes` to an item, if its node or group has changes.
@@ -133,7 +133,7 @@ def changes_of(old: Drawing, new: Drawing, diff: ModelDiff, label: str) -> Chang
         diff: the differences, as from `diff_of`.
         label: the name of the old version.
     """
-    made = Changes(label)
+    result = Changes(label)
     ids = _ids_by_place(old), _ids_by_place(new)
     removed: set[str] = set()
     for item in diff.items:
@@ -145,24 +145,24 @@ def changes_of(old: Drawing, new: Drawing, diff: ModelDiff, label: str) -> Chang
             else:
                 name = _find(ids[1], item.new)
                 if name and item.actions != ("moved",):
-                    made.status[name] = "added" if "added" in item.actions else "changed"
-                    made.notes[name] = _notes(item)
+                    result.status[name] = "added" if "added" in item.actions else "changed"
+                    result.notes[name] = _notes(item)
         elif item.kind == "initializer" and item.new is not None and item.actions[0] != "moved":
-            _mark_users(new, made, item)
+            _mark_users(new, result, item)
     names = {rename.old: rename.new for rename in diff.renames if rename.kind != "node"}
-    _Removed(old, new, made, removed, names).add()
-    return made
+    _Removed(old, new, result, removed, names).add()
+    return result
 
 
 def _ids_by_place(drawing: Drawing) -> dict[tuple[int, int], str]:
-    found = {}
+    result = {}
     source = drawing.version.source
     for statement in drawing.index.statements:
         if statement.group == "node":
             place = source.position(statement.at)
             number = drawing.index.number(statement.scope)
-            found[place.line, place.column] = f"g{number}n{statement.number}"
-    return found
+            result[place.line, place.column] = f"g{number}n{statement.number}"
+    return result
 
 
 def _find(ids: dict[tuple[int, int], str], place: ItemPosition | None) -> str | None:

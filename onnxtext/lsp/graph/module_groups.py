@@ -90,8 +90,8 @@ def parse_id(name: str) -> tuple[int, str, int] | None:
     The parts are the number of the graph or function, the kind, and the index. The kind is `n` for
     a node, `i` for an input, `o` for an output, `r` for a removed node.
     """
-    found = _ID.fullmatch(name)
-    return None if found is None else (int(found[1]), found[2], int(found[3]))
+    match = _ID.fullmatch(name)
+    return None if match is None else (int(match[1]), match[2], int(match[3]))
 
 
 def scope_paths(scope: Scope, constants: Collection[str]) -> tuple[list[Path], dict[Path, str]]:

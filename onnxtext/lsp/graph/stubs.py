@@ -95,8 +95,8 @@ def _short_value(document: Document, owner: Scope, name: str, constant: int) -> 
         return ""
     text = document.version.text[at : at + _MOST_TEXT]
     if constant != GIVEN:
-        found = _CONSTANT.search(text)
-        text = "" if found is None else found.group(1)
+        match = _CONSTANT.search(text)
+        text = "" if match is None else match.group(1)
         text = _TYPE.sub("", text)
     else:
         text = text.partition("\n")[0].rstrip().partition(" = ")[2].removesuffix(",")

@@ -57,11 +57,11 @@ def target_at(index: Index, offset: int) -> CursorTarget | None:
         steps = located.path_to(offset)
         if steps:
             if statement.kind == "node":
-                found = _in_node(index, statement, located, steps)
+                result = _in_node(index, statement, located, steps)
             else:
-                found = _in_value(index, statement, located, steps)
-            if found is not None:
-                return found
+                result = _in_value(index, statement, located, steps)
+            if result is not None:
+                return result
     return _in_heads(index, offset)
 
 

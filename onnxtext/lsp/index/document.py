@@ -81,9 +81,9 @@ class DocumentVersion:
             return None, (_too_large(self.source),)
         start = time.process_time()
         with paused_collector():
-            made = read_partial(self.source)
+            result = read_partial(self.source)
         self.cost = time.process_time() - start
-        return made
+        return result
 
     @property
     def is_parsed(self) -> bool:
@@ -238,16 +238,16 @@ class Document:
 
 def _declared_types(scope: Scope) -> dict[str, Type]:
     """Return the first declared type of each value of a graph or function, by value name."""
-    found: dict[str, Type] = {}
+    result: dict[str, Type] = {}
     for value in (*scope.inputs, *scope.initializers, *scope.infos, *scope.outputs):
         type = declared_type(value)
         if type is not None:
-            found.setdefault(value.name, type)
+            result.setdefault(value.name, type)
     for node in scope.nodes:
         for name, declared in zip(node.outputs, node.output_types, strict=False):
             if declared is not None:
-                found.setdefault(name, declared)
-    return found
+                result.setdefault(name, declared)
+    return result
 
 
 def _too_large(source: Source) -> Diagnostic:

@@ -299,9 +299,9 @@ class Index:
             return self._located[statement.at]
         except KeyError:
             span_map = self._cache.find(statement.kind, self.chunk(statement))
-            found = None if span_map is None else LocatedSpans(statement.at, span_map)
-            self._located[statement.at] = found
-            return found
+            result = None if span_map is None else LocatedSpans(statement.at, span_map)
+            self._located[statement.at] = result
+            return result
 
     def span(self, occurrence: Occurrence) -> Span | None:
         """Return the span of an occurrence; None if its statement has an error."""
@@ -332,13 +332,13 @@ class Index:
         These are the last statement before `start`, and the statements whose graphs contain it.
         """
         first = max(bisect_left(self.starts, start) - 1, 0)
-        found = self.statements[first : bisect_left(self.starts, end)]
-        while found and found[0].scope.holder is not None:
-            holder = self.statement_of(found[0].scope.holder)
-            if holder is None or holder.at >= found[0].at:
+        result = self.statements[first : bisect_left(self.starts, end)]
+        while result and result[0].scope.holder is not None:
+            holder = self.statement_of(result[0].scope.holder)
+            if holder is None or holder.at >= result[0].at:
                 break
-            found.insert(0, holder)
-        return found
+            result.insert(0, holder)
+        return result
 
     def inputs(self, scope: Scope) -> frozenset[str]:
         """Return the names of the inputs of a graph or function."""

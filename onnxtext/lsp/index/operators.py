@@ -137,10 +137,10 @@ def _quoted_words(text: str) -> list[str]:
 
 
 def _listed_words(text: str) -> list[str]:
-    found = _LISTED.search(text)
-    if found is None:
+    match = _LISTED.search(text)
+    if match is None:
         return []
-    bare = re.sub(r"\([^)]*\)", "", found.group(1))
+    bare = re.sub(r"\([^)]*\)", "", match.group(1))
     parts = re.split(r",|\bor\b|\band\b", bare)
     return [part.strip() for part in parts if re.fullmatch(r"\w+", part.strip())]
 

@@ -60,20 +60,20 @@ def match_plain(kind: str, chunk: str) -> re.Match[str] | None:
         inputs, 5 inputs, 6 attributes after the inputs. For a value: 1 type, 2 name, 3 data.
     """
     if kind == "node":
-        found = _NODE.match(chunk)
-        if found is None or (found.group(4) is not None and found.group(6) is not None):
+        result = _NODE.match(chunk)
+        if result is None or (result.group(4) is not None and result.group(6) is not None):
             return None
-        outputs, types = found.group(2), []
-        bare = found.group()
+        outputs, types = result.group(2), []
+        bare = result.group()
         if " " in outputs.replace(", ", ","):
             typed = OUTPUT.findall(outputs)
             types = [type for type, _ in typed if type]
             bare = bare.replace(outputs, " ".join([name for _, name in typed]), 1)
-        return found if _are_known(bare, types) else None
-    found = _VALUE_INFO.match(chunk) if kind == "value_info" else None
-    if found is None or not _are_known(found.group(2), [found.group(1)]):
+        return result if _are_known(bare, types) else None
+    result = _VALUE_INFO.match(chunk) if kind == "value_info" else None
+    if result is None or not _are_known(result.group(2), [result.group(1)]):
         return None
-    return found
+    return result
 
 
 def attributes_span(found: re.Match[str]) -> tuple[int, int]:

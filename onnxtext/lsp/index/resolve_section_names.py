@@ -100,13 +100,13 @@ def value_strings(index: Index) -> dict[Span, tuple[Scope, str]]:
 
     The graph is the graph or function that defines the value.
     """
-    found: dict[Span, tuple[Scope, str]] = {}
+    result: dict[Span, tuple[Scope, str]] = {}
     for scope in index.scopes:
         for name, span in listed_values(index, scope):
-            found[span] = scope, name
+            result[span] = scope, name
         for name, span in _recorded_values(index, scope):
-            found[span] = index.resolve(scope, name), name
-    return found
+            result[span] = index.resolve(scope, name), name
+    return result
 
 
 def listed_values(index: Index, scope: Scope) -> Iterator[tuple[str, Span]]:

@@ -195,7 +195,7 @@ def metadata_entries(index: Index) -> dict[str, Counter[str]]:
     The keys are those in the metadata section and in `@meta(…)`. The values are string literals
     with their quotes; values that are not one-line string literals are counted as "".
     """
-    found: dict[str, Counter[str]] = {}
+    result: dict[str, Counter[str]] = {}
     text = index.source.text
     for section in index.section_spans:
         if section.keyword != "metadata":
@@ -203,7 +203,7 @@ def metadata_entries(index: Index) -> dict[str, Counter[str]]:
         end = min(section.end, section.inside + _MOST_CHARACTERS)
         for entry in _ENTRY.finditer(text, section.inside, end):
             if entry[1] is not None:
-                found.setdefault(name_of(entry[1]), Counter())[entry[2] or ""] += 1
+                result.setdefault(name_of(entry[1]), Counter())[entry[2] or ""] += 1
     for entry in _META.finditer(text, 0, _MOST_CHARACTERS):
-        found.setdefault(name_of(entry[1]), Counter())[entry[2]] += 1
-    return found
+        result.setdefault(name_of(entry[1]), Counter())[entry[2]] += 1
+    return result

@@ -58,7 +58,7 @@ class SectionName:
 
 def section_names(text: str, sections: Iterable[SectionSpan]) -> list[SectionName]:
     """Return the names in the sections of a text that refer to values, nodes and functions."""
-    found: list[SectionName] = []
+    result: list[SectionName] = []
     trainings = 0
     for section in sections:
         if section.keyword not in _SECTIONS:
@@ -69,8 +69,8 @@ def section_names(text: str, sections: Iterable[SectionSpan]) -> list[SectionNam
             trainings += 1
         else:
             reader.read()
-        found += reader.found
-    return found
+        result += reader.found
+    return result
 
 
 class _Reader:

@@ -41,14 +41,14 @@ class SpanMapCache:
             pass
         if len(self._known) >= _MOST_STATEMENTS:
             self._known.clear()
-        found = plain_span_map(kind, chunk)
-        if found is None:
+        result = plain_span_map(kind, chunk)
+        if result is None:
             try:
-                found = map_spans(Source(chunk), 0, kind)
+                result = map_spans(Source(chunk), 0, kind)
             except (ValueError, LookupError, RecursionError):
-                found = None
-        self._known[key] = found
-        return found
+                result = None
+        self._known[key] = result
+        return result
 
 
 def enclosing_span(one: Span, other: Span) -> Span:

@@ -40,20 +40,20 @@ Token = tuple[int, int, int, int]
 
 def tokens_outside_statements(index: Index) -> list[Token]:
     """Return the semantic tokens outside of statements, such as names of graphs and functions."""
-    found: list[Token] = []
+    result: list[Token] = []
     for scope in index.scopes:
         holder = None if scope.holder is None else index.original(scope.holder)
         for token in _heads(index, scope):
             # After a syntax error, a head may be found inside of a statement: skip it.
             around = index.statement_at(token[0])
             if around is None or around.item is holder:
-                found.append(token)
+                result.append(token)
         for value, span in listed_values(index, scope):
-            found.append((*span, *value_token(index, scope, value)))
+            result.append((*span, *value_token(index, scope, value)))
     for name in index.sections:
         kind = "function" if name.function is not None else "label" if name.is_label else "variable"
-        found.append((*name.span, _TYPE[kind], 0))
-    return found
+        result.append((*name.span, _TYPE[kind], 0))
+    return result
 
 
 def statement_tokens(index: Index, statement: Statement) -> list[Token]:

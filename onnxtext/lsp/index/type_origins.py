@@ -34,10 +34,10 @@ _MOST_STEPS = 400
 @lru_cache(4096)
 def _type(text: str) -> Type | None:
     try:
-        found = parse_fragment(Source(text, "<type>"), "type").item
+        result = parse_fragment(Source(text, "<type>"), "type").item
     except OnnxTextError:
         return None
-    return found  # type: ignore[return-value]
+    return result  # type: ignore[return-value]
 
 
 class EditorView:
@@ -69,11 +69,11 @@ class EditorView:
         holder, analysis = self._holder(name), self._document.current
         if holder is None or analysis is None:
             return None
-        found = analysis.values.get(holder.original.at, {}).get(name)
+        result = analysis.values.get(holder.original.at, {}).get(name)
         given = holder.given.get(name)
-        if found is None and given is not None and given.data is not None:
-            found = stored_value(given.type, given.data)
-        return found
+        if result is None and given is not None and given.data is not None:
+            result = stored_value(given.type, given.data)
+        return result
 
     def made(self, node: Node) -> Types | None:
         """Return None: the checker does not send the computed types of nodes."""

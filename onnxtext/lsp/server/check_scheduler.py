@@ -190,10 +190,10 @@ def _ask(
         process.stdin.write(pack(job))
         process.stdin.flush()
         while True:
-            made = _message(process.stdout)
-            if not isinstance(made, list):
-                return made
-            report(made)
+            result = _message(process.stdout)
+            if not isinstance(result, list):
+                return result
+            report(result)
     except (OSError, EOFError, ValueError):
         _close(process)
         raise
@@ -205,8 +205,8 @@ def _message(stream: IO[bytes]) -> list[Diagnostic] | Analysis | WorkerError:
     data = stream.read(size)
     if len(head) < HEAD or len(data) < size:
         raise EOFError
-    made: list[Diagnostic] | Analysis | WorkerError = pickle.loads(data)
-    return made
+    result: list[Diagnostic] | Analysis | WorkerError = pickle.loads(data)
+    return result
 
 
 def _close(process: subprocess.Popen[bytes]) -> None:

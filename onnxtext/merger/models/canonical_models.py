@@ -217,12 +217,12 @@ class _Restorer(Rewriter):
         return super().value(kind, value, name)
 
     def _found(self, mark: bytes, data: Any) -> Any:
-        found = self._known.get(mark, data)
-        if isinstance(found, ast.TypedBlob):
-            self.used[found.digest] = ast.Blob(found.digest)
-        if isinstance(found, ast.Blob):
-            self.used[found.digest] = found
-        return found
+        result = self._known.get(mark, data)
+        if isinstance(result, ast.TypedBlob):
+            self.used[result.digest] = ast.Blob(result.digest)
+        if isinstance(result, ast.Blob):
+            self.used[result.digest] = result
+        return result
 
 
 def lift(data: bytes, known: DataMarks, versions: Iterable[ast.Model]) -> ast.Model:

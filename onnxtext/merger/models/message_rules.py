@@ -19,10 +19,10 @@ Fields = dict[int, list[bytes]]
 
 def split_message(data: bytes) -> Fields:
     """Split a message in canonical encoding into its fields."""
-    found: Fields = {}
+    result: Fields = {}
     for number, wire_type, _, value, end in read_fields(data, 0, len(data)):
-        found.setdefault(number << 3 | wire_type, []).append(data[value:end])
-    return found
+        result.setdefault(number << 3 | wire_type, []).append(data[value:end])
+    return result
 
 
 def join_message(fields: Mapping[int, list[bytes]]) -> bytes:

@@ -91,12 +91,12 @@ _NAMES: dict[int, Callable[[bytes], Any]] = {
 
 def _defined_names(data: bytes) -> dict[bytes, set[int]]:
     """Map each name of an input or initializer of the main graph to the fields that define it."""
-    found: dict[bytes, set[int]] = defaultdict(set)
+    result: dict[bytes, set[int]] = defaultdict(set)
     fields = split_message(first_payload(data, 7) or b"")
     for number, name_of in _NAMES.items():
         for item in fields.get(number << 3 | LENGTH, ()):
-            found[name_of(item)].add(number)
-    return found
+            result[name_of(item)].add(number)
+    return result
 
 
 def both_defined(merged: bytes, ours: bytes, theirs: bytes) -> list[bytes]:

@@ -128,18 +128,18 @@ def roles_of(part: TextPart) -> dict[str, tuple[str, TextPart]]:
     The role is the grammar rule or token of the part. Roles after `=>` end with ` =>`; repeated
     roles end with `'`.
     """
-    found: dict[str, tuple[str, TextPart]] = {}
+    result: dict[str, tuple[str, TextPart]] = {}
     at = part.start
     behind = ""
     for child in part.children():
         role = child.origin + behind
-        while role in found:
+        while role in result:
             role += "'"
-        found[role] = (part.source[at : child.start], child)
+        result[role] = (part.source[at : child.start], child)
         if child.origin == "=>":
             behind = " =>"
         at = child.end
-    return found
+    return result
 
 
 def check_dependent_parts(

@@ -118,12 +118,12 @@ class _MergedItems:
 
     def all(self) -> list[MatchedItem]:
         """Return all items in order."""
-        made = list(self._behind[id(self._start)])
+        result = list(self._behind[id(self._start)])
         for triple in self._line:
-            made += self._before.get(id(triple), ())
-            made.append(triple)
-            made += self._behind.get(id(triple), ())
-        return made
+            result += self._before.get(id(triple), ())
+            result.append(triple)
+            result += self._behind.get(id(triple), ())
+        return result
 
 
 Position = Callable[[MatchedItem], int]
@@ -230,9 +230,9 @@ def _pairwise(
         return by_us if ours > theirs else by_them
 
     def compare(one: MatchedItem, other: MatchedItem) -> int:
-        found = one.ours - other.ours
-        if found * (one.theirs - other.theirs) > 0 or ABSENT in (one.base, other.base):
-            return found
+        result = one.ours - other.ours
+        if result * (one.theirs - other.theirs) > 0 or ABSENT in (one.base, other.base):
+            return result
         return other.base - one.base  # one side has swapped the two items
 
     made = sorted(shared, key=cmp_to_key(compare))

@@ -41,9 +41,9 @@ def read_model(source: str, model: Model) -> ListItems:
     for tree, own_nodes, own_values in zip(trees, nodes, values, strict=True):
         _insert_lazy(tree.child("body"), "nodes", own_nodes)
         _insert_lazy(tree.child("values"), "value_infos", own_values)
-    found = ListItems()
-    fill_items(found, source, [(tree, None) for tree in top_level(whole)], 0, len(source))
-    return found
+    result = ListItems()
+    fill_items(result, source, [(tree, None) for tree in top_level(whole)], 0, len(source))
+    return result
 
 
 def lazy_statements(

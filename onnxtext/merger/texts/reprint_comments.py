@@ -82,15 +82,15 @@ def _comment_anchors(text: str, model: Model) -> list[tuple[str, Hashable]]:
     """Return each comment of a text with the key of its statement."""
     starts = sorted(_statements(model), key=lambda found: found[0])
     ats = [at for at, _ in starts]
-    found: list[tuple[str, Hashable]] = []
+    result: list[tuple[str, Hashable]] = []
     for token in read_tokens(text):
         for comment in token.lead:
             at = bisect_left(ats, comment.at)
-            found.append((comment.text, starts[at][1] if at < len(starts) else _END))
+            result.append((comment.text, starts[at][1] if at < len(starts) else _END))
         if token.trail is not None:
             at = bisect_right(ats, token.trail.at) - 1
-            found.append((token.trail.text, starts[max(at, 0)][1]))
-    return found
+            result.append((token.trail.text, starts[max(at, 0)][1]))
+    return result
 
 
 def _statements(model: Model) -> list[tuple[int, Hashable]]:

@@ -167,12 +167,12 @@ def read_list(part: TextPart) -> ListItems | None:
     """
     if isinstance(part.tree, CommentedToken):
         return None
-    found = ListItems()
+    result = ListItems()
     if part.origin == "decorators":
         fill_items(
-            found, part.source, [(tree, None) for tree in part.tree.parts], part.start, part.end
+            result, part.source, [(tree, None) for tree in part.tree.parts], part.start, part.end
         )
-        return found
+        return result
     if part.tree.origin == "header_value" and part.tree.alias == "header_numbers":
         return _read_numbers(part)
     made = find_list(part.tree)
@@ -181,18 +181,18 @@ def read_list(part: TextPart) -> ListItems | None:
     for child in part.children():
         if child.tree is made.opening:
             break
-        found.head.append(child)
-    found.opening, found.closing = made.opening.text, made.closing.text
+        result.head.append(child)
+    result.opening, result.closing = made.opening.text, made.closing.text
     pairs: list[tuple[Tree | CommentedToken, CommentedToken | None]] = [
         (i.tree, i.comma) for i in made.items
     ]
-    fill_items(found, part.source, pairs, made.opening.end, made.closing.at)
-    return found
+    fill_items(result, part.source, pairs, made.opening.end, made.closing.at)
+    return result
 
 
 def _read_numbers(part: TextPart) -> ListItems:
     """Split a token that is a list of operator set versions, such as `[21]`."""
-    found = ListItems(opening="[", closing="]")
+    result = ListItems(opening="[", closing="]")
     trees: list[tuple[Tree | CommentedToken, CommentedToken | None]] = []
     for number in _NUMBER.finditer(part.body):
         token = CommentedToken(number.group(1), "INT", part.start + number.start(1))
@@ -200,8 +200,8 @@ def _read_numbers(part: TextPart) -> ListItems:
             CommentedToken(",", "COMMA", part.start + number.end() - 1) if number.group(2) else None
         )
         trees.append((Tree("header_item", "bare_opset_item", [token]), comma))
-    fill_items(found, part.source, trees, part.start + 1, part.end - 1)
-    return found
+    fill_items(result, part.source, trees, part.start + 1, part.end - 1)
+    return result
 
 
 _NUMBER = re.compile(r"([^\s,\[\]]+)\s*(,?)")
@@ -270,8 +270,8 @@ def _normalized_text(token: CommentedToken) -> str:
 
 def comments_in(*texts: str) -> Counter[str]:
     """Count the comments in some texts."""
-    found: Counter[str] = Counter()
+    result: Counter[str] = Counter()
     for text in texts:
         if "#" in text:
-            found.update(comments_of(text))
-    return found
+            result.update(comments_of(text))
+    return result

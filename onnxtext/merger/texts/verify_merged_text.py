@@ -116,12 +116,12 @@ def _in_order(found: Items, wanted: Items) -> bool:
 
 def _items(data: bytes) -> Items:
     """Return the items of a model and of its main graph by (owner, tag, key, occurrence)."""
-    found: Items = {}
+    result: Items = {}
     fields = split_message(data)
     for graph in fields.pop(_GRAPH, []):
-        _add(found, 7, GRAPH, split_message(graph))
-    _add(found, 0, MODEL, fields)
-    return found
+        _add(result, 7, GRAPH, split_message(graph))
+    _add(result, 0, MODEL, fields)
+    return result
 
 
 def _add(found: Items, owner: int, kind: MessageKind, fields: dict[int, list[bytes]]) -> None:

@@ -73,23 +73,23 @@ class AttributeFields:
         Raises:
             WireError: the bytes are not a message.
         """
-        made = cls(data)
+        result = cls(data)
         for item in read_fields(data, 0, len(data)):
             number = item.number
             if number in _VALUES:
-                made.values.append(item)
+                result.values.append(item)
             elif number == 1 and item.wire_type == LENGTH:
-                made.name = text_of(data[item.value : item.end])
+                result.name = text_of(data[item.value : item.end])
             elif number == 20 and item.wire_type == VARINT:
                 kind = read_varint(data, item.value, item.end)[0]
-                made.type = ast.AttributeType(kind) if 1 <= kind <= 14 else None
+                result.type = ast.AttributeType(kind) if 1 <= kind <= 14 else None
             elif number == 21 and item.wire_type == LENGTH:
-                made.reference = text_of(data[item.value : item.end])
+                result.reference = text_of(data[item.value : item.end])
             elif number == 13 and item.wire_type == LENGTH:
-                made.decorators = (doc_decorator(data[item.value : item.end]),)
+                result.decorators = (doc_decorator(data[item.value : item.end]),)
             else:
-                made.is_whole = False
-        return made
+                result.is_whole = False
+        return result
 
     def record(self) -> ast.Record:
         """Decode the whole message to a record, without its name and doc string."""
@@ -185,8 +185,8 @@ def expressible_sparse(data: Data) -> ast.SparseTensor | None:
 
 def expressible_type(data: Data) -> ast.Type | None:
     """Lift a `TypeProto`; return None if the syntax cannot express it in an attribute."""
-    made = lift_type(data)
+    result = lift_type(data)
     # Where a tensor is allowed too, the parser reads `undefined` as a type only with brackets.
-    if isinstance(made, (ast.TensorType, ast.SparseTensorType)) and made.element == "undefined":
+    if isinstance(result, (ast.TensorType, ast.SparseTensorType)) and result.element == "undefined":
         return None
-    return made
+    return result

@@ -112,20 +112,20 @@ class Lifter(NodeLifter):
 
     def training(self, data: Data) -> ast.Training:
         """Lift a `TrainingInfoProto`."""
-        made = ast.Training()
+        result = ast.Training()
         for field in read_fields(data, 0, len(data)):
             if field.wire_type == LENGTH:
                 inside = data[field.value : field.end]
                 match field.number:
                     case 1:
-                        made.initialization = self.graph(inside, 2)
+                        result.initialization = self.graph(inside, 2)
                     case 2:
-                        made.algorithm = self.graph(inside, 2)
+                        result.algorithm = self.graph(inside, 2)
                     case 3:
-                        made.initialization_binding.append(lift_entry(inside))
+                        result.initialization_binding.append(lift_entry(inside))
                     case 4:
-                        made.update_binding.append(lift_entry(inside))
-        return made
+                        result.update_binding.append(lift_entry(inside))
+        return result
 
     # ---- Graphs and functions ---------------------------------------------------------------
 
@@ -146,9 +146,9 @@ class Lifter(NodeLifter):
             return self._decoder.graph(self, data, start, end, depth)
         # Most graphs have no fields that need residual decorators.
         if self._fast is not None and self._level < _FAST_LEVELS:
-            made = self._fast.graph(data, depth, start, end)
-            if self._is_complete(made, "GraphProto", bytes(data[start:end])):
-                return made
+            result = self._fast.graph(data, depth, start, end)
+            if self._is_complete(result, "GraphProto", bytes(data[start:end])):
+                return result
         graph = ast.Graph("")
         initializers: list[ast.ValueInfo] = []
         infos: list[ast.ValueInfo] = []
@@ -243,9 +243,9 @@ class Lifter(NodeLifter):
         if self._native and depth <= _DEEP:
             return self._decoder.function(self, data, depth)
         if self._fast is not None:
-            made = self._fast.function(data, depth)
-            if self._is_complete(made, "FunctionProto", bytes(data)):
-                return made
+            result = self._fast.function(data, depth)
+            if self._is_complete(result, "FunctionProto", bytes(data)):
+                return result
         function = ast.Function("")
         attributes: list[ast.Attribute] = []
         infos: list[ast.ValueInfo] = []

@@ -61,13 +61,13 @@ def meta_decorator(entries: list[Data]) -> ast.Decorator:
 
 def lift_opset(data: Data) -> ast.OpsetImport:
     """Lift an `OperatorSetIdProto`."""
-    made = ast.OpsetImport(None, 0)
+    result = ast.OpsetImport(None, 0)
     for field in read_fields(data, 0, len(data)):
         if field.number == 1 and field.wire_type == LENGTH:
-            made.domain = text_of(data[field.value : field.end])
+            result.domain = text_of(data[field.value : field.end])
         elif field.number == 2 and field.wire_type == VARINT:
-            made.version = to_int64(read_varint(data, field.value, field.end)[0])
-    return made
+            result.version = to_int64(read_varint(data, field.value, field.end)[0])
+    return result
 
 
 def lift_configuration(data: Data) -> ast.Configuration:
@@ -120,7 +120,7 @@ def lift_type(data: Data, depth: int = 0) -> ast.Type | None:
         WireError: the bytes are not a message, or nested too deeply.
     """
     check_depth(depth)
-    made: ast.Type | None = None
+    result: ast.Type | None = None
     decorators: tuple[ast.Decorator, ...] = ()
     for field in read_fields(data, 0, len(data)):
         if field.wire_type != LENGTH:
@@ -128,26 +128,26 @@ def lift_type(data: Data, depth: int = 0) -> ast.Type | None:
         inside = data[field.value : field.end]
         match field.number:
             case 1:
-                made = _tensor_type(inside, ast.TensorType)
+                result = _tensor_type(inside, ast.TensorType)
             case 8:
-                made = _tensor_type(inside, ast.SparseTensorType)
+                result = _tensor_type(inside, ast.SparseTensorType)
             case 4 | 9:
                 element = _inner_type(inside, 1, depth)
                 if element is not None:
-                    made = (
+                    result = (
                         ast.SequenceType(element)
                         if field.number == 4
                         else ast.OptionalType(element)
                     )
             case 5:
-                made = _map_type(inside, depth)
+                result = _map_type(inside, depth)
             case 7:
-                made = _opaque_type(inside)
+                result = _opaque_type(inside)
             case 6:
                 decorators = (ast.Decorator("denotation", (ast.Field(None, bytes(inside)),)),)
-    if made is not None and decorators:
-        made = replace(made, decorators=decorators)
-    return made
+    if result is not None and decorators:
+        result = replace(result, decorators=decorators)
+    return result
 
 
 def _inner_type(data: Data, number: int, depth: int) -> ast.Type | None:

@@ -141,9 +141,9 @@ class FieldTable:
 def field_runs(data: bytes) -> list[tuple[int, int, int]]:
     """Return the runs of consecutive fields with the same number: (number, start, end offset)."""
     if core() == "native":
-        found: list[tuple[int, int, int]] | None = core_module("field_runs").field_runs(data)
-        if found is not None:
-            return found
+        result: list[tuple[int, int, int]] | None = core_module("field_runs").field_runs(data)
+        if result is not None:
+            return result
     runs: list[tuple[int, int, int]] = []
     for field in read_fields(data, 0, len(data)):
         start = runs.pop()[1] if runs and runs[-1][0] == field.number else field.start

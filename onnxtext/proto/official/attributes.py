@@ -113,12 +113,12 @@ class AttributeReducer(ValueReducer, ABC):
     ) -> bytes:
         """Reduce a `ref_attr_name` and its type; return the encoded fields."""
         self._drop_values(values, stored, place)
-        made = field(21, self.text(reference, place.at("ref_attr_name")))
+        result = field(21, self.text(reference, place.at("ref_attr_name")))
         if kind:
-            return number(20, varint(kind)) + made
+            return number(20, varint(kind)) + result
         if "type" in found:
             self.losses.presence_changed("AttributeProto", "type")
-        return made
+        return result
 
     # ---- Values of attributes ---------------------------------------------------------------
 

@@ -72,7 +72,7 @@ class FieldReducer:
             keep: the names of the fields that the caller handles.
         """
         by_number = message_spec(message).by_number
-        found: dict[str, list[Data]] = {}
+        result: dict[str, list[Data]] = {}
         lost: dict[str, str] = {}
         for item in read_fields(data, 0, len(data)):
             spec = by_number.get(item.number)
@@ -80,14 +80,14 @@ class FieldReducer:
             if spec is None or not is_known(spec, data, item):
                 lost[str(item.number)] = UNKNOWN
             elif spec.name in keep:
-                found.setdefault(spec.name, []).append(value)
+                result.setdefault(spec.name, []).append(value)
             elif spec.repeated or not is_empty(value, item.wire_type):
                 lost[spec.name] = f"`{spec.name}` of {message} is not part of the official syntax"
             else:
                 self.losses.presence_changed(message, spec.name)
         for name, why in lost.items():
             self.losses.lost(place.at(name), why)
-        return found
+        return result
 
     # ---- Strings and names ------------------------------------------------------------------
 
@@ -142,15 +142,15 @@ class FieldReducer:
 
     def entries(self, payloads: Sequence[Data], place: ItemPath) -> list[bytes]:
         """Reduce each `StringStringEntryProto` of a list."""
-        made = []
+        result = []
         for index, data in enumerate(payloads):
             here = place._replace(key=index)
             message = "StringStringEntryProto"
             found = self.fields(message, data, here, frozenset(("key", "value")))
             key = self.stored_text(message, "key", found, here)
             value = self.stored_text(message, "value", found, here)
-            made.append(field(1, key) + field(2, value))
-        return made
+            result.append(field(1, key) + field(2, value))
+        return result
 
 
 def is_empty(value: Data, wire_type: int) -> bool:

@@ -63,7 +63,7 @@ class Reducer(AttributeReducer):
     def _opsets(self, found: Fields, place: ItemPath) -> list[bytes]:
         """Reduce the operator sets of a model or function."""
         key = 8 if place is MODEL else 9
-        made = []
+        result = []
         for index, data in enumerate(found.get("opset_import", ())):
             here = place.at("opset_import", index)
             message = "OperatorSetIdProto"
@@ -72,8 +72,8 @@ class Reducer(AttributeReducer):
             if "version" not in values:
                 self.losses.presence_changed(message, "version")
             version = number(2, values.get("version", (b"\0",))[-1])
-            made.append(field(key, field(1, domain) + version))
-        return made
+            result.append(field(key, field(1, domain) + version))
+        return result
 
     def graph(self, data: Data, place: ItemPath, *, quotable: bool = True) -> bytes:
         """Reduce a `GraphProto` to the official syntax; return its bytes.
@@ -133,12 +133,12 @@ class Reducer(AttributeReducer):
     def value_info(self, data: Data, place: ItemPath) -> bytes:
         """Reduce a `ValueInfoProto` to the official syntax; return its bytes."""
         found = self.fields("ValueInfoProto", data, place, frozenset(("name", "type")))
-        made = field(1, self.stored_text("ValueInfoProto", "name", found, place))
+        result = field(1, self.stored_text("ValueInfoProto", "name", found, place))
         for data_of_type in found.get("type", ()):
             type = self.type(data_of_type, place.at("type"))
             if type is not None:
-                made += field(2, type)
-        return made
+                result += field(2, type)
+        return result
 
     # ---- Nodes ------------------------------------------------------------------------------
 
@@ -181,10 +181,10 @@ class Reducer(AttributeReducer):
         before = self.losses.events
         here = attribute_place(place, "attribute", data, index)
         reduced = self.attribute(data, here, in_function=False)
-        made = b"" if reduced is None else field(5, reduced)
+        result = b"" if reduced is None else field(5, reduced)
         if self.losses.events == before:
-            self._attributes[bytes(data)] = made
-        return made
+            self._attributes[bytes(data)] = result
+        return result
 
 
 # The fields of each message that the official syntax can express.

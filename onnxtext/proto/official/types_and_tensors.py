@@ -54,10 +54,10 @@ class ValueReducer(FieldReducer):
         if data in self._types:
             return self._types[data]
         before = self.losses.events
-        made = self._type(data, place)
+        result = self._type(data, place)
         if self.losses.events == before:
-            self._types[data] = made
-        return made
+            self._types[data] = result
+        return result
 
     def _type(self, data: bytes, place: ItemPath) -> bytes | None:
         message = "TypeProto"
@@ -84,10 +84,10 @@ class ValueReducer(FieldReducer):
         element = integer(found.get("elem_type", ()))
         if element not in ELEMENT_NUMBERS:
             return None
-        made = number(1, varint(element))
+        result = number(1, varint(element))
         for shape in found.get("shape", ()):
-            made += field(2, self._shape(shape, place.at("shape")))
-        return made
+            result += field(2, self._shape(shape, place.at("shape")))
+        return result
 
     def _shape(self, data: Data, place: ItemPath) -> bytes:
         dims = []
@@ -128,13 +128,13 @@ class ValueReducer(FieldReducer):
             writable = not name or is_dotted(name)
         if not writable:
             return None
-        made = b""
+        result = b""
         for part, key, value in (("domain", 1, domain), ("name", 2, name)):
             if value:
-                made += field(key, value)
+                result += field(key, value)
             elif part in found:
                 self.losses.presence_changed(message, part)
-        return made
+        return result
 
     # ---- Tensors ----------------------------------------------------------------------------
 

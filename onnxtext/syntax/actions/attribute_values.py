@@ -79,8 +79,8 @@ def graph_value(
     nodes: list[Node],
 ) -> Graph:
     """Return a graph that is the value of an attribute."""
-    made: Graph = graph(at, None, name, inputs, outputs, values, nodes)
-    return made
+    result: Graph = graph(at, None, name, inputs, outputs, values, nodes)
+    return result
 
 
 ACTIONS.update(

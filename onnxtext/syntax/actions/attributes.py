@@ -68,9 +68,9 @@ class NumberList(str):
 
     def __new__(cls, token: str) -> NumberList:
         """Create the list from its token."""
-        made = str.__new__(cls, token)
-        made.token = token
-        return made
+        result = str.__new__(cls, token)
+        result.token = token
+        return result
 
 
 def attribute_type(token: str) -> ast.AttributeType:

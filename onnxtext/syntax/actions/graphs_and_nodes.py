@@ -37,9 +37,9 @@ def graph(
     for output in outputs:
         if output.data is not None:
             raise SemanticError("an output of a graph cannot have a default value", at=output.at)
-    made = Graph(name, inputs or [], outputs, values or [], nodes, tuple(decorators or ()))
-    made.at = at
-    return made
+    result = Graph(name, inputs or [], outputs, values or [], nodes, tuple(decorators or ()))
+    result.at = at
+    return result
 
 
 @located
@@ -68,8 +68,8 @@ def dataless(at: int, decorators: Decorators, type: Type, name: str) -> ValueInf
 
     It needs its own rule because the lexer reads `=>` as one token.
     """
-    made: ValueInfo = initializer(at, decorators, type, name, None)
-    return made
+    result: ValueInfo = initializer(at, decorators, type, name, None)
+    return result
 
 
 # ---- Nodes ----------------------------------------------------------------------------------
@@ -164,8 +164,8 @@ def node_attributes_last(
     attributes: list[Attribute],
 ) -> Node:
     """Return the node for `y = Op (x) <axis = 1>`, with the attributes after the inputs."""
-    made: Node = node(at, decorators, label, outputs, operator, overload, attributes, names)
-    return made
+    result: Node = node(at, decorators, label, outputs, operator, overload, attributes, names)
+    return result
 
 
 @action

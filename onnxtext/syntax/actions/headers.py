@@ -83,7 +83,7 @@ def header(entries: list[tuple[int, str, Any]]) -> Header:
         SemanticError: a value or list item has the wrong type for its key, or the language version
             is unknown.
     """
-    made = Header()
+    result = Header()
     errors = []
     for at, key, value in entries:
         wanted = _KINDS.get(key)
@@ -91,26 +91,26 @@ def header(entries: list[tuple[int, str, Any]]) -> Header:
             forms = {int: "an integer", str: 'a string, "…"', list: "a list, […]"}
             errors.append(_error(f"the value of `{key}` must be {forms[wanted]}", at, key))
             continue
-        made.at[key] = at
+        result.at[key] = at
         if wanted is list:
             _check_items(at, key, value)
-            made.values.setdefault(key, []).extend(value)
+            result.values.setdefault(key, []).extend(value)
         else:
-            made.values[key] = value
+            result.values[key] = value
     if errors:
-        errors[0].made, errors[0].others = made, tuple(errors[1:])
+        errors[0].made, errors[0].others = result, tuple(errors[1:])
         raise errors[0]
-    version = made.values.get("onnxtext")
+    version = result.values.get("onnxtext")
     if version is not None and not 1 <= version <= LANGUAGE_VERSION:
         raise SemanticError(
             f"the text is written in version {version} of the language; this release reads "
             f"version {LANGUAGE_VERSION}",
-            at=made.at["onnxtext"],
+            at=result.at["onnxtext"],
             length=len("onnxtext"),
             help="upgrade onnxtext: pip install --upgrade onnxtext",
             code="language-version-unknown",
         )
-    return made
+    return result
 
 
 def _error(message: str, at: int, key: str, help: str | None = None) -> SemanticError:
@@ -151,15 +151,15 @@ def header_numbers(token: str) -> list[OpsetImport]:
         SemanticError: an item is not an integer in the range of int64.
     """
     items = token[1:-1].rstrip(" \t\n\v\f\r,").split(",")
-    made = []
+    result = []
     for item in items:
         text = item.strip()
         if not text.removeprefix("-").isdigit():
             raise SemanticError(
                 f"`{text}` is not an opset version", token=token, help="write a whole number"
             )
-        made.append(bare_opset_item(text))
-    return made
+        result.append(bare_opset_item(text))
+    return result
 
 
 def opset_item(domain: str, version: str) -> OpsetImport:

@@ -39,7 +39,7 @@ def model(
                 length=len(item.name),
             )
     get = head.values.get
-    made = Model(
+    result = Model(
         graph,
         functions,
         head.presence,
@@ -53,10 +53,10 @@ def model(
         get("metadata_props", []),
         tuple(decorators or ()),
     )
-    made.encoding_habits = tuple(get("encoding", ()))
+    result.encoding_habits = tuple(get("encoding", ()))
     if sections:
-        attach_sections(made, Sections.sort(sections))
-    return made
+        attach_sections(result, Sections.sort(sections))
+    return result
 
 
 @located
@@ -92,7 +92,7 @@ def function(
                 length=len(value.name),
             )
     get = head.values.get
-    made = Function(
+    result = Function(
         name,
         inputs,
         outputs,
@@ -105,10 +105,10 @@ def function(
         get("opset_import", []),
         tuple(decorators or ()),
     )
-    made.at = at
+    result.at = at
     if PRESENCE_KEYS & head.at.keys():
-        made.presence = head.presence
-    return made
+        result.presence = head.presence
+    return result
 
 
 def function_fragment(item: Function) -> Fragment:

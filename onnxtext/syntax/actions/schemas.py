@@ -38,7 +38,7 @@ def schema_fragment(head: Header | None, schemas: list[OperatorSchema]) -> Schem
     head = head or Header()
     head.allow(SCHEMA_KEYS, "a schema file")
     get = head.values.get
-    made = SchemaFile(
+    result = SchemaFile(
         schemas, get("onnxtext"), get("opset_import", []), get("producer_name"),
         get("producer_version"), get("doc_string"),
     )  # fmt: skip
@@ -60,7 +60,7 @@ def schema_fragment(head: Header | None, schemas: list[OperatorSchema]) -> Schem
     if errors:
         errors[0].others = tuple(errors[1:])
         raise errors[0]
-    return made
+    return result
 
 
 @located
@@ -86,7 +86,7 @@ def signature(
     given = attributes or []
     if None in given[:-1]:
         raise SemanticError("`...` must be the last attribute", help="move it to the end")
-    made = OperatorSchema(
+    result = OperatorSchema(
         str(own.pop()),
         ".".join(own),
         attributes=[item for item in given if item is not None],
@@ -96,15 +96,15 @@ def signature(
         constraints=constraints or {},
         body=nodes,
     )
-    made.at = at
-    if made.domain == "ai.onnx":
-        made.domain = ""
+    result.at = at
+    if result.domain == "ai.onnx":
+        result.domain = ""
     found = _arguments(decorators, {"doc", "since", "deprecated"}, "a signature")
-    made.doc = _text(found, "doc")
+    result.doc = _text(found, "doc")
     if "deprecated" in found:
-        made.deprecated = _text(found, "deprecated")
-    made.since = _number(found, "since")
-    _distinct([item.attribute.name for item in made.attributes], "attribute")
+        result.deprecated = _text(found, "deprecated")
+    result.since = _number(found, "since")
+    _distinct([item.attribute.name for item in result.attributes], "attribute")
     for kind, formals in (("input", inputs), ("output", outputs)):
         _distinct([formal.name for formal in formals], kind)
         for formal in formals[:-1]:
@@ -114,8 +114,8 @@ def signature(
                     at=formal.at,
                     length=len(formal.name),
                 )
-    _check_variables(made)
-    return made
+    _check_variables(result)
+    return result
 
 
 def _distinct(names: Iterable[str], kind: str) -> None:
@@ -156,7 +156,7 @@ def _arguments(decorators: Decorators, allowed: set[str], what: str) -> dict[str
     Raises:
         SemanticError: a decorator is not in `allowed`, occurs twice, or has a keyword argument.
     """
-    found: dict[str, tuple[Any, ...]] = {}
+    result: dict[str, tuple[Any, ...]] = {}
     for decorator in decorators or ():
         name = decorator.name
         if name not in allowed:
@@ -164,15 +164,15 @@ def _arguments(decorators: Decorators, allowed: set[str], what: str) -> dict[str
                 f"`@{name}` is not a decorator of {what}",
                 help=f"the decorators are {', '.join(f'@{each}' for each in sorted(allowed))}",
             )
-        if name in found:
+        if name in result:
             raise SemanticError(f"`@{name}` is given twice", help="remove one of them")
         if any(argument.key is not None for argument in decorator.arguments):
             raise SemanticError(
                 f"`@{name}` takes positional arguments only",
                 help="remove the names of the arguments",
             )
-        found[name] = tuple([argument.value for argument in decorator.arguments])
-    return found
+        result[name] = tuple([argument.value for argument in decorator.arguments])
+    return result
 
 
 def _text(found: dict[str, tuple[Any, ...]], name: str) -> str:
@@ -275,11 +275,11 @@ def empty_variadic_formal(
     at: int, decorators: Decorators, type: Type | str, name: str, _: str
 ) -> FormalValue:
     """Return the formal value for `T inputs...?`, which takes zero or more values."""
-    made = _formal(at, decorators, type, name, "variadic")
+    result = _formal(at, decorators, type, name, "variadic")
     if any(decorator.name == "least" for decorator in decorators or ()):
         raise SemanticError("`@least` cannot be combined with `...?`", at=at, length=len(name))
-    made.least = 0
-    return made
+    result.least = 0
+    return result
 
 
 def _formal(
@@ -292,11 +292,11 @@ def _formal(
         raise SemanticError("`@heterogeneous` takes no arguments", help="write @heterogeneous()")
     if isinstance(type, Token):
         at, type = type.at, str(type)  # the type variable, after the decorators
-    made = FormalValue(name, type, option, doc=_text(found, "doc"))
-    made.least = _number(found, "least")
-    made.homogeneous = "heterogeneous" not in found
-    made.at = at
-    return made
+    result = FormalValue(name, type, option, doc=_text(found, "doc"))
+    result.least = _number(found, "least")
+    result.homogeneous = "heterogeneous" not in found
+    result.at = at
+    return result
 
 
 @action

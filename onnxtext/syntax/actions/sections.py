@@ -94,7 +94,7 @@ class Sections:
         Raises:
             SemanticError: a section other than `training` and `configuration` is repeated.
         """
-        made = cls()
+        result = cls()
         seen: set[str] = set()
         for word, content in sections:
             if word in seen:
@@ -103,13 +103,13 @@ class Sections:
                 )
             match str(word):
                 case "training":
-                    made.training.append(content)
+                    result.training.append(content)
                 case "configuration":
-                    made.configurations.append(content)
+                    result.configurations.append(content)
                 case kind:
                     seen.add(kind)
-                    setattr(made, kind, content)
-        return made
+                    setattr(result, kind, content)
+        return result
 
 
 # ---- Actions --------------------------------------------------------------------------------

@@ -123,9 +123,9 @@ def _unescape(token: str, text: str, *, bytes_allowed: bool) -> bytes:
     at = 0
     while (slash := text.find("\\", at)) >= 0:
         parts.append(text[at:slash].encode())
-        found = _BYTE_ESCAPE.match(text, slash)
-        value = _escape_value(found, bytes_allowed) if found else None
-        if found is None or value is None:
+        match = _BYTE_ESCAPE.match(text, slash)
+        value = _escape_value(match, bytes_allowed) if match else None
+        if match is None or value is None:
             known = r"\\ \" \n \r \t \u{…}" + (r" \xNN" if bytes_allowed else "")
             raise SemanticError(
                 f"unknown escape `{text[slash : slash + 2]}` in the string",
@@ -135,7 +135,7 @@ def _unescape(token: str, text: str, *, bytes_allowed: bool) -> bytes:
                 help=f"the escapes are {known}",
             )
         parts.append(value)
-        at = found.end()
+        at = match.end()
     parts.append(text[at:].encode())
     return b"".join(parts)
 

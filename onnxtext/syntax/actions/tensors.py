@@ -39,15 +39,15 @@ def tensor(
     Raises:
         SemanticError: the data is invalid for the type, or a sparse tensor has a name.
     """
-    made = resolve(type, data)
-    if isinstance(made, ast.SparseTensor):
+    result = resolve(type, data)
+    if isinstance(result, ast.SparseTensor):
         if name is not None:
             raise SemanticError(
                 "a sparse tensor cannot have a name", help="its values and indices can have one"
             )
-        return made
+        return result
     assert isinstance(type, ast.TensorType)
-    return ast.Tensor(type, made, name)
+    return ast.Tensor(type, result, name)
 
 
 def scalar_tensor(element: str, value: str | bytes) -> ast.Tensor:
@@ -119,10 +119,10 @@ def _token(value: object) -> str | None:
 
 def _semantic_error(error: LiteralError, token: str | None) -> SemanticError:
     """Convert the error for an invalid literal, also of a literal that was joined from tokens."""
-    made = from_literal(error, token)
+    result = from_literal(error, token)
     if isinstance(token, JoinedText):
-        made.at = token.source(error.offset)
-    return made
+        result.at = token.source(error.offset)
+    return result
 
 
 def _dims(type: ast.TensorType) -> tuple[int, ...]:

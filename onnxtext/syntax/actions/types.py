@@ -31,9 +31,9 @@ class OpaqueName(str):
 
     def __new__(cls, parts: list[str]) -> OpaqueName:
         """Join the parts with dots."""
-        made = str.__new__(cls, ".".join(parts))
-        made.parts = len(parts)
-        return made
+        result = str.__new__(cls, ".".join(parts))
+        result.parts = len(parts)
+        return result
 
 
 def coarse_type(token: str) -> ast.TensorType:

@@ -110,10 +110,10 @@ class Lexer:
         if long is not None:
             return long
         pattern, kinds = self._whole
-        found = pattern.match(text, at)
-        assert found is not None  # at least one character is left
-        group = found.lastindex or 0
-        kind, token = kinds[group], found[group]
+        match = pattern.match(text, at)
+        assert match is not None  # at least one character is left
+        group = match.lastindex or 0
+        kind, token = kinds[group], match[group]
         if kind == "NESTED":
             end = closing_bracket(token)
             kind, token = (kind, token[:end]) if end else (_MARK, token[0])
@@ -143,10 +143,10 @@ class Lexer:
     def token(self, text: str, at: int) -> Token | None:
         """Return the next token at or after an offset; None if no token is left."""
         pattern, kinds = self._pattern
-        found = pattern.match(text, at)
-        assert found is not None  # the pattern also matches the end of the text
-        group = found.lastindex or 0
-        token, start = found[group], found.start(group)
+        match = pattern.match(text, at)
+        assert match is not None  # the pattern also matches the end of the text
+        group = match.lastindex or 0
+        token, start = match[group], match.start(group)
         kind = kinds[group]
         if kind == _MARK:
             kind = self._marks[token]
@@ -158,12 +158,12 @@ class Lexer:
 
     def tokens(self, text: str, start: int, end: int) -> list[Token]:
         """Return the tokens between two offsets of a text, each with its offset in this text."""
-        found = []
+        result = []
         for kind, token, at in self.read(text[start:end], 0):
             made = token if isinstance(token, Token) else Token(token, at, kind)
             made.at = start + at
-            found.append(made)
-        return found
+            result.append(made)
+        return result
 
     def kind(self, text: str) -> str:
         """Return the kind of a token, given its text; `BAD` if the whole text is not one token."""

@@ -108,9 +108,9 @@ def find_correction(
     if len(context.done) > _LONGEST:
         return None
     search = _Search(context, far, budget)
-    found = search.find(limit)
+    result = search.find(limit)
     budget.left -= search.attempts
-    return found
+    return result
 
 
 class _Search:
@@ -222,10 +222,10 @@ class _Search:
 
     def _ends(self, start: int, inserted: int) -> list[tuple[int, float]]:
         """Return the possible ends of a removal after some insertions, with their costs."""
-        found = self.end_costs.get((start, inserted))
-        if found is None:
-            found = self.end_costs[start, inserted] = list(self._find_ends(start, inserted))
-        return found
+        result = self.end_costs.get((start, inserted))
+        if result is None:
+            result = self.end_costs[start, inserted] = list(self._find_ends(start, inserted))
+        return result
 
     def _find_ends(self, start: int, inserted: int) -> Iterator[tuple[int, float]]:
         line = self.lines.get(start, 0)
@@ -253,10 +253,10 @@ class _Search:
 
     def _insertions(self, stack: tuple[int, ...]) -> list[tuple[str, list[int], float]]:
         """Return the possible insertions: their texts, the stacks after them, and their costs."""
-        found = self.insertions.get(stack)
-        if found is None:
-            found = self.insertions[stack] = list(self._find_insertions(stack))
-        return found
+        result = self.insertions.get(stack)
+        if result is None:
+            result = self.insertions[stack] = list(self._find_insertions(stack))
+        return result
 
     def _find_insertions(self, stack: tuple[int, ...]) -> Iterator[tuple[str, list[int], float]]:
         row = self.rows[stack[-1]]
@@ -301,9 +301,9 @@ class _Search:
 
 def _ahead(context: ErrorContext, most: int) -> list[Token]:
     """Return the unexpected token and the tokens after it."""
-    found: list[Token] = []
+    result: list[Token] = []
     token = context.token
-    while token is not None and len(found) < most:
-        found.append(token)
+    while token is not None and len(result) < most:
+        result.append(token)
         token = context.lexer.token(context.text, token.end)
-    return found
+    return result

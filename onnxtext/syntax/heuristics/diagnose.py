@@ -75,13 +75,13 @@ def diagnose(context: ErrorContext, budget: Budget) -> Diagnosis | None:
         limit = best.cost + _ANOTHER
     elif is_incomplete(context):
         return None
-    found = correct(context, budget, common, limit)
-    if found is not None:
-        return found
+    result = correct(context, budget, common, limit)
+    if result is not None:
+        return result
     if best is not None:
         common = _diagnose_change(place, best)
-    elif common is None and (found := correct(context, budget, far=MAX_TOKENS)) is not None:
-        return replace_fields(found, doubt=inf)
+    elif common is None and (result := correct(context, budget, far=MAX_TOKENS)) is not None:
+        return replace_fields(result, doubt=inf)
     return None if common is None else replace_fields(common, doubt=limit)
 
 

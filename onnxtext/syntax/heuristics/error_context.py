@@ -235,17 +235,17 @@ class ErrorContext:
     @cached_property
     def ahead(self) -> list[Token]:
         """The first 30 or fewer tokens after the unexpected token on its line."""
-        found: list[Token] = []
+        result: list[Token] = []
         if self.token is None:
-            return found
+            return result
         at = self.at + len(self.token)
-        while len(found) < 30:
+        while len(result) < 30:
             token = self.lexer.token(self.text, at)
             if token is None or token.at > self.line_end:
                 break
-            found.append(token)
+            result.append(token)
             at = token.end
-        return found
+        return result
 
     @property
     def rest(self) -> list[Token]:
@@ -294,10 +294,10 @@ class ErrorContext:
         """Return the names of the terminals that are valid in place of the unexpected token."""
         rows = self.automaton.rows
         kinds = rows[self.before.stack[-1]]
-        found = sorted(kind for kind in kinds if self.before.takes(kind))
+        result = sorted(kind for kind in kinds if self.before.takes(kind))
         if END_KIND not in kinds and self.before.takes(END_KIND):
-            found.append(END_KIND)
-        return found
+            result.append(END_KIND)
+        return result
 
 
 def innermost_bracket(tokens: Sequence[Token]) -> int | None:

@@ -80,13 +80,13 @@ def _latin(text: str, word: str) -> str | None:
 def lookalikes(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose characters such as `（`, a no-break space, U+2212 or a byte order mark."""
     text = context.text
-    found = _RUN.match(text, context.at)
-    if found is None:
+    match = _RUN.match(text, context.at)
+    if match is None:
         return
-    runs = [found.span()]
+    runs = [match.span()]
     runs += [
         other.span()
-        for other in _SKIPPED.finditer(text, found.end(), context.line_end)
+        for other in _SKIPPED.finditer(text, match.end(), context.line_end)
         if other[0][0] in _MEANT
     ]
     edits = tuple(

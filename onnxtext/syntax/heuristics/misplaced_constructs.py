@@ -116,9 +116,9 @@ def _type_at(context: ErrorContext, tokens: list[Token]) -> tuple[int, str] | No
     Types of other languages are translated.
     """
     first = tokens[0]
-    found = TENSOR_TYPE.match(context.text, first.at)
-    if found is not None:
-        return found.end(), translated_type(found)
+    match = TENSOR_TYPE.match(context.text, first.at)
+    if match is not None:
+        return match.end(), translated_type(match)
     stop = first.end
     if context.name(first) in _TYPES:
         if tokens[1:2] == ["("]:
@@ -184,13 +184,13 @@ def graph_without_head(context: ErrorContext) -> Iterator[Diagnosis]:
 
 def graph_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose `else_branch = e () => …` after a graph whose closing `}` is missing."""
-    found = _HEAD.match(context.text, context.line_start)
-    if context.token != "=>" or found is None or found.end() < context.at:
+    match = _HEAD.match(context.text, context.line_start)
+    if context.token != "=>" or match is None or match.end() < context.at:
         return
     before = context.text[: context.line_start].rstrip()
-    comma = len(before) - 1 if before.endswith(",") else found.start(1)
-    span = Span(comma, found.end(1))
-    message = f"`{found[1]}` is a graph among the nodes of another graph"
+    comma = len(before) - 1 if before.endswith(",") else match.start(1)
+    span = Span(comma, match.end(1))
+    message = f"`{match[1]}` is a graph among the nodes of another graph"
     if context.region.start < context.line_start:
         edits = (insert(comma, "}" if before.endswith(",") else "}, "),)
         yield Diagnosis(
@@ -212,15 +212,15 @@ def graph_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
 
 def prose(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose a line of prose, such as `Here is the model:`."""
-    found = _PROSE.match(context.text, context.line_start, context.line_end)
+    match = _PROSE.match(context.text, context.line_start, context.line_end)
     opened = context.opened
-    if found is None or (opened is not None and context.text[slice(*opened)] != "{"):
+    if match is None or (opened is not None and context.text[slice(*opened)] != "{"):
         return
-    if context.name(context.lexer.token(context.text, found.start(1))) in _TYPES:
+    if context.name(context.lexer.token(context.text, match.start(1))) in _TYPES:
         return
     message = "this line is neither a statement nor a comment"
-    edits = (insert(found.start(1), "# "),)
+    edits = (insert(match.start(1), "# "),)
     title = "make it a comment"
     yield Diagnosis(
-        "syntax-error", message, Span(*found.span(1)), edits, title, "unsafe", least=1, instead=True
+        "syntax-error", message, Span(*match.span(1)), edits, title, "unsafe", least=1, instead=True
     )

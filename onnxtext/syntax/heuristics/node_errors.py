@@ -80,14 +80,14 @@ def element_number(context: ErrorContext) -> Iterator[Diagnosis]:
     if context.token not in {",", ">", "."} or not in_attributes(context):
         return
     for name, mark, value in zip(context.done, context.done[1:], context.done[2:], strict=False):
-        found = _DOTTED.match(context.text, value.at)
-        if mark != "=" or found is None or found.end() < context.done[-1].end:
+        match = _DOTTED.match(context.text, value.at)
+        if mark != "=" or match is None or match.end() < context.done[-1].end:
             continue
-        word = found[1].lower()
+        word = match[1].lower()
         element = ELEMENTS.get(ALIASES.get(word, word))
-        if element is not None and (name in _ELEMENT_ATTRIBUTES or "TensorProto" in found[0]):
-            message = f"`{found[0]}` is not a value: an attribute has the number of an element type"
-            edits = (Edit(Span(*found.span()), str(element.number)),)
+        if element is not None and (name in _ELEMENT_ATTRIBUTES or "TensorProto" in match[0]):
+            message = f"`{match[0]}` is not a value: an attribute has the number of an element type"
+            edits = (Edit(Span(*match.span()), str(element.number)),)
             title = f"write `{element.number}`"
             yield Diagnosis("unknown-type", message, edits[0].span, edits, title, least=1)
 
@@ -255,15 +255,15 @@ def number_as_name(context: ErrorContext) -> Iterator[Diagnosis]:
     if token is None or context.name(token) != "INT" or token[0] == "-":
         return
     expected = context.expected()
-    found = _ADJACENT.match(context.text, token.at)
-    if found is None or "STRING" not in expected or "INT" in expected:
+    match = _ADJACENT.match(context.text, token.at)
+    if match is None or "STRING" not in expected or "INT" in expected:
         return
     # After the name of an operator, the number is probably an input, and the `(` is missing.
     if context.done and context.name(context.done[-1]) == "WORD":
         return
-    span = Span(*found.span())
-    message = f"`{found[0]}` needs quotes to be a name: it begins with a digit"
-    edits = (Edit(span, f'"{found[0]}"'),)
+    span = Span(*match.span())
+    message = f"`{match[0]}` needs quotes to be a name: it begins with a digit"
+    edits = (Edit(span, f'"{match[0]}"'),)
     yield Diagnosis("unquoted-name", message, span, edits, "quote it", "unsafe", least=1)
 
 

@@ -63,8 +63,8 @@ _NUMBERS_FOR = {"true": "1", "false": "0", "True": "1", "False": "0"}
 def other_format(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose a text in another format: JSON, MLIR or protobuf text."""
     for pattern, name in _OTHER_FORMATS:
-        found = pattern.match(context.text)
-        if found is not None and context.at <= found.end():
+        match = pattern.match(context.text)
+        if match is not None and context.at <= match.end():
             yield Diagnosis(
                 "other-format",
                 f"this is {name}, not the text form of ONNX",
@@ -89,11 +89,11 @@ def mlir_node(context: ErrorContext) -> Iterator[Diagnosis]:
 def other_comments(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose `-- comment`, `; comment` and `<!-- comment -->` on their own lines."""
     start = context.line_start + indentation(context.text, context.at)
-    found = _OTHER_COMMENT.match(context.text, start)
-    if found is None or context.at > found.end():
+    match = _OTHER_COMMENT.match(context.text, start)
+    if match is None or context.at > match.end():
         return
     span = Span(start, context.line_end)
-    words = context.text[found.end() : context.line_end].strip().removesuffix("-->").strip()
+    words = context.text[match.end() : context.line_end].strip().removesuffix("-->").strip()
     message = "a comment must start with `#`"
     if start < context.region.start:  # `<` of `<!--` may have begun attributes
         skip_to = context.line_end + 1
@@ -146,11 +146,11 @@ def tensor_types(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     if context.token not in {"<", "("} or not context.done:
         return
-    found = TENSOR_TYPE.match(context.text, context.done[-1].at)
-    if found is None:
+    match = TENSOR_TYPE.match(context.text, context.done[-1].at)
+    if match is None:
         return
-    written = translated_type(found)
-    span = Span(*found.span())
+    written = translated_type(match)
+    span = Span(*match.span())
     message = "a tensor type must be written as an element type and dimensions"
     edits = (Edit(span, written),)
     yield Diagnosis(
@@ -160,14 +160,14 @@ def tensor_types(context: ErrorContext) -> Iterator[Diagnosis]:
 
 def fences(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose Markdown fences, such as three backticks, around the text."""
-    found = _FENCE.match(context.text, context.line_start)
-    if found is None or context.text[context.line_start : context.at].strip("`~ \t"):
+    match = _FENCE.match(context.text, context.line_start)
+    if match is None or context.text[context.line_start : context.at].strip("`~ \t"):
         return
-    edits = [Edit(Span(*found.span()), "")]
-    last = _FENCE.search(context.text, found.end())
+    edits = [Edit(Span(*match.span()), "")]
+    last = _FENCE.search(context.text, match.end())
     if last is not None:
         edits.append(Edit(Span(*last.span()), ""))
-    span = Span(context.at, len(context.text[: found.end()].rstrip()))
+    span = Span(context.at, len(context.text[: match.end()].rstrip()))
     message = "unexpected Markdown fence"
     yield Diagnosis("foreign-word", message, span, tuple(edits), "remove it", "unsafe", least=1)
     yield Diagnosis("foreign-word", message, span, tuple(edits[:1]), "remove it", "unsafe", least=0)
@@ -189,17 +189,17 @@ def imports(context: ErrorContext) -> Iterator[Diagnosis]:
 
 def control_flow(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose whole blocks such as `if (x) {…} else {…}` and `for i in range(3):`."""
-    found = _CONTROL.match(context.text, context.line_start, context.line_limit)
-    if found is None:
+    match = _CONTROL.match(context.text, context.line_start, context.line_limit)
+    if match is None:
         return
-    word = found[1]
+    word = match[1]
     operator = _OPERATOR_FOR.get(word, "If")
     message = f"`{word}` is not supported"
     help = f"use the operator `{operator}`, whose graph attributes hold the bodies"
     if operator == "If":
         help += ": `y = If (c) <then_branch = t () => (z) {…}, else_branch = e () => (z) {…}>`"
     end = _end_of_block(context)
-    span = Span(found.start(1), found.end(1))
+    span = Span(match.start(1), match.end(1))
     yield Diagnosis("foreign-word", message, span, help=help, skip_to=end + 1)
 
 
@@ -225,11 +225,11 @@ def _end_of_block(context: ErrorContext) -> int:
 def python_head(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose a graph that begins like a Python function: `def main (x) -> (y):`."""
     line = context.text[context.line_start : context.line_limit]
-    found = _DEF.match(line.lstrip())
-    if found is None or "node" in context.rules:
+    match = _DEF.match(line.lstrip())
+    if match is None or "node" in context.rules:
         return
     start = context.line_start + len(line) - len(line.lstrip())
-    edits = [Edit(Span(start, start + found.end()), "")]
+    edits = [Edit(Span(start, start + match.end()), "")]
     arrow = context.text.find("->", start, context.line_end)
     if arrow >= 0:
         edits.append(Edit(Span(arrow, arrow + 2), "=>"))
@@ -243,9 +243,9 @@ def python_head(context: ErrorContext) -> Iterator[Diagnosis]:
     if returned is not None:
         edits.append(Edit(Span(*returned.span(1)), ""))
     message = (
-        f"`{found[1]}` does not belong here: a graph must have the form `NAME (…) => (…) {{…}}`"
+        f"`{match[1]}` does not belong here: a graph must have the form `NAME (…) => (…) {{…}}`"
     )
-    span = Span(start, start + len(found[1]))
+    span = Span(start, start + len(match[1]))
     help = "write `NAME (float[N] x) => (float[N] y) {` and, after the nodes, `}`"
     least = 1 if returned is None else 0
     yield Diagnosis("foreign-word", message, span, tuple(edits), help=help, least=least)

@@ -99,13 +99,13 @@ def numbers(context: ErrorContext) -> Iterator[Diagnosis]:
     text = context.text
     while start > 0 and text[start - 1] in "+-.":
         start -= 1
-    found = _NUMBER.match(text, start + (text[start : start + 1] == "-"))
-    if found is None:
+    match = _NUMBER.match(text, start + (text[start : start + 1] == "-"))
+    if match is None:
         yield from _hex(context)
         return
-    written = found.group()
+    written = match.group()
     sign = "-" if text[start : start + 1] == "-" else ""
-    span = Span(start, found.end())
+    span = Span(start, match.end())
     plain = written.lstrip("+").replace("_", "").rstrip("fFlLuU")
     if plain.startswith("."):
         plain = "0" + plain
@@ -132,9 +132,9 @@ def _number_words(written: str) -> tuple[str, str]:
 def _hex(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose `0X10`, and hexadecimal numbers where only decimals are valid."""
     for token in context.nearby(1):
-        found = _UPPER_HEX.match(context.text, token.at)
-        if found is not None:
-            written = found.group()
+        match = _UPPER_HEX.match(context.text, token.at)
+        if match is not None:
+            written = match.group()
             message = "a hexadecimal number must begin with a lower-case `0x`"
         elif context.name(token) == "HEX":
             written, message = str(token), "only decimal numbers are valid here"
@@ -195,10 +195,10 @@ def unquoted(context: ErrorContext) -> Iterator[Diagnosis]:
     start = context.at
     while start > context.line_start and _RUN.match(context.text[start - 1]):
         start -= 1
-    found = _RUN.match(context.text, start)
-    if found is None or found.end() <= context.at:
+    match = _RUN.match(context.text, start)
+    if match is None or match.end() <= context.at:
         return
-    name = found.group()
+    name = match.group()
     if not _ODD_NAME.search(name) and (name.isascii() or not re.search(r"\w", name)):
         return
     for text in (name, name.rstrip(";:")):

@@ -117,14 +117,14 @@ class Recovery:
             kept = [error for error in kept if not self._names_dropped_statement(error)]
         known = {(error.code, error.at): error for error in reversed(kept)}
         semantic = [semantic_error_report(self.source, error) for error in known.values()]
-        found = first_of_lines(self.text, self.diagnostics, semantic)
-        found = without_cascade(self.source, found)
+        result = first_of_lines(self.text, self.diagnostics, semantic)
+        result = without_cascade(self.source, result)
         if self._stopped:
-            found = found[:MAX_SEMANTIC_ERRORS]
-            last = found[-1]
+            result = result[:MAX_SEMANTIC_ERRORS]
+            last = result[-1]
             note = "too many errors: parsing stopped here"
-            found[-1] = replace(last, notes=(*last.notes, note))
-        return found
+            result[-1] = replace(last, notes=(*last.notes, note))
+        return result
 
     def _follows_from_guess(self, number: int, error: SemanticError) -> bool:
         """Whether a semantic error, which has the index `number`, may follow from a guess."""

@@ -83,10 +83,10 @@ def _whole_quotient(left: Extent, right: Extent) -> Extent:
     if isinstance(left, int) and isinstance(right, int):
         whole = abs(left) // abs(right)
         return whole if (left < 0) == (right < 0) else -whole
-    found = exact_quotient(left, right)
-    if found is None and is_positive_or_zero(left) and is_positive_or_zero(right):
-        found = quotient(left, right)
-    return found
+    result = exact_quotient(left, right)
+    if result is None and is_positive_or_zero(left) and is_positive_or_zero(right):
+        result = quotient(left, right)
+    return result
 
 
 def _remainder(call: OperatorCall) -> SmallTensor | None:

@@ -77,9 +77,9 @@ class OperatorCall:
         return default if found is None else found
 
     def _list(self, name: str) -> tuple[int, ...] | None:
-        found = self.attribute(name)
-        if isinstance(found, tuple) and all(isinstance(item, int) for item in found):
-            return found
+        result = self.attribute(name)
+        if isinstance(result, tuple) and all(isinstance(item, int) for item in result):
+            return result
         return None
 
     def integers(self, name: str, index: int) -> tuple[int, ...] | None:
@@ -219,13 +219,13 @@ class OperatorCall:
 
     def axes(self, axes: Iterable[int], rank: int) -> list[int] | None:
         """Normalize negative axes; if an axis is out of range, reject the node and return None."""
-        found = []
+        result = []
         for axis in axes:
             if not -rank <= axis < rank:
                 self.reject(f"axis {axis} is out of range for {dimensions(rank)}")
                 return None
-            found.append(axis % rank)
-        return found
+            result.append(axis % rank)
+        return result
 
     def one_or(self, extent: SymbolicSize, size: int) -> None:
         """Require a dimension to be 1 or `size`, because the node broadcasts it."""

@@ -89,10 +89,10 @@ def _broadcast_dim(call: OperatorCall, extents: list[Extent]) -> Extent:
     others = {call.sizes.root(extent): extent for extent in extents if number(extent) != 1}
     if not others:
         return 1
-    found, *rest = others.values()
+    result, *rest = others.values()
     for other in rest:
-        found = None if found is None or other is None else broadcast_pair(found, other)
-    return found
+        result = None if result is None or other is None else broadcast_pair(result, other)
+    return result
 
 
 def _elementwise(call: OperatorCall) -> SymbolicShape:
@@ -115,15 +115,15 @@ def _prelu(call: OperatorCall) -> SymbolicShape:
     By the standard, only the slope is broadcast. onnxruntime also broadcasts the data, so the
     result is the shape after broadcasting both.
     """
-    shape, slope, made = call.shape(0), call.shape(1), _elementwise(call)
-    if made is None or shape is None or slope is None:
+    shape, slope, result = call.shape(0), call.shape(1), _elementwise(call)
+    if result is None or shape is None or slope is None:
         return shape
     pairs = zip(reversed(shape), reversed(slope), strict=False)
     if len(slope) > len(shape) or any(
         size == 1 and isinstance(other, int) and other != 1 for size, other in pairs
     ):
         call.reject("the slope {1} cannot be broadcast to the shape of {0}", certain=False)
-    return made
+    return result
 
 
 def _matmul(call: OperatorCall) -> SymbolicShape:

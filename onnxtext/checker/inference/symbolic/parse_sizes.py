@@ -79,10 +79,10 @@ class _Reader:
 
     def whole(self) -> Extent:
         """Return the size of the whole text."""
-        found = self._sum()
+        result = self._sum()
         if self._at != len(self._tokens):
             raise _NoExpression
-        return found
+        return result
 
     def _accept(self, sign: str) -> bool:
         if self._at < len(self._tokens) and self._tokens[self._at][2] == sign:
@@ -98,31 +98,31 @@ class _Reader:
         self._depth += 1
         if self._depth > 20:
             raise _NoExpression
-        found = times(self._product(), -1) if self._accept("-") else self._product()
+        result = times(self._product(), -1) if self._accept("-") else self._product()
         while True:
             if self._accept("+"):
-                found = plus(found, self._product())
+                result = plus(result, self._product())
             elif self._accept("-"):
-                found = minus(found, self._product())
+                result = minus(result, self._product())
             else:
                 self._depth -= 1
-                return found
+                return result
 
     def _product(self) -> Extent:
-        found = self._factor()
+        result = self._factor()
         while True:
             if self._accept("*"):
-                found = times(found, self._factor())
+                result = times(result, self._factor())
             elif self._accept("//"):
-                found = quotient(found, self._factor())
+                result = quotient(result, self._factor())
             else:
-                return found
+                return result
 
     def _factor(self) -> Extent:
         if self._accept("("):
-            found = self._sum()
+            result = self._sum()
             self._expect(")")
-            return found
+            return result
         if self._at == len(self._tokens):
             raise _NoExpression
         number, name, sign = self._tokens[self._at]
@@ -132,10 +132,10 @@ class _Reader:
         if number:
             return int(number)
         if name in ("min", "max") and self._accept("("):
-            found = self._sum()
+            result = self._sum()
             while self._accept(","):
                 other = self._sum()
-                found = minimum_of(found, other) if name == "min" else maximum_of(found, other)
+                result = minimum_of(result, other) if name == "min" else maximum_of(result, other)
             self._expect(")")
-            return found
+            return result
         return symbol_plus(name)

@@ -263,13 +263,13 @@ def substitute(size: Extent, value: Callable[[str], Extent]) -> Extent:
     """Return a size with `value(symbol)` in place of each symbol."""
     if not isinstance(size, SymbolicSize):
         return size
-    found: Extent = 0
+    result: Extent = 0
     for product, coefficient in size.terms:
         part: Extent = coefficient
         for factor in product:
             part = times(part, _substitute_in_factor(factor, value))
-        found = plus(found, part)
-    return found
+        result = plus(result, part)
+    return result
 
 
 def _substitute_in_factor(factor: Factor, value: Callable[[str], Extent]) -> Extent:

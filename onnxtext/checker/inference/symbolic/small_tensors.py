@@ -85,10 +85,10 @@ def take_elements(
 
 def row_major_offset(index: Index, shape: Sequence[int]) -> int:
     """Return the offset of an index in the row-major list of elements."""
-    found = 0
+    result = 0
     for one, size in zip(index, shape, strict=True):
-        found = found * size + one
-    return found
+        result = result * size + one
+    return result
 
 
 def broadcast_tensor(value: SmallTensor, shape: Sequence[int]) -> SmallTensor | None:

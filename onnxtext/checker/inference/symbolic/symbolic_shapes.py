@@ -220,8 +220,8 @@ class SymbolicShapes:
 
     def _intern(self, fact: F) -> F:
         """Return one object for all equal shapes and values, so that keys can use ids."""
-        found: F = self._equal.setdefault(fact, fact)
-        return found
+        result: F = self._equal.setdefault(fact, fact)
+        return result
 
     def _results(
         self, sizes: SizeEquations, instance: str
@@ -284,12 +284,12 @@ class SymbolicShapes:
         )
         self._depth -= 1
         names = [output.name for output in function.outputs]
-        made = tuple(map(inner.find, names)), tuple(map(inner.value, names))
+        result = tuple(map(inner.find, names)), tuple(map(inner.value, names))
         # The next call gives symbols of the body another suffix: no reuse.
-        own = [name for name in _symbols(made) - _symbols(given) if "\0" in name]
+        own = [name for name in _symbols(result) - _symbols(given) if "\0" in name]
         if sizes.learned == before and not own:
-            self._called[key] = made
-        return made
+            self._called[key] = result
+        return result
 
     def _new_instance(self) -> str:
         """Return a new suffix for the symbols of a body or call."""

@@ -71,10 +71,10 @@ class SymbolTrace:
                 continue
             at = main.position.get(name)
             if at == GIVEN:
-                found = [name]
-                while before[found[-1]]:
-                    found.append(before[found[-1]])
-                return found
+                result = [name]
+                while before[result[-1]]:
+                    result.append(before[result[-1]])
+                return result
             for source in main.nodes[at].inputs if at is not None else ():
                 if source and source not in before:
                     before[source] = name
