@@ -113,7 +113,7 @@ def _handle_signals() -> None:
 
 
 def _restore_signals() -> None:
-    """Let signals end the process at once: an exception at exit would show a traceback."""
+    """Restore the default action, because an exception of `_end` at exit would show a traceback."""
     for number in _ending_signals():
         if signal.getsignal(number) == _end:
             signal.signal(number, signal.SIG_DFL)

@@ -10,7 +10,7 @@ from onnxtext.ast.tensors_and_attributes import Attribute
 from onnxtext.ast.visit import nested_graphs, walk_graphs
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.editing.errors import refused_edit_error, unknown_name_error
-from onnxtext.editing.rename_values import colliding_graphs, defined_names, map_names, map_uses
+from onnxtext.editing.rename_values import defined_names, graphs_to_search, map_names, map_uses
 from onnxtext.excerpt.paths_between_values import used_values
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_fragment
@@ -106,7 +106,7 @@ def insert(
         node.at = -1
     scope, at = _place(model, made, after or instead_of, before)
     outputs = [name for node in made for name in node.outputs if name]
-    for other in colliding_graphs(model, list(walk_graphs(model)), scope):
+    for other in graphs_to_search(model, list(walk_graphs(model)), scope):
         taken = set(defined_names(other)).intersection(outputs)
         if taken:
             raise refused_edit_error(f"`{min(taken)}` is already a value of `{other.name}`")

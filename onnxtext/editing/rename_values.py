@@ -62,7 +62,7 @@ def rename(model: Model, old: str, new: str, *, label: bool = False) -> None:
         _rename_label(model, old, new)
         return
     for owner in owners:
-        for scope in colliding_graphs(model, scopes, owner):
+        for scope in graphs_to_search(model, scopes, owner):
             if new in defined_names(scope):
                 raise refused_edit_error(
                     f"`{new}` is already a value of `{scope.name}`", "choose another name"
@@ -73,7 +73,7 @@ def rename(model: Model, old: str, new: str, *, label: bool = False) -> None:
         _rename_in_training(model, owner, lambda name: mapping.get(name, name), old)
 
 
-def colliding_graphs(model: Model, scopes: Iterable[Scope], owner: Scope) -> Iterator[Scope]:
+def graphs_to_search(model: Model, scopes: Iterable[Scope], owner: Scope) -> Iterator[Scope]:
     """Yield the graphs to search for name collisions if a value of `owner` gets a new name.
 
     These are `owner`, its outer graphs and its nested graphs. The main graph and the algorithm of

@@ -101,7 +101,7 @@ def wrap_items(items: Sequence[str], width: int) -> list[str]:
 
 
 def fill_list_text(row: str, brackets: str, indent: str, budget: int, comma: str = ",") -> str:
-    """Return the list that `fill_list` returns, given its items as one text.
+    """Return the same list as `fill_list`; the items are passed as one text.
 
     Args:
         row: the items, joined by a comma and a blank; no item contains a comma or a line break.
@@ -118,7 +118,7 @@ def fill_list_text(row: str, brackets: str, indent: str, budget: int, comma: str
 
 
 def wrap_text(row: str, width: int) -> list[str]:
-    """Return the lines that `wrap_items` returns, given the items as one text.
+    """Return the same lines as `wrap_items`; the items are passed as one text.
 
     Args:
         row: the items, joined by a comma and a blank; no item contains a comma or a line break.

@@ -20,7 +20,7 @@ from onnxtext.checker.isolation import pool, spawn, worker_client
 from onnxtext.checker.isolation.pool import POOL
 from onnxtext.checker.isolation.process_limits import LimitWatch, memory_of
 from onnxtext.checker.isolation.worker_client import Worker, WorkerDied
-from onnxtext.checker.isolation.worker_main import write_frame
+from onnxtext.checker.isolation.worker_main import make_frame
 from tests.checker.test_isolation import CALM, CODE, bomb
 
 pytestmark = pytest.mark.thorough
@@ -312,7 +312,7 @@ def test_a_child_without_a_parent_exits_on_windows_too(tmp_path: Path) -> None:
     ) as orphan:  # fmt: skip
         assert orphan.stdin is not None
         request = (0.01, 1 << 30, "model", onnxtext.to_binary(bomb("einsum-loop")))
-        orphan.stdin.write(write_frame(marshal.dumps(request)))
+        orphan.stdin.write(make_frame(marshal.dumps(request)))
         orphan.stdin.flush()
         assert orphan.wait(60) == 1
 

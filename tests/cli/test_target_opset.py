@@ -134,16 +134,16 @@ def test_a_report_takes_one_analysis(
 
     from onnxtext.checker.context.checked_model import Subject
     from onnxtext.checker.engine import check_tree as engine
-    from onnxtext.checker.engine.select_rules import find_findings
+    from onnxtext.checker.engine.select_rules import run_enabled_rules
     from onnxtext.cli.group import group
 
     analysed: list[Subject] = []
 
     def counted(subject: Subject) -> object:
         analysed.append(subject)
-        return find_findings(subject)
+        return run_enabled_rules(subject)
 
-    monkeypatch.setattr(engine, "find_findings", counted)
+    monkeypatch.setattr(engine, "run_enabled_rules", counted)
     words = ["check", str(files / name), "--target-opset", "13"]
     done = CliRunner().invoke(group, words)
     assert "opset-change" in done.output

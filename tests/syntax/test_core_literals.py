@@ -97,6 +97,16 @@ def test_both_cores_read_the_same_initializers(items: list[str]) -> None:
     assert_same_in_both(f"g () => () <{', '.join(items)}> {{}}")
 
 
+@pytest.mark.parametrize("digits", [15, 16, 17, 18, 19, 20, 21, 400])
+@pytest.mark.parametrize("zeros", [0, 1, 18, 400])
+def test_both_cores_read_the_same_long_decimals(digits: int, zeros: int) -> None:
+    number = ("18446744073709551617" * 20)[:digits]  # 2**64 + 1: a mantissa of 64 bits would be 1
+    forms = [f"0.{'0' * zeros}{number}", f"-{'0' * zeros}{number}.0", f"{number[:5]}.{number[5:]}"]
+    for type in ("float", "double", "bfloat16"):
+        for form in forms:
+            assert_same_in_both(f"g () => () <{type}[1] t = {{{form}}}> {{}}")
+
+
 PARTS = [*DECIMALS, *SPECIAL, "0", "12", "-3", ".5", "", "0x1", "16777217.0", "1.4e-45"]
 COMPLEXES = st.builds(
     "{}{}{}{}".format,

@@ -16,7 +16,12 @@ from onnxtext.checker.engine.cascading_findings import without_cascades
 from onnxtext.checker.engine.finding_positions import TextPlaces
 from onnxtext.checker.engine.fragments import find_in_fragment
 from onnxtext.checker.engine.model_paths import ModelPaths
-from onnxtext.checker.engine.select_rules import ALL, active_rules, find_findings, selected_rules
+from onnxtext.checker.engine.select_rules import (
+    ALL,
+    active_rules,
+    run_enabled_rules,
+    selected_rules,
+)
 from onnxtext.checker.engine.suppressions import Suppressions
 from onnxtext.checker.isolation.pool import Answers, InferenceClient
 from onnxtext.diagnostics import Diagnostic, Label, Severity
@@ -101,7 +106,7 @@ def run_rules(
         return find_in_fragment(root, options)
     with paused_collector():
         subject = Subject(root, options)
-        return subject, find_findings(subject)
+        return subject, run_enabled_rules(subject)
 
 
 def _with_implied_import(

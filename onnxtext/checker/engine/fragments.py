@@ -18,7 +18,7 @@ from onnxtext.checker.context.checked_model import Options, Subject, plain_domai
 from onnxtext.checker.context.finding import Finding
 from onnxtext.checker.context.scopes import Opsets
 from onnxtext.checker.context.signatures import Schemas, newest_versions
-from onnxtext.checker.engine.select_rules import find_findings
+from onnxtext.checker.engine.select_rules import run_enabled_rules
 from onnxtext.checker.inference.onnx_errors import errors_of
 from onnxtext.io.memory import paused_collector
 
@@ -46,7 +46,7 @@ def find_in_fragment(fragment: Fragment, options: Options) -> tuple[Subject, lis
     with paused_collector():
         if isinstance(fragment.item, Function):
             subject = Subject(fragment, options)
-            return subject, find_findings(subject)
+            return subject, run_enabled_rules(subject)
         best: tuple[int, int, Subject, list[Finding]] | None = None
         newest = newest_versions()[""]
         schemas = Schemas(options.tables)
@@ -54,7 +54,7 @@ def find_in_fragment(fragment: Fragment, options: Options) -> tuple[Subject, lis
         for version in _versions(Subject(fragment, options), newest):
             opsets = Opsets({**versions, "": version})
             subject = Subject(fragment, replace(options, assumed=opsets))
-            found = find_findings(subject)
+            found = run_enabled_rules(subject)
             count = len([item for item in errors_of(subject) if item.slug in _ABOUT_OPERATORS])
             if best is None or count < best[0]:
                 best = count, version, subject, found

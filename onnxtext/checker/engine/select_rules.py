@@ -63,7 +63,7 @@ def active_rules(select: Sequence[str] | None, ignore: Sequence[str] | None) -> 
     return (selected_rules(select) | on) - selected_rules(ignore)
 
 
-def find_findings(subject: Subject) -> list[Finding]:
+def run_enabled_rules(subject: Subject) -> list[Finding]:
     """Run the enabled rules, family by family; return their findings.
 
     Findings that follow from other findings are not returned, but stored in `Subject.cascades`.

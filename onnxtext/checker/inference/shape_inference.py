@@ -53,7 +53,7 @@ from onnxtext.checker.isolation.worker_client import Failure
 from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.encode.types_and_tensors import lower_tensor
 
-_UNPARSED = "Unable to parse proto"  # onnx's error message for too many nested graphs
+_UNPARSED = "Unable to parse proto"  # onnx's error message if graphs are nested too deep
 _MOST_REPEATED = 2_000
 """Maximum number of repeated node visits, in addition to four for each node of the model."""
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from onnxtext.checker.isolation.spawn import start
-from onnxtext.checker.isolation.worker_main import READY, read_frame, unpack, write_all, write_frame
+from onnxtext.checker.isolation.worker_main import READY, make_frame, read_frame, unpack, write_all
 
 STARTING = 60.0
 """The maximum time in seconds that the child may take to start."""
@@ -86,7 +86,7 @@ class Worker:
         try:
             if not self._ready:
                 self._start()
-            self._send(write_frame(marshal.dumps((seconds, memory, kind, *arguments))))
+            self._send(make_frame(marshal.dumps((seconds, memory, kind, *arguments))))
             if not _LIMITED:
                 return unpack(self._watched(seconds, memory))
             # The child limits its processor time; this timeout is for a child that blocks.

@@ -70,12 +70,12 @@ def serve(module: Any) -> None:
     _prepare()
     answers = os.dup(1)
     os.dup2(2, 1)  # native code may print to standard output: send that to standard error
-    write_all(answers, write_frame(pack([READY])))
+    write_all(answers, make_frame(pack([READY])))
     while True:
         content = _receive()
         if content is None:
             return
-        write_all(answers, write_frame(_answer(module, content)))
+        write_all(answers, make_frame(_answer(module, content)))
 
 
 def _load(native: str, paths: list[str]) -> Any:
@@ -133,14 +133,14 @@ def _infer(module: Any, kind: str, arguments: list[Any]) -> list[bytes]:
 # ---- Messages ---------------------------------------------------------------------------------
 
 
-def write_frame(content: bytes) -> bytes:
+def make_frame(content: bytes) -> bytes:
     """Return a frame: the length of a byte string, then the byte string."""
     return len(content).to_bytes(_HEAD, "little") + content
 
 
 def pack(parts: Iterable[bytes]) -> bytes:
     """Join byte strings to one byte string that `unpack` can split."""
-    return b"".join([write_frame(part) for part in parts])
+    return b"".join([make_frame(part) for part in parts])
 
 
 def unpack(content: bytes) -> list[bytes]:

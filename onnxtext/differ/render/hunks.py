@@ -76,7 +76,7 @@ def hunk_lines(diff: ModelDiff, *, every: bool = False) -> Iterator[list[DiffLin
 
 
 def hunks_of_items(diff: ModelDiff, *, every: bool = False) -> Iterator[Hunk]:
-    """Yield the hunks of a diff, with the keys of their items. `every` is as for `hunk_lines`."""
+    """Yield the hunks of a diff, with the keys of their items; `every`: see `hunk_lines`."""
     grouped: dict[ItemKey, Group] = {}
     if not every and len(diff.items) > MOST_ITEMS:
         for group in diff.groups:
