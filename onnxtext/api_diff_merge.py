@@ -54,10 +54,10 @@ def diff(old: ModelSource, new: ModelSource, *, ignore: Collection[Category] = (
 def _side(source: ModelSource) -> ModelSide:
     from onnxtext.differ import ModelSide
 
-    given = read_model_argument(source).as_model()
-    if isinstance(given.content, str):
-        return ModelSide.of_text(given.content, label=given.name, base=given.base)
-    return ModelSide.of_binary(given.content, label=given.name, base=given.base)
+    argument = read_model_argument(source).as_model()
+    if isinstance(argument.content, str):
+        return ModelSide.of_text(argument.content, label=argument.name, base=argument.base)
+    return ModelSide.of_binary(argument.content, label=argument.name, base=argument.base)
 
 
 def merge(
@@ -91,9 +91,10 @@ def merge(
     """
     from onnxtext.merger import merge as merge_contents
 
-    given = [read_model_argument(source).as_model().content for source in (base, ours, theirs)]
+    argument = [read_model_argument(source).as_model().content for source in (base, ours, theirs)]
     contents = [
-        item.encode("utf-8", "surrogateescape") if isinstance(item, str) else item for item in given
+        item.encode("utf-8", "surrogateescape") if isinstance(item, str) else item
+        for item in argument
     ]
     return merge_contents(*contents, labels=labels)
 
@@ -136,7 +137,7 @@ def verify(source: ModelSource) -> Verdict:
     """
     from onnxtext.verifier import verify_binary, verify_text
 
-    given = read_model_argument(source).as_model()
-    if isinstance(given.content, str):
-        return verify_text(given.content, base_dir=given.base, name=given.name)
-    return verify_binary(given.content, name=given.name)
+    argument = read_model_argument(source).as_model()
+    if isinstance(argument.content, str):
+        return verify_text(argument.content, base_dir=argument.base, name=argument.name)
+    return verify_binary(argument.content, name=argument.name)

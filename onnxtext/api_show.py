@@ -86,10 +86,10 @@ def show(
 
     pattern = re.compile(find) if isinstance(find, str) else find
     choice = PartOptions(graph, _names(start), _names(end), pattern, context)
-    given = read_model_argument(model).as_model()
-    base = given.base if base_dir is None else Path(base_dir)
-    binary = isinstance(given.content, bytes)
-    reading = read_model(given.data, given.name, base, binary=binary)
+    argument = read_model_argument(model).as_model()
+    base = argument.base if base_dir is None else Path(base_dir)
+    binary = isinstance(argument.content, bytes)
+    reading = read_model(argument.data, argument.name, base, binary=binary)
     return Shown("".join(part_text(reading, choice)), reading)
 
 

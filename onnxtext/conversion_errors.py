@@ -172,10 +172,10 @@ def warn_if_suspicious(data: bytes, name: str) -> None:
         warnings.warn(message, OnnxTextWarning, stacklevel=3)
 
 
-def other_message_error(found: str, wanted: str, source: Source) -> OnnxTextError:
+def other_message_error(actual: str, wanted: str, source: Source) -> OnnxTextError:
     """Create the error for the text of a message of another type than the caller wants."""
     labels = (Label(Span(0, len(source.text))),)
-    message = f"this text is a {found}, not a {wanted}"
+    message = f"this text is a {actual}, not a {wanted}"
     return OnnxTextError(Diagnostic("not-a-message", message, source=source, labels=labels))
 
 

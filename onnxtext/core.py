@@ -36,9 +36,9 @@ def core() -> Core:
         return "python"
     # The compiled core writes little-endian only.
     missing = "is not installed" if sys.byteorder == "little" else "is for little-endian machines"
-    found = find_spec("onnxtext._core.parser") if sys.byteorder == "little" else None
-    if found is not None and found.origin is not None:
-        if _is_current(Path(found.origin).parent):
+    spec = find_spec("onnxtext._core.parser") if sys.byteorder == "little" else None
+    if spec is not None and spec.origin is not None:
+        if _is_current(Path(spec.origin).parent):
             return "native"
         missing = "is older than its sources: install onnxtext again"
     if wanted == "native":

@@ -175,13 +175,13 @@ def _value(value: ast.ValueInfo) -> InterfaceValue:
 
 
 def _dimensions(values: Iterable[ast.ValueInfo]) -> dict[str, tuple[str, ...]]:
-    found: dict[str, dict[str, None]] = {}
+    dimensions: dict[str, dict[str, None]] = {}
     for value in values:
         for index, dim in enumerate(_shape(value.type)):
             name = dim.value if isinstance(dim, ast.DecoratedDim) else dim
             if isinstance(name, str):
-                found.setdefault(name, {})[f"{value.name}[{index}]"] = None
-    return {name: tuple(axes) for name, axes in found.items()}
+                dimensions.setdefault(name, {})[f"{value.name}[{index}]"] = None
+    return {name: tuple(axes) for name, axes in dimensions.items()}
 
 
 def _shape(type: ast.Type | None) -> tuple[ast.Dim, ...]:

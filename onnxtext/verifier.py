@@ -112,16 +112,16 @@ def verify_binary(data: bytes, *, name: str = "<bytes>") -> Verdict:
         model = parse(text, name=printed)
     except OnnxTextError as error:
         return Verdict("binary", (_unreadable("L1", error), _unreadable("L3", error)))
-    found: list[LawViolation] = []
+    violations: list[LawViolation] = []
     try:
         pieces = encode(model, Source(text, printed), elsewhere=FilesBeside(model, None))
-        found += _compare_bytes(data, pieces)
+        violations += _compare_bytes(data, pieces)
         del pieces
     except OnnxTextError as error:
-        found.append(_unreadable("L1", error))
-    found += _compare_trees(lift_placed(data), model)
-    found += _compare_printed(text, model)
-    return Verdict("binary", tuple(found))
+        violations.append(_unreadable("L1", error))
+    violations += _compare_trees(lift_placed(data), model)
+    violations += _compare_printed(text, model)
+    return Verdict("binary", tuple(violations))
 
 
 def verify_text(text: str, *, base_dir: PurePath | None = None, name: str = "<string>") -> Verdict:
@@ -141,16 +141,16 @@ def verify_text(text: str, *, base_dir: PurePath | None = None, name: str = "<st
     model = parse(text, name=name)
     data = join_pieces(encode(model, Source(text, name), elsewhere=FilesBeside(model, base_dir)))
     printed = f"{name} as printed"
-    found: list[LawViolation] = []
-    if not _is_printed(text, model):  # a canonical text equals its print: nothing to compare
-        found += _compare_with_printed(model, data, base_dir, printed)
+    violations: list[LawViolation] = []
+    if not _is_printed(text, model):  # otherwise both texts are equal
+        violations += _compare_with_printed(model, data, base_dir, printed)
     del model
     try:
         back = from_binary(data, name=f"{name} as binary")
-        found += _compare_bytes(data, encode_text(back, name=printed))
+        violations += _compare_bytes(data, encode_text(back, name=printed))
     except OnnxTextError as error:
-        found.append(_unreadable("L1", error))
-    return Verdict("text", tuple(found))
+        violations.append(_unreadable("L1", error))
+    return Verdict("text", tuple(violations))
 
 
 def _compare_with_printed(

@@ -133,7 +133,10 @@ cdef int write_float64(char* out, uint64_t bits, bint point) noexcept:
 
 
 cdef inline int power_of(int exponent, int distance) noexcept:
-    """Return the decimal exponent of the spacing of decimals to try."""
+    """Return floor(log10(w)), where w is the width of the rounding interval.
+
+    w is 2**exponent, or 3/4 of it if `distance` is 1: below the float, the spacing halves.
+    """
     return (exponent * 1262611 - (0 if distance == 2 else 524031)) >> 22
 
 

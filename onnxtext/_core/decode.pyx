@@ -22,7 +22,7 @@ from onnxtext.ast.tensors_and_attributes import AttributeType
 from onnxtext.wire.reader import WireField, read_fields
 
 cdef enum:
-    SHORT = 512  # the maximum size of a cached tail
+    LARGEST_CACHED_TAIL = 512  # the maximum size of a cached tail
     GRAPH_KIND = 5  # `AttributeType.GRAPH`
     DEEPEST = 90  # messages that are nested deeper are read in Python, which checks the limit
 
@@ -193,7 +193,7 @@ cdef class Decoder:
         while at < end and read_field(data, at, end, &field) and field.key == NODE_NAME:
             name = text_of(data, field.value, field.end)
             at = field.end
-        if end - at > SHORT:
+        if end - at > LARGEST_CACHED_TAIL:
             tail = self._tail(data, view, at, end, depth, None)
         else:
             key = copied(data, at, end)

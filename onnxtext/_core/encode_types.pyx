@@ -99,7 +99,7 @@ cdef class TypeEncoder:
         return True
 
     cdef bint _dim(self, dim) except -1:
-        """Add a dimension without decorators; return False for others."""
+        """Add a dimension; return False, with incomplete output, if Python must encode it."""
         cdef Py_ssize_t start = self.out.open(SHAPE_DIM)
         if dim.__class__ is int:
             if not self.integer(DIM_DIM_VALUE, dim):

@@ -152,7 +152,10 @@ cdef class ValueEncoder(TypeEncoder):
         return out.field(key, self.lowering.placed_attribute(attribute, at))
 
     cdef bint value(self, attribute) except -1:
-        """Add the value and the type of an attribute; return False for rare forms."""
+        """Add the value and the type of an attribute.
+
+        Return False, with incomplete output, if Python must encode it.
+        """
         cdef Buffer out = self.out
         cdef Py_ssize_t start
         cdef uint32_t bits

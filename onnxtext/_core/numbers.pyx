@@ -23,7 +23,7 @@ from onnxtext.tensor.shortest import narrow_texts
 cdef enum:
     BLOCK = 1 << 12  # elements per layout step
 
-cdef int LINE = WIDTH
+cdef int LINE_WIDTH = WIDTH
 cdef int INDENT = len(STEP)
 
 _WIDTHS = {"float_data": 4, "double_data": 8, "int32_data": 4, "int64_data": 8, "uint64_data": 8}
@@ -223,7 +223,7 @@ cdef class Numbers:
         `taken` is the number of columns that the current line already has after its indentation;
         return the same for the last line.
         """
-        cdef Py_ssize_t at = first, stop, room = LINE - indent, before
+        cdef Py_ssize_t at = first, stop, room = LINE_WIDTH - indent, before
         while at < last:
             before = taken + 1 if taken else 0
             stop = at
@@ -333,7 +333,7 @@ cdef class Numbers:
         level = indent + INDENT * (type.rank - 1)
         out.line(level)
         out.character(c"[")
-        if self._size(first, count) + level + 3 <= LINE:
+        if self._size(first, count) + level + 3 <= LINE_WIDTH:
             out.add(self.items.data + self._start(first), self._size(first, count))
         else:
             level += INDENT

@@ -58,7 +58,7 @@ def place_named_types(list nodes, list infos, taken):
 
 
 def node_entries(nodes):
-    """Return the same as `onnxtext.ast.list_order._nodes`."""
+    """Return the same as `onnxtext.ast.list_order.node_entries`."""
     cdef list found = []
     cdef Py_ssize_t index
     for node in nodes:

@@ -34,7 +34,10 @@ def described_values(tuple lists, tuple prefix, bint tied):
 
 
 def described_nodes(list nodes, tuple prefix, bint tied):
-    """Return the same as `onnxtext.ast.section_paths._described_nodes`."""
+    """Return the nodes with metadata, decorators or graphs, and their paths.
+
+    The result is that of `onnxtext.ast.section_paths._described_nodes`.
+    """
     cdef list wanted = [node for node in nodes if is_described(node)], made = []
     cdef dict counts = {}, labels = {}
     cdef tuple path

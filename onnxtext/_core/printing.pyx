@@ -23,7 +23,7 @@ cdef enum:
     STATEMENT = 3
     MODEL = 4
 
-cdef int LINE = WIDTH, INDENT = len(STEP)
+cdef int LINE_WIDTH = WIDTH, INDENT = len(STEP)
 
 
 @cython.final
@@ -155,7 +155,7 @@ cdef class Printer(NodePrinter):
                 out.add(b": ", 2)
             out.integer(item.version)
         out.character(c"]")
-        if not out.end_trial(mark, out.width(mark) <= LINE - 20):
+        if not out.end_trial(mark, out.width(mark) <= LINE_WIDTH - 20):
             out.text(opsets_text(opsets, STEP))
         return out.character(c",")
 
@@ -212,7 +212,7 @@ cdef class Printer(NodePrinter):
             start = out.here()
             if len(values) < 2:
                 self._list(values, 0, opening)
-                if not out.is_flat(start, LINE):
+                if not out.is_flat(start, LINE_WIDTH):
                     return False
                 continue
             out.add(opening, len(opening))
@@ -222,7 +222,7 @@ cdef class Printer(NodePrinter):
                 out.character(c",")
             out.line(0)
             out.character(c")")
-        return out.fits(mark, LINE, after_head(graph, 0, False))
+        return out.fits(mark, LINE_WIDTH, after_head(graph, 0, False))
 
     cdef int _graph(self, graph, int indent) except -1:
         """Print a graph in an attribute."""
@@ -268,14 +268,17 @@ cdef class Printer(NodePrinter):
         return self._rest(function, 0)
 
     cdef bint _interface(self, graph, Py_ssize_t mark, int indent) except -1:
-        """Print the inputs and outputs on one line; return False if they do not fit.
+        """Print the inputs and outputs on one line.
 
-        Also return False if the text since the mark has several lines.
+        Return False if they do not fit, or if the text since the mark has several lines; the
+        caller then takes the printed text back.
         """
         cdef Text out = self.out
         self._list(graph_part(graph, OF_GRAPH.inputs, "inputs"), indent, b" (")
         self._list(graph_part(graph, OF_GRAPH.outputs, "outputs"), indent, b" => (")
-        return out.is_flat(mark, LINE) and out.column() + after_head(graph, indent, False) <= LINE
+        if not out.is_flat(mark, LINE_WIDTH):
+            return False
+        return out.column() + after_head(graph, indent, False) <= LINE_WIDTH
 
     cdef int _list(self, list values, int indent, bytes opening) except -1:
         cdef Text out = self.out
@@ -296,7 +299,9 @@ cdef class Printer(NodePrinter):
             self._value(values[0], indent + INDENT)
             out.character(c">")
             if out.end_trial(
-                mark, out.is_flat(mark, LINE) and out.column() + after_head(graph, indent, True) <= LINE
+                mark,
+                out.is_flat(mark, LINE_WIDTH)
+                and out.column() + after_head(graph, indent, True) <= LINE_WIDTH,
             ):
                 return 0
         for value in values:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Print nodes and attributes: the compiled `onnxtext.printer.attributes` and `statements`.
+"""Print nodes and attributes: the compiled `printer.attributes` and `printer.graphs_and_nodes`.
 
 Rare forms (decorators, records, sparse tensors, types that need several lines) are printed in
 Python.
@@ -40,7 +40,7 @@ cdef frozenset TYPES = frozenset(
 cdef object GRAPH = AttributeType.GRAPH, GRAPHS = AttributeType.GRAPHS
 cdef object node_text = GraphPrinter.node_text
 cdef dict KINDS = {kind: kind.name.lower() for kind in AttributeType}
-cdef int LINE = WIDTH, INDENT = len(STEP), SHORT = ATTRIBUTE_WIDTH
+cdef int LINE_WIDTH = WIDTH, INDENT = len(STEP), SHORT = ATTRIBUTE_WIDTH
 
 
 cdef class NodePrinter(ValuePrinter):
@@ -122,10 +122,10 @@ cdef class NodePrinter(ValuePrinter):
                 out.name(name)
                 self.ends[flat.outputs + count] = out.size - flat.line
             out.character(c")")
-            if flat.behind or indent + out.size - flat.line > LINE:
+            if flat.behind or indent + out.size - flat.line > LINE_WIDTH:
                 count = out.width(flat.line + out.before)
                 flat.is_ascii = count == out.size - flat.line
-                if flat.behind or indent + count > LINE:
+                if flat.behind or indent + count > LINE_WIDTH:
                     if not self._wrap(&flat, types or (), indent):
                         out.size = start
                         return out.text(node_text(self.python(), node, " " * indent))
@@ -170,7 +170,7 @@ cdef class NodePrinter(ValuePrinter):
             or indent
             + span(flat, data, head + 1 if flat.outputs else 0, call)
             + (2 if flat.inputs else 3)
-            > LINE
+            > LINE_WIDTH
         ):
             flat.behind = True
         if flat.behind:
@@ -181,7 +181,7 @@ cdef class NodePrinter(ValuePrinter):
         # Room for all pieces, with a line break before and a comma behind each name.
         out.need(size + (flat.outputs + flat.inputs + 4) * (indent + 2 * INDENT + 4))
         at = out.data + out.size
-        if width + (2 if flat.inputs else 3 + end) > LINE:
+        if width + (2 if flat.inputs else 3 + end) > LINE_WIDTH:
             at = self._outputs(at, flat, types, indent)
             if at is NULL:
                 return False
@@ -190,7 +190,7 @@ cdef class NodePrinter(ValuePrinter):
             width = flat.indent + span(flat, data, head + 1, call)
         else:
             at = put(at, data, call)
-        if flat.inputs and width + inputs + end > LINE:
+        if flat.inputs and width + inputs + end > LINE_WIDTH:
             at = put(at, b" (", 2)
             start = flat.attributes + 2
             for index in range(flat.outputs, flat.outputs + flat.inputs):
@@ -211,11 +211,11 @@ cdef class NodePrinter(ValuePrinter):
         cdef int after = flat.outputs > 1
         for index in range(flat.outputs):
             width = column + span(flat, data, start, self.ends[index])
-            if width + after > LINE and not index and flat.label:
+            if width + after > LINE_WIDTH and not index and flat.label:
                 at = put_line(put(at, data, flat.label - 1), indent + INDENT)
                 start = flat.label
                 width = indent + INDENT + span(flat, data, start, self.ends[0])
-            if width + after > LINE and types and types[index] is not None:
+            if width + after > LINE_WIDTH and types and types[index] is not None:
                 return NULL
             at = put(at, data + start, self.ends[index] - start)
             start = self.ends[index] + 2
@@ -263,7 +263,7 @@ cdef class NodePrinter(ValuePrinter):
                 out.add(b", ", 2)
             is_first = False
             self._attribute(attribute, 0)
-            if not out.is_flat(mark, LINE - 2):
+            if not out.is_flat(mark, LINE_WIDTH - 2):
                 return out.end_trial(start, False)
         if out.size >= 12 and memcmp(out.data + out.size - 12, b" undefined =", 12) == 0:
             out.character(c" ")
@@ -286,9 +286,9 @@ cdef class NodePrinter(ValuePrinter):
         if cls is Graph:
             out.add(b" = ", 3)
             return self._graph(value, indent)
-        budget = LINE - indent - out.width(mark) - 4
+        budget = LINE_WIDTH - indent - out.width(mark) - 4
         if not self._attribute_value(attribute, cls, value, indent, budget) or is_wide(
-            out, mark, indent, LINE
+            out, mark, indent, LINE_WIDTH
         ):
             out.size = mark - out.before
             return out.part(attribute_text(attribute, " " * indent, self.python().graph_value))

@@ -31,7 +31,7 @@ cdef enum:
 
 cdef frozenset PLAIN_DATA = frozenset((RAW_DATA, TYPED_DATA, STRING_DATA, Blob, TypedBlob))
 cdef object value_parts = GraphPrinter.value_parts
-cdef int LINE = WIDTH, INDENT = len(STEP), SHORT = DECORATOR_WIDTH
+cdef int LINE_WIDTH = WIDTH, INDENT = len(STEP), SHORT = DECORATOR_WIDTH
 
 
 cdef class ValuePrinter:
@@ -73,16 +73,16 @@ cdef class ValuePrinter:
             out.name(get(value, OF_VALUE.name))
         column = indent + out.width(line)
         if kind is None or data is None:
-            if column < LINE:
+            if column < LINE_WIDTH:
                 return 0
-        elif column + 4 <= LINE:
+        elif column + 4 <= LINE_WIDTH:
             out.add(b" = ", 3)
             if isinstance(data, SparseTensor):
-                if not self._sparse(data, indent, LINE - column - 4):
-                    out.part(sparse_text(data, " " * indent, LINE - column - 4))
+                if not self._sparse(data, indent, LINE_WIDTH - column - 4):
+                    out.part(sparse_text(data, " " * indent, LINE_WIDTH - column - 4))
             else:
-                self._data(self._type(kind), data, indent, LINE - column - 4)
-            if not is_wide(out, line, indent, LINE):
+                self._data(self._type(kind), data, indent, LINE_WIDTH - column - 4)
+            if not is_wide(out, line, indent, LINE_WIDTH):
                 return 0
         out.size = mark - out.before
         for part in value_parts(self.python(), value, " " * indent):
@@ -294,7 +294,7 @@ cdef class ValuePrinter:
             out.line(indent + INDENT)
             start = out.here()
             self._sparse_part(part, indent)
-            if is_wide(out, start, indent + INDENT, LINE):
+            if is_wide(out, start, indent + INDENT, LINE_WIDTH):
                 return out.end_trial(mark, False)
             out.character(c",")
         out.line(indent)
@@ -303,7 +303,7 @@ cdef class ValuePrinter:
 
     cdef bint _sparse_part(self, tensor, int indent) except -1:
         """Print the values or indices of a sparse tensor; return False if Python must do it."""
-        return self._tensor(tensor, indent + INDENT, LINE - indent - INDENT - 1)
+        return self._tensor(tensor, indent + INDENT, LINE_WIDTH - indent - INDENT - 1)
 
     cdef int _strings(
         self, tuple values, int indent, Py_ssize_t budget, bint in_braces
@@ -331,7 +331,9 @@ cdef class ValuePrinter:
             size = out.width(item)
             long = not out.is_flat(item, size)
             if not out.end_trial(
-                item, not index or not (long or several or indent + INDENT + taken + size >= LINE)
+                item,
+                not index
+                or not (long or several or indent + INDENT + taken + size >= LINE_WIDTH),
             ):
                 out.line(indent + INDENT)
                 taken = out.here()

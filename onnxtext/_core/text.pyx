@@ -197,7 +197,10 @@ cdef class Text(Growing):
         return 0
 
     cdef Py_ssize_t _run(self, int kind, void* data, Py_ssize_t at, Py_ssize_t size) except -1:
-        """Add the ASCII characters before the next escape; return their number."""
+        """Add the printable ASCII characters from `at` on that need no escape; return their number.
+
+        The number is 0 for a string with characters above U+00FF.
+        """
         cdef Py_ssize_t count = 0
         if kind == 1:
             count = printable_run(<const uint8_t*>data + at, size - at)

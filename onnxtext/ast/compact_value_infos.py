@@ -214,7 +214,7 @@ def _copy_arguments(
         The arguments by part, such as `inputs`, and the names in these parts without an entry; None
         if the decorator cannot express the list.
     """
-    found: dict[str, list[Word | str]] = {}
+    arguments: dict[str, list[Word | str]] = {}
     without: set[str] = set()
     kept: set[str] = set()
     for part, run in runs:
@@ -225,20 +225,20 @@ def _copy_arguments(
         ordered = ascending_end([place[name] for name in names])
         missing = place.keys() - set(names)
         if len(missing) > len(names) - ordered:
-            found[part] = list(names)  # fewer names than `without` would list
+            arguments[part] = list(names)  # fewer names than `without` would list
             kept |= set(names)
             continue
-        found[part] = [*names[:ordered], Word(part)]
+        arguments[part] = [*names[:ordered], Word(part)]
         kept |= set(names)
         without |= missing
-    named = {part: {i for i in items if isinstance(i, str)} for part, items in found.items()}
+    named = {part: {i for i in items if isinstance(i, str)} for part, items in arguments.items()}
     inputs = {value.name for value in graph.inputs}
     data = {value.name for value in with_data(graph)}
     if not data.isdisjoint(named.get("inputs", ())):
         return None  # a lookup of these names would find the initializers
     if not (data | inputs).isdisjoint(named.get("outputs", ())):
         return None
-    return None if without & kept else (found, frozenset(without))
+    return None if without & kept else (arguments, frozenset(without))
 
 
 def _split_runs(

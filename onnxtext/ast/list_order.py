@@ -90,12 +90,12 @@ def order_of(graph: Graph, decorator: str = DECORATOR) -> ListOrder | None:
     Raises:
         ValueInfoError: the arguments are invalid.
     """
-    found = [item for item in graph.decorators if item.name == decorator]
-    if not found:
+    matching = [item for item in graph.decorators if item.name == decorator]
+    if not matching:
         return None
     items: list[Word | str] = []
     without: list[str] = []
-    for field in [field for item in found for field in item.arguments]:
+    for field in [field for item in matching for field in item.arguments]:
         match field:
             case Field(None, Word(part) as word) if part in PARTS[decorator]:
                 items.append(word)
@@ -105,7 +105,7 @@ def order_of(graph: Graph, decorator: str = DECORATOR) -> ListOrder | None:
                 without += [_text(name) for name in names if isinstance(name, bytes)]
             case _:
                 raise ValueInfoError(_HELP[decorator])
-    if not found[0].arguments:
+    if not matching[0].arguments:
         raise ValueInfoError(_HELP[decorator])
     parts = [item for item in items if isinstance(item, Word)]
     if len(set(parts)) < len(parts):

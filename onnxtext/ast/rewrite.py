@@ -73,11 +73,11 @@ class Rewriter:
                     ]
                 )
         changed: dict[int, tuple[Attribute, ...]] = {}
-        held = attribute_lists(nodes)  # keeps the lists alive, so that identities stay unique
-        for attributes in held:
-            made = tuple([self.attribute(item) for item in attributes])
-            if not all(map(is_, made, attributes)):
-                changed[id(attributes)] = made
+        lists = attribute_lists(nodes)  # keeps the lists alive, so that identities stay unique
+        for attributes in lists:
+            rewritten = tuple([self.attribute(item) for item in attributes])
+            if not all(map(is_, rewritten, attributes)):
+                changed[id(attributes)] = rewritten
         if changed:
             for node in nodes:
                 node.attributes = changed.get(id(node.attributes), node.attributes)
@@ -91,8 +91,8 @@ class Rewriter:
 
     def tensor(self, tensor: Tensor, name: str | None) -> Tensor:
         """Return a tensor in an attribute with its new data."""
-        made = self.data(tensor.type, tensor.data, tensor.name or name)
-        return tensor if made is tensor.data else replace(tensor, data=made)
+        data = self.data(tensor.type, tensor.data, tensor.name or name)
+        return tensor if data is tensor.data else replace(tensor, data=data)
 
     def sparse(self, sparse: SparseTensor) -> SparseTensor:
         """Return a sparse tensor with its new values and indices."""

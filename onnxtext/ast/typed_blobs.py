@@ -84,10 +84,10 @@ def data_of_blob(
         held = StringData(_strings(blob, data))
     else:
         held = TypedData(_entries(element.field, blob, data))
-    found, wanted = entry_count(type, held), required_entries(type)
-    if found != wanted:
+    count, wanted = entry_count(type, held), required_entries(type)
+    if count != wanted:
         raise BlobError(
-            f"the blob {blob.digest} has {found} entries, but a tensor of this type needs {wanted}",
+            f"the blob {blob.digest} has {count} entries, but a tensor of this type needs {wanted}",
             SIZE,
         )
     return held

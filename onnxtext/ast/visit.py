@@ -32,7 +32,9 @@ def rich_lists(nodes: Iterable[Node]) -> Sequence[tuple[Attribute, ...]]:
     if core() == "native":
         result: list[tuple[Attribute, ...]] = core_module("walk").rich_lists(nodes)
         return result
-    return [held for held in attribute_lists(nodes) if not all(map(_is_plain, held))]
+    return [
+        attributes for attributes in attribute_lists(nodes) if not all(map(_is_plain, attributes))
+    ]
 
 
 def odd_lists(nodes: Iterable[Node]) -> Sequence[tuple[Attribute, ...]]:
@@ -43,7 +45,11 @@ def odd_lists(nodes: Iterable[Node]) -> Sequence[tuple[Attribute, ...]]:
     if core() == "native":
         result: list[tuple[Attribute, ...]] = core_module("walk").odd_lists(nodes)
         return result
-    return [held for held in attribute_lists(nodes) if not all(map(_is_named_number, held))]
+    return [
+        attributes
+        for attributes in attribute_lists(nodes)
+        if not all(map(_is_named_number, attributes))
+    ]
 
 
 def _is_named_number(attribute: Attribute) -> bool:
@@ -103,7 +109,9 @@ def nested_graphs(nodes: Iterable[Node]) -> Sequence[Graph]:
     if core() == "native":
         graphs: list[Graph] = core_module("walk").nested_graphs(nodes)
         return graphs
-    return [graph for held in attribute_lists(nodes) for graph in attribute_graphs(held)]
+    return [
+        graph for attributes in attribute_lists(nodes) for graph in attribute_graphs(attributes)
+    ]
 
 
 def large_values(values: Iterable[ValueInfo], most: int) -> Sequence[ValueInfo]:

@@ -144,10 +144,10 @@ def _errors(target: EditTarget, content: str | bytes) -> list[Diagnostic]:
     from onnxtext.checker.engine.check_input import check_any
 
     base = None if target.file == "-" else Path(target.file).parent
-    found = check_any(content, name=target.name, base_dir=base)
+    diagnostics = check_any(content, name=target.name, base_dir=base)
     return [
         item
-        for item in found
+        for item in diagnostics
         if item.severity == "error" or (item.severity == "warning" and item.code in _SIZE_CODES)
     ]
 

@@ -82,24 +82,24 @@ def _finite(value: Any) -> Any:
     return str(value) if isinstance(value, float) and not isfinite(value) else value
 
 
-def differences_as_text(found: list[ValueDifference], first: str, second: str) -> str:
+def differences_as_text(differences: list[ValueDifference], first: str, second: str) -> str:
     """Return a table of all outputs, and of the inner values that differ."""
-    outputs = [one for one in found if one.is_output]
-    inner = [one for one in found if not one.is_output and one.differs]
-    lines = [f"{first} and {second}: compared the {len(found)} values that both have"]
+    outputs = [one for one in differences if one.is_output]
+    inner = [one for one in differences if not one.is_output and one.differs]
+    lines = [f"{first} and {second}: compared the {len(differences)} values that both have"]
     lines += _rows("outputs", outputs)
     inner.sort(key=lambda one: -(one.largest if one.largest is not None else float("inf")))
     if inner:
         title = f"inner values that differ: {len(inner)}, the largest differences"
         lines += _rows(title, inner[:_MOST_ROWS])
-        earliest = next(one for one in found if one.differs)
+        earliest = next(one for one in differences if one.differs)
         lines.append(f"the first value that differs: {earliest.name}")
     return "\n".join(map(escape_controls, lines))
 
 
-def _rows(title: str, found: list[ValueDifference]) -> list[str]:
-    width = max([len(one.name) for one in found], default=0)
-    return [f"{title}:", *[f"  {one.name:<{width}}  {_row(one)}" for one in found]]
+def _rows(title: str, differences: list[ValueDifference]) -> list[str]:
+    width = max([len(one.name) for one in differences], default=0)
+    return [f"{title}:", *[f"  {one.name:<{width}}  {_row(one)}" for one in differences]]
 
 
 def _row(one: ValueDifference) -> str:
@@ -113,12 +113,12 @@ def _row(one: ValueDifference) -> str:
     return f"{text}, by up to {one.largest:.3g}, relative {one.relative:.3g}"
 
 
-def differences_as_json(found: list[ValueDifference]) -> str:
+def differences_as_json(differences: list[ValueDifference]) -> str:
     """Return the differences of all outputs and inner values as a JSON list."""
     from dataclasses import asdict
 
     rows = [
         {key: _finite(value) for key, value in asdict(one).items() if key != "pairs"}
-        for one in found
+        for one in differences
     ]
     return json.dumps(rows, indent=2)

@@ -48,9 +48,9 @@ def check_targets(targets: Targets) -> None:
         try:
             check_version(domain, version)
         except OnnxTextError as error:
-            found = error.diagnostics[0]
-            message = found.message[0].upper() + found.message[1:]
-            raise click.UsageError(f"{message}; {found.help}.") from None
+            diagnostic = error.diagnostics[0]
+            message = diagnostic.message[0].upper() + diagnostic.message[1:]
+            raise click.UsageError(f"{message}; {diagnostic.help}.") from None
 
 
 def find_changes(
@@ -93,16 +93,16 @@ def convert_content(
     from onnxtext.editing import apply
     from onnxtext.editing.opsets import plan_conversion, remark_diagnostics
 
-    found: list[Diagnostic] = []
+    diagnostics: list[Diagnostic] = []
 
     def convert(model: Model) -> None:
         plan = plan_conversion(model, targets)
         source = Source(content, name) if isinstance(content, str) else None
-        found.extend(remark_diagnostics(plan.remarks, plan.subject, source=source, file=name))
+        diagnostics.extend(remark_diagnostics(plan.remarks, plan.subject, source=source, file=name))
         if not plan.obstacles:
             plan.apply()
 
     try:
-        return found, apply(content, convert, name=name).content
+        return diagnostics, apply(content, convert, name=name).content
     except OnnxTextError as error:
         return list(error.diagnostics), content

@@ -131,11 +131,11 @@ class Diagnostic:
 
     def remarks(self) -> list[tuple[str, str]]:
         """Return the notes and the help as (label, text); the label is "rule", "note" or "help"."""
-        found = []
+        remarks = []
         for note in self.notes:
             is_rule = note.startswith("rule: ")
-            found.append(("rule", note[6:]) if is_rule else ("note", note))
-        return [*found, ("help", self.help)] if self.help else found
+            remarks.append(("rule", note[6:]) if is_rule else ("note", note))
+        return [*remarks, ("help", self.help)] if self.help else remarks
 
     def __str__(self) -> str:
         """Return the diagnostic in one line, and its help in a second line."""

@@ -22,13 +22,13 @@ def render(diagnostics: Iterable[Diagnostic], *, version: str) -> str:
         diagnostics: the diagnostics.
         version: version of onnxtext.
     """
-    found = list(diagnostics)
-    rules = [_rule(code) for code in sorted({diagnostic.code for diagnostic in found})]
+    all_diagnostics = list(diagnostics)
+    rules = [_rule(code) for code in sorted({diagnostic.code for diagnostic in all_diagnostics})]
     driver = {"name": "onnxtext", "version": version, "rules": rules}
     run = {
         "tool": {"driver": driver},
         "columnKind": "unicodeCodePoints",
-        "results": [_result(diagnostic) for diagnostic in found],
+        "results": [_result(diagnostic) for diagnostic in all_diagnostics],
     }
     return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2)
 
@@ -68,7 +68,10 @@ def _result(diagnostic: Diagnostic) -> dict[str, object]:
 
 
 def _message(text: str) -> dict[str, object]:
-    """Create a message; single braces would be placeholders (SARIF 2.1.0, section 3.11.5)."""
+    """Return a message object.
+
+    Braces are doubled, because single braces are placeholders (SARIF 2.1.0, section 3.11.5).
+    """
     return {"text": text.replace("{", "{{").replace("}", "}}")}
 
 

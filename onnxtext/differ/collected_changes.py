@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Collect the differences of two models, and map old value names to new ones."""
+"""Collect the differences between two models, and map old value names to new ones."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _INDEX = re.compile(r"\[[^\]]*\]")
 
 
 class Collector:
-    """Collects the differences of two models.
+    """Collects the differences between two models.
 
     Attributes:
         items: the added, removed, changed and moved items.
@@ -48,15 +48,15 @@ class Collector:
         """Whether no difference was collected yet."""
         return not (self.items or self.renames or self._stored)
 
-    def added(self, kind: str, name: str, position: ItemPosition, text: str) -> None:
+    def record_added(self, kind: str, name: str, position: ItemPosition, text: str) -> None:
         """Add an item that only the new model has."""
         self.items.append(ItemChange(kind, name, ("added",), None, position, None, text))
 
-    def removed(self, kind: str, name: str, position: ItemPosition, text: str) -> None:
+    def record_removed(self, kind: str, name: str, position: ItemPosition, text: str) -> None:
         """Add an item that only the old model has."""
         self.items.append(ItemChange(kind, name, ("removed",), position, None, text, None))
 
-    def changed(
+    def record_changed(
         self,
         kind: str,
         name: str,
@@ -69,8 +69,8 @@ class Collector:
     ) -> None:
         """Record the differences of an item that both models have.
 
-        Changes of the category `encoding` are passed to `stored`. The item is added to `items` if
-        other changes remain, or if it was moved.
+        Changes of the category `encoding` are passed to `count_encoding_change`. The item is added
+        to `items` if other changes remain, or if it was moved.
 
         Args:
             kind: the kind of the item, such as `node`.
@@ -84,7 +84,9 @@ class Collector:
         fields = []
         for change in changes:
             if change.category == "encoding":
-                self.stored(f"{kind}.{change.path}", change.old or "", change.new or "", new.path)
+                self.count_encoding_change(
+                    f"{kind}.{change.path}", change.old or "", change.new or "", new.path
+                )
             else:
                 fields.append(change)
         actions: list[Action] = ["changed"] if fields else []
@@ -94,7 +96,7 @@ class Collector:
             made = ItemChange(kind, name, tuple(actions), old, new, *texts, tuple(fields))
             self.items.append(made)
 
-    def stored(self, what: str, old: str, new: str, path: str) -> None:
+    def count_encoding_change(self, what: str, old: str, new: str, path: str) -> None:
         """Count an occurrence of a field that is equal in both models but encoded differently.
 
         Args:
@@ -107,7 +109,7 @@ class Collector:
         count, first = self._stored.get(key, (0, path))
         self._stored[key] = count + 1, first
 
-    def renamed(self, rename: Rename) -> None:
+    def record_renamed(self, rename: Rename) -> None:
         """Add a rename."""
         self.renames.append(rename)
 
@@ -117,7 +119,7 @@ class Collector:
 
     def result(self, old_label: str, new_label: str) -> ModelDiff:
         """Return the collected differences as a `ModelDiff`."""
-        stored = [Stored(*key, *found) for key, found in self._stored.items()]
+        stored = [Stored(*key, *values) for key, values in self._stored.items()]
         return ModelDiff(
             old_label,
             new_label,
@@ -137,17 +139,17 @@ class NameMap:
     """Maps old value names to new ones, for a graph and the graphs that enclose it.
 
     Attributes:
-        any: whether at least one name is mapped to a different name.
+        has_renames: whether at least one name is mapped to a different name.
     """
 
     def __init__(self, outer: NameMap | None = None) -> None:
         self._own: dict[str, str] = {}
         self._old: dict[str, str] = {}  # the old names of renamed values, by their new names
         self._scopes: tuple[tuple[dict[str, str], dict[str, str]], ...] = ((self._own, self._old),)
-        self.any = False
+        self.has_renames = False
         if outer is not None:
             self._scopes += outer._scopes
-            self.any = outer.any
+            self.has_renames = outer.has_renames
 
     def add(self, old: str, new: str) -> None:
         """Map `old` to `new`, unless `old` has a mapping in this graph or a name is empty."""
@@ -155,7 +157,7 @@ class NameMap:
             self._own[old] = new
             if old != new:
                 self._old.setdefault(new, old)
-                self.any = True
+                self.has_renames = True
 
     def get(self, name: str) -> str:
         """Return the new name of a value; `name` itself if it has no mapping.

@@ -80,7 +80,7 @@ class GraphComparer:
         for change in field_changes(compare_messages("GraphProto", *parts)):
             changes.append(replace(change, category="names") if change.path == "name" else change)
         positions = self._old.position(old_path, old.at), self._new.position(new_path, new.at)
-        self.out.changed("graph", new.name, *positions, changes)
+        self.out.record_changed("graph", new.name, *positions, changes)
         self.bodies(match)
         return match.names
 
@@ -125,7 +125,7 @@ class GraphComparer:
             before, after = old[one], new[other]
             self._record_rename(match, kind, before, after)
             positions = self._positions(match, kind, before, after)
-            self.out.changed(
+            self.out.record_changed(
                 kind, after.name, *positions, values.declaration(before, after),
                 texts=(value_headline(before), value_headline(after)), moved=was_moved,
             )  # fmt: skip
@@ -143,13 +143,13 @@ class GraphComparer:
                 "name", "model", quote_string(old.name), quote_string(new.name), note=note
             )
             texts = value_headline(old), value_headline(new)
-            self.out.changed(kind, new.name, *positions, [change], texts=texts)
+            self.out.record_changed(kind, new.name, *positions, [change], texts=texts)
         elif old.name == new.name:
             return
         elif match.new.path == "graph":  # the names belong to the interface of the model
-            self.out.renamed(Rename(kind, match.new.path, old.name, new.name, "model"))
+            self.out.record_renamed(Rename(kind, match.new.path, old.name, new.name, "model"))
         elif kind == "input":
-            self.out.renamed(Rename("value", match.new.path, old.name, new.name))
+            self.out.record_renamed(Rename("value", match.new.path, old.name, new.name))
 
     def _matched(
         self, match: GraphMatch, kind: str, old: Sequence[ValueInfo], new: Sequence[ValueInfo],
@@ -164,12 +164,12 @@ class GraphComparer:
                 yield one, other, was_moved
             elif one is not None:
                 position = self._old.position(_path(match.old, kind, old[one].name), old[one].at)
-                self.out.removed(kind, old[one].name, position, value_statement(old[one]))
+                self.out.record_removed(kind, old[one].name, position, value_statement(old[one]))
             elif other is not None:
                 position = self._new.position(
                     _path(match.new, kind, new[other].name), new[other].at
                 )
-                self.out.added(kind, new[other].name, position, value_statement(new[other]))
+                self.out.record_added(kind, new[other].name, position, value_statement(new[other]))
 
     def _positions(self, match: GraphMatch, kind: str, old: ValueInfo, new: ValueInfo) -> Positions:
         return (
@@ -229,7 +229,7 @@ class GraphComparer:
             before, after = old[one], new[other]
             if before.name != after.name:
                 rename = Rename("initializer", match.new.path, before.name, after.name)
-                self.out.renamed(rename)
+                self.out.record_renamed(rename)
             changes = differences(one, other)
             if was_moved:
                 texts = f"at position {one}", f"at position {other}"
@@ -237,11 +237,11 @@ class GraphComparer:
             if changes:
                 headlines = value_headline(before), value_headline(after)
                 positions = self._positions(match, kind, before, after)
-                self.out.changed(kind, after.name, *positions, changes, texts=headlines)
+                self.out.record_changed(kind, after.name, *positions, changes, texts=headlines)
 
     def _rename_values(self, match: GraphMatch) -> None:
         """Collect the renamed outputs of nodes."""
-        if not match.names.any:
+        if not match.names.has_renames:
             return
         reported = set()  # (old, new) names of graph outputs, which `_record_rename` records
         if match.new.path == "graph":
@@ -251,7 +251,7 @@ class GraphComparer:
             before, after = match.old.nodes[one].outputs, match.new.nodes[other].outputs
             for name, named in zip(before, after, strict=False):
                 if name != named and name and named and (name, named) not in reported:
-                    self.out.renamed(Rename("value", match.new.path, name, named))
+                    self.out.record_renamed(Rename("value", match.new.path, name, named))
 
     def _node_list(self, match: GraphMatch) -> None:
         old, new, names = match.old, match.new, match.names
@@ -264,14 +264,14 @@ class GraphComparer:
             if other is None:
                 assert one is not None
                 node, place = old.nodes[one], position(self._old, old, one)
-                self.out.removed("node", node_title(node), place, node_statement(node))
+                self.out.record_removed("node", node_title(node), place, node_statement(node))
             elif one is None:
                 node, place = new.nodes[other], position(self._new, new, other)
-                self.out.added("node", node_title(node), place, node_statement(node))
+                self.out.record_added("node", node_title(node), place, node_statement(node))
             elif (
                 was_moved
                 or old_statements[one] != new_statements[other]
-                or (names.any and not _keeps_names(new.nodes[other], names))
+                or (names.has_renames and not _keeps_names(new.nodes[other], names))
             ):
                 nodes = old.nodes[one], new.nodes[other]
                 positions = position(self._old, old, one), position(self._new, new, other)

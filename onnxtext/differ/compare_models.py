@@ -128,17 +128,17 @@ class Comparer:
             parts.append(b"".join(side.encoder.model(head_only)))
         changes = field_changes(compare_messages("ModelProto", *parts))
         positions = self._old.position("", 0), self._new.position("", 0)
-        self.out.changed("model", "", *positions, changes)
+        self.out.record_changed("model", "", *positions, changes)
 
     def _trainings(self, old: Sequence[Training], new: Sequence[Training], names: NameMap) -> None:
         for index, (one, other) in enumerate(zip_longest(old, new)):
             path = f"training_info[{index}]"
             if other is None:
                 position = self._old.position(path)
-                self.out.removed("training_info", str(index), position, _training_text(one))
+                self.out.record_removed("training_info", str(index), position, _training_text(one))
             elif one is None:
                 position = self._new.position(path)
-                self.out.added("training_info", str(index), position, _training_text(other))
+                self.out.record_added("training_info", str(index), position, _training_text(other))
             else:
                 self._training(one, other, path, names)
 
@@ -163,7 +163,7 @@ class Comparer:
             )
             parts.append(side.encoder.training(head_only))
         changes += field_changes(compare_messages("TrainingInfoProto", *parts))
-        self.out.changed("training_info", path, *positions, changes)
+        self.out.record_changed("training_info", path, *positions, changes)
 
     def _functions(self, old: Sequence[Function], new: Sequence[Function]) -> None:
         keys = [list(map(_function_name, part)) for part in (old, new)]
@@ -183,11 +183,13 @@ class Comparer:
             if other is None:
                 assert one is not None
                 position = self._old.position(paths[0], old[one].at)
-                self.out.removed("function", keys[0][one], position, function_statement(old[one]))
+                self.out.record_removed(
+                    "function", keys[0][one], position, function_statement(old[one])
+                )
             elif one is None:
                 position = self._new.position(paths[1], new[other].at)
                 text = function_statement(new[other])
-                self.out.added("function", keys[1][other], position, text)
+                self.out.record_added("function", keys[1][other], position, text)
             else:
                 self._function(old[one], new[other], paths, moved=was_moved)
 
@@ -202,7 +204,7 @@ class Comparer:
             parts.append(side.encoder.function(head_only))
         changes = field_changes(compare_messages("FunctionProto", *parts))
         positions = self._old.position(paths[0], old.at), self._new.position(paths[1], new.at)
-        self.out.changed("function", _function_name(new), *positions, changes, moved=moved)
+        self.out.record_changed("function", _function_name(new), *positions, changes, moved=moved)
         self._graphs.bodies(match)
 
 

@@ -59,7 +59,9 @@ class NodeComparer:
         changes += _values(old.outputs, new.outputs, "output", names)
         changes += self._attributes(old, new, positions, nested)
         texts = node_headline(old), node_headline(new)
-        self._out.changed("node", node_title(new), *positions, changes, texts=texts, moved=moved)
+        self._out.record_changed(
+            "node", node_title(new), *positions, changes, texts=texts, moved=moved
+        )
         for one, other, old_path, new_path in nested:
             self._graphs(one, other, old_path, new_path, names)
 
@@ -73,14 +75,16 @@ class NodeComparer:
         for node, encoder in (old, new):
             head_only = replace(node, inputs=(), outputs=(), attributes=(), output_types=())
             parts.append(encoder.node(head_only))
-        has_tensor_names = names.any and any(d.name == "device" for d in old[0].decorators)
-        found = compare_messages("NodeProto", *parts, names=names.get if has_tensor_names else None)
-        changes = field_changes(found)
+        has_tensor_names = names.has_renames and any(d.name == "device" for d in old[0].decorators)
+        differences = compare_messages(
+            "NodeProto", *parts, names=names.get if has_tensor_names else None
+        )
+        changes = field_changes(differences)
         label = next((c for c in changes if c.path == "name" and c.category == "model"), None)
         if label is not None:
             changes.remove(label)
             if old[0].name and new[0].name:
-                self._out.renamed(Rename("node", graph_path, old[0].name, new[0].name))
+                self._out.record_renamed(Rename("node", graph_path, old[0].name, new[0].name))
             else:
                 changes.append(replace(label, category="names"))
         return changes
@@ -161,7 +165,7 @@ def _values(
     old: tuple[str, ...], new: tuple[str, ...], field: str, names: NameMap
 ) -> list[FieldChange]:
     """Compare the inputs or outputs of two nodes; `names` maps old names to new ones."""
-    if old == new and not names.any:
+    if old == new and not names.has_renames:
         return []
     changes = []
     for index, (one, other) in enumerate(zip_longest(old, new)):

@@ -75,9 +75,9 @@ class ValueComparer:
             return []
         one = self.old.encoder.value_info(old)
         other = self.new.encoder.value_info(new)
-        found = _unnamed(compare_messages("ValueInfoProto", one, other))
+        differences = _unnamed(compare_messages("ValueInfoProto", one, other))
         texts = type_statement(old.type), type_statement(new.type)
-        return _as_one_change(field_changes(found), "type", *texts)
+        return _as_one_change(field_changes(differences), "type", *texts)
 
     # ---- Tensors ----------------------------------------------------------------------------
 
@@ -108,8 +108,8 @@ class ValueComparer:
                 for side, value, default in zip(
                     (self.old, self.new), (old, new), defaults, strict=True)
             ]  # fmt: skip
-            found = _unnamed(compare_messages("TensorProto", *parts))
-            changes += _tensor_changes(found, old, new)
+            differences = _unnamed(compare_messages("TensorProto", *parts))
+            changes += _tensor_changes(differences, old, new)
         tensors = (
             TensorRef(old.type, old.data, old.name, self.old.reader),  # type: ignore[arg-type]
             TensorRef(new.type, new.data, new.name, self.new.reader),  # type: ignore[arg-type]
@@ -122,8 +122,8 @@ class ValueComparer:
             side.encoder.tensor(replace(item, data=_without_elements(item.data)))
             for side, item in ((self.old, old), (self.new, new))
         ]
-        found = compare_messages("TensorProto", *parts)
-        changes = _tensor_changes(found, old, new)
+        differences = compare_messages("TensorProto", *parts)
+        changes = _tensor_changes(differences, old, new)
         tensors = (
             TensorRef(old.type, old.data, old.name or path, self.old.reader),
             TensorRef(new.type, new.data, new.name or path, self.new.reader),
@@ -139,8 +139,8 @@ class ValueComparer:
             tensors = [replace(part, data=ast.NoData()) for part in (item.values, item.indices)]
             head_only = replace(item, values=tensors[0], indices=tensors[1])
             shells.append(side.encoder.sparse_tensor(head_only, None))
-        found = compare_messages("SparseTensorProto", *shells)
-        outside = [item for item in found if not item.path.startswith(("values", "indices"))]
+        differences = compare_messages("SparseTensorProto", *shells)
+        outside = [item for item in differences if not item.path.startswith(("values", "indices"))]
         changes = [_below(change, path) for change in field_changes(outside)]
         dot = f"{path}." if path else ""
         changes += self.tensor(old.values, new.values, f"{dot}values")
@@ -149,10 +149,10 @@ class ValueComparer:
     def _with_data(
         self, old: TensorRef, new: TensorRef, others: list[FieldChange]
     ) -> list[FieldChange]:
-        """Compare the elements of two tensors; return `others` and their changes.
+        """Return `others` and the changes of the elements of two tensors.
 
-        A change of elements shows the references to external data, so those in `others` are left
-        out.
+        If elements differ, leave the changes of `external_data` and `data_location` out: the
+        change of the elements shows these references.
         """
         changes = self._data(old, new, others)
         if any(change.category == "weights" for change in changes):
@@ -203,9 +203,9 @@ class ValueComparer:
             side.encoder.attribute(item)
             for side, item in zip((self.old, self.new), shells, strict=True)
         ]
-        found = field_changes(compare_messages("AttributeProto", *parts), f"{path}.")
+        changes = field_changes(compare_messages("AttributeProto", *parts), f"{path}.")
         texts = attribute_statement(old), attribute_statement(new)
-        return _as_one_change(found, path, *texts) + inner
+        return _as_one_change(changes, path, *texts) + inner
 
     def _tensors(
         self, old: ast.Attribute, new: ast.Attribute, path: str
@@ -276,9 +276,9 @@ def _comparable(value: Any, side: ModelSide) -> Any:
     return None
 
 
-def _unnamed(found: Iterable[FieldDifference]) -> Iterable[FieldDifference]:
+def _unnamed(differences: Iterable[FieldDifference]) -> Iterable[FieldDifference]:
     """Drop differences of the field `name`, which are renames; keep those in its encoding."""
-    return (item for item in found if item.path != "name" or item.category == "encoding")
+    return (item for item in differences if item.path != "name" or item.category == "encoding")
 
 
 def _is_external(value: ast.ValueInfo) -> bool:
@@ -349,10 +349,10 @@ def _tensor_changes(
 ) -> list[FieldChange]:
     """Convert differences of tensors to changes: categorize names and data, print types."""
     changes = []
-    for found in differences:
-        category: Category = found.category
-        texts = found.old, found.new
-        field = found.path.partition("[")[0].partition(".")[0]
+    for difference in differences:
+        category: Category = difference.category
+        texts = difference.old, difference.new
+        field = difference.path.partition("[")[0].partition(".")[0]
         if field == "name" and category == "model":
             category = "names"
         elif field in ("data_type", "dims"):
@@ -362,5 +362,5 @@ def _tensor_changes(
             category = "encoding"
         elif field in _DATA_FIELDS and category == "model":
             category = "weights"
-        changes.append(FieldChange(found.path, category, *texts))
+        changes.append(FieldChange(difference.path, category, *texts))
     return changes

@@ -22,9 +22,9 @@ def collect_encoding_differences(old: ModelSide, new: ModelSide, out: Collector)
     """
     one, other = _encoding(old.model), _encoding(new.model)
     if one != other:
-        out.stored("model", one, other, "model")
+        out.count_encoding_change("model", one, other, "model")
     elif old.model.encoding is not None and old.model.encoding != new.model.encoding:
-        out.stored("model", "one order of fields", "another", "model")
+        out.count_encoding_change("model", "one order of fields", "another", "model")
     if not out.is_empty or old.reader.left_out or new.reader.left_out:
         return
     if old.model.metadata_left_out or new.model.metadata_left_out:
@@ -46,7 +46,7 @@ def collect_encoding_differences(old: ModelSide, new: ModelSide, out: Collector)
             None,
             "the models differ in a field that the diff does not compare: please report this",
         )
-        out.changed("model", "", old.position(""), new.position(""), [change])
+        out.record_changed("model", "", old.position(""), new.position(""), [change])
 
 
 def _canonical(model: Model) -> Model:

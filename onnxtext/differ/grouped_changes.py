@@ -164,10 +164,10 @@ def _connected(
 
     for one, other in pairs:
         parents[root(other)] = root(one)
-    found: dict[ItemKey, list[ItemKey]] = {}
+    neighbours: dict[ItemKey, list[ItemKey]] = {}
     for key in keys:
-        found.setdefault(root(key), []).append(key)
-    return found.values()
+        neighbours.setdefault(root(key), []).append(key)
+    return neighbours.values()
 
 
 _GROUPED = ("node", "initializer", "sparse_initializer", "value_info")

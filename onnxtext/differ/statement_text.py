@@ -71,7 +71,7 @@ def graph_statement(graph: Graph) -> str:
 def function_statement(function: Function) -> str:
     """Return the text of a function, with large data as names of blobs."""
     light = _WithoutLargeData()
-    made = replace(
+    copy = replace(
         function,
         nodes=[light.node(node) for node in function.nodes],
         attributes=tuple(
@@ -79,7 +79,7 @@ def function_statement(function: Function) -> str:
              for item in function.attributes]
         ),
     )  # fmt: skip
-    return GraphPrinter().function_statement(made)
+    return GraphPrinter().function_statement(copy)
 
 
 def attribute_statement(attribute: Attribute) -> str:

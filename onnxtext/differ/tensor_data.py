@@ -104,9 +104,9 @@ class DataReader:
             case ast.DataFile() as data:
                 return self._reader.array(data, type)
             case ast.ExternalData() as data:
-                found = self._external.data(type, data, name)
-                assert isinstance(found, ast.RawData)
-                return found.data
+                external = self._external.data(type, data, name)
+                assert isinstance(external, ast.RawData)
+                return external.data
             case ast.TypedData() as data:
                 return _raw_of_entries(ELEMENTS.get(type.element), data.entries)
             case ast.NoData():

@@ -93,22 +93,22 @@ def consumer_keys(side: MatchSide, marks: Sequence[int]) -> dict[int, Hashable]:
             nodes.
     """
     nodes = side.body.nodes
-    found: dict[str, list[tuple[int, int]]] = {
+    consumers: dict[str, list[tuple[int, int]]] = {
         name: [] for _, node in unmatched_nodes(side) for name in node.outputs if name
     }
     for place, value in enumerate(side.body.outputs):
-        if value.name in found:
-            found[value.name].append((-1, place))
+        if value.name in consumers:
+            consumers[value.name].append((-1, place))
     for index, node in enumerate(nodes):
-        if marks[index] >= 0 and not found.keys().isdisjoint(node.inputs):
+        if marks[index] >= 0 and not consumers.keys().isdisjoint(node.inputs):
             for slot, name in enumerate(node.inputs):
-                if name in found:
-                    found[name].append((marks[index], slot))
+                if name in consumers:
+                    consumers[name].append((marks[index], slot))
     result: dict[int, Hashable] = {}
     for index, node in unmatched_nodes(side):
         below = tuple(
             [
-                tuple(sorted(found.get(name, ())))
+                tuple(sorted(consumers.get(name, ())))
                 for slot, name in enumerate(node.outputs)
                 if side.body.producers.get(name) == (index, slot)
             ]

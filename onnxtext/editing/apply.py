@@ -54,8 +54,8 @@ def apply(
         model.encoding = None  # a patch of the bytes before the edit
         before = lower_model(model)
         notes = edit(model) or []
-        made = lower_model(model)
-        return EditResult(content if made == before else made, tuple(notes))
+        data = lower_model(model)
+        return EditResult(content if data == before else data, tuple(notes))
 
 
 def _edit_text(text: str, edit: Callable[[Model], list[str] | None], name: str) -> EditResult:

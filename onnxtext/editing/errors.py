@@ -11,15 +11,15 @@ from onnxtext.suggestions import nearest_name
 _MOST_NAMES = 8
 
 
-def unknown_name_error(what: str, name: str, known: Iterable[str]) -> OnnxTextError:
+def unknown_name_error(what: str, name: str, candidates: Iterable[str]) -> OnnxTextError:
     """Create the error for a name that does not exist in the model; its help suggests known names.
 
     Args:
         what: the kind of the named item, such as `node` or `value`.
         name: the name.
-        known: all names of this kind in the model.
+        candidates: all names of this kind in the model.
     """
-    names = list(dict.fromkeys(known))
+    names = list(dict.fromkeys(candidates))
     near = nearest_name(name, names)
     help = None
     if near is not None:

@@ -48,8 +48,8 @@ def extract(model: Model, starts: Sequence[str], ends: Sequence[str]) -> None:
         raise refused_edit_error(f"no path leads from {', '.join(first)} to {', '.join(last)}")
     nodes = [graph.nodes[number] for number in sorted(chosen)]
     needed = {name for node in nodes for name in used_values(node)}
-    made = {name for node in nodes for name in node.outputs}
-    again = needed.intersection(made, first)
+    outputs = {name for node in nodes for name in node.outputs}
+    again = needed.intersection(outputs, first)
     if starts and again:
         raise refused_edit_error(
             f"`{min(again)}` would be both an input and the output of a node",
@@ -58,9 +58,9 @@ def extract(model: Model, starts: Sequence[str], ends: Sequence[str]) -> None:
     types = types_of(graph)
     if not types.keys() >= {*(first if starts else ()), *last}:
         types = _inferred_types(model) | types
-    kept = _with_annotated(graph, needed.union(made, last), weights | defaults)
+    kept = _with_annotated(graph, needed.union(outputs, last), weights | defaults)
     before = graph.outputs
-    given = kept - made - weights.difference([value.name for value in graph.inputs])
+    given = kept - outputs - weights.difference([value.name for value in graph.inputs])
     graph.inputs, graph.outputs = _interface(graph, types, first, last, given)
     graph.nodes = nodes
     _move_declarations(graph, before, weights & kept)
@@ -105,10 +105,10 @@ def _move_declarations(graph: Graph, before: Sequence[ValueInfo], weights: set[s
         before: its outputs before.
         weights: the names of the initializers that stay.
     """
-    made = {name for node in graph.nodes for name in node.outputs}
+    outputs = {name for node in graph.nodes for name in node.outputs}
     shown = {value.name for value in (*graph.inputs, *graph.outputs)}
     described = types_of_nodes(graph).keys() | {v.name for v in graph.values if v.data is None}
-    inner = {v.name: v for v in before if v.name in made - shown - described and v.type}
+    inner = {v.name: v for v in before if v.name in outputs - shown - described and v.type}
     moved = shown.difference([value.name for value in before])
     changed = {name: value.type for name, value in inner.items()} | dict.fromkeys(moved)
     for node in graph.nodes:
@@ -116,7 +116,7 @@ def _move_declarations(graph: Graph, before: Sequence[ValueInfo], weights: set[s
             known = dict(zip(node.outputs, node.output_types, strict=False))
             types = [changed.get(name, known.get(name)) for name in node.outputs]
             node.output_types = tuple(types) if any(types) else ()
-    inside = (made | weights) - moved
+    inside = (outputs | weights) - moved
     graph.values = [
         value for value in graph.values if value.name in (inside if value.data is None else weights)
     ]
@@ -200,7 +200,7 @@ def _needed(
 
 def _drop_unused(model: Model) -> None:
     """Remove unused functions, unused resources, and training information."""
-    from onnxtext.weights.statistics import find_blobs
+    from onnxtext.weights.statistics import first_uses_of_blobs
 
     model.training = []
     kept = -1
@@ -211,7 +211,7 @@ def _drop_unused(model: Model) -> None:
             for node in walk_nodes(model)
         }
         model.functions = [f for f in model.functions if function_key(f) in called]
-    used = find_blobs(model)
+    used = first_uses_of_blobs(model)
     model.resources = {
         digest: data
         for digest, data in model.resources.items()

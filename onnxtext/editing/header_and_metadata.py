@@ -124,8 +124,8 @@ def _stripped(attribute: Attribute, name: str) -> Attribute:
         else _tensor_without(held, name)
     )
     decorators = _without(attribute.decorators, name)
-    made = replace(attribute, value=value, decorators=decorators)
-    return attribute if made == attribute else made
+    copy = replace(attribute, value=value, decorators=decorators)
+    return attribute if copy == attribute else copy
 
 
 def _tensor_without(value: Any, name: str) -> Any:

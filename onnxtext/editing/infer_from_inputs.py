@@ -125,7 +125,7 @@ class _ShapeStripper:
             for value in graph.inputs
         ]
         decorators = tuple([each for each in graph.decorators if each.name not in ORDERS])
-        made = replace(
+        copy = replace(
             graph,
             inputs=inputs,
             outputs=[self._value(value, keeps=False) for value in graph.outputs],
@@ -133,7 +133,7 @@ class _ShapeStripper:
             nodes=[self._node(node) for node in graph.nodes],
             decorators=decorators,
         )
-        return self._remember(made, graph)
+        return self._remember(copy, graph)
 
     def _function(self, function: Function) -> Function:
         return self._remember(
@@ -148,10 +148,10 @@ class _ShapeStripper:
         )
 
     def _value(self, value: ValueInfo, *, keeps: bool) -> ValueInfo:
-        made = replace(value)
+        copy = replace(value)
         if not keeps and isinstance(value.type, TensorType):
-            made.type = replace(value.type, shape=None)
-        return self._remember(made, value)
+            copy.type = replace(value.type, shape=None)
+        return self._remember(copy, value)
 
     def _node(self, node: Node) -> Node:
         attributes = node.attributes
@@ -173,9 +173,9 @@ class _ShapeStripper:
             value = tuple([self._graph(graph, is_main=False) for graph in value])
         return replace(attribute, value=value)
 
-    def _remember(self, made: T, original: T) -> T:
-        self._originals[id(made)] = original
-        return made
+    def _remember(self, copy: T, original: T) -> T:
+        self._originals[id(copy)] = original
+        return copy
 
 
 def with_value(dim: Dim, value: int | str | None) -> Dim:

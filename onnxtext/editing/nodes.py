@@ -26,18 +26,18 @@ def find_node(model: Model, name: str) -> tuple[Graph | Function, Node]:
     Raises:
         OnnxTextError: no node, or more than one, has the name.
     """
-    found = [(scope, node) for scope in walk_graphs(model) for node in scope.nodes]
-    chosen = [pair for pair in found if pair[1].name == name]
-    chosen = [pair for pair in found if name in pair[1].outputs] if len(chosen) != 1 else chosen
+    matches = [(scope, node) for scope in walk_graphs(model) for node in scope.nodes]
+    chosen = [pair for pair in matches if pair[1].name == name]
+    chosen = [pair for pair in matches if name in pair[1].outputs] if len(chosen) != 1 else chosen
     if len(chosen) > 1:
         raise refused_edit_error(
             f"{len(chosen)} nodes have the name `{name}`",
             "use another name: the label of the node, or one of its outputs",
         )
     if not chosen:
-        labels = [node.name for _, node in found if node.name]
+        labels = [node.name for _, node in matches if node.name]
         raise unknown_name_error(
-            "node", name, [*labels, *[o for _, node in found for o in node.outputs if o]]
+            "node", name, [*labels, *[o for _, node in matches for o in node.outputs if o]]
         )
     return chosen[0]
 
@@ -53,22 +53,22 @@ def set_attribute(model: Model, node: str, text: str) -> None:
     Raises:
         OnnxTextError: there is no such node, or the text is not an attribute.
     """
-    _, found = find_node(model, node)
-    made = parse_fragment(Source(text, "<attribute>"), "attribute").item
-    if not isinstance(made, Attribute):
+    _, target = find_node(model, node)
+    item = parse_fragment(Source(text, "<attribute>"), "attribute").item
+    if not isinstance(item, Attribute):
         raise refused_edit_error("write an attribute, such as `axis = 1`")
-    put_attribute(found, made)
+    put_attribute(target, item)
 
 
-def put_attribute(node: Node, made: Attribute) -> None:
+def put_attribute(node: Node, new: Attribute) -> None:
     """Add an attribute to a node, or replace its attribute of the same name."""
     attributes = list(node.attributes)
     for index, attribute in enumerate(attributes):
-        if attribute.name == made.name:
-            attributes[index] = made
+        if attribute.name == new.name:
+            attributes[index] = new
             break
     else:
-        attributes.append(made)
+        attributes.append(new)
     node.attributes = tuple(attributes)
 
 
@@ -97,31 +97,31 @@ def insert(
         OnnxTextError: the text has errors, there is no such node or value, or the nodes cannot be
             inserted without a conflict of names, or a value would be used before it is computed.
     """
-    made = parse_fragment(Source(text, "<nodes>"), "nodes").item
-    if not isinstance(made, list) or not made:
+    item = parse_fragment(Source(text, "<nodes>"), "nodes").item
+    if not isinstance(item, list) or not item:
         raise refused_edit_error(
             "there is no node to insert", "write a node, such as `y2 = Relu (y)`"
         )
-    for node in made:
+    for node in item:
         node.at = -1
-    scope, at = _place(model, made, after or instead_of, before)
-    outputs = [name for node in made for name in node.outputs if name]
+    scope, at = _place(model, item, after or instead_of, before)
+    outputs = [name for node in item for name in node.outputs if name]
     for other in graphs_to_search(model, list(walk_graphs(model)), scope):
         taken = set(defined_names(other)).intersection(outputs)
         if taken:
             raise refused_edit_error(f"`{min(taken)}` is already a value of `{other.name}`")
     if instead_of is not None:
-        if not made[-1].outputs:
+        if not item[-1].outputs:
             raise refused_edit_error(
                 f"the last new node has no output that could replace `{instead_of}`"
             )
-        _reroute(scope, instead_of, made[-1].outputs[0])
-    scope.nodes[at:at] = made
-    _check_order(scope, at, at + len(made))
+        _reroute(scope, instead_of, item[-1].outputs[0])
+    scope.nodes[at:at] = item
+    _check_order(scope, at, at + len(item))
 
 
 def _place(
-    model: Model, made: list[Node], after: str | None, before: str | None
+    model: Model, nodes: list[Node], after: str | None, before: str | None
 ) -> tuple[Graph | Function, int]:
     """Return the graph to insert nodes into, and the index of the first inserted node."""
     if before is not None:
@@ -139,8 +139,8 @@ def _place(
                 (chosen,) = owners
         else:
             return scope, _index(scope, node) + 1
-    own = {name for node in made for name in node.outputs}
-    used = {name for node in made for name in used_values(node)} - own
+    own = {name for node in nodes for name in node.outputs}
+    used = {name for node in nodes for name in used_values(node)} - own
     scope = chosen or next((one for one, names in _visible(model) if used <= names), model.graph)
     makers = [at for at, node in enumerate(scope.nodes) if used.intersection(node.outputs)]
     return scope, max(makers, default=-1) + 1
@@ -209,27 +209,27 @@ def remove(model: Model, node: str) -> None:
         OnnxTextError: there is no such node, or outputs are used that its first input
             cannot replace.
     """
-    scope, found = find_node(model, node)
-    rest = [other for other in scope.nodes if other is not found]
+    scope, target = find_node(model, node)
+    rest = [other for other in scope.nodes if other is not target]
     needed = {name for other in rest for name in used_values(other)}
     needed |= {value.name for value in scope.outputs}
-    wanted = [name for name in found.outputs if name in needed]
-    source = next(filter(None, found.inputs), None)
+    wanted = [name for name in target.outputs if name in needed]
+    source = next(filter(None, target.inputs), None)
     if scope is model.graph:
         # An input gets the name of a graph output; otherwise the names of the outputs disappear.
-        renamed = any(value.name in found.outputs for value in scope.outputs)
-        trained = _used_in_training(model).intersection([source] if renamed else found.outputs)
+        renamed = any(value.name in target.outputs for value in scope.outputs)
+        trained = _used_in_training(model).intersection([source] if renamed else target.outputs)
         if trained:
             raise refused_edit_error(f"cannot remove this node: the training uses `{min(trained)}`")
     if wanted:
-        if wanted != [found.outputs[0]] or source is None:
+        if wanted != [target.outputs[0]] or source is None:
             names = ", ".join([f"`{name}`" for name in wanted])
             raise refused_edit_error(
                 f"cannot remove this node: other nodes or graph outputs use {names}"
             )
         _bypass(scope, rest, wanted[0], source)
     scope.nodes = rest
-    gone = set(found.outputs).difference(defined_names(scope))
+    gone = set(target.outputs).difference(defined_names(scope))
     scope.values = [
         value for value in scope.values if value.data is not None or value.name not in gone
     ]
@@ -263,8 +263,8 @@ def _bypass(scope: Graph | Function, rest: list[Node], old: str, source: str) ->
             map_uses(other, lambda name: source if name == old else name)
         return
     # A graph output keeps its name, so the input is renamed to the name of the output.
-    made = any(source in other.outputs for other in rest)
-    if not made or any(value.name == source for value in scope.outputs):
+    is_produced = any(source in other.outputs for other in rest)
+    if not is_produced or any(value.name == source for value in scope.outputs):
         raise refused_edit_error(
             f"`{old}` is an output of `{scope.name}`, and no remaining node can compute it"
         )

@@ -138,7 +138,9 @@ def map_names(scope: Scope, names: Names) -> None:
     for value in (*scope.inputs, *scope.outputs, *scope.values):
         value.name = names(value.name)
     scope.decorators = _in_decorators(scope.decorators, names)
-    scope.value_metadata = {names(name): held for name, held in scope.value_metadata.items()}
+    scope.value_metadata = {
+        names(name): metadata for name, metadata in scope.value_metadata.items()
+    }
     if isinstance(scope, Graph):
         scope.quantization = [
             Annotation(names(one.tensor_name), tuple([(k, names(v)) for k, v in one.entries]))

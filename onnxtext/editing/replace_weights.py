@@ -44,12 +44,12 @@ def replace_weight(model: Model, name: str, array: np.ndarray[Any, Any]) -> list
     from onnxtext.printer import print_type
 
     new = _tensor(array, name)
-    known = [(scope, weight) for scope in walk_graphs(model) for weight in _weights(scope)]
-    found = [(scope, weight) for scope, weight in known if name in _names(weight)]
-    chosen = [pair for pair in found if pair[0] is model.graph][:1] or found
+    weights = [(scope, weight) for scope in walk_graphs(model) for weight in _weights(scope)]
+    matches = [(scope, weight) for scope, weight in weights if name in _names(weight)]
+    chosen = [pair for pair in matches if pair[0] is model.graph][:1] or matches
     if not chosen:
         raise unknown_name_error(
-            "weight", name, [each for _, weight in known for each in _names(weight)]
+            "weight", name, [each for _, weight in weights for each in _names(weight)]
         )
     if len(chosen) > 1:
         raise refused_edit_error(
@@ -63,12 +63,12 @@ def replace_weight(model: Model, name: str, array: np.ndarray[Any, Any]) -> list
         weight.type, weight.data = new.type, new.data
     else:
         node, attribute, tensor = weight
-        made = replace(attribute, value=replace(tensor, type=new.type, data=new.data))
-        node.attributes = tuple([made if one is attribute else one for one in node.attributes])
+        replaced = replace(attribute, value=replace(tensor, type=new.type, data=new.data))
+        node.attributes = tuple([replaced if one is attribute else one for one in node.attributes])
     if isinstance(data, (Blob, TypedBlob)) and not _is_used(model, data.digest):
         model.resources = {
-            digest: held
-            for digest, held in model.resources.items()
+            digest: blob
+            for digest, blob in model.resources.items()
             if not digest.startswith(data.digest)
         }
     if type is None or type == new.type:
@@ -125,6 +125,6 @@ def _placed(model: Model, new: Tensor, name: str, old: object) -> TensorData:
 
 
 def _is_used(model: Model, digest: str) -> bool:
-    from onnxtext.weights.statistics import find_blobs
+    from onnxtext.weights.statistics import first_uses_of_blobs
 
-    return any(name.startswith(digest) for name in find_blobs(model))
+    return any(name.startswith(digest) for name in first_uses_of_blobs(model))

@@ -14,9 +14,9 @@ from onnxtext.checker.inference.symbolic.small_tensors import SmallTensor
 
 Sizes = tuple[int, ...]
 Shapes = Sequence[Sizes | None]
-_FOLLOWED = frozenset(("", "ai.onnx.ml", "ai.onnx.preview.training"))
+_CHECKED_DOMAINS = frozenset(("", "ai.onnx.ml", "ai.onnx.preview.training"))
 """Domains in which onnx's inference or a rule below checks all sizes."""
-_SINGLE = frozenset(
+_CHECKED_OPERATORS = frozenset(
     (
         "BiasGelu", "FastGelu", "FusedMatMul", "Gelu", "QLinearAveragePool",
         "QLinearGlobalAveragePool", "QLinearLeakyRelu", "QLinearSigmoid", "QLinearSoftmax",
@@ -24,14 +24,16 @@ _SINGLE = frozenset(
     )
 )  # fmt: skip
 """Operators of onnxruntime whose inference checks all sizes."""
-_ADDED = frozenset(("QLinearAdd", "QLinearMul"))
+_BROADCASTING_OPERATORS = frozenset(("QLinearAdd", "QLinearMul"))
 """Operators of onnxruntime that broadcast their inputs 0 and 3."""
 
 
 def is_checked(node: Node) -> bool:
     """Whether onnx's inference and `accepts_sizes` together check all input sizes of a node."""
     domain = plain_domain(node.domain)
-    return domain in _FOLLOWED or (domain == "com.microsoft" and node.op_type in _SINGLE | _ADDED)
+    return domain in _CHECKED_DOMAINS or (
+        domain == "com.microsoft" and node.op_type in _CHECKED_OPERATORS | _BROADCASTING_OPERATORS
+    )
 
 
 def accepts_sizes(node: Node, shapes: Shapes, values: Sequence[SmallTensor | None]) -> bool:
@@ -43,7 +45,7 @@ def accepts_sizes(node: Node, shapes: Shapes, values: Sequence[SmallTensor | Non
         values: the elements of each input; None for an input with unknown or many elements.
     """
     domain = plain_domain(node.domain)
-    if domain == "com.microsoft" and node.op_type in _ADDED:
+    if domain == "com.microsoft" and node.op_type in _BROADCASTING_OPERATORS:
         return _broadcast(node, [_at(shapes, 0), _at(shapes, 3)], values)
     rule = _RULES.get(node.op_type) if not domain else None
     return rule is None or rule(node, shapes, values)
@@ -54,8 +56,8 @@ def _at(shapes: Shapes, index: int) -> Sizes | None:
 
 
 def _integer(node: Node, name: str, default: int) -> int:
-    found = attribute_value(node.attributes, name)
-    return found if isinstance(found, int) else default
+    value = attribute_value(node.attributes, name)
+    return value if isinstance(value, int) else default
 
 
 def _into(one: Sizes | None, whole: Sizes) -> bool:
@@ -101,14 +103,14 @@ def _conv(node: Node, shapes: Shapes, values: Sequence[SmallTensor | None]) -> b
         return True
     groups = _integer(node, "group", 1)
     wanted = weights[0] if transposed else weights[1] * groups
-    made = weights[1] * groups if transposed else weights[0]
+    channels = weights[1] * groups if transposed else weights[0]
     bias = _at(shapes, 8 if quantized else 2) if node.op_type != "ConvInteger" else None
     kernel = attribute_value(node.attributes, "kernel_shape")
     return (
         kernel in (None, weights[2:])
         and shape[1] == wanted
-        and made % groups == 0
-        and bias in (None, (made,))
+        and channels % groups == 0
+        and bias in (None, (channels,))
     )
 
 

@@ -128,27 +128,27 @@ def _set(
     Returns:
         The change; None if the shape is not stored as a list of int64 elements.
     """
-    held = now.original(item)
+    original = now.original(item)
     user = where.places[0].item if isinstance(where, Finding) else where
-    name = held.name if isinstance(held, ValueInfo) else next(iter(held.outputs), "")
+    name = original.name if isinstance(original, ValueInfo) else next(iter(original.outputs), "")
     title = f"element {index} of `{name}`, the shape of `{user.op_type}`, is {number} now"
-    if isinstance(held, ValueInfo):
-        before = held.data
-        made = _changed(held.type, before, index, number)
-        if made is None:
+    if isinstance(original, ValueInfo):
+        before = original.data
+        type = _changed(original.type, before, index, number)
+        if type is None:
             return None
-        held.data = made
-        return ShapeElementChange(title, lambda: setattr(held, "data", before))
-    attributes = held.attributes
-    if held.op_type != "Constant" or len(attributes) != 1:
+        original.data = type
+        return ShapeElementChange(title, lambda: setattr(original, "data", before))
+    attributes = original.attributes
+    if original.op_type != "Constant" or len(attributes) != 1:
         return None
     attribute = _changed_attribute(attributes[0], index, number)
     if attribute is None:
         return None
-    held.attributes = (attribute,)
-    if item is not held:
-        item.attributes = held.attributes
-    return ShapeElementChange(title, lambda: setattr(held, "attributes", attributes))
+    original.attributes = (attribute,)
+    if item is not original:
+        item.attributes = original.attributes
+    return ShapeElementChange(title, lambda: setattr(original, "attributes", attributes))
 
 
 def _changed_attribute(attribute: Attribute, index: int, number: int) -> Attribute | None:
@@ -198,17 +198,17 @@ def size_obstacles(
         names: the names of the inputs that have the dimension.
         answers: a cache of results of onnx's inference; new results are added.
     """
-    found = list(_restrictions(now, symbol))
+    obstacles = list(_restrictions(now, symbol))
     failing: dict[str, str] = {}
     for node, message in _trial_failures(model, symbol, old, answers):
         failing.setdefault(node, message)
     for node, message in failing.items():
-        if not any(f"({node})" in other for other in found):
-            found.append(message)
-    if not found:
-        found = list(_unverified(now, names))
-    more = len(found) - _MOST_SHOWN
-    shown: list[str] = [Obstacle(item) for item in found[:_MOST_SHOWN]]
+        if not any(f"({node})" in other for other in obstacles):
+            obstacles.append(message)
+    if not obstacles:
+        obstacles = list(_unverified(now, names))
+    more = len(obstacles) - _MOST_SHOWN
+    shown: list[str] = [Obstacle(item) for item in obstacles[:_MOST_SHOWN]]
     return [*shown, Obstacle(f"and {more} more")] if more > 0 else shown
 
 
@@ -226,11 +226,13 @@ def _trial_failures(
 ) -> Iterator[tuple[str, str]]:
     """Try other sizes of a dimension; yield (node, message) for each node that rejects one."""
     others = {name: _OTHERS for name in _symbols(model) if name != symbol}
-    known = set(_rejected(infer_shapes(model, {**others, symbol: old}, answers)))
+    already_rejected = set(_rejected(infer_shapes(model, {**others, symbol: old}, answers)))
     for size in (2 * old, 3 * old, 2 * old + 3):
-        made = infer_shapes(model, {**others, symbol: size}, answers)
-        for node, why in _rejected(made):
-            if (node, why) not in known and node not in {other for other, _ in known}:
+        inferred = infer_shapes(model, {**others, symbol: size}, answers)
+        for node, why in _rejected(inferred):
+            if (node, why) not in already_rejected and node not in {
+                other for other, _ in already_rejected
+            }:
                 message = f"{node} accepts the size {old} of `{symbol}`, but not {size}"
                 yield node, message + (why and f": {why}")
 
@@ -241,17 +243,17 @@ def _symbols(model: Model) -> set[str]:
     return {dim for shape in shapes for dim in map(plain_dim, shape) if isinstance(dim, str)}
 
 
-def _rejected(made: InferredShapes) -> Iterator[tuple[str, str]]:
+def _rejected(inferred: InferredShapes) -> Iterator[tuple[str, str]]:
     """Yield (node, reason) for each node that rejects the sizes of its inputs, both as text.
 
     The reason is "" if a rule of `size_rules` rejects the sizes.
     """
-    for finding in made.inference.findings:
+    for finding in inferred.inference.findings:
         if finding.slug != "onnx-inference-failed":
             item = finding.places[0].item
             yield _named(item) if isinstance(item, Node) else "the model", finding.message
-    for scope in made.subject.scopes:
-        for view in made.inference.visits.get(id(scope), ()):
+    for scope in inferred.subject.scopes:
+        for view in inferred.inference.visits.get(id(scope), ()):
             for node in scope.nodes:
                 if not _accepted(node, view):
                     yield _named(node), ""

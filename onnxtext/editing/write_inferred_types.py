@@ -207,24 +207,24 @@ def _changes(
                     yield TypeToWrite(type, partial(setattr, values[0], "type"), is_new=True)
 
 
-def _completed(own: Type, found: Type, put: Callable[[Type], None]) -> Iterator[TypeToWrite]:
-    made = fill_type(own, found)
-    if made != own:
-        yield TypeToWrite(made, put, is_new=False)
+def _completed(own: Type, inferred: Type, put: Callable[[Type], None]) -> Iterator[TypeToWrite]:
+    filled = fill_type(own, inferred)
+    if filled != own:
+        yield TypeToWrite(filled, put, is_new=False)
 
 
-def fill_type(own: Type, found: Type) -> Type:
-    """Fill unknown parts of the declared type `own` from the inferred type `found`.
+def fill_type(own: Type, inferred: Type) -> Type:
+    """Fill unknown parts of the declared type `own` from the inferred type `inferred`.
 
     Return `own` unchanged if the types contradict each other.
     """
-    if describe_contradiction(own, found) is not None:
+    if describe_contradiction(own, inferred) is not None:
         return own
-    match own, found:
+    match own, inferred:
         case (TensorType(), TensorType()):
-            return replace(own, element=_element(own, found), shape=_shape(own, found))
+            return replace(own, element=_element(own, inferred), shape=_shape(own, inferred))
         case (SparseTensorType(), SparseTensorType()):
-            return replace(own, element=_element(own, found), shape=_shape(own, found))
+            return replace(own, element=_element(own, inferred), shape=_shape(own, inferred))
         case (SequenceType(a), SequenceType(b)):
             return replace(own, element=fill_type(a, b))
         case (OptionalType(a), OptionalType(b)):
@@ -235,17 +235,17 @@ def fill_type(own: Type, found: Type) -> Type:
 _Tensor = TensorType | SparseTensorType
 
 
-def _element(own: _Tensor, found: _Tensor) -> str:
-    return found.element if own.element == "undefined" else own.element
+def _element(own: _Tensor, inferred: _Tensor) -> str:
+    return inferred.element if own.element == "undefined" else own.element
 
 
-def _shape(own: _Tensor, found: _Tensor) -> tuple[Dim, ...] | None:
-    if own.shape is None or found.shape is None:
-        return found.shape if own.shape is None else own.shape
-    return tuple(map(_fill_dim, own.shape, found.shape))
+def _shape(own: _Tensor, inferred: _Tensor) -> tuple[Dim, ...] | None:
+    if own.shape is None or inferred.shape is None:
+        return inferred.shape if own.shape is None else own.shape
+    return tuple(map(_fill_dim, own.shape, inferred.shape))
 
 
-def _fill_dim(own: Dim, found: Dim) -> Dim:
-    if plain_dim(own) is not None or found is None:
+def _fill_dim(own: Dim, inferred: Dim) -> Dim:
+    if plain_dim(own) is not None or inferred is None:
         return own
-    return replace(own, value=plain_dim(found)) if isinstance(own, DecoratedDim) else found
+    return replace(own, value=plain_dim(inferred)) if isinstance(own, DecoratedDim) else inferred

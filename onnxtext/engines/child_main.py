@@ -58,8 +58,8 @@ def _run_onnx(model: Path, inputs: dict[str, Any]) -> dict[str, Any]:
     from onnx.reference import ReferenceEvaluator
 
     session = ReferenceEvaluator(str(model))
-    found: Any = session.run(None, inputs)
-    return dict(zip(session.output_names, found, strict=True))
+    outputs: Any = session.run(None, inputs)
+    return dict(zip(session.output_names, outputs, strict=True))
 
 
 def _run_onnxruntime(model: Path, inputs: dict[str, Any]) -> dict[str, Any]:

@@ -48,19 +48,19 @@ def load_model(source: ModelSource) -> onnx.ModelProto:
     from onnxtext.api import to_binary
     from onnxtext.conversion_errors import invalid_model_error
 
-    given = read_model_argument(source).as_model()
-    data = given.content
+    argument = read_model_argument(source).as_model()
+    data = argument.content
     if isinstance(data, str):
-        data = to_binary(data, base_dir=given.base, name=given.name)
+        data = to_binary(data, base_dir=argument.base, name=argument.name)
     try:
         model = onnx.ModelProto.FromString(data)
     except DecodeError as error:
-        raise invalid_model_error(data, ValueError(str(error)), given.name) from None
-    if given.base is not None:
+        raise invalid_model_error(data, ValueError(str(error)), argument.name) from None
+    if argument.base is not None:
         try:
-            load_external_data_for_model(model, str(given.base))
+            load_external_data_for_model(model, str(argument.base))
         except (OSError, ValueError, onnx.checker.ValidationError) as error:
-            raise run_error(f"external data cannot be read: {error}", given.name) from None
+            raise run_error(f"external data cannot be read: {error}", argument.name) from None
     return model
 
 
@@ -156,12 +156,12 @@ def _with_outputs(model: onnx.ModelProto, also: Sequence[str]) -> bytes:
     names = [name for name in dict.fromkeys(also) if name not in known]
     if not names:
         return model.SerializeToString()
-    made = onnx.ModelProto()
-    made.CopyFrom(model)
-    declared = {value.name: value for value in made.graph.value_info}
+    copy = onnx.ModelProto()
+    copy.CopyFrom(model)
+    declared = {value.name: value for value in copy.graph.value_info}
     for name in names:
-        made.graph.output.append(declared.get(name) or onnx.ValueInfoProto(name=name))
-    return made.SerializeToString()
+        copy.graph.output.append(declared.get(name) or onnx.ValueInfoProto(name=name))
+    return copy.SerializeToString()
 
 
 def _short(error: Mapping[str, str]) -> str:

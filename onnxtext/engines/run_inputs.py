@@ -99,15 +99,15 @@ def fill_inputs(
         if name not in declared:
             raise _unknown(f"the model has no input `{name}`", name, "its inputs", declared)
     _check_symbols(model, sizes or {})
-    made = {name: _cast(name, value, declared[name]) for name, value in given.items()}
+    values = {name: _cast(name, value, declared[name]) for name, value in given.items()}
     needed = needed_inputs(model)
-    missing = [name for name in needed if name not in made]
+    missing = [name for name in needed if name not in values]
     if missing and not random:
         names = ", ".join(f"`{name}`" for name in missing)
         help = "add `--input NAME=VALUE` for each, or `--random` for random values"
         raise input_error(f"inputs are missing: {names}", help)
     drawn = random_inputs(model, missing, seed=seed, sizes=sizes)
-    return {name: made[name] if name in made else drawn[name] for name in {**needed, **made}}
+    return {name: values[name] if name in values else drawn[name] for name in {**needed, **values}}
 
 
 def _check_symbols(model: onnx.ModelProto, sizes: Mapping[str, int]) -> None:
@@ -125,10 +125,10 @@ def _check_symbols(model: onnx.ModelProto, sizes: Mapping[str, int]) -> None:
             raise _unknown(message, name, "their symbolic dimensions", known)
 
 
-def _unknown(message: str, name: str, what: str, known: Collection[str]) -> OnnxTextError:
+def _unknown(message: str, name: str, what: str, candidates: Collection[str]) -> OnnxTextError:
     """Create the error for an unknown name; the help suggests a similar name or lists all."""
-    near = nearest_name(name, known)
-    listed = ", ".join(f"`{each}`" for each in known) or "none"
+    near = nearest_name(name, candidates)
+    listed = ", ".join(f"`{each}`" for each in candidates) or "none"
     return input_error(message, f"did you mean `{near}`?" if near else f"{what}: {listed}")
 
 

@@ -43,21 +43,21 @@ def write_values(directory: Path, values: dict[str, Any]) -> None:
 def read_values(directory: Path) -> dict[str, Any]:
     """Return the values that `write_values` has written to a directory."""
 
-    def read(held: Any) -> Any:
-        if held is None:
+    def read(value: Any) -> Any:
+        if value is None:
             return None
-        if isinstance(held, list):
-            return [read(item) for item in held]
-        if "keys" in held:
-            keys = [array.item() for array in read(held["keys"])]
-            return dict(zip(keys, read(held["values"]), strict=True))
-        array = np.load(directory / held["file"], allow_pickle=False)
-        if held["type"] == "str":
+        if isinstance(value, list):
+            return [read(item) for item in value]
+        if "keys" in value:
+            keys = [array.item() for array in read(value["keys"])]
+            return dict(zip(keys, read(value["values"]), strict=True))
+        array = np.load(directory / value["file"], allow_pickle=False)
+        if value["type"] == "str":
             return array.astype(object)
-        return array if array.dtype.name == held["type"] else array.view(_dtype(held["type"]))
+        return array if array.dtype.name == value["type"] else array.view(_dtype(value["type"]))
 
     shown = json.loads((directory / "values.json").read_text())
-    return {name: read(held) for name, held in shown.items()}
+    return {name: read(value) for name, value in shown.items()}
 
 
 def _dtype(name: str) -> Any:

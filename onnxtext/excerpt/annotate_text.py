@@ -64,16 +64,16 @@ def add_statistics(text: str, reading: ReadableModel) -> Iterator[Piece]:
         if kind == "String.Other" and piece.startswith('blob"'):
             digest = piece[5:-1]
             shown = f'blob"{reading.digest(digest)}"'
-            found = reading.statistics(digest)
-            if found is not None:
-                comments.append(found)
+            statistics = reading.statistics(digest)
+            if statistics is not None:
+                comments.append(statistics)
         elif piece == "external" and kind == "Name.Function":
             arguments = []
         elif arguments is not None and kind.startswith(("String", "Number")):
             arguments.append(piece)
         elif arguments is not None and piece == ")":
-            found = reading.external_statistics(tuple(arguments))
-            comments += [] if found is None else [found]
+            statistics = reading.external_statistics(tuple(arguments))
+            comments += [] if statistics is None else [statistics]
             arguments = None
         if comments and "\n" in piece and kind == "Whitespace":
             yield "Comment", f" # {'; '.join(comments)}"

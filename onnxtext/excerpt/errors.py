@@ -23,23 +23,27 @@ class ShowError(OnnxTextError):
         return cls(Diagnostic("nothing-to-show", message, file=file, help=help))
 
     @classmethod
-    def unknown(cls, what: str, name: str, known: Sequence[str], file: str) -> ShowError:
+    def unknown(cls, what: str, name: str, candidates: Sequence[str], file: str) -> ShowError:
         """Create an error for an unknown name; its help suggests a similar name or lists names.
 
         Args:
             what: the kind of item that the name should refer to, such as "graph or function".
             name: the unknown name.
-            known: the names that exist.
+            candidates: the names that exist.
             file: the name of the model's file.
         """
         from onnxtext.suggestions import nearest_name
 
-        near = nearest_name(name, known)
+        near = nearest_name(name, candidates)
         if near is not None:
             help = f"did you mean `{near}`?"
-        elif known:
-            shown = ", ".join(f"`{item}`" for item in known[:_MOST_NAMES])
-            more = f" and {len(known) - _MOST_NAMES} more" if len(known) > _MOST_NAMES else ""
+        elif candidates:
+            shown = ", ".join(f"`{item}`" for item in candidates[:_MOST_NAMES])
+            more = (
+                f" and {len(candidates) - _MOST_NAMES} more"
+                if len(candidates) > _MOST_NAMES
+                else ""
+            )
             help = f"the model has {shown}{more}"
         else:
             help = None

@@ -56,11 +56,11 @@ def walk_bodies(root: Root) -> Iterator[NamedBody]:
 def _top_level_graphs(root: Root) -> list[Graph | Function]:
     if not isinstance(root, Model):
         return [root]
-    found: list[Graph | Function] = [root.graph]
+    bodies: list[Graph | Function] = [root.graph]
     for training in root.training:
         graphs = (training.initialization, training.algorithm)
-        found += [graph for graph in graphs if graph is not None]
-    return found + root.functions
+        bodies += [graph for graph in graphs if graph is not None]
+    return bodies + root.functions
 
 
 def _top_level_body(root: Root, item: Graph | Function) -> NamedBody:

@@ -25,7 +25,7 @@ from onnxtext.printer.move_weights import INLINE_ELEMENTS, WeightMover
 from onnxtext.printer.strings import quote_string
 from onnxtext.source import Source
 from onnxtext.tensor.blobs import PRINTED_DIGITS, BlobError
-from onnxtext.weights.statistics import describe, find_blobs
+from onnxtext.weights.statistics import describe, first_uses_of_blobs
 
 Root = Model | Function | Graph
 """The syntax tree of a file to show: a model, a function or a graph."""
@@ -46,7 +46,7 @@ class ReadableModel:
     name: str
     findings: tuple[Diagnostic, ...] = ()
     source: Source | None = None
-    # The bytes of blobs by number, and the result of `find_blobs`.
+    # The bytes of blobs by number, and the result of `first_uses_of_blobs`.
     _moved: dict[str, bytes | memoryview] = field(default_factory=dict)
     _uses: dict[str, tuple[str, str]] = field(default_factory=dict)
     _reader: DataReader | None = None
@@ -85,10 +85,10 @@ class ReadableModel:
             arguments: the arguments of `external(…)` as printed: the quoted location, then offset
                 and length if present.
         """
-        found = self._external.get(arguments)
-        if found is None or self._reader is None:
+        statistics = self._external.get(arguments)
+        if statistics is None or self._reader is None:
             return None
-        type, reference = found
+        type, reference = statistics
         try:
             data = self._reader.raw(type, reference, "")
         except (BlobError, OSError):
@@ -181,7 +181,7 @@ def _finish(reading: ReadableModel, base: Path | None) -> ReadableModel:
     mover = _LazyMover(INLINE_ELEMENTS)
     mover.run(root)
     reading._moved, reading._external = mover.resources, mover.external
-    reading._uses = find_blobs(root)
+    reading._uses = first_uses_of_blobs(root)
     if isinstance(root, Model):
         reading._reader = DataReader(root, base)
         if root.resources or root.places or mover.resources:

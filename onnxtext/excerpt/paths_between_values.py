@@ -147,10 +147,10 @@ class DataFlow:
 
 def used_values(node: Node) -> list[str]:
     """Return the values that a node uses, including outer values that its nested graphs use."""
-    found = dict.fromkeys(name for name in node.inputs if name)
+    names = dict.fromkeys(name for name in node.inputs if name)
     for graph in nested_graphs((node,)):
-        found.update(dict.fromkeys(_captured(graph)))
-    return list(found)
+        names.update(dict.fromkeys(_captured(graph)))
+    return list(names)
 
 
 def _captured(graph: Graph) -> list[str]:
@@ -181,8 +181,10 @@ def as_graph(
             that are outputs of `graph` or are used by its other nodes.
     """
     nodes = [graph.nodes[number] for number in chosen]
-    made = {name for node in nodes for name in node.outputs if name}
-    used = dict.fromkeys(name for node in nodes for name in used_values(node) if name not in made)
+    produced = {name for node in nodes for name in node.outputs if name}
+    used = dict.fromkeys(
+        name for node in nodes for name in used_values(node) if name not in produced
+    )
     declared = {value.name: value for value in (*graph.inputs, *graph.outputs, *graph.values)}
     weights = [v for v in graph.values if v.data is not None and v.name in used]
     stored = {value.name for value in weights}
@@ -197,13 +199,15 @@ def as_graph(
     outside = {value.name for value in graph.outputs}
     leaving = list(ends) or [
         name
-        for name in made
+        for name in produced
         if name in outside or any(user not in members for user in flow.users.get(name, ()))
     ]
     order = [name for node in nodes for name in node.outputs if name in set(leaving)]
     outputs = [ValueInfo(name, types.get(name)) for name in dict.fromkeys(order)]
     shown = {value.name for value in outputs}
-    infos = [v for v in graph.values if v.data is None and v.name in made and v.name not in shown]
+    infos = [
+        v for v in graph.values if v.data is None and v.name in produced and v.name not in shown
+    ]
     return Graph(graph.name, inputs, outputs, weights + infos, nodes)
 
 

@@ -34,30 +34,35 @@ class PartOptions:
     find: re.Pattern[str] | None = None
     context: int = 2
 
+    @property
+    def cover_model(self) -> bool:
+        """Whether the options choose the whole model."""
+        return self.graph is None and self.find is None and not self.starts and not self.ends
 
-def part_text(reading: ReadableModel, choice: PartOptions) -> Iterator[str]:
+
+def part_text(model: ReadableModel, options: PartOptions) -> Iterator[str]:
     """Yield the text of the chosen part of a model, in pieces.
 
     Raises:
         ShowError: a chosen graph, value or node does not exist, or no statement matches.
     """
-    root, name = reading.root, reading.name
-    if reading.findings:
-        yield f"# {count_noun(len(reading.findings), 'error')}: unreadable parts are left out\n"
-    if choice == PartOptions() and isinstance(root, Model):
+    root, name = model.root, model.name
+    if model.findings:
+        yield f"# {count_noun(len(model.findings), 'error')}: unreadable parts are left out\n"
+    if options.cover_model and isinstance(root, Model):
         yield from model_parts(root)
         return
     bodies: Sequence[NamedBody]
-    if choice.graph is None:
+    if options.graph is None:
         bodies = list(walk_bodies(root))
     else:
-        bodies = find_bodies(root, choice.graph, name)
-    if choice.starts or choice.ends:
-        bodies = [cut_graph(bodies, choice.starts, choice.ends, name)]
-    elif choice.graph is None and choice.find is None:
-        bodies = bodies[:1]  # the root is a graph or function: print it alone
-    if choice.find is not None:
-        yield from search(bodies, choice.find, choice.context, name)
+        bodies = find_bodies(root, options.graph, name)
+    if options.starts or options.ends:
+        bodies = [cut_graph(bodies, options.starts, options.ends, name)]
+    elif options.graph is None and options.find is None:
+        bodies = bodies[:1]  # the text of the root contains its nested graphs
+    if options.find is not None:
+        yield from search(bodies, options.find, options.context, name)
         return
     printer = graph_printer()
     for number, body in enumerate(bodies):

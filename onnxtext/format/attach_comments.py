@@ -154,26 +154,26 @@ class _Statement:
         if isinstance(part, CommentedToken):
             self._lead(part)
             self._trail(part)
-        elif (found := find_list(part)) is not None:
-            self._visit_listing(part, found)
+        elif (listing := find_list(part)) is not None:
+            self._visit_listing(part, listing)
         else:
             for inner in part.parts:
                 self.visit(inner)
 
-    def _visit_listing(self, tree: Tree, found: CommentedList) -> None:
+    def _visit_listing(self, tree: Tree, listing: CommentedList) -> None:
         """Move the comments of a construct that ends with a bracketed list."""
-        for part in tree.parts[: tree.parts.index(found.opening)]:
+        for part in tree.parts[: tree.parts.index(listing.opening)]:
             self.visit(part)
-        self._lead(found.opening)
-        attach_items(found.items, found.closing)
+        self._lead(listing.opening)
+        attach_items(listing.items, listing.closing)
         tree.commented = (
-            found.opening.trail is not None
-            or bool(found.closing.lead)
-            or any(has_comments(item.tree) for item in found.items)
+            listing.opening.trail is not None
+            or bool(listing.closing.lead)
+            or any(has_comments(item.tree) for item in listing.items)
         )
         if tree.commented:
-            self.sink = found.closing.lead
-        self._trail(found.closing)
+            self.sink = listing.closing.lead
+        self._trail(listing.closing)
 
     def _lead(self, token: CommentedToken) -> None:
         if token is not self.first and token.lead:
@@ -195,9 +195,9 @@ def has_comments(part: Tree | CommentedToken) -> bool:
     """Whether comments are attached to an item or its parts, after `attach_items`."""
     if isinstance(part, CommentedToken):
         return bool(part.lead) or part.trail is not None
-    found = find_list(part)
-    if found is None:
+    listing = find_list(part)
+    if listing is None:
         return any(map(has_comments, part.parts))
     # `commented` tells it of the items: looking at them again would take cubic time in deep lists.
-    before = part.parts[: part.parts.index(found.opening)]
-    return part.commented or any(map(has_comments, (*before, found.opening, found.closing)))
+    before = part.parts[: part.parts.index(listing.opening)]
+    return part.commented or any(map(has_comments, (*before, listing.opening, listing.closing)))

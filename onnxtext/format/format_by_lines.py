@@ -69,11 +69,11 @@ def _use_printed_lines(text: str, printed: str) -> str | None:
         return None
     marks: list[str] = []
 
-    def take_out(found: re.Match[str]) -> str:
-        whole = found[0]
+    def take_out(match: re.Match[str]) -> str:
+        whole = match[0]
         if whole[0] == '"':
             return whole
-        before = text[text.rfind("\n", 0, found.start()) + 1 : found.start()]
+        before = text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
         behind = whole[0] == "#" and not before.isspace() and before
         marks.append(f"  {whole.rstrip()}" if behind else f"\n{whole.strip()}")
         return _MARK
@@ -237,7 +237,7 @@ def _continued(printed: Sequence[str]) -> frozenset[int]:
     Formatting moves comments away from these lines: inside of a node, except in its attributes;
     inside of a type; and between the items of a filled list.
     """
-    found: set[int] = set()
+    continued: set[int] = set()
     # The lines that opened the current lists, and whether a list has several items on a line.
     open: list[tuple[int, bool]] = []
     previous = ""
@@ -255,17 +255,17 @@ def _continued(printed: Sequence[str]) -> frozenset[int]:
         if bare[:1] in _CLOSING and open:
             start, several = open.pop()
             if several or _closes(printed[start], bare):
-                found.update(range(start, at))
+                continued.update(range(start, at))
         if indent > len(previous) - len(previous.lstrip(" ")) and previous[-1:] not in _OPENING:
-            found.add(at - 1)
+            continued.add(at - 1)
         if bare.startswith("= ") and previous[-1:] not in _ENDS:
-            found.update(_back(printed, at, indent))
+            continued.update(_back(printed, at, indent))
         if bare[-1:] in _OPENING and bare:
             open.append((at, False))
         elif open and _is_filled(bare) and _is_literal(printed[open[-1][0]]):
             open[-1] = open[-1][0], True
         previous = line
-    return frozenset(found)
+    return frozenset(continued)
 
 
 _ENDS = (*_OPENING, *_CLOSING)

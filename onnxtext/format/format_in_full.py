@@ -78,18 +78,18 @@ class DocumentWriter(StatementWriter):
 
     def header(self, tree: Tree) -> str:
         """Write the header of a model, one entry per line."""
-        found = required_list(tree)
-        texts = [self._entry(item.tree) for item in found.items]
-        return self.broken(found, texts, "<>", "")
+        listing = required_list(tree)
+        texts = [self._entry(item.tree) for item in listing.items]
+        return self.broken(listing, texts, "<>", "")
 
     def function(self, tree: Tree) -> str:
         """Write a function with its header."""
         head = self.decorator_lines(tree.child("decorators"), "")
         header = tree.child("header")
         if header is not None:
-            found = required_list(header)
-            texts = [self._entry(item.tree) for item in found.items]
-            head += self.bracketed(header, found, texts, "<>", "", WIDTH - 20) + "\n"
+            listing = required_list(header)
+            texts = [self._entry(item.tree) for item in listing.items]
+            head += self.bracketed(header, listing, texts, "<>", "", WIDTH - 20) + "\n"
         return head + self.function_rest(tree, column(head, 0))
 
     def _entry(self, tree: Tree) -> str:
@@ -97,10 +97,10 @@ class DocumentWriter(StatementWriter):
         return f"{only_token(key).text}: {self._entry_value(value)}"
 
     def _entry_value(self, tree: Tree) -> str:
-        found = find_list(tree)
-        if found is not None:
-            texts = [self._header_item(item.tree) for item in found.items]
-            return self.bracketed(tree, found, texts, "[]", STEP, WIDTH - 20)
+        listing = find_list(tree)
+        if listing is not None:
+            texts = [self._header_item(item.tree) for item in listing.items]
+            return self.bracketed(tree, listing, texts, "[]", STEP, WIDTH - 20)
         token = only_token(tree)
         if token.terminal == "NUMBERS":
             return number_list(token, STEP, WIDTH - 20)
@@ -121,8 +121,8 @@ class DocumentWriter(StatementWriter):
     def section(self, tree: Tree) -> str:
         """Write a section."""
         word = only_token(tree.parts[0]).text
-        found = find_list(tree)
-        if found is None:
+        listing = find_list(tree)
+        if listing is None:
             last = tree.parts[-1]
             if isinstance(last, CommentedToken):
                 return f"{word} {last.text}"
@@ -142,11 +142,11 @@ class DocumentWriter(StatementWriter):
 
     def _block(self, tree: Tree, head: str, indent: str, write: Callable[[Tree, str], str]) -> str:
         """Write items in braces, one per line without commas."""
-        found = required_list(tree)
-        if not found.items and not tree.commented and head != "training":
+        listing = required_list(tree)
+        if not listing.items and not tree.commented and head != "training":
             return f"{head} {{}}"
-        texts = [write(item.tree, indent + STEP) for item in found.items]
-        return f"{head} {self.broken(found, texts, '{}', indent, comma='')}"
+        texts = [write(item.tree, indent + STEP) for item in listing.items]
+        return f"{head} {self.broken(listing, texts, '{}', indent, comma='')}"
 
     def _metadata(self, tree: Tree, indent: str) -> str:
         """Write an entry of metadata, or a block of entries."""

@@ -107,9 +107,9 @@ class IncrementalText:
                 self._add(run, at)
                 continue
             parts = text.split('"')
-            known = remembered.get('"'.join(parts[::2]))
-            if known is not None:
-                texts, breaks = known
+            cached = remembered.get('"'.join(parts[::2]))
+            if cached is not None:
+                texts, breaks = cached
                 names = parts[1::2]
                 if (
                     not any(map(is_word, names))
@@ -309,6 +309,6 @@ class StatementRun:
 
 
 def _is_below_blank(source: str, at: int) -> bool:
-    """Whether the line above the line of an offset is blank."""
+    """Whether a blank line precedes the line that contains an offset."""
     end = source.rfind("\n", 0, at)
     return end >= 0 and not source[source.rfind("\n", 0, end) + 1 : end].strip()

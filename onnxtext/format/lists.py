@@ -26,7 +26,7 @@ class ListWriter(VerbatimSpans):
     def bracketed(
         self,
         tree: Tree,
-        found: CommentedList,
+        listing: CommentedList,
         texts: Sequence[str],
         brackets: str,
         indent: str,
@@ -36,7 +36,7 @@ class ListWriter(VerbatimSpans):
 
         Args:
             tree: the construct that contains the list.
-            found: the list.
+            listing: the list.
             texts: the formatted items.
             brackets: the opening text and the closing bracket, such as `[]` or `@doc()`.
             indent: the indentation of the closing bracket if it is on its own line.
@@ -46,11 +46,11 @@ class ListWriter(VerbatimSpans):
             flat = f"{brackets[:-1]}{flat_items(texts, brackets[-1])}{brackets[-1]}"
             if len(flat) <= budget:
                 return flat
-        return self.broken(found, texts, brackets, indent)
+        return self.broken(listing, texts, brackets, indent)
 
     def broken(
         self,
-        found: CommentedList,
+        listing: CommentedList,
         texts: Sequence[str],
         brackets: str,
         indent: str,
@@ -59,10 +59,10 @@ class ListWriter(VerbatimSpans):
         """Write a list with one item per line, indented by one step."""
         inner = indent + STEP
         opening = brackets[:-1]
-        if found.opening.trail is not None and not self.is_kept(found.opening.trail):
-            opening += f" {found.opening.trail.text}"
-        lines = self.item_lines(found.items, texts, inner, comma)
-        lines += self.lead_lines(found.closing.lead, inner, started=bool(lines))
+        if listing.opening.trail is not None and not self.is_kept(listing.opening.trail):
+            opening += f" {listing.opening.trail.text}"
+        lines = self.item_lines(listing.items, texts, inner, comma)
+        lines += self.lead_lines(listing.closing.lead, inner, started=bool(lines))
         return "\n".join([opening, *lines, indent + brackets[-1]])
 
     def item_lines(

@@ -86,22 +86,22 @@ class LiteralWriter(RecordWriter):
         assert isinstance(first, CommentedToken)
         if first.terminal == "BRACES":
             return fill_list(numbers_of(first), "{}", indent, budget)
-        found = required_list(tree)
-        texts = [self.scalar(item.tree, indent + STEP) for item in found.items]
+        listing = required_list(tree)
+        texts = [self.scalar(item.tree, indent + STEP) for item in listing.items]
         if tree.commented:
-            return self.broken(found, texts, "{}", indent)
+            return self.broken(listing, texts, "{}", indent)
         if texts and texts[0].startswith('blob"'):  # `{blob…}` is never split over lines
             return f"{{{texts[0]}}}"
         return fill_list(texts, "{}", indent, budget)
 
     def _brackets(self, tree: Tree, dims: Sequence[str], indent: str, budget: int) -> str:
-        found = find_list(tree)
-        if found is not None and any(item.tree.origin == "pair" for item in found.items):
-            texts = [self.pair(item.tree, indent) for item in found.items]
-            return self.bracketed(tree, found, texts, "[]", indent, budget)
-        if found is not None and tree.commented:
-            texts = [self._commented(item.tree, indent + STEP) for item in found.items]
-            return self.broken(found, texts, "[]", indent)
+        listing = find_list(tree)
+        if listing is not None and any(item.tree.origin == "pair" for item in listing.items):
+            texts = [self.pair(item.tree, indent) for item in listing.items]
+            return self.bracketed(tree, listing, texts, "[]", indent, budget)
+        if listing is not None and tree.commented:
+            texts = [self._commented(item.tree, indent + STEP) for item in listing.items]
+            return self.broken(listing, texts, "[]", indent)
         return self._numbers("".join([p.text for p in tree.tokens()]), dims, indent, budget)
 
     def _numbers(self, text: str, dims: Sequence[str], indent: str, budget: int) -> str:
@@ -125,23 +125,23 @@ class LiteralWriter(RecordWriter):
 
     def _commented(self, tree: Tree, indent: str) -> str:
         """Write an item of a list with comments, nested as in the source."""
-        found = find_list(tree)
-        if found is not None and tree.commented:
-            texts = [self._commented(item.tree, indent + STEP) for item in found.items]
-            return self.broken(found, texts, "[]", indent)
+        listing = find_list(tree)
+        if listing is not None and tree.commented:
+            texts = [self._commented(item.tree, indent + STEP) for item in listing.items]
+            return self.broken(listing, texts, "[]", indent)
         text = "".join([token.text for token in tree.tokens()])
         if not text.startswith("["):
             return text
         return "\n".join(_nested_as_in_source(_TOKENS.findall(text), indent))[len(indent) :]
 
     def _call(self, tree: Tree, indent: str, budget: int) -> str:
-        found = required_list(tree)
+        listing = required_list(tree)
         name = only_token(tree.parts[0]).text
-        texts = [self._argument(item.tree, indent) for item in found.items]
+        texts = [self._argument(item.tree, indent) for item in listing.items]
         if name == "external" and not tree.commented:
             return name + fill_list(texts, "()", indent, budget - len(name))
         if name == "sparse" or tree.commented:
-            return self.bracketed(tree, found, texts, f"{name}()", indent, budget)
+            return self.bracketed(tree, listing, texts, f"{name}()", indent, budget)
         return f"{name}({', '.join(texts)})"
 
     def _argument(self, tree: Tree, indent: str) -> str:
@@ -171,10 +171,10 @@ class LiteralWriter(RecordWriter):
 
     def pairs(self, head: str, tree: Tree, indent: str) -> str:
         """Return `head` followed by a list of pairs in brackets."""
-        found = required_list(tree)
-        texts = [self.pair(item.tree, indent + STEP) for item in found.items]
+        listing = required_list(tree)
+        texts = [self.pair(item.tree, indent + STEP) for item in listing.items]
         budget = self.width - column(head, len(indent))
-        return head + self.bracketed(tree, found, texts, "[]", indent, budget)
+        return head + self.bracketed(tree, listing, texts, "[]", indent, budget)
 
 
 def empty_literal(indent: str, budget: int) -> str:

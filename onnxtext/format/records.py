@@ -37,12 +37,12 @@ class RecordWriter(ListWriter):
             indent: the indentation of its line.
             reserved: the number of columns to leave free on one line for a key and a comma.
         """
-        found = required_list(tree)
-        texts = [self.field(item.tree, indent + STEP) for item in found.items]
+        listing = required_list(tree)
+        texts = [self.field(item.tree, indent + STEP) for item in listing.items]
         flat = f"{{{', '.join(texts)}}}"
         if not tree.commented and "\n" not in flat and len(flat) + len(indent) <= WIDTH - reserved:
             return flat
-        return self.broken(found, texts, "{}", indent, comma="")
+        return self.broken(listing, texts, "{}", indent, comma="")
 
     def field(self, tree: Tree, indent: str, *, quoted_key: bool = False) -> str:
         """Write a field: `key: value`, or only the value if it has no key."""
@@ -62,11 +62,11 @@ class RecordWriter(ListWriter):
     def field_value(self, tree: Tree, indent: str, reserved: int = LEAST_RESERVE) -> str:
         """Write the value of a field."""
         inner = tree.parts[0]
-        found = find_list(tree)
+        listing = find_list(tree)
         budget = WIDTH - reserved - len(indent)
-        if found is not None:
-            texts = [self.field_value(item.tree, indent + STEP) for item in found.items]
-            return self.bracketed(tree, found, texts, "[]", indent, budget)
+        if listing is not None:
+            texts = [self.field_value(item.tree, indent + STEP) for item in listing.items]
+            return self.bracketed(tree, listing, texts, "[]", indent, budget)
         if isinstance(inner, CommentedToken):
             is_list = inner.terminal == "NUMBERS"
             return number_list(inner, indent, budget) if is_list else inner.text
@@ -83,30 +83,30 @@ class RecordWriter(ListWriter):
 
     def decorator(self, tree: Tree, indent: str) -> str:
         """Write `@name(arguments)`."""
-        found = required_list(tree)
-        opening = found.opening.text
-        if not found.items:
-            return self.bracketed(tree, found, [], f"{opening})", indent, WIDTH)
-        only = found.items[0].tree
-        if len(found.items) == 1 and not tree.commented and only.child("field_key") is None:
+        listing = required_list(tree)
+        opening = listing.opening.text
+        if not listing.items:
+            return self.bracketed(tree, listing, [], f"{opening})", indent, WIDTH)
+        only = listing.items[0].tree
+        if len(listing.items) == 1 and not tree.commented and only.child("field_key") is None:
             return f"{opening}{self.field(only, indent)})"
         meta = opening.endswith("meta(")
         budget = WIDTH - 20 - len(indent) + 1
         if opening[1:-1] in ORDERS and not tree.commented:
-            texts = [self._order_argument(item.tree, indent + STEP) for item in found.items]
+            texts = [self._order_argument(item.tree, indent + STEP) for item in listing.items]
             return opening[:-1] + fill_list(texts, "()", indent, budget - len(opening))
-        texts = [self.field(item.tree, indent + STEP, quoted_key=meta) for item in found.items]
-        return self.bracketed(tree, found, texts, f"{opening})", indent, budget)
+        texts = [self.field(item.tree, indent + STEP, quoted_key=meta) for item in listing.items]
+        return self.bracketed(tree, listing, texts, f"{opening})", indent, budget)
 
     def _order_argument(self, tree: Tree, indent: str) -> str:
         """Write an argument of `@value_info(…)` or `@initializers(…)`, several names a line."""
         value = tree.trees()[-1]
-        found = find_list(value)
+        listing = find_list(value)
         key = tree.child("field_key")
-        if found is None or key is None:
+        if listing is None or key is None:
             return self.field(tree, indent)
         head = f"{quote_word(decode_token(only_token(key)))}: "
-        texts = [self.field_value(item.tree, indent + STEP) for item in found.items]
+        texts = [self.field_value(item.tree, indent + STEP) for item in listing.items]
         return head + fill_list(texts, "[]", indent, WIDTH - len(indent) - len(head) - 3)
 
     def decorators(self, tree: Tree | None, indent: str) -> list[str]:
@@ -191,10 +191,10 @@ def number_list(token: CommentedToken, indent: str, budget: int) -> str:
 
 def _flat(tree: Tree) -> str:
     """Return a decorator, a field or its value on one line."""
-    found = find_list(tree)
-    if found is not None:
-        texts = [_flat(item.tree) for item in found.items]
-        return f"{found.opening.text}{', '.join(texts)}{found.closing.text}"
+    listing = find_list(tree)
+    if listing is not None:
+        texts = [_flat(item.tree) for item in listing.items]
+        return f"{listing.opening.text}{', '.join(texts)}{listing.closing.text}"
     inner = tree.parts[0]
     if isinstance(inner, CommentedToken):
         return f"[{', '.join(numbers_of(inner))}]" if inner.terminal == "NUMBERS" else inner.text

@@ -51,24 +51,24 @@ class SourceSpellingPrinter(GraphPrinter):
             The formatted initializer. None if it has decorators, if its data is not a flat list of
             numbers, or if it does not fit on a line.
         """
-        found = _NUMBERS.search(code)
+        match = _NUMBERS.search(code)
         kind = value.type
-        if found is None or not isinstance(kind, TensorType) or value.decorators:
+        if match is None or not isinstance(kind, TensorType) or value.decorators:
             return None
-        numbers = format_number_list(found, flat=len(kind.shape or ()) < 2)
+        numbers = format_number_list(match, flat=len(kind.shape or ()) < 2)
         type = self._type(kind)
         line = f"{type} {self._names[value.name]} = {numbers}"
         return None if numbers is None or len(indent) + len(line) >= WIDTH else line
 
 
-def format_number_list(found: re.Match[str], *, flat: bool) -> str | None:
+def format_number_list(match: re.Match[str], *, flat: bool) -> str | None:
     """Format a list of numbers on one line; return None if it must be nested or is malformed.
 
     Args:
-        found: the match of the list, with the groups opening bracket, numbers, closing bracket.
+        match: the match of the list, with the groups opening bracket, numbers, closing bracket.
         flat: whether the tensor is a scalar or a vector.
     """
-    opening, body, closing = found.groups()
+    opening, body, closing = match.groups()
     if opening == "[" and not flat:
         return None
     numbers = [number.strip() for number in body.split(",")]

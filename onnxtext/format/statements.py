@@ -99,12 +99,12 @@ class StatementWriter(LiteralWriter):
             indent: the indentation of the statement.
             taken: the number of columns before and after the list.
         """
-        found = required_list(tree)
-        texts = [self.value(item.tree, indent + STEP) for item in found.items]
+        listing = required_list(tree)
+        texts = [self.value(item.tree, indent + STEP) for item in listing.items]
         single = len(texts) == 1 and "\n" not in texts[0] and not tree.commented
         if single and taken + len(texts[0]) + 3 <= self.width:
             return f" <{texts[0]}>"
-        return f" {self.broken(found, texts, '<>', indent)}"
+        return f" {self.broken(listing, texts, '<>', indent)}"
 
     # ---- Graphs -----------------------------------------------------------------------------
 
@@ -146,8 +146,8 @@ class StatementWriter(LiteralWriter):
     ) -> str:  # fmt: skip
         """Write a graph or function from its name, the lists after its name, and its body."""
         body = tree.required("body")
-        found = required_list(body)
-        is_empty = not found.items and not body.commented
+        listing = required_list(body)
+        is_empty = not listing.items and not body.commented
         after = 2  # the number of columns of ` {`
         if is_empty:  # of ` {}`, or of ` {},` for a graph in an attribute, which is indented
             after = 4 if indent else 3
@@ -162,8 +162,8 @@ class StatementWriter(LiteralWriter):
             text += self._values(values, indent, column(text, start) + after)
         if is_empty:
             return f"{text} {{}}"
-        texts = [self.node(item.tree, indent + STEP) for item in found.items]
-        return f"{text} {self.broken(found, texts, '{}', indent, comma='')}"
+        texts = [self.node(item.tree, indent + STEP) for item in listing.items]
+        return f"{text} {self.broken(listing, texts, '{}', indent, comma='')}"
 
     # ---- Nodes ------------------------------------------------------------------------------
 
@@ -201,10 +201,10 @@ class StatementWriter(LiteralWriter):
 
     def _flat_attributes(self, tree: Tree) -> str | None:
         """Write the attributes on one line; None if they do not fit."""
-        found = required_list(tree)
-        if tree.commented or any(_is_graph(item.tree) for item in found.items):
+        listing = required_list(tree)
+        if tree.commented or any(_is_graph(item.tree) for item in listing.items):
             return None
-        texts = [self.attribute(item.tree, "") for item in found.items]
+        texts = [self.attribute(item.tree, "") for item in listing.items]
         if sum(len(text) + 2 for text in texts) > self.width:
             return None
         return None if any("\n" in text for text in texts) else flat_items(texts, ">")
@@ -212,9 +212,9 @@ class StatementWriter(LiteralWriter):
     def _broken_attributes(self, tree: Tree | None, indent: str) -> str:
         """Write the attributes, one per line."""
         assert tree is not None
-        found = required_list(tree)
-        texts = [self.attribute(item.tree, indent + STEP) for item in found.items]
-        return self.broken(found, texts, "<>", indent)
+        listing = required_list(tree)
+        texts = [self.attribute(item.tree, indent + STEP) for item in listing.items]
+        return self.broken(listing, texts, "<>", indent)
 
     # ---- Attributes -------------------------------------------------------------------------
 
@@ -250,24 +250,24 @@ class StatementWriter(LiteralWriter):
             return self._dataless(tree, indent, budget)
         if _is_numbers(first):
             return fill_list(numbers_of(first), "[]", indent, budget)
-        found = find_list(tree)
-        if found is not None and found.opening.text == "{":
-            blob = only_token(found.items[0].tree).text
+        listing = find_list(tree)
+        if listing is not None and listing.opening.text == "{":
+            blob = only_token(listing.items[0].tree).text
             if tree.commented:
-                return self.broken(found, [blob], "{}", indent)
+                return self.broken(listing, [blob], "{}", indent)
             return f"{{{blob}}}"
-        if found is None:
+        if listing is None:
             assert isinstance(first, Tree)
             if first.origin == "record":
                 return self.record(first, indent)
             return self._element(first, indent, budget)
         inner = indent + STEP
         room = self.width - len(inner) - 1
-        texts = [self._element(item.tree, inner, room) for item in found.items]
-        kinds = [part.origin for part in found.items[0].tree.trees()] if found.items else []
+        texts = [self._element(item.tree, inner, room) for item in listing.items]
+        kinds = [part.origin for part in listing.items[0].tree.trees()] if listing.items else []
         if not tree.commented and kinds and kinds[0] in ("number", "string", "blob"):
             return fill_list(texts, "[]", indent, budget)
-        return self.bracketed(tree, found, texts, "[]", indent, budget)
+        return self.bracketed(tree, listing, texts, "[]", indent, budget)
 
     def _element(self, tree: Tree, indent: str, budget: int) -> str:
         """Write an element of an attribute: a number, string, reference, graph, tensor or type."""

@@ -24,7 +24,7 @@ MOST = 1000
 MOST_KEYS = 5000
 """Maximum number of keys that wait for their second occurrence."""
 
-_NAME, _WORD = 0, 1
+_QUOTED, _BARE = 0, 1
 """Classes of names: quotes are required, or needless."""
 
 Parts = Sequence[str]
@@ -60,10 +60,14 @@ class StatementLayout:
 
 
 def _kind(name: str) -> str | int:
-    """Return the class of a name; the name itself if it is special."""
+    """Return whether a name is written with quotes (`_QUOTED`) or without (`_BARE`).
+
+    Return the name itself if neither holds in all places: an identifier that needs quotes, an
+    empty name or one that cannot be printed.
+    """
     if name.isidentifier():
-        return _WORD if value_name(name) == name else name
-    return _NAME if name and name.isprintable() else name
+        return _BARE if value_name(name) == name else name
+    return _QUOTED if name and name.isprintable() else name
 
 
 def are_names(strings: Sequence[str]) -> bool:
@@ -158,11 +162,11 @@ class Templates:
         texts: list[str] = []
         at = 0
         for mark, sign in zip(marks, signature, strict=True):
-            shown = mark if sign == _WORD else f'"{mark}"'
+            shown = mark if sign == _BARE else f'"{mark}"'
             place = result.find(shown, at)
-            if place < 0 or (sign in (_NAME, _WORD) and result.count(shown) != 1):
+            if place < 0 or (sign in (_QUOTED, _BARE) and result.count(shown) != 1):
                 return None
-            start = place + (sign != _WORD)
+            start = place + (sign != _BARE)
             texts.append(result[at:start])
             at = start + len(mark)
         return [*texts, result[at:]]

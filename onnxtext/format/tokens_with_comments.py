@@ -95,5 +95,5 @@ def comments_of(text: str) -> list[str]:
     """Return the comments of a valid text in order."""
     if "#" not in text:
         return []
-    found = STRING_OR_COMMENT.findall(text)
-    return [piece.rstrip() for piece in found if piece[0] == "#"]
+    matches = STRING_OR_COMMENT.findall(text)
+    return [piece.rstrip() for piece in matches if piece[0] == "#"]

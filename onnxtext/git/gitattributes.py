@@ -79,17 +79,17 @@ class AttributesFile:
 
     def _block(self) -> re.Match[bytes] | None:
         content = self.content or b""
-        found = list(_BLOCK.finditer(content))
+        matches = list(_BLOCK.finditer(content))
         if (
-            len(found) > 1
-            or content.count(_BEGIN) != len(found)
-            or content.count(_END) != len(found)
+            len(matches) > 1
+            or content.count(_BEGIN) != len(matches)
+            or content.count(_END) != len(matches)
         ):
             raise DamagedBlock(
                 f"the block between `{_BEGIN.decode()}` and `{_END.decode()}` is damaged: "
                 "remove both comments and the lines between them"
             )
-        return found[0] if found else None
+        return matches[0] if matches else None
 
     def _note(self) -> bytes:
         """Return the suffix of the begin comment for a new block."""

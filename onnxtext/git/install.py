@@ -185,11 +185,11 @@ def _check_foreign(
 ) -> None:
     """Raise an error if the installation would replace a setting or filter of another tool."""
     for name, value in wanted.items():
-        found = before.values.get(name, [])
-        if all(_replaceable(name, old, value, before) for old in found):
+        values = before.values.get(name, [])
+        if all(_replaceable(name, old, value, before) for old in values):
             continue
         raise git_error(
-            f"{name} is already set, but not by onnxtext: {found[-1]}",
+            f"{name} is already set, but not by onnxtext: {values[-1]}",
             help=f"if you do not need it, remove it: git config --{scope} --unset-all {name}",
         )
     if mode == "filter" and in_repository():

@@ -18,7 +18,7 @@ from onnxtext.source import Source
 
 _BEGIN = b"\nresources {\n"
 _ENTRY = re.compile(rb'^  "([0-9a-f]+)": ', re.MULTILINE)
-_CONFLICT = re.compile(rb"^(?!  )", re.MULTILINE)
+_UNINDENTED_LINE = re.compile(rb"^(?!  )", re.MULTILINE)
 """Matches a line that is not indented: in the section of weights, only conflict markers are not."""
 
 REMARK = b"# The weights are left out until the conflicts are resolved: `git add` puts them back."
@@ -34,8 +34,8 @@ _VERSIONS = (
 def leave_out(merged: bytes, versions: Iterable[bytes]) -> bytes:
     """Return a text that has conflicts, with its weights replaced by `resources none`.
 
-    The text is unchanged if the versions lack any of its weights, or if there are conflicts in the
-    weights.
+    The text is unchanged if one of its weights is in none of the versions, or if there are
+    conflicts in the weights.
 
     Args:
         merged: the text.
@@ -47,7 +47,7 @@ def leave_out(merged: bytes, versions: Iterable[bytes]) -> bytes:
     section = merged[start + len(_BEGIN) : -2]
     names = _ENTRY.findall(section)
     kept = {name for version in versions for name in _entries(version)}
-    if not names or not kept.issuperset(names) or _CONFLICT.search(section[:-1]):
+    if not names or not kept.issuperset(names) or _UNINDENTED_LINE.search(section[:-1]):
         return merged
     return merged[:start] + _LEFT_OUT
 
@@ -58,9 +58,11 @@ def _entries(text: bytes) -> dict[bytes, bytes]:
     if start < 0:
         return {}
     section = text[start + len(_BEGIN) :].rstrip(b"\n").removesuffix(b"}")
-    found = list(_ENTRY.finditer(section))
-    ends = [entry.start() for entry in found[1:]] + [len(section)]
-    return {entry[1]: section[entry.start() : end] for entry, end in zip(found, ends, strict=True)}
+    matches = list(_ENTRY.finditer(section))
+    ends = [match.start() for match in matches[1:]] + [len(section)]
+    return {
+        entry[1]: section[entry.start() : end] for entry, end in zip(matches, ends, strict=True)
+    }
 
 
 def has_left_out(text: bytes) -> bool:
@@ -79,21 +81,21 @@ def put_back(text: bytes, path: str) -> bytes | None:
         OnnxTextError: the text is not valid.
     """
     from onnxtext.syntax.parse import parse_model
-    from onnxtext.weights.statistics import find_blobs
+    from onnxtext.weights.statistics import first_uses_of_blobs
 
     model = parse_model(Source(decode_text(text, path), path))
-    missing = dict.fromkeys(digest.encode() for digest in find_blobs(model))
-    found: dict[bytes, bytes] = {}
+    missing = dict.fromkeys(digest.encode() for digest in first_uses_of_blobs(model))
+    blobs: dict[bytes, bytes] = {}
     for version in _VERSIONS:
-        if found.keys() >= missing.keys():
+        if blobs.keys() >= missing.keys():
             break
         for digest, entry in _entries(_stored(version, path)).items():
             if digest in missing:
-                found.setdefault(digest, entry)
-    if not found.keys() >= missing.keys():
+                blobs.setdefault(digest, entry)
+    if not blobs.keys() >= missing.keys():
         return None
     before, _, after = text.rpartition(_LEFT_OUT)
-    section = b"".join([_BEGIN, *[found[digest] for digest in missing], b"}\n"])
+    section = b"".join([_BEGIN, *[blobs[digest] for digest in missing], b"}\n"])
     return before + (section if missing else b"") + after
 
 

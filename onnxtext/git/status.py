@@ -38,28 +38,30 @@ class Requirement:
 
 @dataclass(frozen=True, slots=True)
 class ModeStatus:
-    """The status of a mode of keeping models in git, such as `filter` (see `git.modes`).
+    """Whether a mode of keeping models in git, such as `filter` (see `git.modes`), is set up.
 
     Attributes:
         mode: the mode.
-        facts: its requirements.
+        requirements: what the mode requires, and whether it is met.
     """
 
     mode: Mode
-    facts: tuple[Requirement, ...]
+    requirements: tuple[Requirement, ...]
 
     @property
     def installed(self) -> bool:
         """Whether all requirements are met."""
-        return all(fact.ok for fact in self.facts)
+        return all(each.ok for each in self.requirements)
 
     @property
     def begun(self) -> bool:
         """Whether at least one of the requirements that only this mode has is met."""
-        return any(fact.ok for fact in self.facts if fact.what in _SPECIFIC_FACTS[self.mode])
+        return any(
+            each.ok for each in self.requirements if each.what in _OWN_REQUIREMENTS[self.mode]
+        )
 
 
-_SPECIFIC_FACTS: dict[Mode, tuple[str, ...]] = {
+_OWN_REQUIREMENTS: dict[Mode, tuple[str, ...]] = {
     "textconv": ("diff.onnxtext.binary",),
     "filter": ("filter.onnxtext.process", "filter.onnxtext.clean", "attributes"),
     "source": ("diff.onnxtxt.xfuncname", "attributes"),
@@ -89,7 +91,10 @@ def status(scope: Scope | None) -> list[ModeStatus]:
     values = read_config(scope, SECTIONS)
     checks = _CommandChecks()
     return [
-        ModeStatus(mode, (*_setting_facts(mode, values, checks), _attribute_fact(mode, scope)))
+        ModeStatus(
+            mode,
+            (*_setting_requirements(mode, values, checks), _attribute_requirement(mode, scope)),
+        )
         for mode in MODES
     ]
 
@@ -100,7 +105,7 @@ class _CommandChecks:
     def __init__(self) -> None:
         self._tried: dict[str, Requirement] = {}
 
-    def fact(self, name: str, value: str) -> Requirement:
+    def requirement(self, name: str, value: str) -> Requirement:
         """Check that git can run the command of a setting."""
         words = command_program(value)
         if words not in self._tried:
@@ -119,27 +124,27 @@ class _CommandChecks:
         return Requirement(version.startswith("onnxtext "), "", f"runs {words}: {version}")
 
 
-def _setting_facts(
+def _setting_requirements(
     mode: Mode, values: dict[str, list[str]], checks: _CommandChecks
 ) -> list[Requirement]:
-    facts = []
+    requirements = []
     for name, wanted in mode_settings(mode, "").items():
-        found = values.get(name)
-        if not found:
-            facts.append(Requirement(False, name, "not set"))
+        value = values.get(name)
+        if not value:
+            requirements.append(Requirement(False, name, "not set"))
         elif not is_command(name):
-            same = found[-1] == wanted
-            facts.append(
-                Requirement(same, name, found[-1] if same else f"another value: {found[-1]}")
+            same = value[-1] == wanted
+            requirements.append(
+                Requirement(same, name, value[-1] if same else f"another value: {value[-1]}")
             )
-        elif is_ours(found[-1]):
-            facts.append(checks.fact(name, found[-1]))
+        elif is_ours(value[-1]):
+            requirements.append(checks.requirement(name, value[-1]))
         else:
-            facts.append(Requirement(False, name, f"not set by onnxtext: {found[-1]}"))
-    return facts
+            requirements.append(Requirement(False, name, f"not set by onnxtext: {value[-1]}"))
+    return requirements
 
 
-def _attribute_fact(mode: Mode, scope: Scope | None) -> Requirement:
+def _attribute_requirement(mode: Mode, scope: Scope | None) -> Requirement:
     """Check a mode's attributes in the attributes file of a scope; for None, those in effect."""
     if scope is None:
         return _effective_attributes(mode)
@@ -148,8 +153,8 @@ def _attribute_fact(mode: Mode, scope: Scope | None) -> Requirement:
         lines = read_attributes(file).lines()
     except DamagedBlock as error:
         return Requirement(False, "attributes", f"{file}: {error}")
-    found = set(ATTRIBUTES[mode]) <= set(lines)
-    return Requirement(found, "attributes", f"{'' if found else 'not '}in {file}")
+    is_complete = set(ATTRIBUTES[mode]) <= set(lines)
+    return Requirement(is_complete, "attributes", f"{'' if is_complete else 'not '}in {file}")
 
 
 def _effective_attributes(mode: Mode) -> Requirement:
@@ -159,11 +164,11 @@ def _effective_attributes(mode: Mode) -> Requirement:
     probe = _PROBES[mode]
     wanted = dict(map(_pair, ATTRIBUTES[mode][0].split()[1:]))
     names = [*wanted, "filter"] if mode == "textconv" else wanted
-    found = {name: git_attribute(name, probe) for name in names}
-    shown = ", ".join(f"{name} is {value}" for name, value in found.items())
-    ok = all(found[name] == value for name, value in wanted.items())
+    attributes = {name: git_attribute(name, probe) for name in names}
+    shown = ", ".join(f"{name} is {value}" for name, value in attributes.items())
+    ok = all(attributes[name] == value for name, value in wanted.items())
     if mode == "textconv":  # it works with the filter of another tool, such as LFS
-        ok = ok and found["filter"] != "onnxtext"
+        ok = ok and attributes["filter"] != "onnxtext"
     return Requirement(ok, "attributes", f"of {probe}: {shown}")
 
 

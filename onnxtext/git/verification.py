@@ -81,11 +81,11 @@ def tracked_models(top: Path) -> list[TrackedFile]:
     values = run_git("-C", str(top), "check-attr", "--stdin", "-z", "filter", given=given)
     fields = split_output(values)  # path, attribute, value, path, …
     filters = dict(zip(fields[::3], fields[2::3], strict=True))
-    found = [
+    models = [
         TrackedFile(path, name, filters[path] == "onnxtext" and not is_source(path))
         for path, name in entries.items()
     ]
-    return [file for file in found if file.filtered or file.path.lower().endswith(SUFFIXES)]
+    return [file for file in models if file.filtered or file.path.lower().endswith(SUFFIXES)]
 
 
 def verify(top: Path) -> Iterator[VerifyResult]:
@@ -164,7 +164,9 @@ def _verify_text(file: TrackedFile, data: bytes, top: Path) -> VerifyResult:
     except OnnxTextError as error:
         first = error.diagnostics[0]
         return VerifyResult(file.path, "source", (str(first).partition("\n")[0],))
-    return VerifyResult(file.path, "source", tuple(found.message for found in verdict.differences))
+    return VerifyResult(
+        file.path, "source", tuple(violation.message for violation in verdict.differences)
+    )
 
 
 @contextmanager

@@ -60,7 +60,7 @@ def join_versions(base: str, ours: str, theirs: str, markers: Markers) -> tuple[
     """
     versions = [text.split("\n") for text in (base, ours, theirs)]
     by_line = [dict(_pairs(versions[1], versions[at])) for at in (0, 2)]
-    made: list[str] = []
+    joined: list[str] = []
     conflicts = 0
     ats = [0, 0, 0]
     for line in range(len(versions[1]) + 1):
@@ -71,15 +71,15 @@ def join_versions(base: str, ours: str, theirs: str, markers: Markers) -> tuple[
             continue
         parts = [lines[at:end] for lines, at, end in zip(versions, ats, ends, strict=True)]
         if parts[1] == parts[2]:
-            made += parts[1]
+            joined += parts[1]
         else:
             conflicts += 1
             texts = ["".join([f"{one}\n" for one in part]) for part in parts]
-            made += markers.lines(*texts).split("\n")
+            joined += markers.lines(*texts).split("\n")
         if line < len(versions[1]):
-            made.append(versions[1][line])
+            joined.append(versions[1][line])
         ats = [end + 1 for end in ends if end is not None]
-    return "\n".join(made), conflicts
+    return "\n".join(joined), conflicts
 
 
 def _pairs(one: Sequence[str], other: Sequence[str]) -> list[tuple[int, int]]:

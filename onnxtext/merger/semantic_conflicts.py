@@ -45,7 +45,9 @@ _GRAPH_NAME = re.compile(r"(?<= the graph) `[^`]*`|(?<= the function) `[^`]*`")
 def issues_of(sides: Sequence[Model]) -> set[tuple[str, str]]:
     """Return the keys (`finding_key`) of the findings of the sides, before the merge."""
     return {
-        finding_key(found) for side in sides for found in find_conflicts(subject_of(side), sides)
+        finding_key(finding)
+        for side in sides
+        for finding in find_conflicts(subject_of(side), sides)
     }
 
 
@@ -126,8 +128,8 @@ def sorted_nodes(scope: Scope, new: set[int]) -> list[int] | None:
     """
     used = []
     for node in scope.nodes:
-        found = {scope.position.get(name, GIVEN) for name in used_names(node)}
-        used.append(sorted(found - {GIVEN}))
+        positions = {scope.position.get(name, GIVEN) for name in used_names(node)}
+        used.append(sorted(positions - {GIVEN}))
     raised = _new_before_uses(used, new)
     rank = {index: at for at, index in enumerate(raised)}
     users: list[list[int]] = [[] for _ in used]

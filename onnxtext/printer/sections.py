@@ -61,12 +61,12 @@ def _metadata(model: Model, graphs: Sequence[Graph | Function]) -> Sequence[str]
     blocks: list[tuple[str, Named | str]] = []  # a `str` is the first or last line of a function
     for function, parts in list_parts(model):
         indent = STEP if function is None else STEP * 2
-        found = [(indent, named) for named in parts if named.item.metadata]
+        with_metadata = [(indent, named) for named in parts if named.item.metadata]
         if function is None:
-            blocks += found
-        elif found:
+            blocks += with_metadata
+        elif with_metadata:
             blocks.append((STEP, f"function {_function_path(function)} {{"))
-            blocks += found
+            blocks += with_metadata
             blocks.append((STEP, "}"))
     return ("metadata {\n", *_blocks_text(blocks), "\n}") if blocks else ()
 

@@ -76,10 +76,10 @@ class Encoder:
             message: the name of the message type.
             data: its canonical encoding.
         """
-        made = None
+        encoded = None
         if core() == "native":
-            made = _core_schema().encode(message, data, self.packed, self.orders)
-        return self._encode(message, data) if made is None else made
+            encoded = _core_schema().encode(message, data, self.packed, self.orders)
+        return self._encode(message, data) if encoded is None else encoded
 
     def _encode(self, message: str, data: bytes) -> bytes:
         """Re-encode a message in Python, as `encode` does."""

@@ -105,23 +105,23 @@ def settle_presence(root: Root, graphs: list[Graph | Function]) -> None:
     lists = [graph.nodes for graph in graphs]
     if isinstance(root, Fragment) and isinstance(root.item, Node):
         lists.append([root.item])
-    found = _count(list(chain.from_iterable(lists)))
+    counts = _count(list(chain.from_iterable(lists)))
     explicit = []
-    if found.empty_domains > found.absent_domains:
+    if counts.empty_domains > counts.absent_domains:
         explicit.append("node.domain")
         for node in chain.from_iterable(lists):
             if node.domain is None:
                 node.decorators += (unset_decorator("domain"),)
             elif node.domain == "":
                 node.domain = None
-    if 2 * sum(_EMPTY_DOC in node.decorators for node in found.decorated) > found.nodes:
+    if 2 * sum(_EMPTY_DOC in node.decorators for node in counts.decorated) > counts.nodes:
         explicit.append("node.doc_string")
         for node in chain.from_iterable(lists):
             if _EMPTY_DOC in node.decorators:
                 node.decorators = tuple([d for d in node.decorators if d != _EMPTY_DOC])
             elif not any(d.name == "doc" for d in node.decorators):
                 node.decorators += (unset_decorator("doc_string"),)
-    if _settle_tensor_names(graphs, found.holders):
+    if _settle_tensor_names(graphs, counts.holders):
         explicit.append("tensor.name")
     if explicit:
         root.presence = replace(root.presence, explicit=tuple(explicit))
@@ -153,7 +153,7 @@ def _count(nodes: list[Node]) -> _Found:
         domains = [node.domain for node in nodes]
         decorated = [node for node in nodes if node.decorators]
         result = _Found(len(nodes), domains.count(None), domains.count(""), decorated)
-    holding = {id(held) for held in attribute_lists(nodes) if _has_tensors(held)}
+    holding = {id(attributes) for attributes in attribute_lists(nodes) if _has_tensors(attributes)}
     if holding:
         result.holders = [node for node in nodes if id(node.attributes) in holding]
     return result

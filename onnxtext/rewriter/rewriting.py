@@ -67,7 +67,7 @@ def _merged(text: str, old: Model, model: Model) -> str:
     trees = [parse_model(Source(version, "<rewrite>")) for version in versions]
     try:
         proposal = propose_merge(versions, trees, Markers(), [], ItemOrders())
-        made = resolve_both_ways(proposal.marked)[1] if proposal.conflicts else proposal.text
-        return made if parse_or_none(made) == model else theirs
+        merged = resolve_both_ways(proposal.marked)[1] if proposal.conflicts else proposal.text
+        return merged if parse_or_none(merged) == model else theirs
     except (MergeConflict, Unmergeable, OnnxTextError):
         return theirs

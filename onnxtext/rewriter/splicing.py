@@ -37,15 +37,15 @@ def splice(source: Source, old: Model, new: Model, *, in_tokens: bool) -> str:
         in_tokens: whether statements with comments between their tokens are edited token by token.
             If so, the result may not parse, and the caller must check it.
     """
-    made = _Splice(source, in_tokens)
+    splicing = _Splice(source, in_tokens)
     befores: list[Graph | Function] = [old.graph, *old.functions]
     owners: list[Graph | Function] = [*new.functions, new.graph]
     afters = {owner.at: owner for owner in owners}
     for before in befores:
         after = afters.get(before.at)
         if after is not None:
-            made.graph(before, after, STEP)
-    return made.text()
+            splicing.graph(before, after, STEP)
+    return splicing.text()
 
 
 @dataclass
@@ -77,11 +77,11 @@ class _Splice:
     def graph(self, before: Graph | Function, after: Graph | Function, indent: str) -> None:
         """Replace the changed items in the lists of a graph or function."""
         for name in ("inputs", "outputs", "values"):
-            found = {value.at: value for value in getattr(before, name)}
+            by_position = {value.at: value for value in getattr(before, name)}
             for value in getattr(after, name):
-                if value.at in found and found[value.at] != value:
+                if value.at in by_position and by_position[value.at] != value:
                     start, end = self._span(value.at, "value_info")
-                    old = partial(self._printer.value_text, found[value.at], indent)
+                    old = partial(self._printer.value_text, by_position[value.at], indent)
                     self._restate(start, end, old, self._printer.value_text(value, indent))
         self._nodes(before.nodes, after.nodes)
 

@@ -79,24 +79,24 @@ def _inserted(
 
 
 def _replaced(
-    spelled: Sequence[CommentedToken], places: Mapping[int, int], first: int, last: int, made: str
+    spelled: Sequence[CommentedToken], places: Mapping[int, int], first: int, last: int, text: str
 ) -> tuple[int, int, str] | None:
     """Return the edit that replaces tokens: (start, end, text); None if impossible.
 
     A comment between the tokens makes it impossible. `places` is as in `_inserted`.
     """
-    found = [places[at] for at in range(first, last) if at in places]
-    if len(found) < last - first or found[-1] - found[0] != last - first - 1:
+    mapped = [places[at] for at in range(first, last) if at in places]
+    if len(mapped) < last - first or mapped[-1] - mapped[0] != last - first - 1:
         return None
-    tokens = spelled[found[0] : found[-1] + 1]
+    tokens = spelled[mapped[0] : mapped[-1] + 1]
     if any(token.lead for token in tokens[1:]) or any(token.trail for token in tokens[:-1]):
         return None
     left, right = tokens[0].at, tokens[-1].end
-    if not made and found[0] == 0 and len(spelled) > len(tokens):
+    if not text and mapped[0] == 0 and len(spelled) > len(tokens):
         right = spelled[len(tokens)].at
-    elif not made and not tokens[0].lead and spelled[found[0] - 1].trail is None:
-        left = spelled[found[0] - 1].end
-    return left, right, made
+    elif not text and not tokens[0].lead and spelled[mapped[0] - 1].trail is None:
+        left = spelled[mapped[0] - 1].end
+    return left, right, text
 
 
 def _matcher(

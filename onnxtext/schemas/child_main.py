@@ -60,15 +60,15 @@ def schema_file_of(package: str) -> SchemaFile | int:
     for point in importlib.metadata.entry_points(group=GROUP):
         if point.name == package or (point.dist is not None and point.dist.name == package):
             version = point.dist.version if point.dist is not None else ""
-            given = point.load()()
-            if isinstance(given, str):
-                return read_schemas(Source(given, f"<{package}>"))
-            return schema_file(given, package, version)
+            provided = point.load()()
+            if isinstance(provided, str):
+                return read_schemas(Source(provided, f"<{package}>"))
+            return schema_file(provided, package, version)
     try:
-        found = importlib.util.find_spec(package)
+        spec = importlib.util.find_spec(package)
     except (ImportError, ValueError):
-        found = None
-    if found is None:
+        spec = None
+    if spec is None:
         return MISSING
     before = _registered()
     importlib.import_module(package)
@@ -80,8 +80,8 @@ def _registered() -> dict[tuple[str, str, int], Any]:
     """Return the schemas that onnx has, by domain, name and version."""
     import onnx.defs
 
-    found = onnx.defs.get_all_schemas_with_history()
-    return {(item.domain, item.name, item.since_version): item for item in found}
+    schemas = onnx.defs.get_all_schemas_with_history()
+    return {(item.domain, item.name, item.since_version): item for item in schemas}
 
 
 def _version(package: str) -> str:
@@ -98,7 +98,7 @@ def _onnxruntime() -> SchemaFile | int:
     import onnxruntime
     from onnxruntime.capi import onnxruntime_pybind11_state as state
 
-    known = _registered()
+    registered = _registered()
     schemas = state.get_all_operator_schema()
     removed = {(schema.domain, schema.name) for schema in schemas if schema.deprecated}
     own = [
@@ -106,7 +106,7 @@ def _onnxruntime() -> SchemaFile | int:
         for schema in schemas
         if schema.domain not in _COPIES
         and (schema.domain, schema.name) not in removed
-        and (schema.domain, schema.name, schema.since_version) not in known
+        and (schema.domain, schema.name, schema.since_version) not in registered
     ]
     return schema_file(own, "onnxruntime", onnxruntime.__version__)
 

@@ -29,14 +29,14 @@ def schema_file(schemas: Iterable[Any], package: str, version: str) -> SchemaFil
         package: the name of the package.
         version: the version of the package.
     """
-    made = [convert_schema(schema) for schema in schemas]
-    made.sort(key=lambda item: (item.domain, item.name, item.since))
+    converted = [convert_schema(schema) for schema in schemas]
+    converted.sort(key=lambda item: (item.domain, item.name, item.since))
     newest = {"": _OPSET}
-    for item in made:
+    for item in converted:
         if item.domain:
             newest[item.domain] = max(item.since, newest.get(item.domain, 1))
     imports = [OpsetImport(domain or None, number) for domain, number in newest.items()]
-    return SchemaFile(made, 1, imports, package, version)
+    return SchemaFile(converted, 1, imports, package, version)
 
 
 def convert_schema(schema: Any) -> OperatorSchema:

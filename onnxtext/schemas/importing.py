@@ -82,13 +82,13 @@ def import_schemas(package: str) -> SchemaFile:
         ) from None
 
 
-def with_bodies(made: SchemaFile, old: SchemaFile) -> SchemaFile:
-    """Copy bodies from `old` to those operators of `made` that have none; return `made`.
+def with_bodies(new: SchemaFile, old: SchemaFile) -> SchemaFile:
+    """Copy bodies from `old` to those operators of `new` that have none; return `new`.
 
     Packages offer no bodies; users write bodies by hand.
     """
     bodies = {(s.domain, s.name, s.since): s.body for s in old.schemas if s.body is not None}
-    for schema in made.schemas:
+    for schema in new.schemas:
         if schema.body is None:
             schema.body = bodies.get((schema.domain, schema.name, schema.since))
-    return made
+    return new

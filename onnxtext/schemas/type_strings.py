@@ -53,12 +53,12 @@ def type_of(text: str, shape: tuple[()] | None = None) -> Type | None:
     text = text.replace(" ", "")
     around: list[tuple[str, str]] = []
     while len(around) < MAX_TYPE_DEPTH:
-        found = _CONTAINER.fullmatch(text)
-        if found is None:
+        match = _CONTAINER.fullmatch(text)
+        if match is None:
             break
-        around.append((found[1], ""))
-        text = found[2]
-        if found[1] == "map":
+        around.append((match[1], ""))
+        text = match[2]
+        if match[1] == "map":
             key, comma, text = text.partition(",")
             around[-1] = ("map", key)
             if not comma or key not in ELEMENTS:

@@ -65,8 +65,8 @@ def section_spans(text: str) -> list[SectionSpan]:
     # Searching words is much faster than the regular expression; most texts have no section.
     if not any(word in text for word in SECTIONS) or not _MAY_BE_HEAD.search(text):
         return []
-    found = _read(text, _BALANCED, is_balanced=True)
-    return _read(text, _BROKEN, is_balanced=False) or [] if found is None else found
+    spans = _read(text, _BALANCED, is_balanced=True)
+    return _read(text, _BROKEN, is_balanced=False) or [] if spans is None else spans
 
 
 def _read(text: str, pieces: re.Pattern[str], *, is_balanced: bool) -> list[SectionSpan] | None:
@@ -74,7 +74,7 @@ def _read(text: str, pieces: re.Pattern[str], *, is_balanced: bool) -> list[Sect
 
     If `is_balanced`, sections begin outside of braces; None for a text whose braces do not match.
     """
-    found: list[SectionSpan] = []
+    spans: list[SectionSpan] = []
     depth, closed = 0, -1  # `closed` is the offset after the last closing brace
     for piece in pieces.finditer(text):
         name = piece.lastgroup
@@ -91,14 +91,14 @@ def _read(text: str, pieces: re.Pattern[str], *, is_balanced: bool) -> list[Sect
         if piece.group()[0] == "}":
             closed = piece.start() + 1
         if not depth or not is_balanced:
-            _end(found, closed)
-            found.append(SectionSpan(piece[name], piece.start(name), piece.end(), piece.end()))
+            _end(spans, closed)
+            spans.append(SectionSpan(piece[name], piece.start(name), piece.end(), piece.end()))
         depth += text[piece.end() - 1] == "{"
-    _end(found, closed)
-    return None if is_balanced and depth else found
+    _end(spans, closed)
+    return None if is_balanced and depth else spans
 
 
-def _end(found: list[SectionSpan], closed: int) -> None:
+def _end(spans: list[SectionSpan], closed: int) -> None:
     """Set the end of the last section to the offset after its last closing brace."""
-    if found and closed > found[-1].inside:
-        found[-1] = found[-1]._replace(end=closed)
+    if spans and closed > spans[-1].inside:
+        spans[-1] = spans[-1]._replace(end=closed)

@@ -83,21 +83,22 @@ class Blobs:
             BlobError: no resource matches, several resources match, or the bytes of the resource
                 do not match its digest.
         """
-        known = self._verified.get(digest)
-        if known is not None:
-            return known
+        cached = self._verified.get(digest)
+        if cached is not None:
+            return cached
         import hashlib
 
-        found = self._matching(digest)
-        if not found:
+        matching = self._matching(digest)
+        if not matching:
             raise unknown_blob_error(digest)
-        if len(found) > 1:
-            raise BlobError(f"{len(found)} resources begin with the digest {digest}", AMBIGUOUS)
-        data = self._resources[found[0]]
+        if len(matching) > 1:
+            raise BlobError(f"{len(matching)} resources begin with the digest {digest}", AMBIGUOUS)
+        data = self._resources[matching[0]]
         actual = hashlib.sha256(data).hexdigest()
-        if not (actual.startswith(found[0]) and actual.startswith(digest)):
+        if not (actual.startswith(matching[0]) and actual.startswith(digest)):
             raise BlobError(
-                f"the resource {found[0]} is damaged: the SHA-256 of its bytes is {actual}", DAMAGED
+                f"the resource {matching[0]} is damaged: the SHA-256 of its bytes is {actual}",
+                DAMAGED,
             )
         self._verified[digest] = data
         return data
@@ -126,4 +127,4 @@ class Blobs:
 
 def unknown_blob_error(digest: str) -> BlobError:
     """Return the error for a blob that is not in the text."""
-    return BlobError(f"no `resources` section of this text contains the blob {digest}", MISSING)
+    return BlobError(f"the blob {digest} is not in the resources of this text", MISSING)

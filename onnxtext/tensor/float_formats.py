@@ -82,21 +82,21 @@ and ``fnuz`` kinds); the OCP MX specification for float8e8m0, float6 and float4.
 """
 
 
-def round_double(form: FloatFormat, size: float) -> tuple[int, bool]:
+def round_double(form: FloatFormat, magnitude: float) -> tuple[int, bool]:
     """Round one non-negative finite double to the code of `form`, half to even.
 
     Args:
         form: The format.
-        size: The number.
+        magnitude: the number without its sign.
 
     Returns:
-        The code, and whether `size` is exactly halfway between two codes. The code is greater than
-        ``form.top`` on overflow, and negative if `size` is too small for float8e8m0.
+        The code, and whether `magnitude` is exactly halfway between two codes. The code is greater
+        than ``form.top`` on overflow, and negative if `magnitude` is too small for float8e8m0.
     """
-    bits: int = struct.unpack("<Q", struct.pack("<d", size))[0]
+    bits: int = struct.unpack("<Q", struct.pack("<d", magnitude))[0]
     exponent = bits >> 52
     if form.zero and exponent <= 1023 - form.bias:
-        scaled = size * 2.0 ** (form.bias - 1 + form.mantissa)  # exact: a power of two
+        scaled = magnitude * 2.0 ** (form.bias - 1 + form.mantissa)  # exact: a power of two
         return round(scaled), scaled % 1.0 == 0.5
     shift = 52 - form.mantissa
     half = 1 << (shift - 1)
@@ -120,7 +120,7 @@ def round_doubles(
         None if a value has no code: it is out of range, or the format has no such infinity or NaN.
     """
     codes = np.empty(values.size, np.uint32)
-    found = []
+    halves = []
     for start in range(0, values.size, _BLOCK):
         part = values[start : start + _BLOCK]
         half = (_round_floats if form.bits == 32 else _round_block)(
@@ -129,8 +129,8 @@ def round_doubles(
         if half is None:
             return None
         if half.size:
-            found.append(half + start)
-    return codes, np.concatenate(found) if found else np.empty(0, np.intp)
+            halves.append(half + start)
+    return codes, np.concatenate(halves) if halves else np.empty(0, np.intp)
 
 
 def _round_floats(
@@ -142,10 +142,10 @@ def _round_floats(
     out[:] = rounded.view(np.uint32)
     bits = values.view(np.uint64)
     half = (bits & np.uint64(0x1FFFFFFF)) == np.uint64(0x10000000)
-    size = np.abs(values)
-    tiny = size < 2.0**-126
+    magnitude = np.abs(values)
+    tiny = magnitude < 2.0**-126
     if tiny.any():
-        half[tiny] = (size[tiny] * 2.0**149) % 1.0 == 0.5
+        half[tiny] = (magnitude[tiny] * 2.0**149) % 1.0 == 0.5
     infinite = np.isinf(rounded)
     if infinite.any() and (infinite & np.isfinite(values) & ~half).any():
         return None
@@ -157,27 +157,27 @@ def _round_block(
 ) -> NDArray[np.intp] | None:
     """Round one block to a format narrower than float32, by integer arithmetic.
 
-    Write the codes to `out`, and return the indices of values exactly between two codes; None if
-    some value has no code.
+    Write the codes to `out`, and return the indices of values exactly halfway between two codes,
+    whose codes the caller computes again. Return None if another value has no code.
     """
     finite = np.isfinite(values)
-    size = np.abs(values)
-    bits = size.view(np.int64)
+    magnitude = np.abs(values)
+    bits = magnitude.view(np.int64)
     shift = 52 - form.mantissa
     middle = 1 << (shift - 1)
     code = (bits + ((bits >> shift) & 1) + (middle - 1)) >> shift
     code -= (1023 - form.bias) << form.mantissa
     half = (bits & (2 * middle - 1)) == middle
     if form.zero:
-        tiny = size < 2.0 ** (1 - form.bias)
+        tiny = magnitude < 2.0 ** (1 - form.bias)
         if tiny.any():
-            scaled = size[tiny] * 2.0 ** (form.bias - 1 + form.mantissa)
+            scaled = magnitude[tiny] * 2.0 ** (form.bias - 1 + form.mantissa)
             code[tiny] = np.rint(scaled).astype(np.int64)
             half[tiny] = scaled % 1.0 == 0.5
     minus = np.signbit(values)
     wrong = finite & ~half & ((code > form.top) | (code < 0))
     if not form.signed:
-        wrong |= (minus & finite) | (size == 0)
+        wrong |= (minus & finite) | (magnitude == 0)
     if wrong.any():
         return None
     if not form.minus_zero:
@@ -211,8 +211,8 @@ def values_of(name: str) -> NDArray[np.float64]:
     """
     form = FORMATS[name]
     codes = np.arange(1 << form.bits)
-    size = codes & ~form.sign
-    exponent, fraction = size >> form.mantissa, size & ((1 << form.mantissa) - 1)
+    magnitude = codes & ~form.sign
+    exponent, fraction = magnitude >> form.mantissa, magnitude & ((1 << form.mantissa) - 1)
     if form.zero:
         normal = exponent > 0
         number = np.where(normal, fraction + (1 << form.mantissa), fraction).astype(np.float64)
@@ -220,9 +220,9 @@ def values_of(name: str) -> NDArray[np.float64]:
     else:
         number = np.ones(codes.size)
     values: NDArray[np.float64] = np.ldexp(number, exponent - form.bias - form.mantissa)
-    values[size > form.top] = np.nan
+    values[magnitude > form.top] = np.nan
     if form.infinity is not None:
-        values[size == form.infinity] = np.inf
+        values[magnitude == form.infinity] = np.inf
     values = np.where(codes & form.sign, -values, values)
     if form.nan is not None:
         values[form.nan] = np.nan

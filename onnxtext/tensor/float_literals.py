@@ -77,10 +77,10 @@ def float64_bits(text: str) -> int:
     if _FLOAT.fullmatch(text) is None:
         raise _not_a_float(text)
     minus = text[0] == "-"
-    size = text[minus:].lower()
-    if size[0] == "n":
-        return _nan_bits(size, minus, 64, text)
-    bits: int = struct.unpack("<Q", struct.pack("<d", _double(size, text, "double")))[0]
+    magnitude = text[minus:].lower()
+    if magnitude[0] == "n":
+        return _nan_bits(magnitude, minus, 64, text)
+    bits: int = struct.unpack("<Q", struct.pack("<d", _double(magnitude, text, "double")))[0]
     return bits | minus << 63
 
 
@@ -160,17 +160,17 @@ def _float_bits(form: FloatFormat, text: str) -> int:
     if _FLOAT.fullmatch(text) is None:
         raise _not_a_float(text)
     minus = text[0] == "-"
-    size = text[minus:].lower()
-    if size[0] == "n":
-        return _narrow_nan(form, size, minus, text)
-    if size[0] == "i":
+    magnitude = text[minus:].lower()
+    if magnitude[0] == "n":
+        return _narrow_nan(form, magnitude, minus, text)
+    if magnitude[0] == "i":
         if form.infinity is None:
             raise _no_infinity(form, text)
         return form.infinity | (form.sign if minus else 0)
-    value = _double(size, text, form.name)
+    value = _double(magnitude, text, form.name)
     code, halfway = round_double(form, value)
     if halfway:
-        code = _round_by_digits(form, size, value)
+        code = _round_by_digits(form, magnitude, value)
     if not form.zero and (minus or value == 0 or code < 0):
         raise LiteralError(
             f"expected a power of two from 2^-127 to 2^127 for {form.name}, found {shorten(text)}",
@@ -182,12 +182,12 @@ def _float_bits(form: FloatFormat, text: str) -> int:
     return code | (form.sign if minus and (code or form.minus_zero) else 0)
 
 
-def _double(size: str, text: str, name: str) -> float:
+def _double(magnitude: str, text: str, name: str) -> float:
     """Read a number without sign as a double; reject finite numbers that overflow."""
-    if size[0] == "i":
+    if magnitude[0] == "i":
         return math.inf
     try:
-        value = float.fromhex(size) if "x" in size else float(size)
+        value = float.fromhex(magnitude) if "x" in magnitude else float(magnitude)
     except OverflowError:
         value = math.inf
     if value == math.inf:
@@ -195,13 +195,13 @@ def _double(size: str, text: str, name: str) -> float:
     return value
 
 
-def _round_by_digits(form: FloatFormat, size: str, value: float) -> int:
+def _round_by_digits(form: FloatFormat, magnitude: str, value: float) -> int:
     """Return the code of a number whose double is exactly between two codes, by its digits."""
     from decimal import Decimal
     from fractions import Fraction
 
-    exact = _exact_hex(size) if "x" in size else Decimal(size)
-    middle = Fraction(value) if "x" in size else Decimal(value)
+    exact = _exact_hex(magnitude) if "x" in magnitude else Decimal(magnitude)
+    middle = Fraction(value) if "x" in magnitude else Decimal(value)
     even = round_double(form, value)[0]
     if exact == middle:
         return even
@@ -210,11 +210,11 @@ def _round_by_digits(form: FloatFormat, size: str, value: float) -> int:
     return above if exact > middle else above - 1
 
 
-def _exact_hex(size: str) -> Fraction:
+def _exact_hex(magnitude: str) -> Fraction:
     """Return the exact value of a hexadecimal float; its exponent must not be huge."""
     from fractions import Fraction
 
-    match = _HEX.fullmatch(size)
+    match = _HEX.fullmatch(magnitude)
     assert match is not None
     whole, fraction, exponent = match[1], match[2] or "", match[3]
     power = int(exponent.lstrip("+-0") or "0")  # int() rejects thousands of leading zeros
@@ -223,20 +223,20 @@ def _exact_hex(size: str) -> Fraction:
     return Fraction(number << shift) if shift >= 0 else Fraction(number, 1 << -shift)
 
 
-def _narrow_nan(form: FloatFormat, size: str, minus: bool, text: str) -> int:
-    """Return the code of ``nan`` or ``nan(0x…)``, given as `size` without sign, in lower case."""
+def _narrow_nan(form: FloatFormat, magnitude: str, minus: bool, text: str) -> int:
+    """Return the code of ``nan`` or ``nan(0x…)``, without its sign and in lower case."""
     if form.bits == 32:
-        return _nan_bits(size, minus, 32, text)
+        return _nan_bits(magnitude, minus, 32, text)
     code = form.minus_nan if minus else form.nan
-    if len(size) == 3 and code is not None:
+    if len(magnitude) == 3 and code is not None:
         return code
-    if len(size) > 3 and not minus:
-        bits = int(size[4:-1], 16)
+    if len(magnitude) > 3 and not minus:
+        bits = int(magnitude[4:-1], 16)
         if not bits >> form.bits and np.isnan(values_of(form.name)[bits]):
             return bits
     if form.nan is None:
         message, fix = f"{form.name} has no nan", "write a number"
-    elif len(size) == 3:
+    elif len(magnitude) == 3:
         message, fix = f"{form.name} has no nan with a sign", "write nan"
     else:
         message = f"expected a value or bits of {form.name}, found {shorten(text)}"
@@ -244,11 +244,11 @@ def _narrow_nan(form: FloatFormat, size: str, minus: bool, text: str) -> int:
     raise LiteralError(message, length=len(text), help=fix)
 
 
-def _nan_bits(size: str, minus: bool, width: int, text: str) -> int:
-    """Return the bits of ``nan`` or ``nan(0x…)``, given as `size` without sign, in lower case."""
+def _nan_bits(magnitude: str, minus: bool, width: int, text: str) -> int:
+    """Return the bits of ``nan`` or ``nan(0x…)``, without its sign and in lower case."""
     infinity, nan = (0x7F800000, 0x7FC00000) if width == 32 else (_DOUBLE_INF, 0x7FF8 << 48)
     sign = 1 << (width - 1)
-    bits = int(size[4:-1], 16) if len(size) > 3 else nan
+    bits = int(magnitude[4:-1], 16) if len(magnitude) > 3 else nan
     if bits >> width or bits & ~sign <= infinity:
         raise LiteralError(
             f"expected the {width} bits of a nan, found {shorten(text)}",

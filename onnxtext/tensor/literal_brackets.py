@@ -170,8 +170,8 @@ def nested_elements(text: str, dims: Sequence[int]) -> Elements:
     # A trailing comma needs an element before it: "[,]" and "[1,,]" are errors.
     before_comma = data[preceding_offsets(data, comma)]
     data[comma] = ord(" ")
-    found = data.tobytes().translate(None, _NOT_STRUCTURE)
-    matches = any(_is_structure(found, shape) for shape in shapes_of(dims))
+    structure = data.tobytes().translate(None, _NOT_STRUCTURE)
+    matches = any(_is_structure(structure, shape) for shape in shapes_of(dims))
     if not matches or ((before_comma == ord("[")) | (before_comma == ord(","))).any():
         raise _explain(clean, dims)
     data[(data == ord("[")) | (data == ord("]"))] = ord(" ")
@@ -235,18 +235,18 @@ def shapes_of(dims: Sequence[int]) -> list[tuple[int, ...]]:
     return shapes
 
 
-def _is_structure(found: bytes, shape: tuple[int, ...]) -> bool:
-    """Whether `found` has exactly the brackets and commas of a literal of this shape."""
+def _is_structure(structure: bytes, shape: tuple[int, ...]) -> bool:
+    """Whether `structure` has exactly the brackets and commas of a literal of this shape."""
     length = 0
     for size in reversed(shape):  # compare lengths first: huge dims would exhaust the memory
         length = 2 + size * length + max(size - 1, 0)
-    if length != len(found):
+    if length != len(structure):
         return False
     expected = b""
     for size in reversed(shape):
         items = b",".join([expected] * size) if expected else b"," * (size - 1)
         expected = b"[" + items + b"]"
-    return found == expected
+    return structure == expected
 
 
 def _explain(clean: str, dims: Sequence[int]) -> LiteralError:
@@ -285,11 +285,11 @@ def _walk(clean: str, dims: Sequence[int], shape: tuple[int, ...]) -> LiteralErr
                 len(token),
             )
         if token == "]" and counts:
-            found, wanted = counts.pop(), shape[len(counts)]
-            if found != wanted:
+            count, wanted = counts.pop(), shape[len(counts)]
+            if count != wanted:
                 thing = "element" if len(counts) == len(shape) - 1 else "row"
                 message = (
-                    f"expected {count_noun(wanted, thing)} here for {list(dims)}, found {found:,}"
+                    f"expected {count_noun(wanted, thing)} here for {list(dims)}, found {count:,}"
                 )
                 return LiteralError(message, place, 1, "change the elements or the dimensions")
             ready = False

@@ -34,15 +34,17 @@ def view(model: ModelSource, other: ModelSource | None = None, *, statistics: bo
     from onnxtext.model_arguments import read_model_argument
     from onnxtext.viewer.load_model import read
 
-    found: list[LoadedModel] = []
+    models: list[LoadedModel] = []
     names = ("model",) if other is None else ("old", "new")
     for source, role in zip((model, other), names, strict=False):
-        given = read_model_argument(source).as_model()
+        argument = read_model_argument(source).as_model()
         # Only a model that was read from a path has a file name to show.
-        name = given.name if given.base is not None else role
-        binary = isinstance(given.content, bytes)
-        found.append(read(given.data, name, given.base, binary=binary, statistics=statistics))
-    return page_of(*found)
+        name = argument.name if argument.base is not None else role
+        binary = isinstance(argument.content, bytes)
+        models.append(
+            read(argument.data, name, argument.base, binary=binary, statistics=statistics)
+        )
+    return page_of(*models)
 
 
 def page_of(model: LoadedModel, other: LoadedModel | None = None) -> str:

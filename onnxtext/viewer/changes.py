@@ -44,15 +44,15 @@ def list_changes(diff: ModelDiff, old: ColoredText, new: ColoredText) -> dict[st
         An index is -1 if that text has no such line.
     """
     items = {item.key: item for item in diff.items}
-    found = []
+    changes = []
     for hunk in hunks_of_items(diff):
         if not hunk.lines:
             continue
         kept = [[items[key] for key in keys if key in items] for keys in hunk.occurrences]
         places = [_place(group, old, new) for group in kept[:_MOST_PLACES] if group]
         title, *lines = hunk.lines
-        found.append({"title": title.text, "lines": lines, "places": places})
-    return {"verdict": VERDICTS[diff.verdict], "hunks": found}
+        changes.append({"title": title.text, "lines": lines, "places": places})
+    return {"verdict": VERDICTS[diff.verdict], "hunks": changes}
 
 
 def _place(items: list[ItemChange], old: ColoredText, new: ColoredText) -> tuple[int, int]:

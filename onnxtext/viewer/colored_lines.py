@@ -143,7 +143,7 @@ def _cut_of(run: list[tuple[int, str, str]]) -> Iterator[Cut]:
     if len(text) <= LONGEST:
         return
     begin = run[first][0]
-    separators = [found.end() for found in _SEPARATOR.finditer(text, 0, _HEAD)]
+    separators = [match.end() for match in _SEPARATOR.finditer(text, 0, _HEAD)]
     start = max(separators, default=_HEAD)
     tail = _SEPARATOR.search(text, len(text) - _TAIL)
     end = tail.end() if tail is not None else max(len(text.rstrip(']}"')), len(text) - _TAIL)

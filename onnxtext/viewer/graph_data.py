@@ -42,7 +42,9 @@ def graph(
     return {
         "document": {**document, "version": 1, "here": None, "against": against},
         "open": [group.id for group, tree in groups if drawing.is_open(group, tree)],
-        "details": {each: found for each in drawn if (found := details(drawing, each)) is not None},
+        "details": {
+            each: detail for each in drawn if (detail := details(drawing, each)) is not None
+        },
         "searched": dict(searched_texts(drawing)),
         "statements": list(_statements(drawing, text)),
     }

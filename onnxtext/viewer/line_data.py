@@ -79,15 +79,15 @@ def weight_notes(loaded: LoadedModel, text: ColoredText) -> dict[int, str]:
     """
     describe = loaded.document.describe
     assert describe is not None
-    found: dict[int, list[str]] = {}
+    notes: dict[int, list[str]] = {}
     for statement in loaded.document.version.index.statements:
         for type, data in _weights(statement.item):
             cut = text.is_cut(statement.at, max(statement.limit, statement.at + 1))
             note = describe(type, data) if cut or _is_moved(data) else None
             if note:
                 line, _ = text.place(statement.at)
-                found.setdefault(line, []).append(note)
-    return {line: "; ".join(parts) for line, parts in found.items()}
+                notes.setdefault(line, []).append(note)
+    return {line: "; ".join(parts) for line, parts in notes.items()}
 
 
 def _weights(item: Any) -> Iterator[tuple[Any, Any]]:

@@ -205,10 +205,10 @@ class _Statistics:
         try:
             if isinstance(data, TypedData):
                 return describe_entries(type.element, data.entries)
-            found = self._reader.raw(type, data, "")
+            raw = self._reader.raw(type, data, "")
         except (BlobError, OSError) as error:
             return str(error)
-        return None if not found else _short(describe(type.element, found))
+        return None if not raw else _short(describe(type.element, raw))
 
 
 def _short(text: str) -> str:

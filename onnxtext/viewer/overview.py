@@ -14,28 +14,28 @@ Row = tuple[str, list[str]]
 
 def overview(model: Model) -> list[Row]:
     """Return (title, items) of each row; the items of the first row summarize the whole model."""
-    found = summarize(model)
-    parts = [count_noun(found.nodes, "node")]
-    if found.parameters.elements:
-        parts.append(f"{_large(found.parameters.elements)} parameters")
+    summary = summarize(model)
+    parts = [count_noun(summary.nodes, "node")]
+    if summary.parameters.elements:
+        parts.append(f"{_large(summary.parameters.elements)} parameters")
     rows: list[Row] = [
-        ("in short", [*parts, *[f"{name} {number}" for name, number in found.opsets.items()]]),
-        ("from", [_origin(found)]),
-        ("graph", [found.graph]),
-        ("inputs", _values(found.inputs)),
-        ("outputs", _values(found.outputs)),
-        ("dimensions", [f"{name}: {', '.join(at)}" for name, at in found.dimensions.items()]),
-        ("operators", [f"{name} × {count:,}" for name, count in found.operators.items()]),
-        ("functions", [f"{one.name} ({count_noun(one.nodes, 'node')})" for one in found.functions]),
-        ("weights", [f"{place}: {_amount(amount)}" for place, amount in found.places.items()]),
-        ("largest", [f"{each.name}: {each.type}" for each in found.largest]),
+        ("in short", [*parts, *[f"{name} {number}" for name, number in summary.opsets.items()]]),
+        ("from", [_origin(summary)]),
+        ("graph", [summary.graph]),
+        ("inputs", _values(summary.inputs)),
+        ("outputs", _values(summary.outputs)),
+        ("dimensions", [f"{name}: {', '.join(at)}" for name, at in summary.dimensions.items()]),
+        ("operators", [f"{name} × {count:,}" for name, count in summary.operators.items()]),
+        ("functions", [f"{f.name} ({count_noun(f.nodes, 'node')})" for f in summary.functions]),
+        ("weights", [f"{place}: {_amount(amount)}" for place, amount in summary.places.items()]),
+        ("largest", [f"{each.name}: {each.type}" for each in summary.largest]),
     ]  # fmt: skip
     return [(title, _few(lines)) for title, lines in rows if any(lines)]
 
 
-def _origin(found: ModelSummary) -> str:
-    version = "" if found.ir_version is None else f"IR version {found.ir_version}"
-    return ", ".join(filter(None, (found.producer, version)))
+def _origin(summary: ModelSummary) -> str:
+    version = "" if summary.ir_version is None else f"IR version {summary.ir_version}"
+    return ", ".join(filter(None, (summary.producer, version)))
 
 
 def _amount(amount: TensorTotals) -> str:

@@ -89,8 +89,10 @@ def _from_npz(
         with zipfile.ZipFile(path) as archive:
             member = entry if entry in archive.namelist() else entry + ".npy"
             if member not in archive.namelist():
-                held = ", ".join([name.removesuffix(".npy") for name in archive.namelist()][:20])
-                raise BlobError(f"{where} is missing; the file has {held}", UNREADABLE)
+                available = ", ".join(
+                    [name.removesuffix(".npy") for name in archive.namelist()][:20]
+                )
+                raise BlobError(f"{where} is missing; the file has {available}", UNREADABLE)
             with archive.open(member) as file:
                 head = io.BytesIO(file.read(_LONGEST_HEADER))
                 fortran, dtype = _header(head, type, shape, where)
@@ -136,9 +138,9 @@ def _header(
     return bool(fortran), dtype
 
 
-def _check_shape(held: tuple[int, ...], shape: tuple[int, ...], where: str) -> None:
-    if held != shape:
-        message = f"{where} has the shape {list(held)}, but the tensor has {list(shape)}"
+def _check_shape(actual: tuple[int, ...], shape: tuple[int, ...], where: str) -> None:
+    if actual != shape:
+        message = f"{where} has the shape {list(actual)}, but the tensor has {list(shape)}"
         raise BlobError(message, MISMATCH)
 
 
@@ -153,8 +155,8 @@ def _ordered(
     if not swapped and not (fortran and len(shape) > 1):
         return data
     array = np.frombuffer(data, dtype).reshape(shape, order="F" if fortran else "C")
-    made = np.ascontiguousarray(array.astype(dtype.newbyteorder("<")))
-    return made.tobytes()
+    ordered = np.ascontiguousarray(array.astype(dtype.newbyteorder("<")))
+    return ordered.tobytes()
 
 
 def _from_safetensors(
@@ -163,11 +165,11 @@ def _from_safetensors(
     from onnxtext.weights.safetensors_file import open_safetensors
 
     tensors, _ = open_safetensors(path)
-    found = tensors.get(file.entry or "")
-    if found is None:
-        held = ", ".join(list(tensors)[:20])
-        raise BlobError(f"{where} is missing; the file has {held}", UNREADABLE)
-    kind, held_shape, data = found
+    entry = tensors.get(file.entry or "")
+    if entry is None:
+        available = ", ".join(list(tensors)[:20])
+        raise BlobError(f"{where} is missing; the file has {available}", UNREADABLE)
+    kind, held_shape, data = entry
     if kind != _SAFETENSORS.get(type.element):
         message = f"{where} has the type {kind}, but the tensor has the type {type.element}"
         raise BlobError(message, MISMATCH)

@@ -19,7 +19,10 @@ _WEIGHTLESS = (ast.Float32, int, bytes)
 
 
 def raw_data_size(type: ast.TensorType) -> int:
-    """Return the size of `raw_data` in bytes; -1 if tensors of this type have no `raw_data`."""
+    """Return the size in bytes of `raw_data` for a type; a symbolic dim counts as 1.
+
+    Return -1 if a dim is negative, or if the element type has no `raw_data`.
+    """
     element = ELEMENTS.get(type.element)
     count = 1
     for dim in type.shape or ():
@@ -54,7 +57,11 @@ def declared_size(model: ast.Model | ast.Fragment) -> tuple[int, int]:
         if isinstance(graph, ast.Function):
             sizes.append((_attributes(graph.attributes, resources), graph.at))
         rich = rich_lists(graph.nodes)
-        known = {id(held): size for held in rich if (size := _attributes(held, resources))}
+        known = {
+            id(attributes): size
+            for attributes in rich
+            if (size := _attributes(attributes, resources))
+        }
         for node in graph.nodes if known else ():
             if id(node.attributes) in known:
                 sizes.append((known[id(node.attributes)], node.at))

@@ -61,9 +61,9 @@ class ExternalFile:
 
     def add(self, data: Data) -> int:
         """Add data and return its byte offset; add the same object only once."""
-        known = self._known.get(id(data))
-        if known is not None:
-            return known
+        cached = self._known.get(id(data))
+        if cached is not None:
+            return cached
         offset = self.add_pieces([data])
         self._known[id(data)] = offset
         return offset

@@ -44,10 +44,10 @@ class BlobReader:
         Raises:
             BlobError: the blob is missing, ambiguous or damaged.
         """
-        known = self._known.get(digest)
-        if known is None:
-            known = self._known[digest] = self._find(digest)
-        return known
+        cached = self._known.get(digest)
+        if cached is None:
+            cached = self._known[digest] = self._find(digest)
+        return cached
 
     def _find(self, digest: str) -> memoryview:
         if self.base is None:
@@ -79,33 +79,33 @@ class BlobReader:
         """Return the bytes of a blob in one store or file; None if missing."""
         assert self.base is not None
         path = resolve_inside(self.base, place.path)
-        held: dict[str, memoryview] = {}
+        blobs: dict[str, memoryview] = {}
         if place.kind == "safetensors":
-            held = self._blobs_in_file(path)
-            found = [name for name in held if name.startswith(digest)]
+            blobs = self._blobs_in_file(path)
+            matches = [name for name in blobs if name.startswith(digest)]
         else:
-            found = self._stores.setdefault(place.path, Store(path)).matching(digest)
-        if not found:
+            matches = self._stores.setdefault(place.path, Store(path)).matching(digest)
+        if not matches:
             return None
-        if len(found) > 1:
-            raise BlobError(f"{len(found)} blobs in {path} begin with {digest}", AMBIGUOUS)
-        (name,) = found
+        if len(matches) > 1:
+            raise BlobError(f"{len(matches)} blobs in {path} begin with {digest}", AMBIGUOUS)
+        (name,) = matches
         if place.kind != "safetensors":
             path = resolve_inside(path, name)
-            held = {name: view_file(path)}
-        verify_digest(held[name], name, f"in {path}")
-        return held[name]
+            blobs = {name: view_file(path)}
+        verify_digest(blobs[name], name, f"in {path}")
+        return blobs[name]
 
     def _blobs_in_file(self, path: Path) -> dict[str, memoryview]:
         """Map digests to the blobs in a safetensors file; return {} if the file is missing."""
-        held = self._files.get(path)
-        if held is None:
+        blobs = self._files.get(path)
+        if blobs is None:
             from onnxtext.weights.safetensors_file import read_safetensors
 
             if not path.exists():
                 return {}
-            held = self._files[path] = read_safetensors(path)
-        return held
+            blobs = self._files[path] = read_safetensors(path)
+        return blobs
 
     def array(self, file: DataFile, type: TensorType) -> bytes | memoryview:
         """Return the elements of an array in a data file, encoded as in `TensorProto.raw_data`.

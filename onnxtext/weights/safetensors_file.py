@@ -57,7 +57,7 @@ def write_safetensors(path: Path, blobs: Mapping[str, bytes | memoryview], model
         from safetensors.numpy import save_file
     except ImportError:
         raise SafetensorsMissing from None
-    types = _types_by_digest(model)
+    types = _first_uses(model)
     lengths = {len(prefix) for prefix in types}
     arrays: dict[str, Any] = {}
     metadata: dict[str, str] = {}
@@ -86,8 +86,11 @@ def write_safetensors(path: Path, blobs: Mapping[str, bytes | memoryview], model
             raise OSError(int(number[1]), os.strerror(int(number[1])), path) from None
 
 
-def _types_by_digest(model: Model) -> dict[str, tuple[str, TensorType]]:
-    """Map the digest of each blob to the name and type of the first initializer that uses it."""
+def _first_uses(model: Model) -> dict[str, tuple[str, TensorType]]:
+    """Map the digest of each blob to the name and type of an initializer.
+
+    It is the first one that uses the blob and whose name the header of the file can hold.
+    """
     result: dict[str, tuple[str, TensorType]] = {}
     for graph in walk_graphs(model):
         values = graph.values if isinstance(graph, Function) else [*graph.inputs, *graph.values]

@@ -75,7 +75,7 @@ def describe_entries(element: str, entries: bytes) -> str | None:
     return describe(known.field.removesuffix("_data"), entries)
 
 
-def find_blobs(root: Model | Graph | Function) -> dict[str, tuple[str, str]]:
+def first_uses_of_blobs(root: Model | Graph | Function) -> dict[str, tuple[str, str]]:
     """Map the digest of each blob to the name and element type of its first use.
 
     The name is that of a tensor or attribute. The element type is "" if the bytes of the blob are
@@ -92,7 +92,7 @@ def describe_blobs(model: Model) -> str:
     After these lines, the text ends in the keyword `resources`, which begins the section.
     """
     lines = [""]
-    for digest, (name, element) in find_blobs(model).items():
+    for digest, (name, element) in first_uses_of_blobs(model).items():
         data = model.resources.get(digest)
         if data is not None:
             shown = name if name.isprintable() else ascii(name)

@@ -114,10 +114,10 @@ class Store:
         """
         if self._names is None:
             try:
-                found = [path.name for path in self.directory.iterdir()]
+                names = [path.name for path in self.directory.iterdir()]
             except FileNotFoundError:
-                found = []
-            self._names = sorted([name for name in found if DIGEST.fullmatch(name)])
+                names = []
+            self._names = sorted([name for name in names if DIGEST.fullmatch(name)])
         return self._names
 
     def matching(self, digest: str) -> list[str]:

@@ -23,7 +23,7 @@ SECTION_BYTES = 1 << 20
 STORE_SUFFIX = ".weights"
 SAFETENSORS_SUFFIX = ".safetensors"
 
-Written = Callable[[int], None]
+OnWritten = Callable[[int], None]
 """A progress callback: receives the number of bytes written since the last call."""
 
 
@@ -58,10 +58,10 @@ class WeightFiles:
             return None
         return None if self._are_written(self._held(target)) else target
 
-    def _are_written(self, held: dict[str, memoryview]) -> bool:
-        """Whether a file with the blobs `held` has all blobs to write, and no others."""
-        return held.keys() == self.blobs.keys() and all(
-            same_bytes(held[digest], data) for digest, data in self.blobs.items()
+    def _are_written(self, blobs: dict[str, memoryview]) -> bool:
+        """Whether a file with the blobs `blobs` has all blobs to write, and no others."""
+        return blobs.keys() == self.blobs.keys() and all(
+            same_bytes(blobs[digest], data) for digest, data in self.blobs.items()
         )
 
     def _held(self, target: Path) -> dict[str, memoryview]:
@@ -75,13 +75,13 @@ class WeightFiles:
         except BlobError:
             return {}
 
-    def write(self, written: Written | None = None) -> None:
+    def write(self, written: OnWritten | None = None) -> None:
         """Write the blobs that the destination lacks, and keep all blobs that it already has.
 
         `remove_obsolete` then removes blobs from a safetensors file.
 
         Args:
-            written: a progress callback (see `Written`); not called for a safetensors file.
+            written: a progress callback (see `OnWritten`); not called for a safetensors file.
 
         Raises:
             BlobError: for a safetensors file, the library is not installed or fails.
@@ -149,8 +149,8 @@ def move_resources(
         return None
     kind: Literal["store", "safetensors"] = "store" if weights == "store" else "safetensors"
     suffix = STORE_SUFFIX if kind == "store" else SAFETENSORS_SUFFIX
-    made = WeightPlace(kind, text.stem + suffix if place is None else place)
+    target = WeightPlace(kind, text.stem + suffix if place is None else place)
     blobs = {digests[digest]: data for digest, data in model.resources.items()}
     model.resources = {}
-    model.places = [made]
-    return WeightFiles(text.parent, made, blobs, model)
+    model.places = [target]
+    return WeightFiles(text.parent, target, blobs, model)

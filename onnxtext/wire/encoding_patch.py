@@ -90,10 +90,10 @@ def apply_patch(canonical: bytes, patch: bytes) -> bytes:
         WireError: the patch refers to bytes beyond the end of the encoding or of the patch, or its
             result has more than `MOST_BYTES` bytes. Raised before the result is allocated.
     """
-    made = 0
+    size = 0
     for at, _, start, end in _instructions(canonical, patch):
-        made += end - start
-        if made > MOST_BYTES:
+        size += end - start
+        if size > MOST_BYTES:
             raise WireError("the result of the patch is larger than 2 GiB", at)
     out = io.BytesIO()
     sources = (memoryview(canonical), memoryview(patch))

@@ -12,7 +12,7 @@ import pytest
 
 import onnxtext
 from onnxtext.git.clean_smudge import clean, smudge
-from onnxtext.weights.statistics import find_blobs
+from onnxtext.weights.statistics import first_uses_of_blobs
 from tests.blob_forms import every_form
 from tests.cli.command import names, run
 
@@ -35,7 +35,7 @@ def test_every_blob_is_found() -> None:
     """`git` restores the blobs that this function finds after a merge conflict."""
     text = onnxtext.from_binary(DATA)
     tree = onnxtext.parse(text)
-    assert set(find_blobs(tree)) == set(BLOB.findall(text))
+    assert set(first_uses_of_blobs(tree)) == set(BLOB.findall(text))
 
 
 @pytest.fixture

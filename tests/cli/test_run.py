@@ -119,7 +119,7 @@ def test_compare_shows_which_values_differ(files: Path) -> None:
         (["--random", "--input", 'x="a"'], 2, "is neither a number nor a list"),
         (["--random", "--input", "x=@none.npy"], 2, "error[cannot-read]: cannot read none.npy"),
         (["--random", "--input", "x=@m.onnx"], 2, "error[no-input]: m.onnx is not a .npy file"),
-        (["--random", "--output", "z.npy"], 2, "error[no-input]: there is no output z"),
+        (["--random", "--output", "z.npy"], 2, "error[no-input]: the model has no output `z`"),
         (["--random", "--output", "y=no/y.npy"], 2, "error[cannot-write]"),
         (["--random", "--output", "y=-"], 2, "error[cannot-write]: an output needs the name"),
         (["--random", "--output", "y=./m.onnx"], 2, "error[output-is-input]: ./m.onnx would be"),

@@ -286,3 +286,9 @@ def test_the_examples_of_the_page_are_current() -> None:
     assert found
     for line, expected in found:
         assert shown(*shlex.split(line)[1:], cwd=REPOSITORY) == expected
+
+
+def test_context_alone_chooses_no_part(tmp_path: Path) -> None:
+    path = tmp_path / "m.onnx"
+    path.write_bytes(weighted())
+    assert shown("--context", "5", path) == shown(path)

@@ -233,14 +233,14 @@ class Subject:
         if any(node.decorators for node in nodes):
             make = self.resolved.node
             nodes = [make(node) if node.decorators else node for node in nodes]
-        held = rich_lists(nodes)  # keeps the lists alive, so that no `id()` is reused
-        whole = self.resolved.whole_lists(nodes, held)
+        lists = rich_lists(nodes)  # keeps the lists alive, so that no `id()` is reused
+        whole = self.resolved.whole_lists(nodes, lists)
         if whole is not nodes:
-            nodes, held = whole, rich_lists(whole)
+            nodes, lists = whole, rich_lists(whole)
         scope.nodes = nodes
         scope.find_definitions()
         self.scopes.append(scope)
-        rich = set(map(id, held))
+        rich = set(map(id, lists))
         for index, node in enumerate(nodes) if rich else ():
             if id(node.attributes) in rich:
                 for place, graph in attribute_graphs(node):

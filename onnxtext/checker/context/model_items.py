@@ -39,13 +39,13 @@ def type_uses(subject: Subject) -> list[TypeUse]:
 
     Equal types that are different objects count as distinct.
     """
-    found: dict[int, TypeUse] = {}
+    uses: dict[int, TypeUse] = {}
     full: set[int] = set()  # types with `MOST_PLACES` places
 
     def add(type: ast.Type, name: str, item: object, part: tuple[str | int, ...]) -> None:
-        use = found.get(id(type))
+        use = uses.get(id(type))
         if use is None:
-            use = found[id(type)] = TypeUse(type, [], [])
+            use = uses[id(type)] = TypeUse(type, [], [])
         use.places.append(Place(item, part))
         use.names.append(name)
         if len(use.places) == MOST_PLACES:
@@ -64,7 +64,7 @@ def type_uses(subject: Subject) -> list[TypeUse]:
     for item, name, place in _attribute_items(subject):
         if isinstance(item, TYPES) and id(item) not in full:
             add(item, name, place.item, place.part)
-    return list(found.values())
+    return list(uses.values())
 
 
 TYPES = (ast.TensorType, ast.SparseTensorType, ast.SequenceType, ast.OptionalType, ast.MapType)

@@ -111,12 +111,12 @@ class BundledTable:
         if not fitting:
             return None
         _, start, end = fitting[-1]
-        known = self._found.get((start, end))
-        if known is None:
+        cached = self._found.get((start, end))
+        if cached is None:
             file = read_schemas(Source(self._text[start:end], BUNDLED.name))
-            known = signature_of(file.schemas[0], self.origin, self._imports, tentative=True)
-            self._found[start, end] = known
-        return known
+            cached = signature_of(file.schemas[0], self.origin, self._imports, tentative=True)
+            self._found[start, end] = cached
+        return cached
 
     def operators(self) -> dict[tuple[str, str], list[int]]:
         """Map (domain, name) of each operator to the sorted versions that added or changed it."""
@@ -250,11 +250,11 @@ def rule_of(schema: OperatorSchema, imports: tuple[OpsetImport, ...]) -> Functio
 
 
 def _parameters(formals: Sequence[FormalValue]) -> tuple[Parameter, ...]:
-    made = []
+    parameters = []
     for formal in formals:
         type = formal.type if isinstance(formal.type, str) else type_text(formal.type) or "any"
-        made.append(Parameter(formal.name, type, formal.option, formal.homogeneous))
-    return tuple(made)
+        parameters.append(Parameter(formal.name, type, formal.option, formal.homogeneous))
+    return tuple(parameters)
 
 
 def _counts(formals: Sequence[FormalValue]) -> tuple[int, int]:

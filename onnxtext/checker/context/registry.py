@@ -130,9 +130,9 @@ def families() -> tuple[Family, ...]:
 @cache
 def rules() -> Mapping[str, Rule]:
     """Return all rules by slug: those of the families, and the two that `engine` itself checks."""
-    found = {rule.slug: rule for family in families() for rule in family.rules}
-    found |= {rule.slug: rule for rule in (UNUSED_SUPPRESSION, BACKSLASH_LOST)}
-    return MappingProxyType(found)
+    by_slug = {rule.slug: rule for family in families() for rule in family.rules}
+    by_slug |= {rule.slug: rule for rule in (UNUSED_SUPPRESSION, BACKSLASH_LOST)}
+    return MappingProxyType(by_slug)
 
 
 BACKSLASH_LOST = Rule(
@@ -152,8 +152,8 @@ UNUSED_SUPPRESSION = Rule(
 @cache
 def profiles() -> Mapping[str, frozenset[str]]:
     """Map the name of each profile to the slugs of its rules."""
-    found: dict[str, set[str]] = {}
+    by_profile: dict[str, set[str]] = {}
     for slug, rule in rules().items():
         if rule.profile:
-            found.setdefault(rule.profile, set()).add(slug)
-    return MappingProxyType({name: frozenset(slugs) for name, slugs in found.items()})
+            by_profile.setdefault(rule.profile, set()).add(slug)
+    return MappingProxyType({name: frozenset(slugs) for name, slugs in by_profile.items()})

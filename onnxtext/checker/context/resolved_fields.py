@@ -142,15 +142,15 @@ class ResolvedFields:
             nodes: the nodes.
             rich: the attribute lists that `ast.visit.rich_lists` returns for the nodes.
         """
-        made: dict[int, tuple[ast.Attribute, ...]] = {}
+        lists: dict[int, tuple[ast.Attribute, ...]] = {}
         for attributes in rich:
             if any(isinstance(item.value, _STORED) for item in attributes):
-                made[id(attributes)] = tuple([self._expanded(item) for item in attributes])
-        if not made:
+                lists[id(attributes)] = tuple([self._expanded(item) for item in attributes])
+        if not lists:
             return nodes
         return [
-            self._record(self.original(node), replace(node, attributes=made[id(node.attributes)]))
-            if id(node.attributes) in made
+            self._record(self.original(node), replace(node, attributes=lists[id(node.attributes)]))
+            if id(node.attributes) in lists
             else node
             for node in nodes
         ]
@@ -164,20 +164,20 @@ class ResolvedFields:
             size = len(self._resources.get(value.digest, b"")) or _MOST_BYTES
         else:
             return attribute
-        known = self._attributes.get(id(attribute))
-        if known is None:
-            known = attribute
+        cached = self._attributes.get(id(attribute))
+        if cached is None:
+            cached = attribute
             if size <= min(_LONGEST_LIST, self._left):
                 self._left -= size
                 try:
                     data = self._lowering.attribute(replace(attribute, decorators=()))
                     lifted = self._lifter.attribute(memoryview(data), 0)
-                    known = replace(attribute, value=lifted.value)
+                    cached = replace(attribute, value=lifted.value)
                 except (LowerError, WireError):
                     pass  # the encoder reports the error
-            self._attributes[id(attribute)] = known
+            self._attributes[id(attribute)] = cached
             self._kept.append(attribute)
-        return known
+        return cached
 
     def graph(self, graph: ast.Graph) -> ast.Graph:
         """Return a graph with the changes of its `@set` and `@unset` applied."""
@@ -188,12 +188,12 @@ class ResolvedFields:
             lifted = self._lifter.graph(memoryview(b"".join(self._lowering.graph(graph))))
         except (LowerError, WireError):
             return graph
-        made = _with_fields(graph, lifted, changed.keys())
+        resolved = _with_fields(graph, lifted, changed.keys())
         sparse = changed.get("sparse_initializer")
         if isinstance(sparse, tuple):
-            plain = [v for v in made.values if not isinstance(v.data, ast.SparseTensor)]
-            made.values = [*plain, *map(_sparse_initializer, sparse)]
-        return self._record(graph, made)
+            plain = [v for v in resolved.values if not isinstance(v.data, ast.SparseTensor)]
+            resolved.values = [*plain, *map(_sparse_initializer, sparse)]
+        return self._record(graph, resolved)
 
     def function(self, function: ast.Function) -> ast.Function:
         """Return a function with the changes of its `@set` and `@unset` applied."""
@@ -226,8 +226,8 @@ class ResolvedFields:
             lifted = self._lifter.initializer(b"".join(pieces))
         except (LowerError, WireError):
             return value
-        made = replace(lifted, decorators=value.decorators, metadata=value.metadata, at=value.at)
-        return self._record(value, made)
+        copy = replace(lifted, decorators=value.decorators, metadata=value.metadata, at=value.at)
+        return self._record(value, copy)
 
     def tensor(self, tensor: ast.Tensor) -> ast.Tensor:
         """Return a tensor of an attribute with the changes of its `@set` and `@unset` applied."""
@@ -242,10 +242,10 @@ class ResolvedFields:
         """Return the statement that `item` was copied from; `item` itself if it is not a copy."""
         return self.originals.get(id(item), item)
 
-    def _record(self, original: object, made: S) -> S:
-        self.originals[id(made)] = original
-        self._kept.append(made)
-        return made
+    def _record(self, original: object, resolved: S) -> S:
+        self.originals[id(resolved)] = original
+        self._kept.append(resolved)
+        return resolved
 
 
 def _with_fields(original: S, lifted: S, fields: Iterable[str]) -> S:

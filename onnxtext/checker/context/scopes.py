@@ -199,12 +199,12 @@ class Scope:
         outputs = self.nodes[at].outputs
         if len(outputs) < _MANY_OUTPUTS:
             return outputs.index(name)
-        known = self.indexes.get(at)
-        if known is None:
+        cached = self.indexes.get(at)
+        if cached is None:
             last = len(outputs) - 1
-            known = {each: last - i for i, each in enumerate(reversed(outputs))}
-            self.indexes[at] = known
-        return known[name]
+            cached = {each: last - i for i, each in enumerate(reversed(outputs))}
+            self.indexes[at] = cached
+        return cached[name]
 
     def describe(self) -> str:
         """Describe the scope in messages: ``the function `f` ``."""

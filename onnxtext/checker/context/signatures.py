@@ -194,8 +194,8 @@ class Schemas:
                 pass
             else:
                 return _signature(schema, domain)
-        found = (table.find(domain, name, version) for table in self._tables)
-        return next((signature for signature in found if signature is not None), None)
+        signatures = (table.find(domain, name, version) for table in self._tables)
+        return next((signature for signature in signatures if signature is not None), None)
 
     def knows(self, domain: str) -> bool:
         """Whether the installed onnx has operators of a domain."""
@@ -235,17 +235,17 @@ class Schemas:
 
     def names(self, domain: str) -> list[str]:
         """Return the names of all operators of a domain."""
-        found = [name for other, name in _operators() if other == domain]
+        names = [name for other, name in _operators() if other == domain]
         for table in self._tables:
-            found += [name for other, name in table.operators() if other == domain]
-        return list(dict.fromkeys(found))
+            names += [name for other, name in table.operators() if other == domain]
+        return list(dict.fromkeys(names))
 
 
 @cache
 def newest_versions() -> dict[str, int]:
     """Return the newest version of each operator set that the installed onnx has."""
-    found = onnx_native_module().defs.schema_version_map()
-    return {"" if domain == "ai.onnx" else domain: pair[1] for domain, pair in found.items()}
+    version_map = onnx_native_module().defs.schema_version_map()
+    return {"" if domain == "ai.onnx" else domain: pair[1] for domain, pair in version_map.items()}
 
 
 @cache
@@ -285,11 +285,11 @@ def _signature(schema: Any, domain: str) -> Signature:
 
 
 def _parameters(formals: Any) -> tuple[Parameter, ...]:
-    made = []
+    parameters = []
     for formal in formals:
         option = formal.option.name.lower()
-        made.append(Parameter(formal.name, formal.type_str, option, formal.is_homogeneous))
-    return tuple(made)
+        parameters.append(Parameter(formal.name, formal.type_str, option, formal.is_homogeneous))
+    return tuple(parameters)
 
 
 def schema_of(signature: Signature) -> Any:

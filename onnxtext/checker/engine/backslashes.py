@@ -25,8 +25,8 @@ def lost_backslashes(source: Source) -> Iterator[Diagnostic]:
     text = source.text
     if "\\" not in text or _CANDIDATE.search(text) is None:
         return
-    for found in STRING_OR_COMMENT.finditer(text):
-        token, at = found[0], found.start()
+    for match in STRING_OR_COMMENT.finditer(text):
+        token, at = match[0], match.start()
         if "\\" not in token or token.startswith(("#", '"""')):
             continue
         if _PREFIX.search(text, max(at - 1, 0), at):  # a byte string

@@ -100,14 +100,14 @@ def _without_lost_outputs(
     lost = Counter(scope_of(item) for item in findings if item.slug == "node-no-output")
     if not lost:
         return findings
-    kept = []
+    remaining = []
     for finding in findings:
         scope = scope_of(finding) if finding.slug in _UNDEFINED else 0
         if lost[scope]:
             lost[scope] -= 1
         else:
-            kept.append(finding)
-    return kept
+            remaining.append(finding)
+    return remaining
 
 
 def _scope_lookup(scopes: Iterable[Scope]) -> Callable[[Finding], int]:

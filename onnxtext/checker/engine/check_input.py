@@ -63,19 +63,19 @@ def too_deep(name: str | None) -> Diagnostic:
 
 def _check(source: Any, name: str | None, options: dict[str, Any]) -> list[Diagnostic]:
     try:
-        given = read_model_argument(source, name)
+        argument = read_model_argument(source, name)
     except OnnxTextError as error:
         return list(error.diagnostics)
     if options["base_dir"] is None:
-        options["base_dir"] = given.base
-    if isinstance(given.content, str):
-        return check_text(given.content, name=given.name, **options)
-    if given.message == "ModelProto":
-        return check_binary(given.content, name=given.name, **options)
-    if given.message in ("GraphProto", "FunctionProto", "NodeProto"):
-        fragment = lift_fragment(given.content, given.message)
-        return check_tree(fragment, file=given.name, **options)
-    raise TypeError(f"cannot check a {given.message}: pass a model, graph, function or node")
+        options["base_dir"] = argument.base
+    if isinstance(argument.content, str):
+        return check_text(argument.content, name=argument.name, **options)
+    if argument.message == "ModelProto":
+        return check_binary(argument.content, name=argument.name, **options)
+    if argument.message in ("GraphProto", "FunctionProto", "NodeProto"):
+        fragment = lift_fragment(argument.content, argument.message)
+        return check_tree(fragment, file=argument.name, **options)
+    raise TypeError(f"cannot check a {argument.message}: pass a model, graph, function or node")
 
 
 def check_file(data: bytes, *, name: str, **options: Any) -> list[Diagnostic]:
@@ -116,8 +116,8 @@ def check_text(text: str, *, name: str, **options: Any) -> list[Diagnostic]:
     if not errors:
         return check_tree(root, source=source, encoded=encoded, **options)
     options.pop("then", None)  # it is only for a model without errors
-    found = check_tree(root, source=source, encoded=encoded, **options)
-    return sorted([*errors, *found], key=lambda item: item.span.start if item.span else -1)
+    diagnostics = check_tree(root, source=source, encoded=encoded, **options)
+    return sorted([*errors, *diagnostics], key=lambda item: item.span.start if item.span else -1)
 
 
 def encode_for_checks(

@@ -95,8 +95,8 @@ class TextPlaces:
         """Return the span of a place's whole statement if it is a node; otherwise None."""
         item = self._subject.resolved.original(place.item)
         if isinstance(item, Node) and item.at >= 0:
-            found = self._locate(item.at, "node")
-            return None if found is None else found.span
+            span_map = self._locate(item.at, "node")
+            return None if span_map is None else span_map.span
         return None
 
     def _locate(self, at: int, kind: str) -> SpanMap | None:
@@ -112,8 +112,8 @@ class TextPlaces:
         return self._located[key]
 
     def _node(self, node: Node, part: tuple[str | int, ...]) -> Span:
-        found = self._locate(node.at, "node") if node.at >= 0 else None
-        if found is None:
+        span_map = self._locate(node.at, "node") if node.at >= 0 else None
+        if span_map is None:
             return self._token_span(max(node.at, 0))
         steps: list[str | int] = []
         match part:
@@ -134,25 +134,25 @@ class TextPlaces:
                 steps = ["outputs"]
             case _:
                 steps = ["operator"]
-        return _first_part(found, steps, steps[:2], ["operator"])
+        return _first_part(span_map, steps, steps[:2], ["operator"])
 
     def _value(self, value: ValueInfo, part: tuple[str | int, ...]) -> Span:
         if value.at < 0:
             return self._token_span(0)
-        found = self._locate(value.at, "value_info")
-        if found is None:
+        span_map = self._locate(value.at, "value_info")
+        if span_map is None:
             return self._token_span(value.at)
         if part[:1] == ("element",):
-            return self._element(found.span, int(part[1]))
-        return _first_part(found, part[:1], ("name",))
+            return self._element(span_map.span, int(part[1]))
+        return _first_part(span_map, part[:1], ("name",))
 
     def _element(self, statement: Span, number: int) -> Span:
         """Return the span of an element in the list of numbers at the end of a statement."""
         text, end = self._source.text, statement.end
         start = max(text.rfind(bracket, statement.start, end) for bracket in "[{")
         elements = _ELEMENT.finditer(text, max(start, statement.start) + 1, end)
-        found = next(islice(elements, number, None), None)
-        return statement if found is None else Span(found.start(), found.end())
+        element = next(islice(elements, number, None), None)
+        return statement if element is None else Span(element.start(), element.end())
 
     def _token_span(self, at: int) -> Span:
         token = load_lexer().token(self._source.text, at)
@@ -189,12 +189,12 @@ class TextPlaces:
 
     def _header(self, model: Model, part: tuple[str | int, ...]) -> Span:
         end = model.graph.at if model.graph.at >= 0 else len(self._source.text)
-        found = self._key(0, end, part)
-        if found is None and part:  # the header lacks the key
+        span = self._key(0, end, part)
+        if span is None and part:  # the header lacks the key
             if end not in self._whole_headers:
                 self._whole_headers[end] = self._whole_header(end)
-            found = self._whole_headers[end]
-        return found or self._name_span(max(model.graph.at, 0))
+            span = self._whole_headers[end]
+        return span or self._name_span(max(model.graph.at, 0))
 
     def _whole_header(self, end: int) -> Span | None:
         """Return the span of the header if it is one line, else the span of its opening bracket."""

@@ -54,15 +54,15 @@ def find_in_fragment(fragment: Fragment, options: Options) -> tuple[Subject, lis
         for version in _versions(Subject(fragment, options), newest):
             opsets = Opsets({**versions, "": version})
             subject = Subject(fragment, replace(options, assumed=opsets))
-            found = run_enabled_rules(subject)
+            findings = run_enabled_rules(subject)
             count = len([item for item in errors_of(subject) if item.slug in _ABOUT_OPERATORS])
             if best is None or count < best[0]:
-                best = count, version, subject, found
+                best = count, version, subject, findings
             if not count:
                 break
         assert best is not None
-        _, version, subject, found = best
-        return subject, [_with_note(item, version) for item in found]
+        _, version, subject, findings = best
+        return subject, [_with_note(item, version) for item in findings]
 
 
 def _versions(subject: Subject, newest: int) -> list[int]:

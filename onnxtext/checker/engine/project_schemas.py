@@ -68,12 +68,12 @@ def _inside(settings: Settings, name: str) -> Path:
     root = settings.file.parent.resolve()
     try:
         path = (root / name).resolve()
-        found = path.is_file()
+        is_file = path.is_file()
     except (OSError, ValueError, RuntimeError):  # a path with a NUL, too long, or a loop of links
         raise SettingsError(f"{where} is not a valid path") from None
     if not path.is_relative_to(root):
         raise SettingsError(f"{where} is outside of {root}; `--schemas` can name any file")
-    if not found:
+    if not is_file:
         hint = "" if name.endswith(SUFFIX) else f": write a file {SUFFIX}, or {BUNDLED!r}"
         raise SettingsError(f"{where} is not a file{hint}")
     return path
@@ -102,13 +102,13 @@ def check_schemas(data: bytes, name: str) -> list[Diagnostic]:
         return list(error.diagnostics)
     except RecursionError:
         return [Diagnostic("too-deep", "the schema file is nested too deeply", file=name)]
-    found: list[Diagnostic] = []
+    diagnostics: list[Diagnostic] = []
     with use_tables((FileTable(file, name), bundled_table())):
         for schema in file.schemas:
             if schema.body is not None:
                 rule = rule_of(schema, imports_of(file))
-                found += check_tree(Fragment(rule), source=source, ignore=_IGNORED)
-    return sorted(found, key=lambda item: item.span.start if item.span else -1)
+                diagnostics += check_tree(Fragment(rule), source=source, ignore=_IGNORED)
+    return sorted(diagnostics, key=lambda item: item.span.start if item.span else -1)
 
 
 _IGNORED = ("function-unused", "function-shadows-operator")

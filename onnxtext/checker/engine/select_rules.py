@@ -33,13 +33,13 @@ def selected_rules(select: Sequence[str] | None) -> frozenset[str]:
     Args:
         select: rules, profiles, or `all` for every rule that belongs to no profile.
     """
-    found: set[str] = set()
+    slugs: set[str] = set()
     for slug in select or ():
         if slug == ALL:
-            found |= {name for name, rule in rules().items() if not rule.profile}
+            slugs |= {name for name, rule in rules().items() if not rule.profile}
         else:
-            found |= profiles().get(slug, {slug})
-    return frozenset(found)
+            slugs |= profiles().get(slug, {slug})
+    return frozenset(slugs)
 
 
 def active_rules(select: Sequence[str] | None, ignore: Sequence[str] | None) -> frozenset[str]:

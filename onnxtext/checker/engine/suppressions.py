@@ -54,10 +54,10 @@ class Suppressions:
         """Find the comments."""
         if _MARK not in self.source.text:
             return
-        for found in STRING_OR_COMMENT.finditer(self.source.text):
-            comment = _COMMENT.match(found[0])
+        for match in STRING_OR_COMMENT.finditer(self.source.text):
+            comment = _COMMENT.match(match[0])
             if comment is not None:
-                self._add(found.start(), comment)
+                self._add(match.start(), comment)
 
     def __bool__(self) -> bool:
         """Whether the text has comments that suppress findings."""
@@ -151,7 +151,7 @@ class Suppressions:
             slug = suppression.slug
             if suppression.used or (slug in known and slug not in active):
                 continue
-            message = f"`{slug}` has no finding here"
+            message = f"the rule `{slug}` has nothing to suppress here"
             if not slug:
                 message = "this comment suppresses nothing"
             elif slug not in known:

@@ -169,6 +169,6 @@ def _iterated(
 
 def _axis(node: Node, name: str, index: int) -> int:
     """Return the item at an index of the attribute `name`, a list of axes; by default 0."""
-    found = attribute_value(node.attributes, name)
-    item = found[index] if isinstance(found, tuple) and 0 <= index < len(found) else 0
+    value = attribute_value(node.attributes, name)
+    item = value[index] if isinstance(value, tuple) and 0 <= index < len(value) else 0
     return item if isinstance(item, int) else 0

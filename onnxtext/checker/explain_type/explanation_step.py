@@ -54,8 +54,8 @@ def size_of(view: InferredView, name: str, part: TypePart) -> str | None:
         value = view.value(name)
         extent = value.items[part.at] if value and part.at < len(value.items) else None
         return None if extent is None else text(extent)
-    found = part_of(view.type(name), part)
-    return None if found is None else str(found)
+    size = part_of(view.type(name), part)
+    return None if size is None else str(size)
 
 
 def part_of(type: Type | None, part: TypePart) -> int | str | None:
@@ -65,5 +65,5 @@ def part_of(type: Type | None, part: TypePart) -> int | str | None:
         return None
     if part.kind == "rank":
         return len(shape)
-    found = plain_dim(shape[part.at]) if part.at < len(shape) else None
-    return None if found is None or found == "" or (isinstance(found, int) and found < 0) else found
+    size = plain_dim(shape[part.at]) if part.at < len(shape) else None
+    return None if size is None or size == "" or (isinstance(size, int) and size < 0) else size

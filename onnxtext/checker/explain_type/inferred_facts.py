@@ -119,10 +119,10 @@ class RecordedView:
 
         If there are several calls, return the first. Return None if no such call is known.
         """
-        found = self.recorded.caller(self.facts)
-        if found is None:
+        caller = self.recorded.caller(self.facts)
+        if caller is None:
             return None
-        scope, facts, node = found
+        scope, facts, node = caller
         return RecordedView(self.recorded, scope, facts), node
 
     def parameters(self) -> Mapping[str, Attribute] | None:

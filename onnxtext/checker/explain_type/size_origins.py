@@ -81,7 +81,7 @@ class SizeExplainer:
         self._left = most
 
     def explain(self, view: InferredView, name: str, part: TypePart) -> ExplanationStep:
-        """Explain a size of a value: the `sources` of the returned step lead back to declarations.
+        """Return the step that explains a size of a value; its `sources` lead to the declarations.
 
         Args:
             view: the inferred facts about the graph that defines the value, or about a graph nested
@@ -189,9 +189,9 @@ class SizeExplainer:
         step.place = Place(node, ("outputs", output))
         called = quote(node.op_type)
         declared = _declaration(scope, node, output) if step.part.kind != "element" else None
-        made = step.view.made(node)
-        type = made[output] if made is not None and output < len(made) else None
-        confirmed = target is not None if made is None else part_of(type, step.part) is not None
+        inferred = step.view.made(node)
+        type = inferred[output] if inferred is not None and output < len(inferred) else None
+        confirmed = target is not None if inferred is None else part_of(type, step.part) is not None
         if step.size is not None and declared is not None and not confirmed:
             own, step.place = declared
             step.kind = "assumed"
@@ -199,9 +199,15 @@ class SizeExplainer:
             step.how = f"it is declared as `{spell_type(own)}`; {called} {why}"
             return []
         if step.size is not None and declared is not None:
-            given, found = part_of(declared[0], step.part), part_of(type, step.part)
-            if given is not None and found is not None and given != found:
-                step.also.append(f"it is declared as `{given}`; {called} gives `{found}`")
+            declared_size, inferred_size = part_of(declared[0], step.part), part_of(type, step.part)
+            if (
+                declared_size is not None
+                and inferred_size is not None
+                and declared_size != inferred_size
+            ):
+                step.also.append(
+                    f"it is declared as `{declared_size}`; {called} gives `{inferred_size}`"
+                )
         step.kind = "unknown" if step.size is None else "inferred"
         if id(node) in self._errors and step.size is None:
             step.how = f"{called} has an error: {self._errors[id(node)]}"
@@ -252,26 +258,30 @@ class SizeExplainer:
         if step.part.kind == "rank":
             step.how = f"{called} computes it"
             return []
-        found = determining_sizes(facts, output, step.part, _extent(step, self._shapes))
-        sizes = [size_of(step.view, node.inputs[one.input], one.part) for one in found]
-        if not found:
+        influences = determining_sizes(facts, output, step.part, _extent(step, self._shapes))
+        sizes = [size_of(step.view, node.inputs[one.input], one.part) for one in influences]
+        if not influences:
             step.how = f"{called} computes it"
             if node.attributes:
                 step.how = f"{called}: its attributes give it"
             return []
         if all(size == step.size for size in sizes):
             step.how = f"{called} takes it from"
-            first, *others = found
+            first, *others = influences
             shown = dict.fromkeys([one.part.of(quote(node.inputs[one.input])) for one in others])
             shown.pop(first.part.of(quote(node.inputs[first.input])), None)
             step.also += [f"{other} is the same" for other in list(shown)[:_MOST_OTHERS]]
             return self._sources(step, node, [first])
         step.how = f"{called} computes it from"
-        return self._sources(step, node, found)
+        return self._sources(step, node, influences)
 
-    def _sources(self, step: ExplanationStep, node: Node, found: list[Influence]) -> list[Wanted]:
+    def _sources(
+        self, step: ExplanationStep, node: Node, influences: list[Influence]
+    ) -> list[Wanted]:
         """Return the sizes to explain next, each once: several inputs may be the same value."""
-        return list(dict.fromkeys([(step.view, node.inputs[one.input], one.part) for one in found]))
+        return list(
+            dict.fromkeys([(step.view, node.inputs[one.input], one.part) for one in influences])
+        )
 
     def _facts(self, view: InferredView, node: Node, target: Signature) -> NodeFacts:
         shapes = [self._shapes.shape(view.type(name)) if name else None for name in node.inputs]

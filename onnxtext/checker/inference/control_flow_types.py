@@ -107,27 +107,27 @@ def join_branch_outputs(branches: Sequence[Outputs]) -> Outputs:
     return Outputs(tuple(types), tuple(values))
 
 
-def _carried_types(visit: Visit, given: Types, carried: slice, passed: slice) -> Types:
+def _carried_types(visit: Visit, input_types: Types, carried: slice, passed: slice) -> Types:
     """Return types for a body's inputs that are valid in every iteration.
 
     Args:
         visit: a function that visits the body.
-        given: the types of all inputs of the body in the first iteration.
+        input_types: the types of all inputs of the body in the first iteration.
         carried: selects the loop-carried inputs among the inputs of the body.
         passed: selects the outputs of the body that become the loop-carried inputs of the next
             iteration.
     """
     for _ in range(_MOST_VISITS):
-        before = given[carried]
-        after = visit(given).types[passed]
+        before = input_types[carried]
+        after = visit(input_types).types[passed]
         if len(after) != len(before):
             break
         common = tuple(map(common_type, before, after))
         if common == before:
-            return given
-        given = (*given[: carried.start], *common, *given[carried.stop :])
-    unknown = tuple([without_shape(type) for type in given[carried]])
-    return (*given[: carried.start], *unknown, *given[carried.stop :])
+            return input_types
+        input_types = (*input_types[: carried.start], *common, *input_types[carried.stop :])
+    unknown = tuple([without_shape(type) for type in input_types[carried]])
+    return (*input_types[: carried.start], *unknown, *input_types[carried.stop :])
 
 
 # ---- Loop ---------------------------------------------------------------------------------------
@@ -209,16 +209,16 @@ def _stacked(type: Type | None, axis: int, size: Dim) -> Type | None:
 
 def _numbers(node: Node, name: str, count: int) -> tuple[int, ...]:
     """Return a list attribute with `count` integers; zeros if the node has no such list."""
-    found = attribute_value(node.attributes, name)
-    if isinstance(found, tuple) and len(found) == count:
-        return tuple([item if isinstance(item, int) else 0 for item in found])
+    value = attribute_value(node.attributes, name)
+    if isinstance(value, tuple) and len(value) == count:
+        return tuple([item if isinstance(item, int) else 0 for item in value])
     return (0,) * count
 
 
 def scan_input_count(node: Node) -> int | None:
     """Return `num_scan_inputs` of a `Scan` node; None if the attribute is missing or invalid."""
-    found = attribute_value(node.attributes, "num_scan_inputs")
-    return found if isinstance(found, int) and 0 < found <= len(node.inputs) else None
+    value = attribute_value(node.attributes, "num_scan_inputs")
+    return value if isinstance(value, int) and 0 < value <= len(node.inputs) else None
 
 
 def scan_inputs(node: Node, count: int, inputs: Sequence[Type | None], visit: Visit) -> Types:

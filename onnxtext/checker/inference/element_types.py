@@ -82,45 +82,47 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
 
     # ---- Scopes -----------------------------------------------------------------------------
 
-    def _scope(self, scope: Scope, given: Texts, outer: TypeEnvironment | None) -> TypeEnvironment:
+    def _scope(
+        self, scope: Scope, input_types: Texts, outer: TypeEnvironment | None
+    ) -> TypeEnvironment:
         text = self._text
         types: dict[str, str | None] = {}
         declared: dict[str, tuple[str, ValueInfo]] = {}
         for value in (*scope.initializers, *scope.inputs, *scope.infos, *scope.outputs):
-            found = text(value.type)
-            if found is not None and value.name not in declared:
-                declared[value.name] = found, value
+            declared_type = text(value.type)
+            if declared_type is not None and value.name not in declared:
+                declared[value.name] = declared_type, value
         for value in (*scope.inputs, *scope.initializers):
             known = declared.get(value.name)
             types[value.name] = known[0] if known is not None else None
-        for index, value in enumerate(scope.inputs[: len(given)]):
+        for index, value in enumerate(scope.inputs[: len(input_types)]):
             known = declared.get(value.name)
-            self._set_input_type(scope, known[1] if known else value, given[index], types)
+            self._set_input_type(scope, known[1] if known else value, input_types[index], types)
         environment: TypeEnvironment = Environment(types, outer)
         self.environments.setdefault(id(scope), environment)
         self._visits.setdefault(id(scope), []).append(environment)
         resolved = self._targets[id(scope)]
         for index, node in enumerate(scope.nodes):
-            made = self._node(scope, index, node, resolved[index], environment)
+            output_types = self._node(scope, index, node, resolved[index], environment)
             typed = node.output_types
             for number, name in enumerate(node.outputs):
                 if not name:
                     continue
-                found = made[number] if number < len(made) else None
+                declared_type = output_types[number] if number < len(output_types) else None
                 own = text(typed[number]) if typed else None
                 declaration: ValueInfo | None = None
                 if own is None and name in declared:
                     own, declaration = declared[name]
                 if own is not None:
-                    if found is not None and found != own:
+                    if declared_type is not None and declared_type != own:
                         self._report_difference(
-                            node, number, found, own, declaration, resolved[index],
+                            node, number, declared_type, own, declaration, resolved[index],
                             # onnx and onnxruntime ignore the declared types in functions.
                             "warning" if scope.kind == "function" else None,
                         )  # fmt: skip
                     # Either type may be wrong, so later nodes see an unknown type.
-                    found = own if found in (None, own) else None
-                types.setdefault(name, found)
+                    declared_type = own if declared_type in (None, own) else None
+                types.setdefault(name, declared_type)
         return environment
 
     def _set_input_type(
@@ -157,7 +159,7 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
             )
 
     def _report_difference(
-        self, node: Node, number: int, found: str, declared: str, declaration: ValueInfo | None,
+        self, node: Node, number: int, inferred: str, declared: str, declaration: ValueInfo | None,
         target: Target, severity: Severity | None,
     ) -> None:  # fmt: skip
         """Report an output whose computed type differs from its declared type.
@@ -166,19 +168,19 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
         """
         places: tuple[Place, ...]
         if declaration is None:
-            label = f"`{node.op_type}` gives `{text_spelling(found)}`"
+            label = f"`{node.op_type}` gives `{text_spelling(inferred)}`"
             places = (Place(node, ("output_types", number), label),)
         else:
             places = (
-                Place(node, ("outputs", number), f"computed as `{text_spelling(found)}`"),
+                Place(node, ("outputs", number), f"computed as `{text_spelling(inferred)}`"),
                 Place(declaration, ("type",), f"declared as `{text_spelling(declared)}`"),
             )
         self._report(
             node,
             f"{quote(node.outputs[number])} is declared `{text_spelling(declared)}`, but "
-            f"`{node.op_type}` computes `{text_spelling(found)}`",
+            f"`{node.op_type}` computes `{text_spelling(inferred)}`",
             places,
-            f"declare it `{text_spelling(found)}`, or insert a `Cast`",
+            f"declare it `{text_spelling(inferred)}`, or insert a `Cast`",
             number,
             target,
             severity,
@@ -220,10 +222,10 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
                 self._scope(child, (), environment)
             return ()
         key = id(target), inputs, len(node.outputs), "" in node.inputs
-        known = self._bound.get(key)
-        if known is None:
-            known = self._bound[key] = bind_type_variables(target, inputs, node)
-        made, mismatch = known
+        cached = self._bound.get(key)
+        if cached is None:
+            cached = self._bound[key] = bind_type_variables(target, inputs, node)
+        output_types, mismatch = cached
         if mismatch is not None:
             places = [
                 Place(node, ("inputs", i), f"`{text_spelling(inputs[i] or '?')}`")
@@ -231,46 +233,52 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
             ]
             self._report(node, mismatch.message, tuple(places), mismatch.help, target=target)
         if children:
-            return self._bodies(node, inputs, children, environment) or made
-        return made if mismatch is not None else with_special(target, node, inputs, made)
+            return self._bodies(node, inputs, children, environment) or output_types
+        return (
+            output_types
+            if mismatch is not None
+            else with_special(target, node, inputs, output_types)
+        )
 
     def _call(self, function: Scope, inputs: Texts) -> Texts:
         key = self._calls.key(function, inputs)
-        known: Texts | None = self._calls.known.get(key)
-        if known is None:
+        cached: Texts | None = self._calls.known.get(key)
+        if cached is None:
             if not self._calls.enter(function):
                 return ()
             self._calls.known[key] = ()  # the function may call itself
             environment = self._scope(function, inputs, None)
             self._calls.leave()
-            known = tuple([environment.find(value.name) for value in function.outputs])
-            self._calls.known[key] = known
-        return known
+            cached = tuple([environment.find(value.name) for value in function.outputs])
+            self._calls.known[key] = cached
+        return cached
 
     def _bodies(
         self, node: Node, inputs: Texts, bodies: list[Scope], environment: TypeEnvironment
     ) -> Texts:
         """Infer types in the bodies of a node; return the types of the node's outputs."""
-        made: list[Texts] = []
+        output_types: list[Texts] = []
         for body in bodies:
             given = _passed_types(node, inputs, body)
             inner = self._scope(body, given, environment)
-            made.append(tuple([inner.find(value.name) for value in body.outputs]))
+            output_types.append(tuple([inner.find(value.name) for value in body.outputs]))
         match node.op_type:
             case "If":
-                if len(made) == 2:
-                    self._branches(node, bodies, made)
-                return made[0]
+                if len(output_types) == 2:
+                    self._branches(node, bodies, output_types)
+                return output_types[0]
             case "Loop":
-                return made[0][1:]
+                return output_types[0][1:]
             case "Scan":
-                return made[0]
+                return output_types[0]
             case "SequenceMap":
-                return tuple([f"seq({text})" if text is not None else None for text in made[0]])
+                return tuple(
+                    [f"seq({text})" if text is not None else None for text in output_types[0]]
+                )
         return ()
 
-    def _branches(self, node: Node, bodies: list[Scope], made: list[Texts]) -> None:
-        for index, (left, right) in enumerate(zip(*made, strict=False)):
+    def _branches(self, node: Node, bodies: list[Scope], output_types: list[Texts]) -> None:
+        for index, (left, right) in enumerate(zip(*output_types, strict=False)):
             if left is not None and right is not None and left != right:
                 self._report(
                     node,
@@ -339,22 +347,22 @@ def bind_type_variables(
                     f"`{text_spelling(first[0])}` and `{text_spelling(text)}`"
                 )
                 return (None,) * len(node.outputs), _mismatch(message, (index, first[1]), text)
-    made: list[str | None] = []
+    output_types: list[str | None] = []
     for index in range(len(node.outputs)):
         formal = signature.output(index)
         if formal is None:
-            made.append(None)
+            output_types.append(None)
         elif formal.type in signature.variables:
             allowed = signature.variables[formal.type]
             known = bound.get(formal.type) if formal.homogeneous else None
             only = next(iter(allowed)) if len(allowed) == 1 and not allows_any(allowed) else None
-            made.append(known[0] if known else only)
+            output_types.append(known[0] if known else only)
         else:
-            made.append(next(iter(signature.allowed(formal.type))))
-    return tuple(made), None
+            output_types.append(next(iter(signature.allowed(formal.type))))
+    return tuple(output_types), None
 
 
-def with_special(signature: Signature, node: Node, inputs: Texts, made: Texts) -> Texts:
+def with_special(signature: Signature, node: Node, inputs: Texts, output_types: Texts) -> Texts:
     """Infer the first output type of a node if its operator needs a special rule for it.
 
     These are the operators in `OUTPUT_TYPES`, and `QGemm` of onnxruntime. Their schemas do not
@@ -365,19 +373,19 @@ def with_special(signature: Signature, node: Node, inputs: Texts, made: Texts) -
         signature: the schema of the node's operator.
         node: the node.
         inputs: the types of the node's inputs.
-        made: the types of the node's outputs that follow from the schema.
+        output_types: the types of the node's outputs that follow from the schema.
 
     Returns:
-        `made` with the inferred type in place of the first type. For other operators, or if the
-        type is unknown, `made` unchanged.
+        `output_types` with the inferred type in place of the first type. For other operators, or if
+        the type is unknown, `output_types` unchanged.
     """
     special = OUTPUT_TYPES.get(node.op_type)
     if signature.domain == "com.microsoft" and signature.name == "QGemm":
         special = _quantized_product
     elif special is None or signature.origin or signature.domain not in ("", "ai.onnx.ml"):
-        return made
+        return output_types
     computed = None if special is None else special(node, inputs)
-    return (computed, *made[1:]) if computed is not None else made
+    return (computed, *output_types[1:]) if computed is not None else output_types
 
 
 def _quantized_product(node: Node, inputs: Texts) -> str | None:

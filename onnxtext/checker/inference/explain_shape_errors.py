@@ -17,13 +17,14 @@ from onnxtext.ast.types import (
 )
 from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.context.finding import Place, quote
+from onnxtext.plurals import count_noun
 
 Explanation = tuple[str, tuple[Place, ...]]
 _NOISE = re.compile(r"\[(?:Shape|Type)InferenceError\]|\(op_type:[^)]*\):?|\s+")
 
 
 def spell_type(type: Type) -> str:
-    """Return a type in onnxtext syntax: `float[N, 3]`."""
+    """Return a type for messages, as in a text: `float[N, 3]`; an opaque type is only `opaque`."""
     match type:
         case TensorType(element, shape):
             return element + _shape(shape)
@@ -109,12 +110,12 @@ def _product(
     rows = right[-1] if right_transposed or len(right) == 1 else right[-2]
     if not isinstance(columns, int) or not isinstance(rows, int) or columns == rows:
         return None
-    kinds = ("rows" if left_transposed else "columns"), ("columns" if right_transposed else "rows")
+    kinds = ("row" if left_transposed else "column"), ("column" if right_transposed else "row")
     x, w = quote(node.inputs[0]), quote(node.inputs[1])
     places = [Place(node, ("op_type",))]
-    for name, count, kind in ((1, rows, kinds[1]), (0, columns, kinds[0])):
-        declared = place(node.inputs[name])
-        label = f"{quote(node.inputs[name])} has {count} {kind}"
-        places.append((declared or Place(node, ("inputs", name)))._replace(label=label))
-    message = f"{w} has {rows} {kinds[1]}, but {x} has {columns} {kinds[0]}"
+    for index, size, kind in ((1, rows, kinds[1]), (0, columns, kinds[0])):
+        declared = place(node.inputs[index])
+        label = f"{quote(node.inputs[index])} has {count_noun(size, kind)}"
+        places.append((declared or Place(node, ("inputs", index)))._replace(label=label))
+    message = f"{w} has {count_noun(rows, kinds[1])}, but {x} has {count_noun(columns, kinds[0])}"
     return message, tuple(places)

@@ -89,10 +89,10 @@ class FunctionNeeds:
 
     def interface(self, function: Scope) -> FunctionInterface:
         """Return the inputs and attributes that calls of a function may or must set."""
-        known = self._interfaces.get(id(function))
-        if known is None:
+        cached = self._interfaces.get(id(function))
+        if cached is None:
             parameters = self._parameters(function)
-            known = self._interfaces[id(function)] = FunctionInterface(
+            cached = self._interfaces[id(function)] = FunctionInterface(
                 parameters,
                 [
                     (index, value.name)
@@ -106,7 +106,7 @@ class FunctionNeeds:
                     and (formal is None or formal.value is None)
                 ],
             )
-        return known
+        return cached
 
     def type(self, function: Scope, name: str) -> TypedUse | None:
         """Return a use of an attribute parameter in the body, with the type that it requires.
@@ -120,13 +120,13 @@ class FunctionNeeds:
         """Return `FunctionInterface.parameters` of a function."""
         owner = function.owner
         assert isinstance(owner, Function)
-        known = self._declared.get(id(owner))
-        if known is None:
-            known = self._declared[id(owner)] = {
+        cached = self._declared.get(id(owner))
+        if cached is None:
+            cached = self._declared[id(owner)] = {
                 **dict.fromkeys([item for item in owner.attributes if isinstance(item, str)]),
                 **{item.name: item for item in owner.attributes if isinstance(item, Attribute)},
             }
-        return known
+        return cached
 
     def _has(self, function: Scope, kind: Literal["input", "attribute"], name: str) -> bool:
         return (id(function.function), kind, name) in self._needed

@@ -78,9 +78,11 @@ def small_values(subject: Subject) -> dict[int, dict[str, SmallTensor]]:
     if walk is None:
         return {}
     return {
-        scope.original.at: found.values
+        scope.original.at: environment.values
         for scope in subject.scopes
-        if scope.original.at >= 0 and (found := walk.environments.get(id(scope))) and found.values
+        if scope.original.at >= 0
+        and (environment := walk.environments.get(id(scope)))
+        and environment.values
     }
 
 

@@ -150,17 +150,17 @@ FIRST_KEEPING = 6
 """The first schema version for which onnx can infer all operators of `KEEPING_TYPE`."""
 
 
-def keeps_type(signature: Signature, node: Node, given: Types) -> bool:
+def keeps_type(signature: Signature, node: Node, input_types: Types) -> bool:
     """Whether onnx would infer that a node's only output has the type of its only input.
 
     Args:
         signature: the schema of the node's operator.
         node: the node.
-        given: the types of its inputs.
+        input_types: the types of its inputs.
     """
     if signature.name not in KEEPING_TYPE or signature.since < FIRST_KEEPING:
         return False
-    type = given[0] if len(given) == 1 and len(node.outputs) == 1 else None
+    type = input_types[0] if len(input_types) == 1 and len(node.outputs) == 1 else None
     if not isinstance(type, TensorType) or type.decorators or type.element == "undefined":
         return False
     return all(dim is None or is_plain_dim(dim) for dim in type.shape or ())
@@ -195,7 +195,7 @@ class KindShapes:
             self._update_fits()
 
     def step(
-        self, node: Node, target: Target, typed: Facts, given: Facts, values: SmallTensors
+        self, node: Node, target: Target, typed: Facts, input_facts: Facts, values: SmallTensors
     ) -> Results:
         """Infer the symbolic shapes and small values of a node's outputs.
 
@@ -204,31 +204,31 @@ class KindShapes:
             target: the operator of the node.
             typed: the facts that the declared types of the node's outputs imply; empty if no type
                 is declared.
-            given: the facts about the node's inputs.
+            input_facts: the facts about the node's inputs.
             values: the elements of the node's small inputs; may be empty.
         """
         if not self.fits:
             return (), ()
         wanted = shapes_of(typed) or (None,) * len(node.outputs)
-        inputs = list(shapes_of(given))
+        inputs = list(shapes_of(input_facts))
         result = operator_step(node, target, wanted, inputs, list(values), self._sizes)
         self._update_fits()
         return result
 
     def unified(
-        self, node: Node, typed: Facts, made: tuple[SymbolicShape, ...]
+        self, node: Node, typed: Facts, shapes: tuple[SymbolicShape, ...]
     ) -> tuple[SymbolicShape, ...]:
         """Merge the declared shapes of a node's outputs with the computed ones.
 
         Args:
             node: the node.
             typed: the facts that the declared types of the outputs imply.
-            made: the computed shapes.
+            shapes: the computed shapes.
         """
         if not self.fits:
             return ()
         wanted = shapes_of(typed) or (None,) * len(node.outputs)
-        result = unify_shapes(node, wanted, made, self._sizes)
+        result = unify_shapes(node, wanted, shapes, self._sizes)
         self._update_fits()
         return result
 
@@ -266,20 +266,20 @@ class FactTable:
 
     def declared(self, type: Type) -> ValueFact:
         """Return the interned fact about values with this declared type."""
-        known = self.known.get(id(type))
-        if known is None:
-            known = self.known[id(type)] = self.fact(type, declared_shape(type))
+        cached = self.known.get(id(type))
+        if cached is None:
+            cached = self.known[id(type)] = self.fact(type, declared_shape(type))
             self._kept.append(type)
-        return known
+        return cached
 
     def fact(self, type: Type, shape: SymbolicShape) -> ValueFact:
         """Return the interned fact for a type and a symbolic shape."""
         type = self._types.setdefault(type, type)
         key = id(type), shape
-        known = self._facts.get(key)
-        if known is None:
-            known = self._facts[key] = ValueFact(type, shape, _is_small(type))
-        return known
+        cached = self._facts.get(key)
+        if cached is None:
+            cached = self._facts[key] = ValueFact(type, shape, _is_small(type))
+        return cached
 
     def value(self, value: SmallTensor | None) -> SmallTensor | None:
         """Return the interned object that equals a small value; None for None."""
@@ -300,10 +300,10 @@ class FactTable:
         stored = data.data if isinstance(data, RawData) else data.entries
         # `bytes` hash all elements; `RawData` hashes only the first ones.
         key = id(type), data.__class__, bytes(stored)
-        known = self._tensors.get(key)
-        if known is None:
-            known = self._tensors[key] = Tensor(type, data)
-        return known
+        cached = self._tensors.get(key)
+        if cached is None:
+            cached = self._tensors[key] = Tensor(type, data)
+        return cached
 
 
 def _is_small(type: Type) -> bool:

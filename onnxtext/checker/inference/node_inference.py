@@ -51,10 +51,10 @@ class NodeInference:
     @classmethod
     def of(cls, subject: Subject) -> NodeInference:
         """Return the instance for a model; all inference passes over the model share its cache."""
-        known: NodeInference | None = subject.memo.get("node-inference")
-        if known is None:
-            known = subject.memo["node-inference"] = cls(subject)
-        return known
+        cached: NodeInference | None = subject.memo.get("node-inference")
+        if cached is None:
+            cached = subject.memo["node-inference"] = cls(subject)
+        return cached
 
     def plain(
         self,
@@ -82,8 +82,8 @@ class NodeInference:
             id(signature), id(opsets), names, results, tuple(map(id, types)),
             tuple(map(id, node.attributes)), given,
         )  # fmt: skip
-        known = self._answers.get(key)
-        if known is None:
+        cached = self._answers.get(key)
+        if cached is None:
             self._kept += (signature, opsets, node.attributes)
             sample = Node(node.op_type, names, results, node.attributes, None, node.domain,
                           node.overload)  # fmt: skip
@@ -92,10 +92,10 @@ class NodeInference:
                 for name, data in zip(names, given, strict=False)
                 if name and data is not None
             }
-            known = self._answers[key] = self.whole(
+            cached = self._answers[key] = self.whole(
                 signature, sample, dict(zip(names, types, strict=True)), tensors, opsets
             )
-        return known
+        return cached
 
     def whole(
         self,
@@ -116,7 +116,7 @@ class NodeInference:
             constants: the constants among these values, as bytes of a `TensorProto`, by name.
             opsets: the imported operator sets; None if unknown.
         """
-        self._kept.append(node)  # `Lowering` caches encoded attributes by id
+        self._kept.append(node)  # `Lowering` caches its attributes by id
         try:
             data = self._lowering.node(node)
             given = {
@@ -140,17 +140,17 @@ class NodeInference:
 
     def _interned(self, type: Type) -> Type:
         """Return one object for all equal types."""
-        known = self._one.get(id(type))
-        if known is None:
-            known = self._one[id(type)] = self._equal.setdefault(type, type)
+        cached = self._one.get(id(type))
+        if cached is None:
+            cached = self._one[id(type)] = self._equal.setdefault(type, type)
             self._kept.append(type)
-        return known
+        return cached
 
     def _type(self, type: Type) -> bytes:
-        known = self._encoded.get(type)
-        if known is None:
-            known = self._encoded[type] = lower_type(type)
-        return known
+        cached = self._encoded.get(type)
+        if cached is None:
+            cached = self._encoded[type] = lower_type(type)
+        return cached
 
     def _lifted(self, data: bytes | None) -> Type | None:
         if data is not None and data not in self._lifted_types:
@@ -162,14 +162,14 @@ class NodeInference:
 
     def _versions(self, opsets: Opsets | None) -> dict[str, int]:
         """Return the imported version of each domain, limited to the range that onnx accepts."""
-        known = self._opsets.get(id(opsets))
-        if known is None:
+        cached = self._opsets.get(id(opsets))
+        if cached is None:
             versions = opsets.versions.items() if opsets is not None else ()
-            known = self._opsets[id(opsets)] = {
+            cached = self._opsets[id(opsets)] = {
                 domain: _clamped(version) for domain, version in versions if domain.isascii()
             }
             self._kept.append(opsets)
-        return known
+        return cached
 
 
 def _corrected(name: str, node: Node, types: Types) -> Types:

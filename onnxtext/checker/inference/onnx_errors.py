@@ -79,9 +79,9 @@ def is_expandable(subject: Subject) -> bool:
 
     def size(scope: Scope, depth: int) -> tuple[int, int]:
         """Return the number of nodes in a scope after expansion, and the maximum depth of calls."""
-        known = sizes.get(id(scope))
-        if known is not None:
-            return known
+        cached = sizes.get(id(scope))
+        if cached is not None:
+            return cached
         if depth > _DEEPEST:
             return most + 1, depth
         count, deepest = len(scope.nodes), 0

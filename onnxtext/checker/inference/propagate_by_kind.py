@@ -107,8 +107,8 @@ class KindPropagation:
 
     def types_in(self, scope: Scope) -> dict[str, Type]:
         """Return the types of the values of a visited graph or function body, by name."""
-        known = self._nested.get(id(scope))
-        return known if known is not None else self._types_of(scope)
+        cached = self._nested.get(id(scope))
+        return cached if cached is not None else self._types_of(scope)
 
     def has_visited(self, scope: Scope) -> bool:
         """Whether a graph or function body was visited, so that `types_in` knows its types."""
@@ -152,12 +152,12 @@ class KindPropagation:
         if scope.parent is not None:  # another branch may use the same names
             self._nested[id(scope)] = self._types_of(scope)
 
-    def _require_agreement(self, declared: ValueFact, found: ValueFact, place: Place) -> None:
+    def _require_agreement(self, declared: ValueFact, inferred: ValueFact, place: Place) -> None:
         """Require a declared type to agree with the computed type, and to add nothing to it."""
-        if self._merged(declared.type, found.type) != found.type:
+        if self._merged(declared.type, inferred.type) != inferred.type:
             raise Inconclusive
-        self.symbols.equate(declared.shape, found.shape, place)
-        self._fitting.add((id(declared), id(found)))
+        self.symbols.equate(declared.shape, inferred.shape, place)
+        self._fitting.add((id(declared), id(inferred)))
 
     def _add_constants(self, scope: Scope) -> None:
         variable = replaceable_inputs(scope, self._ir_version)
@@ -232,12 +232,12 @@ class KindPropagation:
             if own.constants is not None:
                 read = tuple(map(self._constants.get, node.inputs[own.constants :]))
             key += (*map(id, passed), *map(id, read))
-        known = self._made.get(key)
-        if known is None:
+        cached = self._made.get(key)
+        if cached is None:
             self._check_count(visited)
             found, made = self._new(node, target, key[2], typed, passed, read)
-            known = self._made[key] = found, made if any(made) else ()
-        return known
+            cached = self._made[key] = found, made if any(made) else ()
+        return cached
 
     def _check_count(self, visited: int) -> None:
         """Raise `Inconclusive` if `visited` nodes have too many kinds to save time."""
@@ -265,17 +265,17 @@ class KindPropagation:
         return result[0], (value if value is not None and value.is_useful() else None,)
 
     def _new(
-        self, node: Node, target: Target, given: Facts, typed: Facts, passed: SmallTensors,
+        self, node: Node, target: Target, input_facts: Facts, typed: Facts, passed: SmallTensors,
         read: Tensors,
     ) -> tuple[Facts, SmallTensors]:  # fmt: skip
         """Infer the types and values of the outputs of the first node of a kind."""
         if type(target) is Scope:
-            return self._call(node, target, given, typed, passed, read)
+            return self._call(node, target, input_facts, typed, passed, read)
         if type(target) is not Signature or any(tensor is LARGE for tensor in read):
             raise Inconclusive
-        if any(fact is None for fact, name in zip(given, node.inputs, strict=True) if name):
+        if any(fact is None for fact, name in zip(input_facts, node.inputs, strict=True) if name):
             raise Inconclusive
-        if not depends_on_types_alone(target.name, len(given)):
+        if not depends_on_types_alone(target.name, len(input_facts)):
             self.depends_on_values = True
         names = [f"i{index}" if name else "" for index, name in enumerate(node.inputs)]
         results = [f"o{index}" if name else "" for index, name in enumerate(node.outputs)]
@@ -283,7 +283,7 @@ class KindPropagation:
         sample = Node(node.op_type, tuple(names), tuple(results), attributes, None,
                       node.domain, node.overload)  # fmt: skip
         constants = facts_by_name(names[len(names) - len(read) :], read)
-        inputs = types_of(given)
+        inputs = types_of(input_facts)
         computed: Answer = (inputs[0],) if keeps_type(target, node, inputs) else ()
         if not computed:
             data = {name: _encoded(tensor) for name, tensor in constants.items()}
@@ -291,13 +291,13 @@ class KindPropagation:
         if not isinstance(computed, tuple):
             raise Inconclusive
         self._kept.append(sample)
-        shapes, values = self.symbols.step(node, target, typed, given, passed)
+        shapes, values = self.symbols.step(node, target, typed, input_facts, passed)
         self.kinds.append(NodeKind(sample, inputs, constants, types_of(typed)))
-        made = self._all_joined(node, typed, computed, shapes)
-        return made, tuple(map(self._table.value, values))
+        facts = self._all_joined(node, typed, computed, shapes)
+        return facts, tuple(map(self._table.value, values))
 
     def _call(
-        self, node: Node, function: Scope, given: Facts, typed: Facts, passed: SmallTensors,
+        self, node: Node, function: Scope, input_facts: Facts, typed: Facts, passed: SmallTensors,
         read: Tensors,
     ) -> tuple[Facts, SmallTensors]:  # fmt: skip
         """Infer the types and values of the outputs of the first function call of a kind."""
@@ -307,7 +307,7 @@ class KindPropagation:
             or opsets is None
             or own is None
             or opsets.versions.get("") != own.versions.get("")
-            or len(given) != len(function.inputs)
+            or len(input_facts) != len(function.inputs)
             or len(node.outputs) > len(function.outputs)
             or not self._calls.enter(function)
         ):
@@ -316,24 +316,24 @@ class KindPropagation:
         self._parameters = call_attributes(function.owner, node, self._parameters)
         self._kept += self._parameters.values()
         names = [value.name for value in function.inputs]
-        self._types = {"": None, **dict(zip(names, given, strict=True))}
+        self._types = {"": None, **dict(zip(names, input_facts, strict=True))}
         self._values = facts_by_name(names, passed)
         self._constants = facts_by_name(names, read)
         self._nodes(function, {})
         self._nested.setdefault(id(function), self._types_of(function))
         results = [value.name for value in function.outputs]
-        made = tuple(map(self._types.get, results))
+        facts = tuple(map(self._types.get, results))
         values = tuple(map(self._values.get, results))
         self._types, self._values, self._constants, self._parameters = before
         self._calls.leave()
-        shapes = self.symbols.unified(node, typed, shapes_of(made))
-        return self._all_joined(node, typed, types_of(made), shapes), values
+        shapes = self.symbols.unified(node, typed, shapes_of(facts))
+        return self._all_joined(node, typed, types_of(facts), shapes), values
 
     def _all_joined(
         self, node: Node, typed: Facts, computed: Types, shapes: tuple[SymbolicShape, ...]
     ) -> Facts:
         """Merge the declared types, computed types and symbolic shapes of a node's outputs."""
-        found: list[ValueFact | None] = []
+        joined: list[ValueFact | None] = []
         for index, name in enumerate(node.outputs):
             declared, type = typed[index] if typed else None, computed[index]
             if declared is not None:
@@ -341,12 +341,12 @@ class KindPropagation:
             if name and type is None:
                 raise Inconclusive
             shape = shapes[index] if index < len(shapes) else None
-            found.append(self._table.fact(type, shape) if name and type is not None else None)
-        return tuple(found)
+            joined.append(self._table.fact(type, shape) if name and type is not None else None)
+        return tuple(joined)
 
-    def _merged(self, declared: Type, found: Type) -> Type:
+    def _merged(self, declared: Type, inferred: Type) -> Type:
         """Merge types as `ShapeInference` does; raise `Inconclusive` if they are contradictory."""
-        conflict, both = self._merger.merge(declared, found)
+        conflict, both = self._merger.merge(declared, inferred)
         if conflict is not None:
             raise Inconclusive
         return both

@@ -57,12 +57,12 @@ class RecordedInference(ShapeInference):
     def _scope(
         self,
         scope: Scope,
-        given: Types,
+        input_types: Types,
         outer: ShapeEnvironment | None,
         parameters: Mapping[str, Attribute] | None = None,
         values: SmallTensors = (),
     ) -> ShapeEnvironment:
-        result = super()._scope(scope, given, outer, parameters, values)
+        result = super()._scope(scope, input_types, outer, parameters, values)
         if not self._quiet:
             self.visits.setdefault(id(scope), []).append(result)
             self._owners[id(result)] = scope

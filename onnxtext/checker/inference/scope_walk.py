@@ -51,11 +51,11 @@ class ScopeWalk(Generic[E]):
     @classmethod
     def of(cls: type[W], subject: Subject) -> W:
         """Return the finished walk over a model. The first call runs it; later calls reuse it."""
-        known: W | None = subject.memo.get(cls.__name__)
-        if known is None:
-            known = subject.memo[cls.__name__] = cls(subject)
-            known.run()
-        return known
+        cached: W | None = subject.memo.get(cls.__name__)
+        if cached is None:
+            cached = subject.memo[cls.__name__] = cls(subject)
+            cached.run()
+        return cached
 
     def run(self) -> list[Finding]:
         """Visit all graphs, and the functions that they call; return the findings."""

@@ -88,7 +88,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
     def _scope(
         self,
         scope: Scope,
-        given: Types,
+        input_types: Types,
         outer: ShapeEnvironment | None,
         parameters: Mapping[str, Attribute] | None = None,
         values: SmallTensors = (),
@@ -104,7 +104,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         for value in (*scope.inputs, *scope.initializers):
             if value.name in declared:
                 types[value.name], places[value.name] = declared[value.name]
-        for value, type in zip(scope.inputs, given, strict=False):
+        for value, type in zip(scope.inputs, input_types, strict=False):
             if type is not None:
                 own = types.get(value.name)
                 conflict, both = (None, type) if own is None else self._merger.merge(own, type)
@@ -122,18 +122,18 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
                 environment.values[value.name] = passed
         resolved = self._targets[id(scope)]
         for index, node in enumerate(scope.nodes):
-            made, elements = self._node(scope, index, node, resolved[index], environment)
+            output_types, elements = self._node(scope, index, node, resolved[index], environment)
             for name, known in zip(node.outputs, elements, strict=False):
                 if name and known is not None:
                     environment.values.setdefault(name, known)
-            self._add_outputs(scope, node, made, declared, environment)
+            self._add_outputs(scope, node, output_types, declared, environment)
         return environment
 
     def _add_outputs(
         self,
         scope: Scope,
         node: Node,
-        made: Types,
+        output_types: Types,
         declared: dict[str, tuple[Type, Place]],
         environment: ShapeEnvironment,
     ) -> None:
@@ -141,29 +141,29 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         for number, name in enumerate(node.outputs):
             if not name or name in environment.known or (id(node), number) in self._contradicted:
                 continue
-            found = made[number] if number < len(made) else None
+            inferred = output_types[number] if number < len(output_types) else None
             wanted = declared.get(name)
             if node.output_types and node.output_types[number] is not None:
                 wanted = node.output_types[number], Place(node, ("output_types", number))  # type: ignore[assignment]
-            if wanted is not None and found is not None:
-                conflict, both = self._merger.merge(wanted[0], found)
+            if wanted is not None and inferred is not None:
+                conflict, both = self._merger.merge(wanted[0], inferred)
                 if conflict is None:
-                    found = both
+                    inferred = both
                 elif scope.kind != "function":  # runtimes ignore the declared types in functions
-                    self._report_difference(node, number, found, wanted)
+                    self._report_difference(node, number, inferred, wanted)
                     continue  # either may be wrong, so the type is unknown to later nodes
             elif wanted is not None:
-                found = wanted[0]
-            if found is not None:
-                environment.known[name] = found
+                inferred = wanted[0]
+            if inferred is not None:
+                environment.known[name] = inferred
                 environment.places[name] = (
                     wanted[1] if wanted is not None else Place(node, ("outputs", number))
                 )
 
     def _report_difference(
-        self, node: Node, number: int, found: Type, wanted: tuple[Type, Place]
+        self, node: Node, number: int, inferred: Type, wanted: tuple[Type, Place]
     ) -> None:
-        name, computed, declared = node.outputs[number], spell_type(found), spell_type(wanted[0])
+        name, computed, declared = node.outputs[number], spell_type(inferred), spell_type(wanted[0])
         places: tuple[Place, ...]
         if wanted[1].item is node:
             places = (wanted[1]._replace(label=f"`{node.op_type}` gives `{computed}`"),)
@@ -222,11 +222,11 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         if given is not None and values and inner.live_branch(node, values[0]) is not None:
             return given
         answer = self._answer(scope, bound, target, environment, inputs, bodies)
-        made = self._accepted(node, answer, inputs, environment)
+        types = self._accepted(node, answer, inputs, environment)
         if given is not None:
-            types = (*given.types, *(None,) * len(made))
-            return tuple(map(inner.complete_output_type, made, types[: len(made)])), given.values
-        return self._step.node(target, bound, inputs, values, made) if made else (made, ())
+            from_bodies = (*given.types, *(None,) * len(types))[: len(types)]
+            return tuple(map(inner.complete_output_type, types, from_bodies)), given.values
+        return self._step.node(target, bound, inputs, values, types) if types else (types, ())
 
     def _bodies(
         self, node: Node, bodies: list[Scope], inputs: _Inputs, environment: ShapeEnvironment
@@ -234,40 +234,40 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         """Visit the bodies of a node and return the outputs of the node."""
         values = [environment.value(name) if name else None for name in node.inputs]
 
-        def visit(body: Scope, given: Types, quiet: bool = False) -> Outputs:
+        def visit(body: Scope, input_types: Types, quiet: bool = False) -> Outputs:
             before, self._quiet = self._quiet, self._quiet or quiet
             self._budget -= (1 + len(body.nodes)) if quiet else 0
-            found = self._scope(body, given, environment, environment.parameters)
+            types = self._scope(body, input_types, environment, environment.parameters)
             self._quiet = before
             names = [value.name for value in body.outputs]
-            return Outputs(tuple(map(found.find, names)), tuple(map(found.value, names)))
+            return Outputs(tuple(map(types.find, names)), tuple(map(types.value, names)))
 
         first, scans = bodies[0], inner.scan_input_count(node)
         if node.op_type == "If" and values:
             live = inner.live_branch(node, values[0])
-            made = []
+            branches = []
             for body in bodies:
                 before, reported = len(self.findings), set(self._reported)
-                made.append(visit(body, ()))
+                branches.append(visit(body, ()))
                 if live not in (None, body.attribute):  # this branch never runs
                     del self.findings[before:]
                     self._reported = reported
-            kept = [m for m, body in zip(made, bodies, strict=True) if body.attribute == live]
-            return inner.join_branch_outputs(kept or made)
+            alive = [b for b, body in zip(branches, bodies, strict=True) if body.attribute == live]
+            return inner.join_branch_outputs(alive or branches)
         if (self._quiet and self._budget < 0) or node.op_type not in ("Loop", "Scan"):
             for body in bodies:
                 visit(body, given_types(node, inputs))
             return Outputs((), ())
         if node.op_type == "Loop" and len(inputs) > 1:
-            given = inner.loop_inputs(inputs, lambda types: visit(first, types, True))
-            found = visit(first, given)
-            whole = inner.runs_all_trips(node, first, found, values[1])
-            types = inner.loop_outputs(inputs, given, found.types, values[0] if whole else None)
-            return Outputs(types, ())
+            passed = inner.loop_inputs(inputs, lambda types: visit(first, types, True))
+            outputs = visit(first, passed)
+            whole = inner.runs_all_trips(node, first, outputs, values[1])
+            trips = values[0] if whole else None
+            return Outputs(inner.loop_outputs(inputs, passed, outputs.types, trips), ())
         if node.op_type == "Scan" and scans is not None and len(first.inputs) == len(inputs):
-            given = inner.scan_inputs(node, scans, inputs, lambda types: visit(first, types, True))
-            types = visit(first, given).types
-            return Outputs(inner.scan_outputs(node, scans, inputs, given, types), ())
+            passed = inner.scan_inputs(node, scans, inputs, lambda types: visit(first, types, True))
+            types = visit(first, passed).types
+            return Outputs(inner.scan_outputs(node, scans, inputs, passed, types), ())
         return visit(first, ())
 
     def _has_error(self, body: Scope) -> bool:
@@ -350,10 +350,10 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
             return types, ()
         before, self._quiet = self._quiet, True  # the body is only a shape rule: no findings
         self._active.append(rule)
-        made, _ = self._call(node, rule, inputs, environment)
+        output_types, _ = self._call(node, rule, inputs, environment)
         self._active.pop()
         self._quiet = before
-        return tuple(map(with_shape_of, types, (*made, *(None,) * len(types)))), ()
+        return tuple(map(with_shape_of, types, (*output_types, *(None,) * len(types)))), ()
 
     def _call(
         self, node: Node, function: Scope, inputs: _Inputs, outer: ShapeEnvironment
@@ -361,17 +361,17 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         values = tuple([outer.value(name) if name else None for name in node.inputs])
         attributes = bound_node(node, outer.parameters).attributes
         key = self._calls.key(function, (*inputs, *values, self._quiet), attributes)
-        known: tuple[Types, SmallTensors] | None = self._calls.known.get(key)
-        if known is None:
+        cached: tuple[Types, SmallTensors] | None = self._calls.known.get(key)
+        if cached is None:
             if not self._calls.enter(function):
                 return (), ()
             parameters = call_attributes(function.owner, node, outer.parameters)
             environment = self._scope(function, tuple(inputs), None, parameters, values)
             self._calls.leave()
             names = [value.name for value in function.outputs]
-            known = tuple(map(environment.find, names)), tuple(map(environment.value, names))
-            self._calls.known[key] = known
-        return known
+            cached = tuple(map(environment.find, names)), tuple(map(environment.value, names))
+            self._calls.known[key] = cached
+        return cached
 
     def _tensor(self, type: TensorType, data: TensorData) -> bytes | None:
         """Encode a tensor; return None if the encoding fails."""

@@ -31,14 +31,14 @@ class ShapeRules:
         """
         if signature.rule is None:
             return None
-        known = self._known.get(id(signature))
-        if known is None:
+        cached = self._known.get(id(signature))
+        if cached is None:
             subject = Subject(Fragment(signature.rule), Options(tables=self._tables))
             subject.functions.clear()  # in the rule, the operator's name refers to its schema
-            known = self._known[id(signature)] = subject.scopes[0]
+            cached = self._known[id(signature)] = subject.scopes[0]
             resolved.update(resolve_targets(subject))
             self._kept += (signature, subject)
-        return known
+        return cached
 
 
 def with_shape_of(type: Type | None, other: Type | None) -> Type | None:

@@ -69,15 +69,15 @@ class TypeMerger:
             merged type.
         """
         key = id(declared), id(inferred)
-        known = self._known.get(key)
-        if known is None:
+        cached = self._known.get(key)
+        if cached is None:
             conflict = describe_contradiction(inferred, declared)
             both = declared
             if conflict is None:
                 both = merge_types(declared, inferred, self._symbols)
-            known = self._known[key] = conflict, both
+            cached = self._known[key] = conflict, both
             self._kept += declared, inferred
-        return known
+        return cached
 
 
 def merge_types(declared: Type, inferred: Type, symbols: frozenset[str] = frozenset()) -> Type:

@@ -199,16 +199,16 @@ class InferenceClient:
             operator, node, tuple(types.items()), tuple(constants.items()),
             tuple(opsets.items()), version,
         )  # fmt: skip
-        known: Answer | None = self._known.get(key)
-        if known is None:
-            known = self._failed_requests.get(key)
-        if known is None:
-            known = self._ask("node", size, *arguments)
-            if isinstance(known, Failure):
-                self._failed_requests[key] = known
+        cached: Answer | None = self._known.get(key)
+        if cached is None:
+            cached = self._failed_requests.get(key)
+        if cached is None:
+            cached = self._ask("node", size, *arguments)
+            if isinstance(cached, Failure):
+                self._failed_requests[key] = cached
             elif len(self._known) < _MOST_CACHED:
-                self._known[key] = known
-        return known
+                self._known[key] = cached
+        return cached
 
     def _ask(self, kind: str, size: int, *arguments: Any) -> Answer:
         if self.failures:

@@ -86,7 +86,7 @@ def _load(native: str, paths: list[str]) -> Any:
             sys.modules[NATIVE] = module
             loader.exec_module(module)
             return module
-        except ImportError:  # it may depend on the package's initialization
+        except ImportError:  # it may need the package to be imported first
             sys.modules.pop(NATIVE, None)
     import importlib
 
@@ -235,7 +235,8 @@ def _prepare() -> None:
 def _limit(seconds: float, memory: int) -> None:
     """Limit the processor time and memory of a request; make this process end with its parent."""
     if sys.platform == "win32":
-        # The parent limits this process. The timer, which needs no GIL, is for a killed parent.
+        # The parent enforces the limits. This timer ends the process if the parent was killed;
+        # it runs even while native code holds the GIL.
         faulthandler.dump_traceback_later(10 * seconds + _ORPHANED, exit=True, file=2)
         return
     _limit_memory(memory)

@@ -169,11 +169,11 @@ def check(subject: Subject) -> Iterator[Finding]:
         for node, target in zip(scope.nodes, resolved[id(scope)], strict=True):
             if not node.attributes or type(target) is not Signature or target.origin:
                 continue
-            known = listed.get(id(target))
-            if known is None:
-                known = listed[id(target)] = _listed_for(target)
-            if known:
-                yield from _unlisted(node, known)
+            cached = listed.get(id(target))
+            if cached is None:
+                cached = listed[id(target)] = _listed_for(target)
+            if cached:
+                yield from _unlisted(node, cached)
 
 
 def _unlisted(node: Node, listed: dict[str, _Listed]) -> Iterator[Finding]:
@@ -202,14 +202,14 @@ def _unlisted(node: Node, listed: dict[str, _Listed]) -> Iterator[Finding]:
                         yield found if item is value else found._replace(repair=None)
 
 
-def _unknown(entry: _Listed, place: Place, text: str, known: list[str]) -> Finding:
+def _unknown(entry: _Listed, place: Place, text: str, candidates: list[str]) -> Finding:
     """Report an attribute with a value that its operator does not list.
 
     Args:
         entry: the listed values.
         place: the place of the value.
         text: the value.
-        known: the listed values as the note shows them.
+        candidates: the listed values as the note shows them.
     """
     node = place.item
     near = nearest_name(text, entry.values.split()) if isinstance(entry.values, str) else None
@@ -219,7 +219,7 @@ def _unknown(entry: _Listed, place: Place, text: str, known: list[str]) -> Findi
         + (quote(text) if text else '`""`'),
         (place,),
         help=f"did you mean `{near}`?" if near else "write one of the values in the note",
-        notes=(f"its values: {', '.join(known)}",),
+        notes=(f"its values: {', '.join(candidates)}",),
         severity="warning" if _loads(node, entry, text) else None,
         repair=Repair("respell", node, (f'"{text}"', f'"{near}"')) if near else None,
     )

@@ -111,13 +111,16 @@ def _untyped(name: str, place: Place) -> Finding:
 def _untyped_reference(subject: Subject, name: str, parameter: str, place: Place) -> Finding:
     """Report a reference without a type, such as `value_float = @alpha`."""
     type = _type_of(subject, name, parameter, place.item)
+    from onnxtext.printer.strings import quote_word  # only for errors: the import is slow
+
+    own, reference = quote_word(name), f"@{quote_word(parameter)}"
     if type is None:
-        help = f"write its type: `{name}: float = @{parameter}`, if it is a float"
+        help = f"write its type: `{own}: float = {reference}`, if it is a float"
     else:
-        help = f"write its type: `{name}: {type} = @{parameter}`"
+        help = f"write its type: `{own}: {type} = {reference}`"
     return Finding(
         "attribute-type-missing",
-        f"the reference {quote(name)} to `@{parameter}` has no `type`",
+        f"the reference {quote(name)} to `{reference}` has no `type`",
         (place,),
         help=help,
         repair=Repair("respell", place.item, (name, f"{name}: {type}")) if type else None,
@@ -130,16 +133,16 @@ def _type_of(subject: Subject, name: str, parameter: str, node: Node) -> str | N
     The type comes from the operator's schema, else from the declaration of attribute `name` in the
     called function, else from the declaration of `parameter` in the enclosing function.
     """
-    known: dict[int, tuple[Scope, Target]] | None = subject.memo.get("nodes-of-functions")
-    if known is None:
+    cached: dict[int, tuple[Scope, Target]] | None = subject.memo.get("nodes-of-functions")
+    if cached is None:
         resolved = resolve_targets(subject)
-        known = subject.memo["nodes-of-functions"] = {
+        cached = subject.memo["nodes-of-functions"] = {
             id(item): (scope, target)
             for scope in subject.scopes
             if scope.function is not None
             for item, target in zip(scope.nodes, resolved[id(scope)], strict=True)
         }
-    scope, target = known.get(id(node), (None, None))
+    scope, target = cached.get(id(node), (None, None))
     if type(target) is Signature and name in target.attributes:
         return AttributeType(target.attributes[name].type).name.lower()
     called = target.function if type(target) is Scope else None
@@ -169,30 +172,30 @@ def _record(subject: Subject, name: str, record: Record, place: Place) -> Iterat
     type = AttributeType.__members__.get(word.text) if isinstance(word, Word) else None
     if type is None and subject.ir_version != 1:
         yield _untyped(name, place)
-    held = [
+    stored = [
         str(field.key)
         for field in record.fields
         if field.key in _FIELDS and field.value not in ((), None)
     ]
     reference = field_of(record, "ref_attr_name")
-    if reference not in (None, b"") and held:
+    if reference not in (None, b"") and stored:
         yield Finding(
             "attribute-ref-outside-function",
-            f"the attribute {quote(name)} has both a reference and a value (`{held[0]}`)",
+            f"the attribute {quote(name)} has both a reference and a value (`{stored[0]}`)",
             (place,),
             help="keep the reference or the value, not both",
         )
-    elif len(held) > 1:
-        fields = ", ".join(f"`{field}`" for field in held)
+    elif len(stored) > 1:
+        fields = ", ".join(f"`{field}`" for field in stored)
         message = f"the attribute {quote(name)} has more than one value: {fields}"
         yield Finding(
             "attribute-value-mismatch", message, (place,), help="keep one, and remove the others"
         )
-    elif held and type is not None and _FIELDS[held[0]] != type:
+    elif stored and type is not None and _FIELDS[stored[0]] != type:
         yield Finding(
             "attribute-value-mismatch",
             f"the attribute {quote(name)} has type `{type.name.lower()}`, but its value is in "
-            f"the field `{held[0]}`",
+            f"the field `{stored[0]}`",
             (place,),
             help="move the value to the field of its type, or change the type",
         )

@@ -20,6 +20,7 @@ from onnxtext.checker.context.finding import Finding, Place, quote
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.resolved_fields import changed_fields, field_of, number_of
 from onnxtext.checker.context.scopes import Scope
+from onnxtext.plurals import count_noun
 
 Ranks = ChainMap[str, int]
 """The ranks of values by name; names of inner scopes hide equal names of outer scopes."""
@@ -77,14 +78,14 @@ def _configuration(
         yield Finding("device-config-count", message, (place,), help=help)
     elif isinstance(devices, tuple) and devices and len(devices) != count:
         message = (
-            f"the configuration {quote(configuration.name)} names {len(devices)} devices, but its "
-            f"`num_devices` is {count}"
+            f"the configuration {quote(configuration.name)} names "
+            f"{count_noun(len(devices), 'device')}, but its `num_devices` is {count}"
         )
         yield Finding(
             "device-config-count",
             message,
             (place,),
-            help=f"name {count} devices or no devices, or correct `num_devices`",
+            help=f"list {count_noun(count, 'device')} or none, or correct `num_devices`",
         )
 
 
@@ -183,7 +184,7 @@ def _sharding(
                 help="write the axis, even if it is 0: `axis: 0`",
             )
         elif rank is not None and not -rank <= axis < rank:
-            message = f"the axis {axis} is out of range for {quote(name)}, which has rank {rank}"
+            message = f"axis {axis} is out of range for {quote(name)}, which has rank {rank}"
             yield Finding(
                 "sharding-axis",
                 message,
@@ -198,7 +199,7 @@ def _sharding(
             if plain in axes:
                 yield Finding(
                     "sharding-axis",
-                    f"the axis {axis} of {quote(name)} is split twice",
+                    f"axis {axis} of {quote(name)} is split twice",
                     (place,),
                     help="remove one of the two `sharded_dim` entries",
                 )

@@ -104,21 +104,23 @@ def _nodes(scope: Scope) -> Iterator[Finding]:
 def _identifiers(subject: Subject) -> Iterator[Finding]:
     matches = _IDENTIFIER.fullmatch
     for scope in subject.scopes:
-        found: list[tuple[str, str, Place]] = []
+        identifiers: list[tuple[str, str, Place]] = []
         if scope.name:
-            found.append(("graph", scope.name, Place(scope.original, ("name",))))
-        found += [("value", name, Place(*scope.definition(name))) for name in scope.position]
+            identifiers.append(("graph", scope.name, Place(scope.original, ("name",))))
+        identifiers += [("value", name, Place(*scope.definition(name))) for name in scope.position]
         for node in scope.nodes:
             if node.name:
-                found.append(("node", node.name, Place(node, ("name",))))
+                identifiers.append(("node", node.name, Place(node, ("name",))))
             for index, attribute in enumerate(node.attributes):
-                found.append(("attribute", attribute.name, Place(node, ("attributes", index))))
+                identifiers.append(
+                    ("attribute", attribute.name, Place(node, ("attributes", index)))
+                )
         for value in (*scope.inputs, *scope.outputs, *scope.infos):
             shape = getattr(value.type, "shape", None) or ()
-            found += [
+            identifiers += [
                 ("dim", d, Place(value, ("type",))) for d in shape if isinstance(d, str) and d
             ]
-        for kind, name, place in found:
+        for kind, name, place in identifiers:
             if name and not matches(name):
                 message = f"the {kind} name {quote(name)} is not a C identifier"
                 yield Finding(

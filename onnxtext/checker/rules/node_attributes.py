@@ -38,15 +38,15 @@ def check(subject: Subject) -> Iterator[Finding]:
     for scope in subject.scopes:
         # Skip nodes with the operator and the attribute types of a valid node.
         for node, target, key in attribute_forms(scope.nodes, resolved[id(scope)], fitting):
-            found = list(_duplicates(node))
+            duplicates = list(_duplicates(node))
             if type(target) is Signature and not target.deprecated:
                 for index, attribute in enumerate(node.attributes):
-                    found += _misfit(node, index, attribute, target)
-                found += _missing(node, target)
-            if found:
+                    duplicates += _misfit(node, index, attribute, target)
+                duplicates += _missing(node, target)
+            if duplicates:
                 if type(target) is Signature and target.origin:
-                    found = [_with_origin(finding, target) for finding in found]
-                yield from found
+                    duplicates = [_with_origin(finding, target) for finding in duplicates]
+                yield from duplicates
             else:
                 fitting.add(key)
 

@@ -75,9 +75,9 @@ def check(subject: Subject) -> Iterator[Finding]:
                         _deprecated(node, target), target.origin, tentative=target.tentative
                     )
                 else:
-                    found = [_with_origin(item, node, target) for item in _arity(node, target)]
-                    yield from found
-                    if not found and outputs and node.op_type and not target.origin:
+                    findings = [_with_origin(item, node, target) for item in _arity(node, target)]
+                    yield from findings
+                    if not findings and outputs and node.op_type and not target.origin:
                         fitting.add(form)
     for (name, origin), places in only_in_table.items():
         yield Finding(
@@ -139,12 +139,12 @@ def _record_unknown(
 
 def _functions(subject: Subject) -> dict[str, list[str]]:
     """Map each domain to the names of its functions; each name occurs once per overload."""
-    known: dict[str, list[str]] | None = subject.memo.get("function-names")
-    if known is None:
-        known = subject.memo["function-names"] = {}
+    cached: dict[str, list[str]] | None = subject.memo.get("function-names")
+    if cached is None:
+        cached = subject.memo["function-names"] = {}
         for domain, name, _ in subject.functions:
-            known.setdefault(domain, []).append(name)
-    return known
+            cached.setdefault(domain, []).append(name)
+    return cached
 
 
 def _unknown(subject: Subject, key: tuple[str, str, str, int], places: list[Place]) -> Finding:

@@ -83,8 +83,8 @@ def _negative(subject: Subject, objection: str | Failure) -> Finding | None:
     """
     if isinstance(objection, Failure) or "(-" not in objection:
         return None
-    found = (finding for finding in subject.found if finding.slug == "dim-value-negative")
-    warning = next(found, None)
+    findings = (finding for finding in subject.found if finding.slug == "dim-value-negative")
+    warning = next(findings, None)
     if warning is None:
         return None
     subject.found[:] = [finding for finding in subject.found if finding is not warning]

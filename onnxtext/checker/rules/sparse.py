@@ -18,6 +18,7 @@ from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Finding, Place, quote
 from onnxtext.checker.context.model_items import sparse_tensors
 from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.plurals import count_noun
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -60,7 +61,8 @@ def _rank(name: str, sparse: SparseTensor, place: Place) -> Iterator[Finding]:
     elif len(indices) not in (1, 2):
         problem = f"has indices of rank {len(indices)}, not 1 or 2"
     elif indices[0] != values[0]:
-        problem = f"has {values[0]} values, but {indices[0]} indices"
+        number = count_noun(indices[0], "index", "indices")
+        problem = f"has {count_noun(values[0], 'value')}, but {number}"
     elif len(indices) == 2 and indices[1] != len(sparse.dims):
         problem = f"has rank {len(sparse.dims)}, but indices with {indices[1]} coordinates"
     if problem is not None:

@@ -129,17 +129,17 @@ def _typed(tensor: TensorUse, element: ElementType, count: int, entries: int) ->
     yield from _counted(tensor, wanted, entries, f"entries of `{element.field}`")
 
 
-def _counted(tensor: TensorUse, wanted: int, found: int, what: str) -> Iterator[Finding]:
-    if not wanted and found:
+def _counted(tensor: TensorUse, wanted: int, count: int, what: str) -> Iterator[Finding]:
+    if not wanted and count:
         yield _empty(tensor, "data")
-    elif wanted != found:
-        yield _size(tensor, f"needs {wanted:,} {what}, but has {found:,}")
+    elif wanted != count:
+        yield _size(tensor, f"needs {wanted:,} {what}, but has {count:,}")
 
 
-def _empty(tensor: TensorUse, found: str) -> Finding:
+def _empty(tensor: TensorUse, description: str) -> Finding:
     return Finding(
         "tensor-empty-data",
-        f"{tensor.describe()} has no elements, but has {found}",
+        f"{tensor.describe()} has no elements, but has {description}",
         (tensor.place,),
         help="remove the data, or correct the dims",
     )

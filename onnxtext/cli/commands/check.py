@@ -259,33 +259,33 @@ def _check_content(
     if choice.targets and target is None:
         then = partial(find_changes, name=shown, targets=choice.targets)
     try:
-        found = check_file(
+        diagnostics = check_file(
             data, name=shown, base_dir=base_dir, select=select, ignore=ignore, then=then
         )
     except RecursionError:
-        found = [too_deep(shown)]
+        diagnostics = [too_deep(shown)]
     strict = choice.strict or settings.strict
     most = choice.max_findings
     if most is None:
         most = DEFAULT_MOST if settings.max_findings is None else settings.max_findings
     before = after = None  # the model before and after the conversion, if there are no errors
-    if target is not None and not _has_errors(found):
+    if target is not None and not _has_errors(diagnostics):
         before = after = data if is_binary(data, shown) else decode_text(data, shown)
         if choice.targets:
             changes, after = convert_content(before, shown, choice.targets)
-            found += changes
-    report_findings(found, most, shown, reporter, strict=strict)
+            diagnostics += changes
+    report_findings(diagnostics, most, shown, reporter, strict=strict)
     if target is None:
         return
-    if before is None or after is None or _has_errors(found):
+    if before is None or after is None or _has_errors(diagnostics):
         output = target.output or target.name
         reporter.summary(f"{target.name}: has errors, so {output} is not written")
     else:
         _write(data, before, after, target, choice, reporter)
 
 
-def _has_errors(found: list[Diagnostic]) -> bool:
-    return any(item.severity == "error" for item in found)
+def _has_errors(diagnostics: list[Diagnostic]) -> bool:
+    return any(item.severity == "error" for item in diagnostics)
 
 
 def _write(
@@ -327,30 +327,32 @@ def _write(
 
 
 def report_findings(
-    found: list[Diagnostic], most: int, name: str, reporter: Reporter, *, strict: bool
+    diagnostics: list[Diagnostic], most: int, name: str, reporter: Reporter, *, strict: bool
 ) -> None:
     """Report the findings of a file, and set the exit status if there are errors.
 
     Args:
-        found: the findings.
+        diagnostics: the findings.
         most: the maximum number of findings to report, errors first, then warnings; 0 for all.
         name: the name of the file.
         reporter: the reporter.
         strict: whether warnings set the exit status, too.
     """
     failing = ("error", "warning") if strict else ("error",)
-    chosen = found
-    if most and len(found) > most:
+    chosen = diagnostics
+    if most and len(diagnostics) > most:
         rank = {"error": 0, "warning": 1}
-        order = sorted(range(len(found)), key=lambda i: (rank.get(found[i].severity, 2), i))
-        chosen = [found[i] for i in sorted(order[:most])]
+        order = sorted(
+            range(len(diagnostics)), key=lambda i: (rank.get(diagnostics[i].severity, 2), i)
+        )
+        chosen = [diagnostics[i] for i in sorted(order[:most])]
     for diagnostic in chosen:
         reporter.found(diagnostic, name)
-    if len(chosen) < len(found):
+    if len(chosen) < len(diagnostics):
         reporter.summary(
-            f"{name}: {len(found) - len(chosen)} more findings; --max-findings 0 shows all"
+            f"{name}: {len(diagnostics) - len(chosen)} more findings; --max-findings 0 shows all"
         )
-    if any(item.severity in failing for item in found):
+    if any(item.severity in failing for item in diagnostics):
         reporter.failed += 1
         reporter.status = max(reporter.status, FINDINGS)
 

@@ -301,11 +301,11 @@ def _apply(target: EditTarget, edit: Edit, reporter: Reporter, color: str) -> No
         show(before, edited.content, target, color)
     else:
         write(target, data, edited.content)
-    found = new_findings(target, before, edited.content)
+    findings = new_findings(target, before, edited.content)
     for note in edited.notes:
         # Skip a note if a finding has the same message: the finding also has positions.
-        if isinstance(note, Obstacle) and not any(note.startswith(one.message) for one in found):
-            found.append(Diagnostic("edit-obstacle", note, "warning"))
-    for finding in found:
+        if isinstance(note, Obstacle) and not any(note.startswith(one.message) for one in findings):
+            findings.append(Diagnostic("edit-obstacle", note, "warning"))
+    for finding in findings:
         reporter.found(finding, target.name)
         reporter.status = max(reporter.status, FINDINGS)

@@ -188,15 +188,15 @@ class _Model:
             return self._at_line(scopes, line or 1)
         chosen = []
         for name in names:
-            found = [(scope, value) for scope in scopes for value in _values(scope, name)]
-            if not found:
+            matches = [(scope, value) for scope in scopes for value in _values(scope, name)]
+            if not matches:
                 known = [name for scope in scopes for name in scope.position]
                 known += [node.name for scope in scopes for node in scope.nodes if node.name]
                 raise ShowError.unknown("value or node", name, known, self._name)
             if line is not None and (at := self._last_statement(scopes, line)) is not None:
-                found = [each for each in found if each[0] is at[0]] or found
-            first_scope = found[0][0]
-            chosen += [each for each in found if each[0] is first_scope]
+                matches = [each for each in matches if each[0] is at[0]] or matches
+            first_scope = matches[0][0]
+            chosen += [each for each in matches if each[0] is first_scope]
         return chosen
 
     def _at_line(self, scopes: list[Scope], line: int) -> list[tuple[Scope, str]]:
@@ -206,15 +206,15 @@ class _Model:
 
         if self._source is None:
             raise ShowError.of("a binary model has no lines", self._name, "name a value instead")
-        found = self._last_statement(scopes, line)
+        statement = self._last_statement(scopes, line)
         names: list[str] = []
-        if found is not None:
-            scope, item = found
+        if statement is not None:
+            scope, item = statement
             defined = item.outputs if isinstance(item, Node) else (item.name,)
             names = [name for name in dict.fromkeys(defined) if name in scope.position]
-        if found is None or not names:
+        if statement is None or not names:
             raise ShowError.of(f"no value is defined at line {line}", self._name)
-        return [(found[0], name) for name in names]
+        return [(statement[0], name) for name in names]
 
     def _last_statement(self, scopes: list[Scope], line: int) -> tuple[Scope, Any] | None:
         """Return the last statement that begins at or before a line, and its scope, if any."""

@@ -115,10 +115,10 @@ def _jobs(
             yield ConversionJob(name, Path(name), Path(name))
         else:
             with reporter.reporting(name):
-                found = _below(name, exclude)
-                if not found:
+                files = _below(name, exclude)
+                if not files:
                     reporter.summary(f"there is no {SUFFIX} file below {name}")
-                yield from [ConversionJob(str(path), path, path) for path in found]
+                yield from [ConversionJob(str(path), path, path) for path in files]
 
 
 def _below(directory: str, exclude: tuple[str, ...]) -> list[Path]:

@@ -180,16 +180,18 @@ def status(scope: Scope | None, mode: Mode | None, output_format: str, color: st
 
     working = broken = False
     with Reporter(output_format, color) as reporter, reporter.reporting("git"), _git_errors():
-        for found in check_modes(scope):
-            if mode not in (None, found.mode):
+        for status in check_modes(scope):
+            if mode not in (None, status.mode):
                 continue
-            state = "works" if found.installed else "incomplete" if found.begun else "not installed"
-            _say(f"{found.mode}: {state}")
-            working, broken = working or found.installed, broken or state == "incomplete"
+            state = (
+                "works" if status.installed else "incomplete" if status.begun else "not installed"
+            )
+            _say(f"{status.mode}: {state}")
+            working, broken = working or status.installed, broken or state == "incomplete"
             if state != "not installed":
                 _say(*[
-                    f"  {'ok' if fact.ok else 'NO'}  {fact.what}: {fact.state}"
-                    for fact in found.facts
+                    f"  {'ok' if each.ok else 'NO'}  {each.what}: {each.state}"
+                    for each in status.requirements
                 ])  # fmt: skip
     return max(reporter.status, 0 if working and not broken else FINDINGS)
 

@@ -52,16 +52,16 @@ def command(files: tuple[str, ...], as_json: bool, output_format: str, color: st
     shown side by side. External data is not read. Nodes of nested graphs and functions are counted,
     too; parameters are initializers and tensors in attributes, with their size in memory.
     """
-    found: list[tuple[str, int, ModelSummary]] = []
+    summaries: list[tuple[str, int, ModelSummary]] = []
     with Reporter(output_format, color) as reporter:
         for name in dict.fromkeys(files):
             with reporter.reporting(STDIN if name == "-" else name):
-                found.append(_summarize(name))
+                summaries.append(_summarize(name))
         if as_json or output_format == "json":
-            objects = [{"file": name, "size": size, **asdict(one)} for name, size, one in found]
+            objects = [{"file": name, "size": size, **asdict(one)} for name, size, one in summaries]
             print_to_stdout(json.dumps(objects, indent=2))
-        elif found:
-            print_to_stdout("\n".join(_table(found)))
+        elif summaries:
+            print_to_stdout("\n".join(_table(summaries)))
     return reporter.status
 
 

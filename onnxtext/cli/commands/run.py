@@ -225,16 +225,16 @@ def _sizes(dims: list[tuple[str, str]]) -> dict[str, int]:
     return sizes
 
 
-def _split(name: str, value: str, known: list[str]) -> tuple[str, str]:
+def _split(name: str, value: str, candidates: list[str]) -> tuple[str, str]:
     """Split `NAME=VALUE` after the longest known name, since names may contain equals signs.
 
     Args:
         name: the argument before its first equals sign.
         value: the rest of the argument.
-        known: the names of the model's inputs.
+        candidates: the names of the model's inputs.
     """
     whole = f"{name}={value}"
-    fitting = [each for each in known if whole.startswith(f"{each}=")]
+    fitting = [each for each in candidates if whole.startswith(f"{each}=")]
     longest = max(fitting, key=len, default=name)
     return longest, whole[len(longest) + 1 :]
 
@@ -268,7 +268,7 @@ def _destinations(
             name = names[0]
         if name not in names:
             help = f"the outputs are: {', '.join(names)}"
-            raise CommandError("no-input", f"there is no output {name}", help=help)
+            raise CommandError("no-input", f"the model has no output `{name}`", help=help)
         if file in ("", "-"):
             raise CommandError("cannot-write", f"an output needs the name of a file: {text}")
         if os.path.realpath(file) in inputs:

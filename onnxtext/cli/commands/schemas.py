@@ -197,14 +197,14 @@ def show(operator: str, files: tuple[str, ...], output_format: str, color: str) 
         schemas = _known(files)
         domain, _, name = operator.rpartition(".")
         domain = "" if domain == "ai.onnx" else domain
-        found = [schemas.find(domain, name, since) for since in schemas.history(domain, name)]
-        if not found:
+        signatures = [schemas.find(domain, name, since) for since in schemas.history(domain, name)]
+        if not signatures:
             help = "`onnxtext schemas list DOMAIN` shows the operators of a domain"
             if meant := nearest_name(name, schemas.names(domain)):
                 help = f"did you mean `{f'{domain}.{meant}'.removeprefix('.')}`?"
             raise CommandError("unknown-operator", f"there is no operator {operator!r}", help=help)
         texts = []
-        for signature in found:
+        for signature in signatures:
             assert signature is not None, "it is in the history"
             origin = signature.origin or "onnx"
             schema = signature.source or convert_schema(_onnx_schema(signature))

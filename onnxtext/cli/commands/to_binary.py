@@ -92,10 +92,10 @@ def _check(
 
     # Check only the model itself: external data may still be missing.
     with use_tables(read_schema_tables(settings)):
-        found = check_tree(
+        diagnostics = check_tree(
             model, source=source, encoded=encoded, select=settings.select, ignore=settings.ignore
         )
-    errors = [item for item in found if item.severity == "error"]
+    errors = [item for item in diagnostics if item.severity == "error"]
     if errors:
         raise OnnxTextError(*errors[:MOST_ERRORS])
 

@@ -77,10 +77,10 @@ def _jobs(names: tuple[str, ...], reporter: Reporter) -> Iterator[ConversionJob]
             yield ConversionJob(name, Path(name), None)
             continue
         with reporter.reporting(name):
-            found = files_below(Path(name), SUFFIXES)
-            if not found:
+            files = files_below(Path(name), SUFFIXES)
+            if not files:
                 raise CommandError("no-input", f"there is no .onnx or .onnxtxt file below {name}")
-            yield from [ConversionJob(str(path), path, None) for path in found]
+            yield from [ConversionJob(str(path), path, None) for path in files]
 
 
 def _verify(job: ConversionJob, shown: _Output) -> None:
@@ -117,7 +117,7 @@ class _Output:
         laws = " ".join(verdict.laws) or "no law"
         word = "ok" if verdict.ok else "BROKEN"
         rows = [f"{word} {job.name}  {laws}  {size_text(size)}  {seconds * 1000:,.0f} ms"]
-        rows += [f"  {found.law}: {found.message}" for found in verdict.differences]
+        rows += [f"  {violation.law}: {violation.message}" for violation in verdict.differences]
         self._say("\n".join(map(escape_controls, rows)))
 
     def complete(self, job: ConversionJob) -> None:
@@ -139,7 +139,7 @@ def _as_object(
     name: str, verdict: Verdict | None, size: int | None, seconds: float | None
 ) -> dict[str, object]:
     """Convert a result to an object for `json.dumps`."""
-    found = () if verdict is None else verdict.differences
+    differences = () if verdict is None else verdict.differences
     return {
         "file": name,
         "kind": None if verdict is None else verdict.kind,
@@ -147,5 +147,5 @@ def _as_object(
         "seconds": None if seconds is None else round(seconds, 6),
         "laws": [] if verdict is None else list(verdict.laws),
         "ok": verdict is not None and verdict.ok,
-        "differences": [asdict(difference) for difference in found],
+        "differences": [asdict(difference) for difference in differences],
     }

@@ -71,9 +71,9 @@ def list_blobs(stores: tuple[str, ...], output_format: str, color: str) -> int:
     with Reporter(output_format, color) as reporter:
         for name in stores:
             with reporter.reporting(name), _read_errors(name):
-                found = find_references(Path(name))
-                for digest, texts in found.users.items():
-                    size = (found.store.directory / digest).lstat().st_size
+                references = find_references(Path(name))
+                for digest, texts in references.users.items():
+                    size = (references.store.directory / digest).lstat().st_size
                     row = {"store": name, "digest": digest, "size": size}
                     rows.append({**row, "texts": list(map(str, texts))})
                     if output_format != "json":
@@ -140,26 +140,26 @@ def collect(stores: tuple[str, ...], delete: bool, output_format: str, color: st
     with Reporter(output_format, color) as reporter:
         for name in stores:
             with reporter.reporting(name), _read_errors(name):
-                found = find_references(Path(name))
-                orphaned = {found.store.directory / digest for digest in found.orphaned}
+                references = find_references(Path(name))
+                orphaned = {references.store.directory / digest for digest in references.orphaned}
                 old = []
-                for path, size in _old([*sorted(orphaned), *found.leftovers]):
-                    if delete and not _remove(found.store, path):
+                for path, size in _old([*sorted(orphaned), *references.leftovers]):
+                    if delete and not _remove(references.store, path):
                         continue  # another process has stored the blob again
                     old.append((path, size))
                     rows.append({"file": str(path), "size": size, "removed": delete})
                     if output_format != "json":
                         action = "removed" if delete else "would remove"
                         _say(f"{action} {path}  {count_noun(size, 'byte')}")
-                kept = len(found.users) - sum(path in orphaned for path, _ in old)
+                kept = len(references.users) - sum(path in orphaned for path, _ in old)
                 if output_format != "json":
                     freed = sum(size for _, size in old)
                     verb = "removed" if delete else "to remove with --delete"
                     removed = f"{count_noun(len(old), 'file')} {verb}, {count_noun(freed, 'byte')}"
                     _say(f"{name}: {removed}; {count_noun(kept, 'blob')} kept")
                     _say(
-                        f"{name}: searched {count_noun(len(found.texts), 'text')} below "
-                        f"{found.store.directory.parent} and in the directories above it"
+                        f"{name}: searched {count_noun(len(references.texts), 'text')} below "
+                        f"{references.store.directory.parent} and in the directories above it"
                     )
         if output_format == "json":
             print_to_stdout(json.dumps(rows, indent=2))

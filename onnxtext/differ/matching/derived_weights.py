@@ -163,10 +163,10 @@ def _values(tensor: TensorRef, array: Array) -> _Values | None:
         if value is None:
             parts.append(np.zeros(1))
             continue
-        found = read_elements(value, tensor.reader)
-        if found is None:
+        elements = read_elements(value, tensor.reader)
+        if elements is None:
             return None
-        parts.append(found.astype(np.float64))
+        parts.append(elements.astype(np.float64))
     scale, zero = parts
     shape = tensor.type.integer_dims
     if scale.size == 1 and zero.size == 1:

@@ -51,15 +51,15 @@ def match_derived(
     left, right = unmatched_indices(pairs, len(old), len(new))
     if not left or not right:
         return []
-    found = []
+    matches = []
     named = {f"{old[one].name}{QUANTIZED}": one for one in left}
     for other in list(right):
         one = named.get(new[other].name)
         if one is not None and _shape(old[one]) == _shape(new[other]):
-            found.append((one, other))
+            matches.append((one, other))
             left.remove(one)
             right.remove(other)
-    return found + _by_content(
+    return matches + _by_content(
         [(one, old[one]) for one in left], [(o, new[o]) for o in right], sides
     )
 

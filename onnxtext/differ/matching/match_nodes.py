@@ -87,11 +87,11 @@ class NodeMatcher:
         for index in self.old.left:
             if old[index] is not None:
                 places.setdefault(old[index], []).append(index)
-        found: dict[Hashable, list[int]] = {}
+        by_key: dict[Hashable, list[int]] = {}
         for index in self.new.left:
             if new[index] in places:
-                found.setdefault(new[index], []).append(index)
-        for key, right in found.items():
+                by_key.setdefault(new[index], []).append(index)
+        for key, right in by_key.items():
             left = places[key]
             if not same_count or len(left) == len(right):
                 for one, other in zip(left, right, strict=False):
@@ -166,10 +166,10 @@ class NodeMatcher:
             places[new[index]] = index
         candidates = [-1] * len(old)
         for index, statement in enumerate(old):
-            found = places.get(statement, -1)
-            if found >= 0:
-                candidates[index] = found
-                places[statement] = following[found]
+            place = places.get(statement, -1)
+            if place >= 0:
+                candidates[index] = place
+                places[statement] = following[place]
         return candidates
 
     def _match_computations(self) -> None:
@@ -224,9 +224,9 @@ class NodeMatcher:
         old, new = self.old, self.new
         equal = set(old.statements).intersection(new.statements)
         stated = zip(old.statements, old.body.nodes, strict=True)
-        found = {name for statement, node in stated if statement in equal for name in node.inputs}
+        names = {name for statement, node in stated if statement in equal for name in node.inputs}
         results = [{value.name for value in side.body.outputs} for side in (old, new)]
-        return found | (results[0] & results[1])
+        return names | (results[0] & results[1])
 
     # ---- By names ---------------------------------------------------------------------------
 
@@ -244,13 +244,13 @@ class NodeMatcher:
 
     def _names_were_reused(self) -> bool:
         """Whether the new graph reuses old names for different values, as numbered names do."""
-        found = 0
+        reused = 0
         for one, other in enumerate(self.old.partner):
             if other >= 0:
                 name = self.old.first_output(one)
                 if name != self.new.first_output(other) and name in self.new.body.producers:
-                    found += 1
-        return found > _MOST_ACCIDENTS
+                    reused += 1
+        return reused > _MOST_ACCIDENTS
 
     # ---- By connection ----------------------------------------------------------------------
 
@@ -267,12 +267,16 @@ class NodeMatcher:
     def _frontier(self, used: Uses) -> set[int]:
         """Return the matched old nodes that are adjacent to unmatched nodes."""
         body, partner = self.old.body, self.old.partner
-        found = {producer[0] for name in used if (producer := body.producers.get(name)) is not None}
-        made = {name for index in self.old.left for name in body.nodes[index].outputs if name}
+        producers = {
+            producer[0] for name in used if (producer := body.producers.get(name)) is not None
+        }
+        output_names = {
+            name for index in self.old.left for name in body.nodes[index].outputs if name
+        }
         for index, node in enumerate(body.nodes):
-            if not made.isdisjoint(node.inputs):
-                found.add(index)
-        return {index for index in found if partner[index] >= 0}
+            if not output_names.isdisjoint(node.inputs):
+                producers.add(index)
+        return {index for index in producers if partner[index] >= 0}
 
     def _above(self, one: int, other: int) -> list[tuple[int, int]]:
         """Return the pairs of nodes, of equal operators, that produce inputs of a matched pair."""
@@ -355,8 +359,8 @@ class NodeMatcher:
 
 def _unique(indices: Sequence[int], keys: Mapping[int, int]) -> dict[int, int]:
     """Map each key that occurs exactly once at `indices` to its index."""
-    found: dict[int, int] = {}
+    indexes: dict[int, int] = {}
     for index in indices:
         key = keys[index]
-        found[key] = -1 if key in found else index
-    return {key: index for key, index in found.items() if index >= 0}
+        indexes[key] = -1 if key in indexes else index
+    return {key: index for key, index in indexes.items() if index >= 0}

@@ -16,7 +16,7 @@ VERSION = 1
 
 def render(diff: ModelDiff) -> str:
     """Return the diff as a JSON object, with a final newline."""
-    made = {
+    result = {
         "version": VERSION,
         "old": diff.old_label,
         "new": diff.new_label,
@@ -28,7 +28,7 @@ def render(diff: ModelDiff) -> str:
         "operators": [asdict(count) for count in diff.operators],
         "groups": _groups(diff),
     }
-    return json.dumps(made, indent=2, allow_nan=False) + "\n"
+    return json.dumps(result, indent=2, allow_nan=False) + "\n"
 
 
 def _groups(diff: ModelDiff) -> list[dict[str, Any]]:

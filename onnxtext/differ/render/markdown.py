@@ -22,10 +22,10 @@ def render(diff: ModelDiff, *, every: bool = False) -> str:
     """
     title = f"### {inline_code(diff.old_label)} → {inline_code(diff.new_label)}"
     lines = [title, "", f"{VERDICTS[diff.verdict].capitalize()}.", ""]
-    found = count_items(diff)
-    if found:
+    counts = count_items(diff)
+    if counts:
         lines += ["| | " + " | ".join(ACTIONS) + " |", "| --- |" + " ---: |" * len(ACTIONS)]
-        for kind, number in found.items():
+        for kind, number in counts.items():
             cells = " | ".join(
                 [f"{number[action]:,}" if number[action] else "" for action in ACTIONS]
             )

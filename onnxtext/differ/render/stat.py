@@ -30,12 +30,12 @@ def render(diff: ModelDiff) -> str:
     """
     if not diff.differs:
         return ""
-    found = count_items(diff)
-    width = max(map(len, found), default=0)
+    counts = count_items(diff)
+    width = max(map(len, counts), default=0)
     lines = [
         f" {kind:<{width}} | "
         + ", ".join([f"{number[action]:,} {action}" for action in ACTIONS if number[action]])
-        for kind, number in found.items()
+        for kind, number in counts.items()
     ]
     lines += [
         f" {stored.what}: {stored.old} → {stored.new}, {stored.count:,} ×" for stored in diff.stored

@@ -72,10 +72,12 @@ def _remove_declarations(graph: Graph, gone: set[str], without: set[str]) -> Non
         or value.name not in (gone if value.data is not None else without | gone)
     ]
     graph.value_metadata = {
-        name: held for name, held in graph.value_metadata.items() if name not in without | gone
+        name: metadata
+        for name, metadata in graph.value_metadata.items()
+        if name not in without | gone
     }
-    made = [_without_names(one, without | gone) for one in graph.decorators]
-    graph.decorators = tuple([one for one in made if one is not None])
+    decorators = [_without_names(one, without | gone) for one in graph.decorators]
+    graph.decorators = tuple([one for one in decorators if one is not None])
 
 
 def _without_names(decorator: Decorator, names: set[str]) -> Decorator | None:

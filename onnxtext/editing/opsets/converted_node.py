@@ -119,13 +119,13 @@ class NodeConversion:
         Raises:
             NotConvertible: the attribute refers to a parameter, or has no readable value.
         """
-        held = self.attribute(name)
-        if held is None:
+        attribute = self.attribute(name)
+        if attribute is None:
             if name not in self.old.attributes:
                 return None
             default = default_of(self.old, name)
             return None if default is NONE else default
-        value = held.read()
+        value = attribute.read()
         if isinstance(value, Reference):
             raise NotConvertible(f"its attribute `{name}` refers to a parameter of the function")
         if value is None or isinstance(value, Record):
@@ -171,9 +171,9 @@ class NodeConversion:
         """Remove an attribute."""
         self.node.attributes = tuple([a for a in self.node.attributes if a.name != name])
 
-    def set(self, made: Attribute) -> None:
+    def set(self, attribute: Attribute) -> None:
         """Add an attribute, or replace the attribute of the same name."""
-        put_attribute(self.node, made)
+        put_attribute(self.node, attribute)
 
     # ---- Values -----------------------------------------------------------------------------
 
@@ -236,11 +236,11 @@ class NodeConversion:
 
     def numbers(self, name: str) -> tuple[Number, ...] | None:
         """Return the elements of a small constant; None for other values."""
-        made = self.graph.new_tensors.get(name)
-        if made is not None:
-            return make_tensors.read_numbers(made.type, made.data, {})
-        found = self.facts.constant(self.graph.scope, name)
-        return None if found is None else found[1]
+        tensor = self.graph.new_tensors.get(name)
+        if tensor is not None:
+            return make_tensors.read_numbers(tensor.type, tensor.data, {})
+        constant = self.facts.constant(self.graph.scope, name)
+        return None if constant is None else constant[1]
 
     def needed_numbers(self, index: int, what: str) -> tuple[Number, ...]:
         """Return the elements of a constant input, and mark the constant as replaced.
@@ -284,9 +284,9 @@ class NodeConversion:
         )
         if tensor is None:
             raise NotConvertible(f"`{element}` cannot hold its {base} {list(numbers)}")
-        known = self.graph.constants.get(tensor)
-        if known is not None:
-            return known
+        cached = self.graph.constants.get(tensor)
+        if cached is not None:
+            return cached
         name = self.facts.fresh(base)
         self.facts.set_type(name, f"tensor({element})")
         self.graph.constants[tensor] = name
@@ -294,31 +294,31 @@ class NodeConversion:
         self.before.append(make_tensors.constant_node(name, tensor))
         return name
 
-    def parameter(self, base: str, held: Attribute) -> str:
-        """Insert a `Constant` with the function parameter that `held` refers to; return its output.
+    def parameter(self, base: str, attribute: Attribute) -> str:
+        """Insert a `Constant` with the parameter that `attribute` refers to; return its output.
 
         Raises:
             NotConvertible: a call of the function gives the parameter no value.
         """
-        self.check_given(held)
+        self.check_given(attribute)
         name = self.facts.fresh(base)
         self.facts.set_type(name, "tensor(int64)")
-        made = Attribute("value_ints", AttributeType.INTS, held.value)
-        self.before.append(Node("Constant", (), (name,), (made,)))
+        constant = Attribute("value_ints", AttributeType.INTS, attribute.value)
+        self.before.append(Node("Constant", (), (name,), (constant,)))
         return name
 
-    def check_given(self, held: Attribute) -> None:
+    def check_given(self, attribute: Attribute) -> None:
         """Check that an attribute has a value in all calls if it refers to a function parameter.
 
         Raises:
             NotConvertible: a call of the function gives the parameter no value.
         """
-        if isinstance(held.value, Reference):
-            parameter = held.value.name
+        if isinstance(attribute.value, Reference):
+            parameter = attribute.value.name
             if self.facts.may_lack(self.graph.scope.function, parameter):
                 raise NotConvertible(
-                    f"its attribute `{held.name}` refers to the parameter `{parameter}` of the "
-                    "function, which has no value in some calls",
+                    f"its attribute `{attribute.name}` refers to the parameter `{parameter}` of "
+                    "the function, which has no value in some calls",
                     f"give `{parameter}` a default, or set it in all calls",
                 )
 
@@ -337,9 +337,9 @@ class NodeConversion:
     ) -> None:
         """Insert a node after the rewritten node."""
         types = tuple([self._moved.get(name) for name in outputs])
-        made = Node(op_type, tuple(inputs), tuple(outputs), attributes)
-        made.output_types = types if any(types) else ()
-        self.after.append(made)
+        node = Node(op_type, tuple(inputs), tuple(outputs), attributes)
+        node.output_types = types if any(types) else ()
+        self.after.append(node)
 
     def divert(self, base: str) -> str:
         """Give the first output a new name, and return its old name.

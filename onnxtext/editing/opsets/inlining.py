@@ -33,14 +33,14 @@ def inline(work: NodeConversion) -> int:
     if any(plain_domain(item.domain) != work.old.domain for item in body.opset_imports):
         raise NotConvertible(_absent(work))
     names = _names(work, body)
-    given = {held.name: held for held in work.node.attributes}
-    for held in work.node.attributes:
-        work.check_given(held)
+    given = {attribute.name: attribute for attribute in work.node.attributes}
+    for attribute in work.node.attributes:
+        work.check_given(attribute)
     for node in body.nodes:
-        made = replace(node)
-        _rename(made, names)
-        _substitute(made, given, work.old)
-        work.before.append(made)
+        copy = replace(node)
+        _rename(copy, names)
+        _substitute(copy, given, work.old)
+        work.before.append(copy)
     _keep_statement(work)
     work.say(
         "its function body replaces it, because the operator exists only since version "
@@ -58,8 +58,8 @@ def _keep_statement(work: NodeConversion) -> None:
     first = work.node.outputs[0] if work.node.outputs else ""
     types = dict(zip(work.node.outputs, work.node.output_types, strict=False))
     for node in work.before:
-        found = tuple([types.get(name) for name in node.outputs])
-        node.output_types = found if any(found) else ()
+        output_types = tuple([types.get(name) for name in node.outputs])
+        node.output_types = output_types if any(output_types) else ()
         if first in node.outputs:
             node.name, node.decorators = work.node.name, work.node.decorators
             node.metadata, node.at = work.node.metadata, work.node.at
@@ -75,10 +75,10 @@ def _body(work: NodeConversion) -> tuple[Function, int]:
         data = schema.get_function_with_opset_version(version)
     else:
         data, version = _context_dependent(work, schema)
-    made: Any = lift_fragment(bytes(data), "FunctionProto").item
-    assert isinstance(made, Function)
-    found = [item.version for item in made.opset_imports if plain_domain(item.domain) == ""]
-    return made, found[0] if found else version
+    lifted: Any = lift_fragment(bytes(data), "FunctionProto").item
+    assert isinstance(lifted, Function)
+    found = [item.version for item in lifted.opset_imports if plain_domain(item.domain) == ""]
+    return lifted, found[0] if found else version
 
 
 def _context_dependent(work: NodeConversion, schema: Any) -> tuple[bytes, int]:
@@ -141,21 +141,21 @@ def _rename(node: Node, names: dict[str, str]) -> None:
 
 def _substitute(node: Node, given: dict[str, Attribute], signature: Signature) -> None:
     """Replace references to attributes of the function by the attributes of the node."""
-    made = []
-    for held in node.attributes:
-        if not isinstance(held.value, Reference):
-            if isinstance(held.value, Graph):
-                for inner in held.value.nodes:
+    substituted = []
+    for attribute in node.attributes:
+        if not isinstance(attribute.value, Reference):
+            if isinstance(attribute.value, Graph):
+                for inner in attribute.value.nodes:
                     _substitute(inner, given, signature)
-            made.append(held)
+            substituted.append(attribute)
             continue
-        source = given.get(held.value.name)
+        source = given.get(attribute.value.name)
         if source is not None:
-            made.append(replace(source, name=held.name))
+            substituted.append(replace(source, name=attribute.name))
             continue
         default = NONE
-        if held.value.name in signature.attributes:
-            default = default_of(signature, held.value.name)
+        if attribute.value.name in signature.attributes:
+            default = default_of(signature, attribute.value.name)
         if default is not NONE:
-            made.append(make_attribute(held.name, default))
-    node.attributes = tuple(made)
+            substituted.append(make_attribute(attribute.name, default))
+    node.attributes = tuple(substituted)

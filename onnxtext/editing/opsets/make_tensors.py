@@ -42,20 +42,20 @@ def read_numbers(
     if not isinstance(type, TensorType) or type.shape is None:
         return None
     if isinstance(data, Blob):
-        found = [held for digest, held in resources.items() if digest.startswith(data.digest)]
-        data = RawData(found[0]) if found else None
+        blobs = [blob for digest, blob in resources.items() if digest.startswith(data.digest)]
+        data = RawData(blobs[0]) if blobs else None
     if isinstance(data, RawData):
-        code, held = _RAW.get(type.element), data.data
+        code, blob = _RAW.get(type.element), data.data
     elif isinstance(data, TypedData):
-        code, held = _TYPED.get(type.element), data.entries
+        code, blob = _TYPED.get(type.element), data.entries
     else:
         return None
     dims = [dim for dim in type.shape if isinstance(dim, int)]
     if code is None or len(dims) != len(type.shape) or prod(dims) > MOST_NUMBERS:
         return None
-    if len(held) != prod(dims) * struct.calcsize(f"<{code}"):
+    if len(blob) != prod(dims) * struct.calcsize(f"<{code}"):
         return None
-    return struct.unpack(f"<{prod(dims)}{code}", held)
+    return struct.unpack(f"<{prod(dims)}{code}", blob)
 
 
 def make_tensor(element: str, numbers: Sequence[Number], dims: Sequence[int]) -> Tensor | None:

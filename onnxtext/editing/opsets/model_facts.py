@@ -113,17 +113,17 @@ class ModelFacts:
         """Return the types of values by name: inferred in graphs, declared in functions."""
         if scope.function is None:
             return self._types.get(id(scope), {})
-        known = self._declared.get(id(scope))
-        if known is None:
-            known = self._declared[id(scope)] = {}
+        cached = self._declared.get(id(scope))
+        if cached is None:
+            cached = self._declared[id(scope)] = {}
             for value in (*scope.outputs, *scope.infos, *scope.inputs, *scope.initializers):
                 if value.type is not None:
-                    known[value.name] = value.type
+                    cached[value.name] = value.type
             for node in scope.nodes:
                 for name, type in zip(node.outputs, node.output_types, strict=False):
                     if type is not None:
-                        known[name] = type
-        return known
+                        cached[name] = type
+        return cached
 
     def element_type(self, scope: Scope, name: str) -> str | None:
         """Return a value's type without its shape, such as `tensor(float)`; None if unknown.
@@ -132,8 +132,8 @@ class ModelFacts:
         """
         if name in self._made:
             return self._made[name]
-        found = self.element_types(scope, name)
-        known = next(iter(found)) if len(found) == 1 else None
+        types = self.element_types(scope, name)
+        known = next(iter(types)) if len(types) == 1 else None
         return known or type_text(self.type(scope, name))
 
     def element_types(self, scope: Scope, name: str) -> set[str | None]:
@@ -165,35 +165,37 @@ class ModelFacts:
                 continue
             seen.add((key, name))
             for scope, node in self._calls.get(key, ()):
-                given = next((held for held in node.attributes if held.name == name), None)
-                if given is None:
+                actual = next(
+                    (attribute for attribute in node.attributes if attribute.name == name), None
+                )
+                if actual is None:
                     return True
-                if isinstance(given.value, Reference):
-                    stack.append((scope.function, given.value.name))
+                if isinstance(actual.value, Reference):
+                    stack.append((scope.function, actual.value.name))
         return False
 
     def constant(self, scope: Scope, name: str) -> tuple[TensorType, tuple[Number, ...]] | None:
         """Return the type and the elements of a small constant; None for other values."""
-        found: Scope | None = scope
-        while found is not None and name not in found.position:
-            found = found.parent or found.main_graph
-        if found is None or (not found.is_graph and found.position[name] == GIVEN):
+        owner: Scope | None = scope
+        while owner is not None and name not in owner.position:
+            owner = owner.parent or owner.main_graph
+        if owner is None or (not owner.is_graph and owner.position[name] == GIVEN):
             return None
-        at = found.position[name]
+        at = owner.position[name]
         if at == GIVEN:
-            if any(value.name == name for value in found.inputs):
+            if any(value.name == name for value in owner.inputs):
                 return None
-            value = found.given[name]
+            value = owner.given[name]
             return self._read(value.type, value.data)
-        node = found.nodes[at]
+        node = owner.nodes[at]
         if node.op_type != "Constant" or node.domain not in (None, "", "ai.onnx"):
             return None
         return self.constant_node(node)
 
     def constant_node(self, node: Node) -> tuple[TensorType, tuple[Number, ...]] | None:
         """Return the type and the elements of a small `Constant`; None for other values."""
-        for held in node.attributes:
-            match held.name, held.value:
+        for attribute in node.attributes:
+            match attribute.name, attribute.value:
                 case "value", Tensor() as tensor:
                     return self._read(tensor.type, tensor.data)
                 case "value_int", int() as number:

@@ -52,37 +52,37 @@ class Converter:
     def _ask(self, data: bytes, target: int) -> bytes | str:
         """Return a model converted by onnx's version converter, or the reason of its failure."""
         key = data + target.to_bytes(4, "little")
-        known = self._known.get(key)
-        if known is None:
+        cached = self._known.get(key)
+        if cached is None:
             self._asked += 1
             if self._asked > _MOST_REQUESTS:
                 return "too many nodes need it"
             answer = self._inference.convert(data, target)
             if isinstance(answer, Failure):
-                known = f"its process failed ({answer.kind})"
+                cached = f"its process failed ({answer.kind})"
             elif isinstance(answer, str):
                 lines = answer.strip().splitlines() or ["no reason was given"]
-                known = lines[-1][-200:]
+                cached = lines[-1][-200:]
             else:
-                known = answer[0]
-            self._known[key] = known
-        return known
+                cached = answer[0]
+            self._known[key] = cached
+        return cached
 
 
 def _model_of(work: NodeConversion, current: int) -> tuple[Model, set[str]]:
     """Return a model that consists of the node, and the names of the node's inputs."""
     inputs, kept = [], set()
     for name in dict.fromkeys(filter(None, work.node.inputs)):
-        made = work.graph.new_tensors.get(name)
-        type = made.type if made is not None else work.facts.type(work.graph.scope, name)
+        tensor = work.graph.new_tensors.get(name)
+        type = tensor.type if tensor is not None else work.facts.type(work.graph.scope, name)
         if not isinstance(type, TensorType):
             raise NotConvertible(
                 f"the type of `{name}` is not known", f"declare the type of `{name}`"
             )
-        found = work.facts.constant(work.graph.scope, name) if made is None else None
-        if found is not None:
-            made = make_tensor(found[0].element, found[1], found[0].integer_dims)
-        inputs.append(ValueInfo(name, type, None if made is None else made.data))
+        constant = work.facts.constant(work.graph.scope, name) if tensor is None else None
+        if constant is not None:
+            tensor = make_tensor(constant[0].element, constant[1], constant[0].integer_dims)
+        inputs.append(ValueInfo(name, type, None if tensor is None else tensor.data))
         kept.add(name)
     outputs = []
     for name in filter(None, work.node.outputs):
@@ -103,10 +103,10 @@ def _model_of(work: NodeConversion, current: int) -> tuple[Model, set[str]]:
 def _take_over(work: NodeConversion, data: bytes, kept: set[str]) -> None:
     """Replace the node by the nodes of the converted model, given as bytes."""
     try:
-        made = lift_model(data)
+        lifted = lift_model(data)
     except LiftError:
         raise NotConvertible("onnx's version converter returned no valid model") from None
-    graph = made.graph
+    graph = lifted.graph
     outputs = set(filter(None, work.node.outputs))
     new = [node for node in graph.nodes if not outputs.isdisjoint(node.outputs)]
     is_same = len(new) == 1 and outputs.issubset(new[0].outputs)

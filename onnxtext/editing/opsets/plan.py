@@ -148,8 +148,8 @@ def plan_conversion(
         ]
     plan._replaced, plan._dropped = facts.replaced, facts.dropped
     _accept_constants(plan, model)
-    found = [remark for remark in collected.values() if remark.places]
-    plan.remarks = sorted(found, key=lambda remark: remark.code != OBSTACLE)[:_MOST_REMARKS]
+    remarks = [remark for remark in collected.values() if remark.places]
+    plan.remarks = sorted(remarks, key=lambda remark: remark.code != OBSTACLE)[:_MOST_REMARKS]
     _raise_ir_version(plan, model)
     return plan
 
@@ -234,27 +234,27 @@ class _Conversion:
                     Place(tree),
                 )
             return
-        made: list[Node] = []
+        nodes: list[Node] = []
         changed = False
         for original, node in zip(tree.nodes, scope.nodes, strict=True):
             if not self._is_touched(node):
-                made.append(original)
+                nodes.append(original)
                 continue
             new = self._node(original, node)
             changed = changed or len(new) != 1 or new[0] is not original
-            made += new
+            nodes += new
         if changed:
-            self._plan._nodes.append((tree, made))
+            self._plan._nodes.append((tree, nodes))
 
     def _is_touched(self, node: Node) -> bool:
         """Whether the conversion may have to change a node."""
         domain = plain_domain(node.domain)
         key = domain, node.op_type
-        known = self._touched.get(key)
-        if known is None:
-            known = self._touched[key] = self._differs(*key)
+        cached = self._touched.get(key)
+        if cached is None:
+            cached = self._touched[key] = self._differs(*key)
         functions = self._plan.subject.functions
-        return known and (domain, node.op_type, node.overload or "") not in functions
+        return cached and (domain, node.op_type, node.overload or "") not in functions
 
     def _differs(self, domain: str, name: str) -> bool:
         """Whether an operator has different schemas in the current and the target version."""

@@ -25,8 +25,8 @@ def default_of(signature: Signature, name: str) -> object:
     data = schema_of(signature).attributes[name]._default_value
     if not data:
         return NONE
-    made: Any = lift_fragment(data, "AttributeProto").item
-    return made.value if made.name else NONE
+    lifted: Any = lift_fragment(data, "AttributeProto").item
+    return lifted.value if lifted.name else NONE
 
 
 def changes_between(

@@ -87,9 +87,9 @@ def carry_over(work: NodeConversion) -> None:
     since = work.new.since if work.is_up else work.old.since
     step = work.old.domain, work.old.name, since
     _allowed_values(work, step)
-    for held in work.node.attributes:
-        if held.name not in work.new.attributes and held.name in work.old.attributes:
-            _drop(work, step, held.name)
+    for attribute in work.node.attributes:
+        if attribute.name not in work.new.attributes and attribute.name in work.old.attributes:
+            _drop(work, step, attribute.name)
     if work.is_up:
         _removed_defaults(work, step)
     else:
@@ -108,9 +108,13 @@ def _allowed_values(work: NodeConversion, step: Step) -> None:
     """
     table = ONLY_OLDER if work.is_up else ONLY_NEWER
     for name, values in table.get(step, {}).items():
-        held = work.attribute(name)
-        if held is not None and (held.value in values or isinstance(held.value, Reference)):
-            shown = held.value.decode() if isinstance(held.value, bytes) else "a parameter"
+        attribute = work.attribute(name)
+        if attribute is not None and (
+            attribute.value in values or isinstance(attribute.value, Reference)
+        ):
+            shown = (
+                attribute.value.decode() if isinstance(attribute.value, bytes) else "a parameter"
+            )
             version = f"since version {step[2]}" if work.is_up else f"before version {step[2]}"
             raise NotConvertible(f"its attribute `{name}` cannot be `{shown}` {version}")
 

@@ -72,8 +72,8 @@ class GraphConverter:
         self._sentences, self._made = [], 0
         mark = self._graph.mark()
         try:
-            made = self._advance(replace(original, attributes=node.attributes), current, 0)
-            self._check_operators(original, made)
+            converted = self._advance(replace(original, attributes=node.attributes), current, 0)
+            self._check_operators(original, converted)
         except (ArithmeticError, LookupError, ValueError, struct.error):
             self._graph.back_to(mark)
             raise NotConvertible("its attributes or inputs are not valid") from None
@@ -83,12 +83,14 @@ class GraphConverter:
         whole = {
             id(new): old for new, old in zip(node.attributes, original.attributes, strict=True)
         }
-        for each in made:
-            if any(id(held) in whole for held in each.attributes):
-                each.attributes = tuple([whole.get(id(held), held) for held in each.attributes])
-        if made == [original]:
-            made = [original]  # the caller tests identity
-        return made, list(dict.fromkeys(self._sentences))
+        for each in converted:
+            if any(id(attribute) in whole for attribute in each.attributes):
+                each.attributes = tuple(
+                    [whole.get(id(attribute), attribute) for attribute in each.attributes]
+                )
+        if converted == [original]:
+            converted = [original]  # the caller tests identity
+        return converted, list(dict.fromkeys(self._sentences))
 
     def _advance(
         self, node: Node, version: int, depth: int, first: Signature | None = None
@@ -135,11 +137,11 @@ class GraphConverter:
         key = plain_domain(node.domain), node.op_type, node.overload or ""
         return key in self._facts.subject.functions
 
-    def _check_operators(self, original: Node, made: list[Node]) -> None:
+    def _check_operators(self, original: Node, nodes: list[Node]) -> None:
         """Check that no new node calls a function that has the name of its operator."""
         own = Counter(node.op_type for node in walk_nodes(original) if self._is_call(node))
         new = Counter(
-            node.op_type for each in made for node in walk_nodes(each) if self._is_call(node)
+            node.op_type for each in nodes for node in walk_nodes(each) if self._is_call(node)
         )
         for name in new - own:
             raise NotConvertible(
@@ -157,11 +159,11 @@ class GraphConverter:
                 self._graph.constants = {}  # other graphs cannot use the constants of this one
                 before, graph.nodes = graph.nodes, []
                 for node in before:
-                    made = self._advance(node, version, depth + 1)
-                    graph.nodes += made
+                    converted = self._advance(node, version, depth + 1)
+                    graph.nodes += converted
                     # The graphs of a node that was inlined itself are converted already.
                     kept = set(map(id, nested_graphs((node,))))
-                    graphs += [inner for inner in nested_graphs(made) if id(inner) in kept]
+                    graphs += [inner for inner in nested_graphs(converted) if id(inner) in kept]
         finally:
             self._graph.constants = constants
 
@@ -172,8 +174,10 @@ class GraphConverter:
         """
         facts = self._facts
         if node.op_type == "Constant" and not signature.domain and facts.is_new(node.outputs[0]):
-            found = facts.constant_node(node)
-            tensor = found and make_tensor(found[0].element, found[1], found[0].integer_dims)
+            constant = facts.constant_node(node)
+            tensor = constant and make_tensor(
+                constant[0].element, constant[1], constant[0].integer_dims
+            )
             if tensor:
                 self._graph.new_tensors[node.outputs[0]] = tensor
         if not any(facts.is_new(name) and self._type(name) is None for name in node.outputs):
@@ -214,7 +218,8 @@ class GraphConverter:
         reached = old.since - 1
         new = self._schemas.find(old.domain, old.name, reached) if reached else None
         if new is not None and new.deprecated and not old.deprecated:
-            # For example, `scale` of the deprecated `GroupNormalization` 18 has another meaning.
+            # In a deprecated version, inputs may have another meaning, such as `scale` of
+            # `GroupNormalization` 18, which is per group.
             new = None
         work = NodeConversion(self._facts, self._graph, node, old, new)
         step = old.domain, old.name, old.since

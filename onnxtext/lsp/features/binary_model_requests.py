@@ -112,11 +112,11 @@ async def to_binary(server: Server, params: Any) -> dict[str, Any]:
     try:
         return await asyncio.to_thread(_to_binary, params.text, original, path, digest)
     except OnnxTextError as error:
-        found = _as_objects(server, error.diagnostics, params.text, original)
+        objects = _as_objects(server, error.diagnostics, params.text, original)
         first = error.diagnostics[0].message
         more = len(error.diagnostics) - 1
         message = f"the text has errors: {first}" + (f" (and {more} more)" if more else "")
-        raise RequestError(message, {"diagnostics": found}) from None
+        raise RequestError(message, {"diagnostics": objects}) from None
 
 
 def _to_binary(text: str, original: Path, target: Path, digest: str | None) -> dict[str, Any]:
@@ -150,19 +150,22 @@ def _add_blobs(model: Model, data: bytes) -> None:
 
     model.resources_left_out = False
     try:
-        held = lift_placed(data, weights="section").resources
+        resources = lift_placed(data, weights="section").resources
     except ValueError as error:  # includes LiftError
         raise RequestError(f"the weights cannot be read from the original: {error}") from None
-    for digest, content in held.items():
+    for digest, content in resources.items():
         model.resources.setdefault(digest, content)
 
 
-def _as_objects(server: Server, found: tuple[Diagnostic, ...], text: str, path: Path) -> list[Any]:
+def _as_objects(
+    server: Server, diagnostics: tuple[Diagnostic, ...], text: str, path: Path
+) -> list[Any]:
     """Convert diagnostics to LSP diagnostics, as JSON objects."""
     lines = LineIndex(text, server.encoding)
     converter = server.protocol._converter
     return [
-        converter.unstructure(item) for item in convert_diagnostics(found, lines, path.as_uri())
+        converter.unstructure(item)
+        for item in convert_diagnostics(diagnostics, lines, path.as_uri())
     ]
 
 
@@ -218,11 +221,11 @@ async def _run(arguments: list[str]) -> tuple[int, str, str]:
 def _messages(said: str) -> str:
     """Return the messages of up to ten findings in JSON, a line each; strip other text."""
     try:
-        found = json.loads(said)
+        messages = json.loads(said)
     except ValueError:
         return said.strip()
     rows = []
-    for item in found:
+    for item in messages:
         row = str(item.get("message", ""))
         if item.get("help"):
             row += f" ({item['help']})"

@@ -23,10 +23,10 @@ _UNUSED = ("value-unused", "function-unused", "opset-import-unused", "unused-sup
 
 
 def to_lsp_diagnostics(
-    found: Iterable[Diagnostic], lines: LineIndex, uri: str
+    diagnostics: Iterable[Diagnostic], lines: LineIndex, uri: str
 ) -> list[t.Diagnostic]:
     """Convert diagnostics of the text in `lines` to diagnostics of the protocol."""
-    return [_convert(item, lines, uri) for item in found]
+    return [_convert(item, lines, uri) for item in diagnostics]
 
 
 def span_of(diagnostic: Diagnostic, size: int) -> Span:

@@ -126,9 +126,9 @@ def _stored(root: Model | Fragment | None, base: Path, digest: str) -> Path | No
             continue
         try:
             directory = resolve_inside(base, place.path)
-            found = Store(directory).matching(digest)
-            if len(found) == 1:
-                return resolve_inside(directory, found[0])
+            blob = Store(directory).matching(digest)
+            if len(blob) == 1:
+                return resolve_inside(directory, blob[0])
         except (PathError, OSError):
             continue
     return None

@@ -40,11 +40,11 @@ def register(server: Server) -> None:
 
 async def outline(document: Document, params: t.DocumentSymbolParams) -> orjson.Fragment | None:
     """Return the outline as JSON: graphs and functions, with their statements, and sections."""
-    made = _Outline(document.version)
-    column, _ = document.columns.take("symbols", made.index)
-    await document.columns.fill("symbols", made.index, column, made.row)
-    made.place(column)
-    return orjson.Fragment(f"[{','.join(made.roots())}]".encode())
+    builder = _Outline(document.version)
+    column, _ = document.columns.take("symbols", builder.index)
+    await document.columns.fill("symbols", builder.index, column, builder.row)
+    builder.place(column)
+    return orjson.Fragment(f"[{','.join(builder.roots())}]".encode())
 
 
 class _Outline:
@@ -72,17 +72,17 @@ class _Outline:
             return None
         line, column = self.lines.place(statement.at)
         chunk = self.index.chunk(statement)
-        found = match_plain(statement.kind, chunk)
-        if found is not None:
-            text = found.group()
+        match = match_plain(statement.kind, chunk)
+        if match is not None:
+            text = match.group()
             if "\n" not in text and "\r" not in text:
                 width = self.lines.width
-                ends = [column + width(chunk[:at]) for at in (found.end(), *found.span(2))]
+                ends = [column + width(chunk[:at]) for at in (match.end(), *match.span(2))]
                 whole = _RANGE % (_MARK, column, _MARK, ends[0])
                 part = _RANGE % (_MARK, ends[1], _MARK, ends[2])
                 return _symbol(*_describe(statement), whole, part)
             at = statement.at
-            spans = Span(at, at + found.end()), Span(at + found.start(2), at + found.end(2))
+            spans = Span(at, at + match.end()), Span(at + match.start(2), at + match.end(2))
         else:
             spans = self._spans(statement)
         whole, part = (self._marked(span, line) for span in spans)
@@ -109,19 +109,19 @@ class _Outline:
 
         A section contains its graphs.
         """
-        made = [self.scope(scope) for scope in self.index.scopes if scope.parent is None]
+        symbols = [self.scope(scope) for scope in self.index.scopes if scope.parent is None]
         sections = []
         for section in self.index.section_spans:
             whole = Span(section.at, section.end)
             name = Span(section.at, section.at + len(section.keyword))
-            inner = [graph for graph in made if section.at <= graph[1].start < section.end]
-            made = [graph for graph in made if graph not in inner]
+            inner = [graph for graph in symbols if section.at <= graph[1].start < section.end]
+            symbols = [graph for graph in symbols if graph not in inner]
             for _, span in inner:
                 whole = enclosing_span(whole, span)
             ranges, children = (self._range(whole), self._range(name)), [row for row, _ in inner]
             kind = t.SymbolKind.Namespace
             sections.append(_symbol(section.keyword, kind, "section", *ranges, children))
-        return [row for row, _ in made] + sections
+        return [row for row, _ in symbols] + sections
 
     def scope(self, scope: Scope, depth: int = 0) -> tuple[str, Span]:
         """Return the symbol of a graph or function and its statements as JSON, and its span."""

@@ -31,4 +31,4 @@ async def folding(document: Document, params: t.FoldingRangeParams) -> list[t.Fo
             best[start] = t.FoldingRange(start, end, kind=kind)
         if len(best) >= _MOST_RANGES:
             break
-    return sorted(best.values(), key=lambda found: found.start_line)
+    return sorted(best.values(), key=lambda fold: fold.start_line)

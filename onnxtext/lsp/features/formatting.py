@@ -103,8 +103,8 @@ def formatting_edits(source: Source, span: Span | None, model: Model | None) -> 
     chosen = [edit for edit in edits if start <= edit.span.start and edit.span.end <= end]
     if len(chosen) == len(edits) or not chosen:
         return chosen
-    made = Source(apply_edits(source.text, chosen), source.name)
-    return chosen if read_partial(made) == (model or read_partial(source)[0], ()) else None
+    edited = Source(apply_edits(source.text, chosen), source.name)
+    return chosen if read_partial(edited) == (model or read_partial(source)[0], ()) else None
 
 
 def statement_edits(version: DocumentVersion, span: Span) -> list[Edit]:

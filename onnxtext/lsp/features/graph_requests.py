@@ -65,9 +65,9 @@ async def graph(server: Server, params: Any) -> dict[str, Any] | orjson.Fragment
         opened.update(here["path"])
         closed.difference_update(here["path"])
     with paused_collector():
-        made = drawing.draw(opened, closed)
+        drawn = drawing.draw(opened, closed)
     version = views.document.version.number
-    return _fast({**made, "version": version, "here": here, "against": views.label})
+    return _fast({**drawn, "version": version, "here": here, "against": views.label})
 
 
 async def compare(server: Server, params: Any) -> dict[str, Any]:
@@ -95,8 +95,8 @@ async def find(server: Server, params: Any) -> list[dict[str, Any]] | orjson.Fra
 
 async def node(server: Server, params: Any) -> dict[str, Any] | orjson.Fragment | None:
     """Return the attributes, types and statistics of a node or value; None for an unknown id."""
-    found = details(await _views(server, params).drawing(), params.id)
-    return None if found is None else _fast(found)
+    description = details(await _views(server, params).drawing(), params.id)
+    return None if description is None else _fast(description)
 
 
 def _views(server: Server, params: Any) -> GraphViews:
@@ -194,8 +194,8 @@ def _place(drawing: Drawing, params: Any) -> dict[str, Any] | None:
             # The cursor is in the indentation: take the first statement of the line.
             start = lines.offset(t.Position(wanted.line, 0))
             end = lines.line_end(max(wanted.line, 0))
-            found = [each for each in index.statements_in(start, end) if each.at >= start]
-            statement = found[0] if found else None
+            statements = [each for each in index.statements_in(start, end) if each.at >= start]
+            statement = statements[0] if statements else None
         identity = None if statement is None else node_of(drawing, statement)
     if not isinstance(identity, str):
         return None

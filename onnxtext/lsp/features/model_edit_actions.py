@@ -66,8 +66,8 @@ def _resolves(server: Server) -> bool:
 
 
 def _action(document: Document, title: str, **data: Any) -> t.CodeAction:
-    held = {"uri": document.uri, "version": document.version.number, **data}
-    return t.CodeAction(title, KIND, data=held)
+    payload = {"uri": document.uri, "version": document.version.number, **data}
+    return t.CodeAction(title, KIND, data=payload)
 
 
 def _dimensions(document: Document, statement: Statement, span: Span) -> Iterator[t.CodeAction]:
@@ -114,7 +114,7 @@ async def resolve(server: Server, action: t.CodeAction) -> t.CodeAction:
     text, name = document.version.text, document.version.source.name
     try:
         with use_tables(tables_for(document.version.directory)):
-            made = await asyncio.to_thread(_edited, text, name, data)
+            edited = await asyncio.to_thread(_edited, text, name, data)
     except OnnxTextError as error:
         raise RequestError(_reasons(error)) from None
     except (TypeError, ValueError):
@@ -123,12 +123,12 @@ async def resolve(server: Server, action: t.CodeAction) -> t.CodeAction:
         raise RequestError("the text has changed since this action was chosen")
     from onnxtext.editing import Obstacle
 
-    obstacles = [note for note in made.notes if isinstance(note, Obstacle)]
+    obstacles = [note for note in edited.notes if isinstance(note, Obstacle)]
     if obstacles:
         title = "Check these places; they may not accept the new dimension:"
         shown = "\n".join([title, *obstacles])
         server.window_show_message(t.ShowMessageParams(t.MessageType.Warning, shown))
-    edits = minimal_edits(text, str(made.content))
+    edits = minimal_edits(text, str(edited.content))
     action.edit = workspace_edit(server, document, edits)
     return action
 

@@ -40,8 +40,8 @@ def register(server: Server) -> None:
 def _symbol_under(document: Document, params: Cursor) -> Symbol | None:
     """Return the symbol under the cursor; None if there is none."""
     version = document.version
-    found = symbol_at(version.index, version.lines.offset(params.position))
-    return None if found is None else found[0]
+    symbol = symbol_at(version.index, version.lines.offset(params.position))
+    return None if symbol is None else symbol[0]
 
 
 def occurrences(document: Document, symbol: Symbol) -> list[tuple[Role, Span]]:
@@ -50,8 +50,8 @@ def occurrences(document: Document, symbol: Symbol) -> list[tuple[Role, Span]]:
     Occurrences in statements with errors are left out.
     """
     index = document.version.index
-    found = [(item.role, index.span(item)) for item in symbol.occurrences]
-    return sorted({(role, span) for role, span in found if span is not None}, key=lambda p: p[1])
+    spans = [(item.role, index.span(item)) for item in symbol.occurrences]
+    return sorted({(role, span) for role, span in spans if span is not None}, key=lambda p: p[1])
 
 
 def definition(document: Document, params: t.DefinitionParams) -> list[t.Location] | None:

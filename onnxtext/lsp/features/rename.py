@@ -67,8 +67,8 @@ def _symbol_named_at(document: Document, params: Cursor) -> tuple[Symbol, Cursor
     Return None if there is none, or if the cursor is on the domain of an operator.
     """
     offset = document.version.lines.offset(params.position)
-    found = symbol_at(document.version.index, offset)
-    return found if found and found[1].span.start <= offset <= found[1].span.end else None
+    symbol = symbol_at(document.version.index, offset)
+    return symbol if symbol and symbol[1].span.start <= offset <= symbol[1].span.end else None
 
 
 def _edits(document: Document, symbol: Symbol, new: str) -> list[Edit]:

@@ -131,8 +131,8 @@ class _SectionItems:
         key = self.section.key
         if key in self.section.above:
             yield self.item("above", _KEYWORD, detail=_short(self.section.above[key]), order="0")
-        found = metadata_entries(self.index).get(key, Counter())
-        for number, (value, count) in enumerate(found.most_common(_MOST_VALUES)):
+        counts = metadata_entries(self.index).get(key, Counter())
+        for number, (value, count) in enumerate(counts.most_common(_MOST_VALUES)):
             if value and len(value) <= _LONGEST_VALUE:
                 detail = f"{count} in this text"
                 yield self.item(

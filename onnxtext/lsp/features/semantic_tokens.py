@@ -153,10 +153,10 @@ class TokenEncoder:
             self.others += statement_tokens(self._index, statement)
             return None
         means = self._meanings(statement)
-        found = match_plain(statement.kind, self._index.chunk(statement))
-        if found is not None:
-            relative = plain_tokens(statement, found, means)
-            text = found.group()
+        match = match_plain(statement.kind, self._index.chunk(statement))
+        if match is not None:
+            relative = plain_tokens(statement, match, means)
+            text = match.group()
             if lines.is_plain and "\n" not in text and "\r" not in text:
                 return _on_one_line(relative, means)
             at = statement.at
@@ -217,10 +217,10 @@ def _join(
 
 
 def _append(
-    version: DocumentVersion, data: list[int], found: list[Token], line: int, column: int
+    version: DocumentVersion, data: list[int], tokens: list[Token], line: int, column: int
 ) -> tuple[int, int]:
     """Append tokens after a token at (line, column); return the position of the last token."""
-    numbers = encode(version, found, (line, column))
+    numbers = encode(version, tokens, (line, column))
     data += numbers
     for index in range(0, len(numbers), 5):
         column = numbers[index + 1] + (0 if numbers[index] else column)
@@ -229,7 +229,7 @@ def _append(
 
 
 def encode(
-    version: DocumentVersion, found: list[Token], last: tuple[int, int] = (0, 0)
+    version: DocumentVersion, tokens: list[Token], last: tuple[int, int] = (0, 0)
 ) -> list[int]:
     """Encode tokens for the protocol: five numbers each, relative to the preceding token.
 
@@ -237,14 +237,14 @@ def encode(
 
     Args:
         version: the version of the text with the tokens.
-        found: the tokens, in any order.
+        tokens: the tokens, in any order.
         last: (line, column) of the token that precedes all of these, both from 0.
     """
     lines = version.lines
     data: list[int] = []
     last_line, last_column = last
     last_end = -1
-    for start, end, kind, modifiers in sorted(set(found)):
+    for start, end, kind, modifiers in sorted(set(tokens)):
         if start < last_end:
             continue
         line, column = lines.place(start)
@@ -259,7 +259,7 @@ def encode(
 def tokens(version: DocumentVersion, span: Span) -> list[Token]:
     """Return the tokens that begin in a span, in any order."""
     index = version.index
-    found = tokens_outside_statements(index)
+    outside = tokens_outside_statements(index)
     for statement in index.statements_in(span.start, span.end):
-        found += statement_tokens(index, statement)
-    return [token for token in found if span.start <= token[0] < span.end]
+        outside += statement_tokens(index, statement)
+    return [token for token in outside if span.start <= token[0] < span.end]

@@ -71,7 +71,7 @@ class Changes:
     def mark(self, item: dict[str, Any], member: ModuleGroup | str) -> dict[str, Any]:
         """Add the fields `change` and `changes` to an item, if its node or group has changes.
 
-        `changes` has descriptions of a node's changes; for a group, the numbers of changed nodes.
+        `changes` describes the changes of a node; for a group, it has counts such as `2 added`.
 
         Args:
             item: the node, value or group in the format for the client.
@@ -182,13 +182,13 @@ def _notes(item: ItemChange) -> list[str]:
     return [*notes[:_MOST_NOTES], f"and {left} more"] if left > 0 else notes
 
 
-def _mark_users(new: Drawing, made: Changes, item: ItemChange) -> None:
+def _mark_users(new: Drawing, changes: Changes, item: ItemChange) -> None:
     """Mark the nodes that use a changed weight."""
     for scope in new.index.scopes:
         if any(value.name == item.name for value in scope.initializers):
             for user in new.users_of(scope, item.name):
-                made.status.setdefault(user, "changed")
-                notes = made.notes.setdefault(user, [])
+                changes.status.setdefault(user, "changed")
+                notes = changes.notes.setdefault(user, [])
                 notes += [f"{item.name}: {note}" for note in _notes(item)]
 
 
@@ -204,9 +204,9 @@ class _Removed:
     """
 
     def __init__(
-        self, old: Drawing, new: Drawing, made: Changes, removed: set[str], names: dict[str, str]
+        self, old: Drawing, new: Drawing, changes: Changes, removed: set[str], names: dict[str, str]
     ) -> None:
-        self._old, self._new, self._made = old, new, made
+        self._old, self._new, self._made = old, new, changes
         self._removed, self._names = removed, names
         self._numbers: dict[int, int] = {}
 
@@ -234,32 +234,34 @@ class _Removed:
             and self._old.chain(f"g{before}n{place}") is not None
         }
         makers = {name: at for at in removed for name in scope.nodes[at].outputs if name}
-        made = self._made
+        changes = self._made
         for place, node in enumerate(scope.nodes):
             identity = removed.get(place) or self._counterpart(other, number, node.outputs)
             for name in dict.fromkeys(node.inputs):
                 if name in makers:
                     if identity is not None:
-                        made.users.append(((number, name + _BEFORE), identity))
+                        changes.users.append(((number, name + _BEFORE), identity))
                 elif place in removed and name:
                     new_name = self._names.get(name, name)
                     owner = self._new.index.resolve(other, new_name)
-                    made.users.append(((self._new.index.number(owner), new_name), removed[place]))
+                    changes.users.append(
+                        ((self._new.index.number(owner), new_name), removed[place])
+                    )
         for at, value in enumerate(scope.outputs):
             if value.name in makers and at < len(other.outputs):
-                made.users.append(((number, value.name + _BEFORE), f"g{number}o{at}"))
+                changes.users.append(((number, value.name + _BEFORE), f"g{number}o{at}"))
         for name, place in makers.items():
-            made.makers[number, name + _BEFORE] = removed[place]
+            changes.makers[number, name + _BEFORE] = removed[place]
         for place, identity in removed.items():
             own = f"g{before}n{place}"
-            made.status[identity] = "removed"
+            changes.status[identity] = "removed"
             item = self._old.leaf(own)
-            made.items[identity] = {**item, "id": identity, "bodies": [], "uses": []}
+            changes.items[identity] = {**item, "id": identity, "bodies": [], "uses": []}
             row = (place + len(scope.inputs), identity, self._path(own, before))
-            made.removed.setdefault(number, []).append(row)
+            changes.removed.setdefault(number, []).append(row)
 
     def _counterpart(self, scope: Scope, number: int, outputs: tuple[str, ...]) -> str | None:
-        """Return the id of the new node with the first output of an old node, or None."""
+        """Return the id of the new node that computes the first output of an old node, or None."""
         name = next(filter(None, outputs), "")
         place = scope.position.get(self._names.get(name, name), -1)
         identity = f"g{number}n{place}"

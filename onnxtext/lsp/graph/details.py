@@ -63,12 +63,12 @@ def find(drawing: Drawing, words: str) -> list[dict[str, Any]]:
         value, outermost first.
     """
     wanted = words.lower()
-    found = (
+    matches = (
         {"path": list(chain), "id": identity}
         for identity, text in (searched_texts(drawing) if wanted else ())
         if wanted in text.lower() and (chain := drawing.chain(identity)) is not None
     )
-    return list(islice(found, _MOST_FOUND))
+    return list(islice(matches, _MOST_FOUND))
 
 
 def searched_texts(drawing: Drawing) -> Iterator[tuple[str, str]]:
@@ -205,7 +205,7 @@ def _with_weights(document: Document) -> Model | None:
     try:
         if path.stat().st_size > _MOST_BYTES:
             return model
-        held = lift_placed(path.read_bytes(), weights="section").resources
+        resources = lift_placed(path.read_bytes(), weights="section").resources
     except (OSError, ValueError):  # the text is shown anyway
         return model
-    return replace(model, resources=held)
+    return replace(model, resources=resources)

@@ -101,9 +101,9 @@ class Drawing:
                 if name:
                     # Most inputs are defined in the scope of the node.
                     owner = number if name in position else self.index.number(resolve(scope, name))
-                    found = users.setdefault((owner, name), [])
-                    if not found or found[-1] != identity:
-                        found.append(identity)
+                    own_users = users.setdefault((owner, name), [])
+                    if not own_users or own_users[-1] != identity:
+                        own_users.append(identity)
 
     def _is_stub(self, key: Key) -> bool:
         return key in self._constants or len(self._users.get(key, ())) > MOST_USERS
@@ -173,13 +173,13 @@ class Drawing:
         Returns:
             The fields `roots`, `groups`, `total` and `truncated` of the result of `onnxtext/graph`.
         """
-        made: dict[str, dict[str, Any]] = {}
+        drawn: dict[str, dict[str, Any]] = {}
         room, truncated = most, False
         for tree in self.trees:
             waiting = [tree]
             while waiting:
                 group = waiting.pop()
-                if not self._is_shown(group, made) or group.id in closed:
+                if not self._is_shown(group, drawn) or group.id in closed:
                     continue
                 if not (group.id in opened or self.is_open(group, tree)):
                     continue
@@ -187,21 +187,21 @@ class Drawing:
                     truncated = True
                     continue
                 room -= len(group.members)
-                made[group.id] = self._group(group)
+                drawn[group.id] = self._group(group)
                 waiting += [
                     each for each in reversed(group.members) if isinstance(each, ModuleGroup)
                 ]
-        self._add_edges(made)
+        self._add_edges(drawn)
         roots = [self._item(tree) for tree in self.trees if self._holder(tree) is None]
-        answer = {"roots": roots, "groups": list(made.values())}
+        answer = {"roots": roots, "groups": list(drawn.values())}
         return {**answer, "total": self.total, "truncated": truncated}
 
-    def _is_shown(self, group: ModuleGroup, made: Collection[str]) -> bool:
+    def _is_shown(self, group: ModuleGroup, drawn: Collection[str]) -> bool:
         """Whether a group is visible, which means that the group around it is open."""
         if group.parent is not None:
-            return group.parent.id in made
+            return group.parent.id in drawn
         holder = self._holder(group)
-        return holder is None or self._chains.get(holder, ("",))[-1] in made
+        return holder is None or self._chains.get(holder, ("",))[-1] in drawn
 
     def is_open(self, group: ModuleGroup, tree: ModuleGroup) -> bool:
         """Whether a group in the tree `tree` is open by default."""
@@ -255,8 +255,8 @@ class Drawing:
         return self._places.statement(items[kind][place])
 
     def _item(self, member: ModuleGroup | str) -> dict[str, Any]:
-        made = self.leaf(member) if isinstance(member, str) else self._closed(member)
-        return made if self.changes is None else self.changes.mark(made, member)
+        drawn = self.leaf(member) if isinstance(member, str) else self._closed(member)
+        return drawn if self.changes is None else self.changes.mark(drawn, member)
 
     def _closed(self, member: ModuleGroup) -> dict[str, Any]:
         return {
@@ -274,8 +274,8 @@ class Drawing:
 
     def operators(self, group: ModuleGroup) -> Counter[str]:
         """Return the number of nodes of each operator in a group."""
-        found = Counter(map(self._operators.get, group.leaves()))
-        return Counter({name: number for name, number in found.items() if name})
+        counts = Counter(map(self._operators.get, group.leaves()))
+        return Counter({name: number for name, number in counts.items() if name})
 
     def leaf(self, identity: str) -> dict[str, Any]:
         """Return the node or value with an id, in the format for the client."""
@@ -335,18 +335,18 @@ class Drawing:
             ),
         }
 
-    def _add_edges(self, made: dict[str, dict[str, Any]]) -> None:
+    def _add_edges(self, drawn: dict[str, dict[str, Any]]) -> None:
         """Add each edge to the innermost group that contains both ends.
 
         Add its ends to `makes` and `uses` of the groups inside, which contain one end.
         """
         holders = {
-            item["id"]: item for group in made.values() for item in group["items"] if item["bodies"]
+            item["id"]: item for each in drawn.values() for item in each["items"] if item["bodies"]
         }
-        ends = {**made, **holders}
+        ends = {**drawn, **holders}
         seen: set[tuple[str, ...]] = set()
         chains = self._chains
-        closed = {chain: _closed_group(chain, made) for chain in set(chains.values())}
+        closed = {chain: _closed_group(chain, drawn) for chain in set(chains.values())}
         for key, source, target in self._connections():
             before, after = chains.get(source), chains.get(target)
             if before is None or after is None:
@@ -360,11 +360,11 @@ class Drawing:
             if not one or not other:
                 # A body uses an output of its own node. This error of the model is not drawn.
                 continue
-            if before[same - 1] in made and (one[0], other[0], value) not in seen:
+            if before[same - 1] in drawn and (one[0], other[0], value) not in seen:
                 seen.add((one[0], other[0], value))
                 type = self.document.type_of(self.index.scopes[key[0]], key[1])
                 change = {} if self.changes is None else self.changes.edge(source, target)
-                made[before[same - 1]]["edges"].append(
+                drawn[before[same - 1]]["edges"].append(
                     {"from": one[0], "to": other[0], "value": value, "type": type, **change}
                 )
             if other[-1] in holders:  # the node itself uses the value, maybe its graphs, too
@@ -391,9 +391,9 @@ class Drawing:
                     yield key, maker, f"g{self.index.number(scope)}o{place}"
 
 
-def _closed_group(chain: Path, made: Collection[str]) -> str:
+def _closed_group(chain: Path, drawn: Collection[str]) -> str:
     """Return the outermost collapsed group of a path of nested groups; "" if none is collapsed."""
-    return next((part for part in chain if part not in made and parse_id(part) is None), "")
+    return next((part for part in chain if part not in drawn and parse_id(part) is None), "")
 
 
 def _many(names: list[str], group: str) -> Path:

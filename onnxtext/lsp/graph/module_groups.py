@@ -61,12 +61,12 @@ class ModuleGroup:
 
     def chain(self) -> tuple[str, ...]:
         """Return the ids of the groups from the root to this group."""
-        found = [self.id]
+        ids = [self.id]
         group = self.parent
         while group is not None:
-            found.append(group.id)
+            ids.append(group.id)
             group = group.parent
-        return tuple(reversed(found))
+        return tuple(reversed(ids))
 
     def groups(self) -> Iterator[ModuleGroup]:
         """Yield this group and all of its subgroups, each one before the groups in it."""
@@ -185,9 +185,9 @@ def _inherit_paths(scope: Scope, paths: list[Path], constants: Collection[str]) 
             if maker is not None:
                 users.setdefault(maker, []).append(number)
     for number in reversed(unplaced):
-        found = [paths[user] for user in users.get(number, ())]
-        if found:
-            paths[number] = common_path(found)
+        inherited = [paths[user] for user in users.get(number, ())]
+        if inherited:
+            paths[number] = common_path(inherited)
 
 
 def common_path(paths: Sequence[Path]) -> Path:
@@ -211,17 +211,17 @@ def group_tree(
         classes: the classes of modules, by path.
     """
     root = ModuleGroup(name, title)
-    made: dict[Path, ModuleGroup] = {(): root}
+    groups: dict[Path, ModuleGroup] = {(): root}
     for identity, path in members:
-        group = made.get(path)
+        group = groups.get(path)
         if group is None:
             group = root
             for end in range(1, len(path) + 1):
-                inner = made.get(path[:end])
+                inner = groups.get(path[:end])
                 if inner is None:
                     key = f"{name}/{'/'.join(path[:end])}"
                     kind = classes.get(path[:end], "").rpartition(".")[2]
-                    inner = made[path[:end]] = ModuleGroup(key, path[end - 1], kind)
+                    inner = groups[path[:end]] = ModuleGroup(key, path[end - 1], kind)
                     group.members.append(inner)
                 group = inner
         group.members.append(identity)

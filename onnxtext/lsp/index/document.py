@@ -126,10 +126,10 @@ class DocumentVersion:
 
     def declared(self, scope: Scope) -> dict[str, Type]:
         """Return the declared types of the values of a graph or function, by value name."""
-        known = self._declared.get(id(scope))
-        if known is None:
-            known = self._declared[id(scope)] = _declared_types(scope)
-        return known
+        cached = self._declared.get(id(scope))
+        if cached is None:
+            cached = self._declared[id(scope)] = _declared_types(scope)
+        return cached
 
 
 @dataclass(slots=True)

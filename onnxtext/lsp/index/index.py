@@ -175,10 +175,10 @@ class Index:
 
     def function_heads(self, scope: Scope) -> list[tuple[Key, Span]]:
         """Return (`Symbol.key`, span) of the name and attribute parameters in a function's head."""
-        known = self._heads.get(id(scope))
-        if known is None:
-            known = self._heads[id(scope)] = list(find_heads(self, scope))
-        return known
+        cached = self._heads.get(id(scope))
+        if cached is None:
+            cached = self._heads[id(scope)] = list(find_heads(self, scope))
+        return cached
 
     def _calls(self, statement: Statement, node: Node) -> None:
         """Add the uses of functions and of their parameters in a node."""
@@ -253,9 +253,9 @@ class Index:
         """Return the scope that defines a value; the outermost scope if none does."""
         if name in scope.position:
             return scope
-        found = scope.find_outer(name)
-        if found is not None:
-            return found[0]
+        owner = scope.find_outer(name)
+        if owner is not None:
+            return owner[0]
         last = scope
         for around, _ in scope.outer():
             if name in around.position:  # used before its definition: the checker reports it
@@ -342,11 +342,11 @@ class Index:
 
     def inputs(self, scope: Scope) -> frozenset[str]:
         """Return the names of the inputs of a graph or function."""
-        known = self._inputs.get(id(scope))
-        if known is None:
-            known = frozenset(value.name for value in scope.inputs)
-            self._inputs[id(scope)] = known
-        return known
+        cached = self._inputs.get(id(scope))
+        if cached is None:
+            cached = frozenset(value.name for value in scope.inputs)
+            self._inputs[id(scope)] = cached
+        return cached
 
     def target(self, statement: Statement) -> Target:
         """Return the signature or function that a node calls; None if unknown."""
@@ -368,10 +368,10 @@ class Index:
 
     def scope_end(self, scope: Scope) -> int:
         """Return the end of a graph or function: the offset after its closing brace."""
-        known = self._ends.get(id(scope))
-        if known is None:
-            known = self._ends[id(scope)] = find_end(self, scope)
-        return known
+        cached = self._ends.get(id(scope))
+        if cached is None:
+            cached = self._ends[id(scope)] = find_end(self, scope)
+        return cached
 
     def scope_span(self, scope: Scope) -> Span:
         """Return the span of a graph or function."""

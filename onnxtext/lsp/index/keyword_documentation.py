@@ -105,8 +105,8 @@ def explanation_at(index: Index, offset: int) -> tuple[str, Span] | None:
     token = next((each for each in line if each.at <= offset <= each.end), None)
     if token is None:
         return None
-    found = _explain(index, token)
-    return None if found is None else (found, token.span)
+    explanation = _explain(index, token)
+    return None if explanation is None else (explanation, token.span)
 
 
 def _explain(index: Index, token: Token) -> str | None:
@@ -136,8 +136,8 @@ def _in_section(index: Index, section: SectionContext, token: Token) -> str | No
     if section.section != "metadata":
         return _KEYS.get(name) if is_key else None
     if section.kind in ("block", "key") and is_key:
-        found = metadata_entries(index).get(name)
-        count = 0 if found is None else found.total()
+        entries = metadata_entries(index).get(name)
+        count = 0 if entries is None else entries.total()
         return f"A key of `metadata_props`; {count} in this text."
     if section.kind == "value" and token == "above":
         return f"{_ABOVE}{_value_above(section)}"

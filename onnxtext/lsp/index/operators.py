@@ -125,8 +125,8 @@ def valid_strings(signature: Signature, name: str) -> list[str]:
     description = one_line(known.doc)
     default = known.default.strip('"')
     for find in (_quoted_words, _listed_words, _TICKED.findall, _UPPER.findall):
-        found = [word for word in find(description) if word not in signature.attributes]
-        values = list(dict.fromkeys([*([default] if default else []), *found]))
+        words = [word for word in find(description) if word not in signature.attributes]
+        values = list(dict.fromkeys([*([default] if default else []), *words]))
         if len(values) > 1:
             return values
     return []

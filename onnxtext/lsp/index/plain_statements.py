@@ -76,10 +76,10 @@ def match_plain(kind: str, chunk: str) -> re.Match[str] | None:
     return result
 
 
-def attributes_span(found: re.Match[str]) -> tuple[int, int]:
+def attributes_span(match: re.Match[str]) -> tuple[int, int]:
     """Return (start, end) of the attributes in the match of a node; (-1, -1) if it has none."""
-    before = found.span(4)
-    return before if before[0] >= 0 else found.span(6)
+    before = match.span(4)
+    return before if before[0] >= 0 else match.span(6)
 
 
 def plain_span_map(kind: str, chunk: str) -> SpanMap | None:
@@ -91,15 +91,15 @@ def plain_span_map(kind: str, chunk: str) -> SpanMap | None:
         kind: the kind of the statement, `node` or `value_info`.
         chunk: the text from the start of the statement to its last possible end.
     """
-    found = match_plain(kind, chunk)
-    if found is None:
+    match = match_plain(kind, chunk)
+    if match is None:
         return None
-    return (_node if kind == "node" else _value)(chunk, found)
+    return (_node if kind == "node" else _value)(chunk, match)
 
 
-def _node(chunk: str, found: re.Match[str]) -> SpanMap:
-    label, outputs, operator, _, names = map(found.span, range(1, 6))
-    attributes = attributes_span(found)
+def _node(chunk: str, match: re.Match[str]) -> SpanMap:
+    label, outputs, operator, _, names = map(match.span, range(1, 6))
+    attributes = attributes_span(match)
     parts: dict[str, SpanMap] = {}
     if label[0] >= 0:
         parts["label"] = SpanMap(Span(0, label[1] + 1), "label", {"name": _name(chunk, label)})
@@ -124,19 +124,19 @@ def _node(chunk: str, found: re.Match[str]) -> SpanMap:
     if not inputs or chunk[names[1] - 1] == ",":  # as in the grammar: an omitted last item
         inputs.append(None)
     parts["names"] = SpanMap(Span(*names), "list_first", {}, inputs)
-    return SpanMap(Span(0, found.end()), "node", parts)
+    return SpanMap(Span(0, match.end()), "node", parts)
 
 
-def _value(chunk: str, found: re.Match[str]) -> SpanMap:
+def _value(chunk: str, match: re.Match[str]) -> SpanMap:
     parts = {
-        "type": SpanMap(Span(*found.span(1)), "coarse_type"),
-        "name": _name(chunk, found.span(2)),
+        "type": SpanMap(Span(*match.span(1)), "coarse_type"),
+        "name": _name(chunk, match.span(2)),
     }
     rule = "typed_value"
-    if found.start(3) >= 0:
+    if match.start(3) >= 0:
         rule = "initializer"
-        parts["data"] = SpanMap(Span(*found.span(3)), "raw_numbers")
-    return SpanMap(Span(0, found.end()), rule, parts)
+        parts["data"] = SpanMap(Span(*match.span(3)), "raw_numbers")
+    return SpanMap(Span(0, match.end()), rule, parts)
 
 
 def _name(chunk: str, span: tuple[int, int]) -> SpanMap:

@@ -34,7 +34,7 @@ class LineIndex:
         self.text = text
         self.encoding = encoding
         line_end = _LINE_END if "\r" in text else _LINE_FEED  # the latter is faster
-        self._starts = [0, *[found.end() for found in line_end.finditer(text)]]
+        self._starts = [0, *[match.end() for match in line_end.finditer(text)]]
         self.is_plain = encoding == "utf-32" or text.isascii()
 
     @property

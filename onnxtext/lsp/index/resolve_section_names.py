@@ -56,12 +56,12 @@ def section_scope(index: Index, name: SectionName) -> Scope | None:
 
 def node_labels(index: Index, scope: Scope) -> dict[str, int]:
     """Return the index of the first node with each label in a graph or function, by label."""
-    known = index.labels.get(id(scope))
-    if known is None:
+    cached = index.labels.get(id(scope))
+    if cached is None:
         places = reversed(list(enumerate(scope.nodes)))
-        known = {node.name: at for at, node in places if node.name and node.at >= 0}
-        index.labels[id(scope)] = known
-    return known
+        cached = {node.name: at for at, node in places if node.name and node.at >= 0}
+        index.labels[id(scope)] = cached
+    return cached
 
 
 def section_occurrences(

@@ -89,15 +89,15 @@ class StatementResults:
         """
         layout = self._layout_of(index)
         count = len(layout.starts)
-        known = self._kept.get(name)
-        if known is None:
+        cached = self._kept.get(name)
+        if cached is None:
             return [None] * count, None
-        old, column, more = known
+        old, column, more = cached
         if old is layout:
             return column.copy(), more
         head, tail = self._align(old, layout)
-        made = [None] * (count - head - tail)
-        return column[:head] + made + column[len(column) - tail :], more
+        results = [None] * (count - head - tail)
+        return column[:head] + results + column[len(column) - tail :], more
 
     async def fill(
         self,
@@ -120,12 +120,12 @@ class StatementResults:
             more: other data, which `take` returns with the column.
         """
         self._kept[name] = self._layout_of(index), column, more
-        made = 0
+        computed = 0
         for number, entry in enumerate(column):
             if entry is None:
                 column[number] = make(index.statements[number])
-                made += 1
-                if made % _AT_ONCE == 0:
+                computed += 1
+                if computed % _AT_ONCE == 0:
                     await asyncio.sleep(0)
 
     def _layout_of(self, index: Index) -> VersionLayout:

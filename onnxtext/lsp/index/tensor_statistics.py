@@ -49,16 +49,16 @@ def statistics(
     if isinstance(data, ast.TypedData):
         return describe_entries(element, data.entries)
     try:
-        found = _bytes(data, type, model, base_dir)
-        if found is None:
+        raw = _bytes(data, type, model, base_dir)
+        if raw is None:
             return None
-        if len(found) > MOST_BYTES:
-            return f"{len(found):,} bytes, too many for statistics"
+        if len(raw) > MOST_BYTES:
+            return f"{len(raw):,} bytes, too many for statistics"
         if isinstance(data, ast.TypedBlob):
-            return statistics(type, data_of_blob(type, data, found), model, base_dir)
+            return statistics(type, data_of_blob(type, data, raw), model, base_dir)
     except BlobError as error:
         return str(error)
-    return describe(element, found)
+    return describe(element, raw)
 
 
 def _bytes(
@@ -67,12 +67,12 @@ def _bytes(
     from onnxtext.weights.find_blobs import BlobReader
 
     match data:
-        case ast.RawData(held):
-            return held
+        case ast.RawData(raw):
+            return raw
         case ast.Blob(digest) | ast.TypedBlob(digest):
-            for name, held in (model.resources if model is not None else {}).items():
+            for name, blob in (model.resources if model is not None else {}).items():
                 if name.startswith(digest) or digest.startswith(name):
-                    return held
+                    return blob
             if model is None or not model.places:
                 raise BlobError("the bytes of this blob are not in the text")
             return BlobReader(base_dir, model.places).find(digest)

@@ -17,8 +17,8 @@ class TextBlocks:
     def __init__(self, text: str) -> None:
         self._spans: list[Span] = []
         if '"""' in text:
-            found = (piece.span() for piece in _STRING_OR_COMMENT.finditer(text))
-            self._spans = [Span(*span) for span in found if text.find("\n", *span) >= 0]
+            spans = (piece.span() for piece in _STRING_OR_COMMENT.finditer(text))
+            self._spans = [Span(*span) for span in spans if text.find("\n", *span) >= 0]
 
     def before(self, offset: int) -> Span:
         """Return the last string that begins before an offset; an empty span if there is none."""

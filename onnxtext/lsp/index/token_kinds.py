@@ -133,51 +133,51 @@ def _node(index: Index, statement: Statement, located: LocatedSpans) -> Iterator
 
 
 def plain_tokens(
-    statement: Statement, found: re.Match[str], meanings: tuple[object, ...]
+    statement: Statement, match: re.Match[str], meanings: tuple[object, ...]
 ) -> list[Token]:
     """Return the tokens of a plain statement, relative to its start.
 
     Args:
         statement: the statement.
-        found: the match of its text (`plain_statements.match_plain`).
+        match: the match of its text (`plain_statements.match_plain`).
         meanings: the result of the function `token_inputs` for the statement.
     """
-    chunk = found.string
+    chunk = match.string
     if statement.kind != "node":
-        return _plain_value(statement, found, meanings)
+        return _plain_value(statement, match, meanings)
     tokens: list[Token] = []
-    label = found.span(1)
+    label = match.span(1)
     if label[0] >= 0:
         tokens.append((*label, _TYPE["label"], 0))
-    for output in OUTPUT.finditer(chunk, *found.span(2)):
+    for output in OUTPUT.finditer(chunk, *match.span(2)):
         if output.start(1) >= 0:
             tokens += _type(Span(*output.span(1)), chunk)
         if output.group(2) != '""':
             tokens.append((*output.span(2), _TYPE["variable"], _DECLARATION))
-    parts = [part.span() for part in WORDS.finditer(chunk, *found.span(3))]
+    parts = [part.span() for part in WORDS.finditer(chunk, *match.span(3))]
     tokens += [(*part, _TYPE["namespace"], 0) for part in parts[:-1]]
     tokens.append((*parts[-1], _TYPE["function"], _operator_modifiers(meanings[0])))
-    attributes = attributes_span(found)
+    attributes = attributes_span(match)
     if attributes[0] >= 0:
         items = ATTRIBUTE.finditer(chunk, *attributes)
         tokens += [(*item.span(1), _TYPE["property"], 0) for item in items]
-    names = NAMES.finditer(chunk, *found.span(5))
+    names = NAMES.finditer(chunk, *match.span(5))
     for name, kind in zip(names, meanings[1:], strict=True):
         if kind is not None:
             tokens.append((*name.span(), *kind))  # type: ignore[misc]
-    return tokens if found.start(6) < 0 else sorted(tokens)
+    return tokens if match.start(6) < 0 else sorted(tokens)
 
 
 def _plain_value(
-    statement: Statement, found: re.Match[str], meanings: tuple[object, ...]
+    statement: Statement, match: re.Match[str], meanings: tuple[object, ...]
 ) -> list[Token]:
     kind, modifiers = meanings
     assert isinstance(kind, int)
     assert isinstance(modifiers, int)
     if statement.group not in ("info", "output"):
         modifiers |= _DECLARATION
-    tokens = list(_type(Span(*found.span(1)), found.string))
-    return [*tokens, (*found.span(2), kind, modifiers)]
+    tokens = list(_type(Span(*match.span(1)), match.string))
+    return [*tokens, (*match.span(2), kind, modifiers)]
 
 
 def token_inputs(
@@ -199,13 +199,13 @@ def token_inputs(
     if statement.kind != "node":
         return value_token(index, scope, item.name)
     target = index.target(statement)
-    found: list[object] = [target.deprecated if isinstance(target, Signature) else None]
+    inputs: list[object] = [target.deprecated if isinstance(target, Signature) else None]
     for name in item.inputs:
         if given is not None:
-            found.append(given.get(name, COMPUTED) if name else None)
+            inputs.append(given.get(name, COMPUTED) if name else None)
         else:
-            found.append(value_token(index, index.resolve(scope, name), name) if name else None)
-    return tuple(found)
+            inputs.append(value_token(index, index.resolve(scope, name), name) if name else None)
+    return tuple(inputs)
 
 
 def given_meanings(scope: Scope) -> dict[str, tuple[int, int]] | None:

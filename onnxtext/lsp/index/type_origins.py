@@ -55,8 +55,8 @@ class EditorView:
     def _holder(self, name: str) -> Scope | None:
         if name in self._scope.position:
             return self._scope
-        found = self._scope.find_outer(name)
-        return None if found is None else found[0]
+        holder = self._scope.find_outer(name)
+        return None if holder is None else holder[0]
 
     def type(self, name: str) -> Type | None:
         """Return the type of a value; None if unknown."""
@@ -118,11 +118,11 @@ class EditorView:
         calls: list[tuple[Scope, Node]] = []
         function = self._scope.outermost
         while function.kind == "function" and all(function is not called for called, _ in calls):
-            found = EditorView(self._document, function).caller()
-            if found is None:
+            caller = EditorView(self._document, function).caller()
+            if caller is None:
                 break
-            calls.append((function, found[1]))
-            function = found[0].scope.outermost
+            calls.append((function, caller[1]))
+            function = caller[0].scope.outermost
         attributes: dict[str, Attribute] = {}
         for called, node in reversed(calls):
             attributes = call_attributes(called.owner, node, attributes)

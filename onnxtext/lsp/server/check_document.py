@@ -78,11 +78,11 @@ def analyse(
         if root is None:
             return Analysis()
         try:
-            subject, found = _check(root, source, base_dir, broken=bool(syntax), answers=answers)
+            subject, findings = _check(root, source, base_dir, broken=bool(syntax), answers=answers)
             if report is not None:
-                report(found)
+                report(findings)
             types = inferred_type_texts(subject)
-            return Analysis(found, types, small_values(subject))
+            return Analysis(findings, types, small_values(subject))
         except RecursionError:
             message = "graphs or types are nested too deeply to be checked"
             return Analysis([Diagnostic("too-deep", message, labels=(Label(Span(0, 0)),))])
@@ -102,20 +102,20 @@ def _check(
     from onnxtext.checker.engine.project_schemas import tables_of
     from onnxtext.checker.engine.project_settings import Settings, SettingsError, find_settings
 
-    found: list[Diagnostic] = []
+    diagnostics: list[Diagnostic] = []
     settings, tables = Settings(), default_tables()
     if base_dir is not None:
         try:
             settings = find_settings(base_dir)
             tables = tables_of(settings)
         except (SettingsError, OSError, OnnxTextError) as error:
-            found.append(
+            diagnostics.append(
                 Diagnostic("invalid-settings", str(error), "warning", labels=(Label(Span(0, 0)),))
             )
     encoded: Callable[[], bytes | None] | None = None
     if isinstance(root, Model) and not broken and not root.resources_left_out:
         encoded, refused = encode_for_checks(root, source, base_dir)
-        found += refused
+        diagnostics += refused
     with use_tables(tables):
         subject, findings = run_rules(
             root,
@@ -125,14 +125,14 @@ def _check(
             encoded=encoded,
             answers=answers,
         )
-    found += diagnose(subject, findings, source=source)
+    diagnostics += diagnose(subject, findings, source=source)
     if broken:
-        found = [item for item in found if item.code not in NEED_VALID_SYNTAX]
-    return subject, _without_source(found)
+        diagnostics = [item for item in diagnostics if item.code not in NEED_VALID_SYNTAX]
+    return subject, _without_source(diagnostics)
 
 
-def _without_source(found: list[Diagnostic]) -> list[Diagnostic]:
+def _without_source(diagnostics: list[Diagnostic]) -> list[Diagnostic]:
     """Return at most `MOST_FINDINGS` findings for the server: without source, errors first."""
     rank = {"error": 0, "warning": 1}
-    chosen = sorted(found, key=lambda item: rank.get(item.severity, 2))[:MOST_FINDINGS]
+    chosen = sorted(diagnostics, key=lambda item: rank.get(item.severity, 2))[:MOST_FINDINGS]
     return [replace(item, source=None) for item in chosen]

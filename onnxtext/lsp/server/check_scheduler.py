@@ -117,32 +117,34 @@ class Checker:
             number, job = self._waiting.pop(uri)
             self._running = uri, number, loop.time()
             self._outdated = False
-            made: Analysis | WorkerError | None
+            outcome: Analysis | WorkerError | None
             report = partial(self._report, uri, number)
             answer = loop.run_in_executor(
                 self._thread, _ask, self._process, job, partial(loop.call_soon_threadsafe, report)
             )
             try:
-                made = await asyncio.wait_for(asyncio.shield(answer), LONGEST)
+                outcome = await asyncio.wait_for(asyncio.shield(answer), LONGEST)
             except asyncio.TimeoutError:
                 self._stop()
                 await asyncio.wait([answer])
-                made = WorkerError(f"checking took more than {LONGEST:.0f} seconds")
+                outcome = WorkerError(f"checking took more than {LONGEST:.0f} seconds")
             except (OSError, EOFError, ValueError):
                 # `_stop` has ended the process, or it has crashed. `_spawn` starts a new one.
-                made = None if self._process is None else WorkerError("the checking process died")
+                outcome = (
+                    None if self._process is None else WorkerError("the checking process died")
+                )
                 self._discard()
             if self._kill is not None:
                 self._kill.cancel()
             self._kill = None
             self._running = None
-            if made is not None and not self._closed and not self._outdated:
-                self._done(uri, number, made)
+            if outcome is not None and not self._closed and not self._outdated:
+                self._done(uri, number, outcome)
             self._spawn()
 
-    def _report(self, uri: str, number: int, found: list[Diagnostic]) -> None:
+    def _report(self, uri: str, number: int, diagnostics: list[Diagnostic]) -> None:
         if self._found is not None and not self._closed and not self._outdated:
-            self._found(uri, number, found)
+            self._found(uri, number, diagnostics)
 
     def _spawn(self) -> None:
         if self._closed or (self._process is not None and self._process.poll() is None):

@@ -295,28 +295,28 @@ class Server(LanguageServer):
         job = CheckJob(version.text, version.source.name, version.directory)
         self.checker.submit(document.uri, version.number, job, delay)
 
-    def _found(self, uri: str, number: int, found: list[Diagnostic]) -> None:
+    def _found(self, uri: str, number: int, diagnostics: list[Diagnostic]) -> None:
         """Publish the findings of a check, unless its version is outdated."""
         document = self.documents.get(uri)
         if document is None or document.version.number != number:
             return
         syntax = list(document.version.syntax)
         document.reported_syntax = bool(syntax)
-        self._show(document, [*syntax, *found])
+        self._show(document, [*syntax, *diagnostics])
         document.reported_check = number
 
-    def _checked(self, uri: str, number: int, made: Analysis | WorkerError) -> None:
+    def _checked(self, uri: str, number: int, outcome: Analysis | WorkerError) -> None:
         """Store the result of a check, unless its version is outdated."""
         document = self.documents.get(uri)
         if document is None or document.version.number != number:
             return
-        if isinstance(made, WorkerError):
-            log.error("checking %s: %s", uri, made.message)
-            self.window_log_message(t.LogMessageParams(t.MessageType.Error, made.message))
-            made = Analysis()
-        document.analysis, document.analysed = made, number
+        if isinstance(outcome, WorkerError):
+            log.error("checking %s: %s", uri, outcome.message)
+            self.window_log_message(t.LogMessageParams(t.MessageType.Error, outcome.message))
+            outcome = Analysis()
+        document.analysis, document.analysed = outcome, number
         if document.reported_check != number:
-            self._found(uri, number, made.diagnostics)
+            self._found(uri, number, outcome.diagnostics)
         self._refresh()
         self._wake(uri)
 
@@ -337,12 +337,14 @@ class Server(LanguageServer):
             if not waiter.done():
                 waiter.set_result(None)
 
-    def _show(self, document: Document, found: list[Diagnostic]) -> None:
+    def _show(self, document: Document, diagnostics: list[Diagnostic]) -> None:
         version = document.version
-        document.diagnostics = found
+        document.diagnostics = diagnostics
         document.diagnosed = version.number
         self._publish(
-            document.uri, version.number, to_lsp_diagnostics(found, version.lines, document.uri)
+            document.uri,
+            version.number,
+            to_lsp_diagnostics(diagnostics, version.lines, document.uri),
         )
 
     def _publish(self, uri: str, number: int | None, found: list[t.Diagnostic]) -> None:

@@ -56,43 +56,43 @@ def lower_all(
         resources: blobs that the versions do not contain, by digest.
 
     Returns:
-        (canonical bytes of each version, known). The bytes of a missing version are empty. `known`
+        (canonical bytes of each version, known). The bytes of a missing version are empty. `marks`
         has the data that the marks replace.
 
     Raises:
         LowerError: one of the versions cannot be lowered.
     """
-    known = DataMarks(resources)
+    marks = DataMarks(resources)
     for _ in range(2):
-        before = len(known.missing)
-        found = [b"" if model is None else _lower(model, known) for model in models]
-        if len(known.missing) == before:
+        before = len(marks.missing)
+        lowered = [b"" if model is None else _lower(model, marks) for model in models]
+        if len(marks.missing) == before:
             break  # otherwise, lower again: inline values may equal a blob that is missing
-    return found, known
+    return lowered, marks
 
 
-def lower_one(model: ast.Model, known: DataMarks) -> bytes:
+def lower_one(model: ast.Model, marks: DataMarks) -> bytes:
     """Lower a merged model to canonical bytes, with marks (see `DataMarks`) instead of tensor data.
 
     Args:
         model: the merged model.
-        known: the second result of `lower_all`; not changed.
+        marks: the second result of `lower_all`; not changed.
     """
-    return _lower(model, DataMarks(known.resources, dict(known.data), set(known.missing)))
+    return _lower(model, DataMarks(marks.resources, dict(marks.data), set(marks.missing)))
 
 
-def _lower(model: ast.Model, known: DataMarks) -> bytes:
-    return b"".join(_Lowering(model, known).model(model))
+def _lower(model: ast.Model, marks: DataMarks) -> bytes:
+    return b"".join(_Lowering(model, marks).model(model))
 
 
 class _Lowering(Lowering):
     """Lowers a model with marks instead of data."""
 
-    def __init__(self, model: ast.Model, known: DataMarks) -> None:
-        resources = {**known.resources, **model.resources}
+    def __init__(self, model: ast.Model, marks: DataMarks) -> None:
+        resources = {**marks.resources, **model.resources}
         super().__init__(PresenceDefaults(model.presence), resources)
-        self._known = known.data
-        self._missing = known.missing
+        self._known = marks.data
+        self._missing = marks.missing
         self._whole = Lowering(self.defaults, resources)
 
     def tensor_data(
@@ -194,9 +194,9 @@ def _mark_of(data: ast.Blob | ast.TypedBlob | ast.DataFile | ast.RawData) -> byt
 class _Restorer(Rewriter):
     """Replaces marks by their data."""
 
-    def __init__(self, known: DataMarks) -> None:
+    def __init__(self, marks: DataMarks) -> None:
         super().__init__()
-        self._known = known.data
+        self._known = marks.data
         self.used: dict[str, ast.Blob] = {}
 
     def data(self, type: ast.TensorType, data: Any, name: str | None) -> Any:
@@ -225,12 +225,12 @@ class _Restorer(Rewriter):
         return result
 
 
-def lift(data: bytes, known: DataMarks, versions: Iterable[ast.Model]) -> ast.Model:
+def lift(data: bytes, marks: DataMarks, versions: Iterable[ast.Model]) -> ast.Model:
     """Return the syntax tree of a merged model, with data instead of marks.
 
     Args:
         data: the canonical bytes of the model, with marks.
-        known: the data that the marks replace.
+        marks: the data that the marks replace.
         versions: the merged versions; the blobs that the model uses are copied from them.
     """
     from onnxtext.printer.metadata_placement import place_metadata
@@ -238,7 +238,7 @@ def lift(data: bytes, known: DataMarks, versions: Iterable[ast.Model]) -> ast.Mo
 
     model = lift_model(data, lambda model, graphs, _: place_metadata(model, graphs))
     model.encoding_habits, model.encoding = (), None
-    restorer = _Restorer(known)
+    restorer = _Restorer(marks)
     restorer.run(model)
     versions = list(versions)
     for digest in restorer.used:

@@ -100,16 +100,16 @@ class ModelMerger:
             owner: 0 for the model, 7 for the main graph, else -1.
         """
         versions = [split_message(base), split_message(ours), split_message(theirs)]
-        made: tuple[Fields, Fields, Fields] = ({}, {}, {})
+        merged: tuple[Fields, Fields, Fields] = ({}, {}, {})
         for numbers in _groups(kind, versions):
             parts = [{key: v[key] for key in v if key >> 3 in numbers} for v in versions]
-            for target, part in zip(made, self._group(kind, numbers, parts, owner), strict=True):
+            for target, part in zip(merged, self._group(kind, numbers, parts, owner), strict=True):
                 if part is None:
                     return ours, theirs, base
                 target.update(part)
         if kind.exclusive[0] and _excluded(kind, versions):
             return ours, theirs, base
-        return join_message(made[0]), join_message(made[1]), join_message(made[2])
+        return join_message(merged[0]), join_message(merged[1]), join_message(merged[2])
 
     def _group(
         self, kind: MessageKind, numbers: frozenset[int], parts: Sequence[Fields], owner: int
@@ -165,16 +165,16 @@ class ModelMerger:
             matched = self._lists.get(where) or self._match(repeated, items)
             self._lists[where] = matched
         self.ambiguous |= matched.ambiguous
-        found = matched.found
+        triples = matched.found
         if where in self.forced:
-            found = found.copy()
-            shown = [triple for triple in matched.orders[0] if found[id(triple)][0] is not None]
+            triples = triples.copy()
+            shown = [triple for triple in matched.orders[0] if triples[id(triple)][0] is not None]
             for triple in [shown[at] for at in self.forced[where]]:
-                found[id(triple)] = self._conflict(*_versions(triple, items))
-        made: list[list[bytes]] = []
+                triples[id(triple)] = self._conflict(*_versions(triple, items))
+        merged: list[list[bytes]] = []
         for version, arranged in enumerate(matched.orders):
-            made.append([r for t in arranged if (r := found[id(t)][version]) is not None])
-        return _as_resolved(made)
+            merged.append([r for t in arranged if (r := triples[id(t)][version]) is not None])
+        return _as_resolved(merged)
 
     def _match(self, repeated: RepeatedField, items: Sequence[list[bytes]]) -> _Matched:
         """Match the items of a list, merge each, and order them."""
@@ -187,13 +187,13 @@ class ModelMerger:
         )
         triples = match(items[0], items[1], items[2], rules)
         before, self.ambiguous = self.ambiguous, self._ambiguous(items, key)
-        found = {id(triple): self._item(repeated, triple, items) for triple in triples}
+        merged_items = {id(triple): self._item(repeated, triple, items) for triple in triples}
         order, consistent = self.orders.arrange(triples, strict=repeated.ordered)
         orders = [order, order, order]
         if not consistent:
             orders[1] = self.orders.arrange(triples, strict=True, theirs_first=True)[0]
             orders[2] = sorted(triples, key=lambda triple: triple.base)
-        matched = _Matched(orders, found, self.ambiguous)
+        matched = _Matched(orders, merged_items, self.ambiguous)
         self.ambiguous |= before
         return matched
 
@@ -226,12 +226,12 @@ class ModelMerger:
         """Whether both sides changed items that share a key, so matching them is ambiguous."""
         groups: list[dict[Hashable, list[bytes]]] = []
         for listed in items:
-            found: dict[Hashable, list[bytes]] = defaultdict(list)
+            by_key: dict[Hashable, list[bytes]] = defaultdict(list)
             if len(set(listed)) < len(listed) or len(set(map(key, listed))) < len(listed):
                 for item in listed:
-                    found[item if (known := key(item)) is None else (known,)].append(item)
-            groups.append(found)
-        shared = {k for group in groups for k, found in group.items() if len(found) > 1}
+                    by_key[item if (known := key(item)) is None else (known,)].append(item)
+            groups.append(by_key)
+        shared = {k for group in groups for k, by_key in group.items() if len(by_key) > 1}
         if not shared:
             return False
         for listed, group in zip(items, groups, strict=True):
@@ -276,9 +276,9 @@ def _three_way(base: Any, ours: Any, theirs: Any) -> Resolved | None:
 def _groups(kind: MessageKind, versions: Sequence[Fields]) -> list[frozenset[int]]:
     """Return sets of field numbers that are merged together: units, and other fields alone."""
     there = {key >> 3 for fields in versions for key in fields}
-    found = [unit & there for unit in kind.units if unit & there]
+    groups = [unit & there for unit in kind.units if unit & there]
     together = frozenset().union(*kind.units)
-    return [*found, *[frozenset((number,)) for number in sorted(there - together)]]
+    return [*groups, *[frozenset((number,)) for number in sorted(there - together)]]
 
 
 def _excluded(kind: MessageKind, versions: Sequence[Fields]) -> bool:
@@ -315,8 +315,8 @@ def _positions(base: list[bytes], ours: list[bytes], theirs: list[bytes]) -> lis
         return None
     made: list[bytes] = []
     for before, one, two in zip(base, changed, other, strict=False):
-        found = _three_way(before, one, two)
-        if found is None:
+        merged = _three_way(before, one, two)
+        if merged is None:
             return None
-        made.append(found[0])
+        made.append(merged[0])
     return [*made, *changed[count:]]

@@ -114,13 +114,13 @@ def by_position(data: bytes) -> Hashable:
 
 
 def _outputs(data: bytes) -> Hashable:
-    found = []
+    outputs = []
     for number, _, _, value, end in read_fields(data, 0, len(data)):
         if number == 2:
-            found.append(data[value:end])
+            outputs.append(data[value:end])
         elif number > 2:
             break
-    return tuple(found) or None
+    return tuple(outputs) or None
 
 
 def _nonempty(number: int) -> Key:

@@ -32,7 +32,7 @@ def review_models(
     resolved: Models,
     versions: Sequence[bytes],
     sides: Sequence[Model],
-    known: DataMarks,
+    marks: DataMarks,
     notes: list[str],
 ) -> Models:
     """Turn items with semantic errors into conflicts, and sort misordered nodes.
@@ -44,7 +44,7 @@ def review_models(
         resolved: the result of the merge.
         versions: the base, ours and theirs as canonical bytes.
         sides: the syntax trees of ours and theirs.
-        known: the data that marks replace.
+        marks: the data that marks replace.
         notes: receives warnings for the user.
 
     Returns:
@@ -53,21 +53,23 @@ def review_models(
     base, ours, theirs = versions
     if ours in (base, theirs) or theirs == base:
         return resolved
-    model = lift(resolved[0], known, ())
+    model = lift(resolved[0], marks, ())
     owners = _owners(model, resolved[0])
     subject = subject_of(model)
     findings = list(find_conflicts(subject, sides))
     old = issues_of(sides) if findings else set()
-    new = [found for found in findings if finding_key(found) not in old]
-    late = [found for found in new if found.slug == "node-order"]
-    marked = [found for found in new if found.slug != "node-order"]
+    new = [finding for finding in findings if finding_key(finding) not in old]
+    late = [finding for finding in new if finding.slug == "node-order"]
+    marked = [finding for finding in new if finding.slug != "node-order"]
     before = _outputs(base)
     in_order = bool(late) and _sort(model, subject, late, before)
     if late and not in_order:
         marked += late
     names = both_defined(resolved[0], ours, theirs)
     if marked or names:
-        notes += [f"{found.message} (only in the merge, not in ours or theirs)" for found in marked]
+        notes += [
+            f"{finding.message} (only in the merge, not in ours or theirs)" for finding in marked
+        ]
         notes += [f"both sides define `{name.decode('utf-8', 'replace')}`" for name in names]
         merger.forced, placed = _places(owners, marked)
         for where, index in _named(resolved[0], names):
@@ -77,8 +79,8 @@ def review_models(
     if not in_order:
         return resolved
     if resolved[0] == resolved[1]:
-        return (lower_one(model, known),) * 3
-    return tuple([_sorted(one, sides, known, before) for one in resolved])  # type: ignore[return-value]
+        return (lower_one(model, marks),) * 3
+    return tuple([_sorted(one, sides, marks, before) for one in resolved])  # type: ignore[return-value]
 
 
 # ---- Names ----------------------------------------------------------------------------------
@@ -108,11 +110,11 @@ def both_defined(merged: bytes, ours: bytes, theirs: bytes) -> list[bytes]:
     """
     if merged in (ours, theirs):
         return []
-    found, mine, others = _defined_names(merged), _defined_names(ours), _defined_names(theirs)
+    in_merged, mine, others = _defined_names(merged), _defined_names(ours), _defined_names(theirs)
     none: set[int] = set()
     return [
         name
-        for name, kinds in found.items()
+        for name, kinds in in_merged.items()
         if kinds not in (mine.get(name, none), others.get(name, none)) and name is not None
     ]
 
@@ -165,15 +167,15 @@ def _places(
     owners: dict[int, tuple[FieldPath, int]], findings: Sequence[Finding]
 ) -> tuple[dict[FieldPath, set[int]], bool]:
     """Return the items with findings by list, and whether every finding is in an item."""
-    found: dict[FieldPath, set[int]] = defaultdict(set)
+    places: dict[FieldPath, set[int]] = defaultdict(set)
     complete = True
     for finding in findings:
         complete = complete and any(id(place.item) in owners for place in finding.places)
         for place in finding.places:
             if id(place.item) in owners:
                 where, index = owners[id(place.item)]
-                found[where].add(index)
-    return found, complete
+                places[where].add(index)
+    return places, complete
 
 
 def _values(graph: Graph) -> dict[int, Sequence[Any]]:
@@ -221,11 +223,11 @@ def _sort(model: Model, subject: Subject, findings: Sequence[Finding], known: se
     return True
 
 
-def _sorted(data: bytes, sides: Sequence[Model], known: DataMarks, old: set[str]) -> bytes:
+def _sorted(data: bytes, sides: Sequence[Model], marks: DataMarks, old: set[str]) -> bytes:
     """Sort the nodes of a resolved merge."""
-    model = lift(data, known, ())
+    model = lift(data, marks, ())
     subject = subject_of(model)
-    late = [found for found in find_conflicts(subject, sides) if found.slug == "node-order"]
+    late = [finding for finding in find_conflicts(subject, sides) if finding.slug == "node-order"]
     if not late or not _sort(model, subject, late, old):
         return data
-    return lower_one(model, known)
+    return lower_one(model, marks)

@@ -73,10 +73,12 @@ def are_equivalent(one: TextPart, other: TextPart) -> bool:
     from onnxtext.syntax.parse import parse_start
 
     try:
-        made = [parse_start(Source(part.body), f"{part.origin}_fragment") for part in (one, other)]
+        parsed = [
+            parse_start(Source(part.body), f"{part.origin}_fragment") for part in (one, other)
+        ]
     except OnnxTextError:  # some statements are valid only in their context
         return False
-    return bool(made[0] == made[1])
+    return bool(parsed[0] == parsed[1])
 
 
 def holds_statements(part: TextPart | None) -> bool:

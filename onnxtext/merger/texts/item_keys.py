@@ -111,8 +111,8 @@ def kind_of(part: TextPart) -> Hashable:
     if part.tree.origin == "metadata_item":
         return _first_token(part.tree) if part.tree.alias == "metadata_block" else None
     role = "operator" if part.tree.origin == "node" else "type"
-    found = part.tree.child(role)
-    return None if found is None else (role, *_token_values(found))
+    child = part.tree.child(role)
+    return None if child is None else (role, *_token_values(child))
 
 
 def _plain_node(part: TextPart) -> Node | None:
@@ -150,7 +150,9 @@ def _function(tree: Tree) -> tuple[str, str, str]:
 def _definition(part: TextPart, tree: Tree) -> Hashable:
     """Return the tokens of a function without its domain, name and overload."""
     named = [entry for entry in _header_entries(tree) if _first_token(entry) in _FUNCTION_NAMES]
-    left_out = {token.at for found in (*named, tree.required("name")) for token in found.tokens()}
+    left_out = {
+        token.at for subtree in (*named, tree.required("name")) for token in subtree.tokens()
+    }
     tokens = read_tokens(part.body)  # the tree has statements that are not tokenized
     kept = [token.text for token in tokens if token.at + part.start not in left_out]
     return _without_last_commas(kept)
@@ -189,8 +191,8 @@ def _parameter(tree: Tree) -> Hashable:
 
 
 def _name(tree: Tree, *origins: str) -> str | None:
-    found = tree.child(*origins)
-    return None if found is None else decode_token(only_token(found))
+    child = tree.child(*origins)
+    return None if child is None else decode_token(only_token(child))
 
 
 def _first_token(tree: Tree) -> str:
@@ -200,12 +202,12 @@ def _first_token(tree: Tree) -> str:
 
 def _words(tree: Tree, end: str) -> tuple[str, ...]:
     """Return the tokens of a tree before the punctuation `end`, strings decoded."""
-    found = []
+    words = []
     for part in tree.parts:
         if isinstance(part, CommentedToken) and part.text == end:
             break
-        found += _token_values(part)
-    return tuple(found)
+        words += _token_values(part)
+    return tuple(words)
 
 
 def _token_values(tree: Tree | CommentedToken | None) -> list[str]:

@@ -47,13 +47,13 @@ class ItemOrders:
         """
         places = tuple([(triple.base, triple.ours, triple.theirs) for triple in triples])
         key = strict, theirs_first, places
-        known = self._known.get(key)
-        if known is None:
+        cached = self._known.get(key)
+        if cached is None:
             numbers = {id(triple): number for number, triple in enumerate(triples)}
             order, fits = _arrange(triples, strict, theirs_first)
             self._known[key] = [numbers[id(triple)] for triple in order], fits
             return order, fits
-        return [triples[number] for number in known[0]], known[1]
+        return [triples[number] for number in cached[0]], cached[1]
 
 
 def _arrange(
@@ -154,13 +154,13 @@ def _moved(shared: Sequence[MatchedItem], place: Position, others: set[int]) -> 
         place: returns the position of an item on that side.
         others: the `id()`s of items that the other side has moved, avoided if possible.
     """
-    known = sorted([t for t in shared if t.base != ABSENT], key=_base)
-    numbers = [place(triple) for triple in known]
+    in_base = sorted([t for t in shared if t.base != ABSENT], key=_base)
+    numbers = [place(triple) for triple in in_base]
     kept = longest_increasing_subsequence(numbers)
     if others:
-        wanted = [id(triple) in others for triple in known]
+        wanted = [id(triple) in others for triple in in_base]
         kept = increasing_subsequence_through(numbers, wanted, sum(kept)) or kept
-    return {id(triple) for triple, stays in zip(known, kept, strict=True) if not stays}
+    return {id(triple) for triple, stays in zip(in_base, kept, strict=True) if not stays}
 
 
 def increasing_subsequence_through(
@@ -183,10 +183,10 @@ def increasing_subsequence_through(
     above = list(accumulate([n if want else end for n, want in pairs[::-1]], min, initial=end))
     fits = list(map(lt, below, numbers))
     fits = list(map(and_, fits, map(lt, numbers, above[-2::-1])))
-    made = longest_increasing_subsequence(list(compress(numbers, fits)))
-    if sum(made) < longest or not all(compress(fits, wanted)):
+    subsequence = longest_increasing_subsequence(list(compress(numbers, fits)))
+    if sum(subsequence) < longest or not all(compress(fits, wanted)):
         return None
-    stays = iter(made)
+    stays = iter(subsequence)
     return [fit and next(stays) for fit in fits]
 
 
@@ -197,16 +197,16 @@ def _merged_order(
     by_us, by_them = sorted(shared, key=_ours), sorted(shared, key=_theirs)
     if by_us == by_them:
         return by_us, True
-    known = sorted([t for t in shared if t.base != ABSENT], key=_base)
-    if len(known) == len(shared):
-        if by_us == known:
+    in_base = sorted([t for t in shared if t.base != ABSENT], key=_base)
+    if len(in_base) == len(shared):
+        if by_us == in_base:
             return by_them, True
-        if by_them == known:
+        if by_them == in_base:
             return by_us, True
     made = _pairwise(shared, by_us, by_them)
     if made is not None:
         return made, True
-    if strict or moved[0] & moved[1] or len(known) < len(shared):
+    if strict or moved[0] & moved[1] or len(in_base) < len(shared):
         return (by_them if theirs_first else by_us), False
     # The sides moved different items: apply the fewer moves to the order of the other side.
     swap = len(moved[1]) > len(moved[0])
@@ -235,12 +235,12 @@ def _pairwise(
             return result
         return other.base - one.base  # one side has swapped the two items
 
-    made = sorted(shared, key=cmp_to_key(compare))
+    ordered = sorted(shared, key=cmp_to_key(compare))
     # The sort has ordered every pair as `compare` does if and only if these counts add up.
-    if _inversions(made, _ours) + _inversions(made, _theirs) != apart:
+    if _inversions(ordered, _ours) + _inversions(ordered, _theirs) != apart:
         return None
-    changed = _inversions([t for t in made if t.base != ABSENT], _base)
-    return made if 2 * changed == ours + theirs + apart else None
+    changed = _inversions([t for t in ordered if t.base != ABSENT], _base)
+    return ordered if 2 * changed == ours + theirs + apart else None
 
 
 def _inversions(items: Sequence[MatchedItem], place: Position) -> int:

@@ -35,7 +35,7 @@ def read_model(source: str, model: Model) -> ListItems:
     for owner in owners:
         nodes.append(list(lazy_statements(source, owner.nodes, "node")))
         values.append(list(lazy_statements(source, owner.values, "value_info")))
-    unread = [statement for found in (*nodes, *values) for statement in found]
+    unread = [statement for statements in (*nodes, *values) for statement in statements]
     whole = build_tree(_read_tokens(source, sorted(unread, key=lambda statement: statement[0])))
     trees = [tree for tree in top_level(whole) if tree.origin in ("graph", "function")]
     for tree, own_nodes, own_values in zip(trees, nodes, values, strict=True):
@@ -86,11 +86,11 @@ def _read_tokens(source: str, unread: Sequence[Unread]) -> list[CommentedToken]:
 
 def _insert_lazy(tree: Tree | None, origin: str, unread: Sequence[Unread]) -> None:
     """Insert untokenized statements into their list."""
-    found = None if tree is None else tree.child(origin)
-    if found is None or not unread:
+    child = None if tree is None else tree.child(origin)
+    if child is None or not unread:
         return
     parts: list[tuple[int, Tree | CommentedToken]] = []
-    for part in found.parts:
+    for part in child.parts:
         first = part if isinstance(part, CommentedToken) else part.first()
         assert first is not None
         parts.append((first.at, part))
@@ -98,4 +98,4 @@ def _insert_lazy(tree: Tree | None, origin: str, unread: Sequence[Unread]) -> No
         parts.append((start, statement))
         if comma is not None:
             parts.append((comma.at, comma))
-    found.parts[:] = [part for _, part in sorted(parts, key=lambda part: part[0])]
+    child.parts[:] = [part for _, part in sorted(parts, key=lambda part: part[0])]

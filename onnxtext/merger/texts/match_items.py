@@ -114,7 +114,7 @@ def _pair(
         (for each item of the side, its index in the base or `ABSENT`; the base indices that were
         matched by position and `replacement_key` only)
     """
-    found = [ABSENT] * len(side)
+    partners = [ABSENT] * len(side)
     used = [False] * len(base)
 
     def run(key: Callable[[Any], Hashable], *, unique: bool = False) -> None:
@@ -126,14 +126,14 @@ def _pair(
             return
         mine: dict[Hashable, list[int]] = defaultdict(list)
         for at, item in enumerate(side):
-            if found[at] == ABSENT and (known := key(item)) in places:
+            if partners[at] == ABSENT and (known := key(item)) in places:
                 mine[known].append(at)
         for known, ats in mine.items():
             others = places[known]
             if unique and (len(ats) != 1 or len(others) != 1):
                 continue
             for at, other in zip(ats, others, strict=False):
-                found[at] = other
+                partners[at] = other
                 used[other] = True
 
     run(rules.content)
@@ -141,14 +141,14 @@ def _pair(
     for key in rules.rename_keys:
         run(key, unique=True)
     if rules.replacement_key is None or not base:
-        return found, set()
-    return found, _pair_neighbours(base, side, found, used, rules.replacement_key)
+        return partners, set()
+    return partners, _pair_neighbours(base, side, partners, used, rules.replacement_key)
 
 
 def _pair_neighbours(
     base: Sequence[Any],
     side: Sequence[Any],
-    found: list[int],
+    partners: list[int],
     used: list[bool],
     replacement_key: Callable[[Any], Hashable],
 ) -> set[int]:
@@ -161,23 +161,28 @@ def _pair_neighbours(
     for at, item in enumerate(side):
         other = before + 1
         if (
-            found[at] == ABSENT
+            partners[at] == ABSENT
             and other < len(base)
             and not used[other]
             and (at == 0 or before != ABSENT)
             and (kind := replacement_key(item)) is not None
             and kind == replacement_key(base[other])
-            and _end_of_gap(base, side, found, used, at, other)
+            and _end_of_gap(base, side, partners, used, at, other)
         ):
-            found[at] = other
+            partners[at] = other
             used[other] = True
             matched.add(other)
-        before = found[at]
+        before = partners[at]
     return matched
 
 
 def _end_of_gap(
-    base: Sequence[Any], side: Sequence[Any], found: list[int], used: list[bool], at: int, to: int
+    base: Sequence[Any],
+    side: Sequence[Any],
+    partners: list[int],
+    used: list[bool],
+    at: int,
+    to: int,
 ) -> bool:
     """Whether the items after `at` (in `side`) and `to` (in `base`) match or are both unmatched.
 
@@ -186,4 +191,4 @@ def _end_of_gap(
     """
     if at + 1 >= len(side) or to + 1 >= len(base):
         return at + 1 >= len(side) and to + 1 >= len(base)
-    return found[at + 1] == to + 1 or (found[at + 1] == ABSENT and not used[to + 1])
+    return partners[at + 1] == to + 1 or (partners[at + 1] == ABSENT and not used[to + 1])

@@ -70,14 +70,14 @@ class Merger:
             if chunk is not None:
                 chunks[id(triple)] = chunk
         order, _ = self.orders.arrange([triple for triple in triples if id(triple) in chunks])
-        made = [chunks[id(triple)] for triple in order]
+        merged = [chunks[id(triple)] for triple in order]
         there = [items for items in (ours, theirs, base) if items.opening]
         brackets = there[0] if there else ours
         listed = MergedList(
             head=self._head(base, ours, theirs),
             opening=brackets.opening,
             behind=_blanks("behind", base, ours, theirs),
-            chunks=made,
+            chunks=merged,
             suffix=_blanks("suffix", base, ours, theirs),
             closing=brackets.closing,
             commas=origin not in construct_rules.WITHOUT_COMMAS
@@ -166,15 +166,15 @@ class Merger:
             MergeConflict: both sides changed the construct in different ways.
         """
         before, mine, others = [None if p is None else p.body for p in (base, ours, theirs)]
-        known = [part for part in (base, ours, theirs) if part is not None]
-        if not known:
+        versions = [part for part in (base, ours, theirs) if part is not None]
+        if not versions:
             return None
-        origin = known[0].origin
-        if origin == "resource" and construct_rules.is_blob(known[0]):
+        origin = versions[0].origin
+        if origin == "resource" and construct_rules.is_blob(versions[0]):
             return mine or others  # identified by content; `text_review` drops unused blobs
         if (
             not self.split_all
-            or len(known) < 3
+            or len(versions) < 3
             or before == mine == others
             or not construct_rules.holds_statements(ours)
         ):
@@ -182,7 +182,9 @@ class Merger:
                 return mine
             if before == mine:
                 return others
-        if any(construct_rules.punctuation(part) == "" and part.origin != origin for part in known):
+        if any(
+            construct_rules.punctuation(part) == "" and part.origin != origin for part in versions
+        ):
             raise MergeConflict
         if ours is None or theirs is None or base is None:
             return self._added_or_removed(base, ours, theirs, origin)
@@ -211,9 +213,9 @@ class Merger:
                 return merged if merged.chunks or base is None else None
         if ours is not None and theirs is not None and origin in (*construct_rules.GRAPHS, "head"):
             return self._parts(None, ours, theirs, origin)
-        known = [part for part in (base, ours, theirs) if part is not None]
-        if len(known) == 2 and construct_rules.are_equivalent(known[0], known[1]):
-            return None if base is not None else known[0].body
+        versions = [part for part in (base, ours, theirs) if part is not None]
+        if len(versions) == 2 and construct_rules.are_equivalent(versions[0], versions[1]):
+            return None if base is not None else versions[0].body
         raise MergeConflict
 
     def _single_part(self, base: TextPart, ours: TextPart, theirs: TextPart) -> Body:
@@ -256,22 +258,22 @@ class Merger:
             raise MergeConflict
         if construct_rules.token_texts(other[count:]) != construct_rules.token_texts(base[count:]):
             raise MergeConflict
-        made: list[tuple[str, Body]] = []
+        merged: list[tuple[str, Body]] = []
         at = versions[1].start
         for old, mine, others in zip(base[:count], ours, theirs, strict=False):
             body = self.part(old, mine, others)
             assert body is not None
-            made.append((mine.source[at : mine.start], body))
+            merged.append((mine.source[at : mine.start], body))
             at = mine.end
         if len(longer) > count:
             whole = versions[2] if longer is theirs else versions[1]
-            made.append(
+            merged.append(
                 (
                     whole.source[longer[count - 1].end : longer[count].start],
                     whole.source[longer[count].start : whole.end],
                 )
             )
-        return MergedConstruct(made)
+        return MergedConstruct(merged)
 
     def _parts(self, base: TextPart | None, ours: TextPart, theirs: TextPart, origin: str) -> Body:
         """Merge a construct part by part, in the order of the side that changed the order."""
@@ -288,7 +290,7 @@ class Merger:
             if role not in first:
                 order.insert(order.index(before) + 1 if before in order else 0, role)
             before = role
-        made: list[tuple[str, Body]] = []
+        merged: list[tuple[str, Body]] = []
         before = ""
         for role in order:
             found = [version.get(role) for version in versions]
@@ -296,11 +298,11 @@ class Merger:
             body = self._role(parts, origin)
             if body is not None:
                 glue = merge_blanks(*[None if entry is None else entry[0] for entry in found])
-                if before == "decorators" and made and not glue:
+                if before == "decorators" and merged and not glue:
                     glue = _behind_decorators(versions)  # first on its side, but not in the merge
                 before = role
-                made.append((glue if made else glue.lstrip(), body))
-        return MergedConstruct(made)
+                merged.append((glue if merged else glue.lstrip(), body))
+        return MergedConstruct(merged)
 
     def _role(self, parts: list[TextPart | None], origin: str) -> Body | None:
         try:

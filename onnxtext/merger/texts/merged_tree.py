@@ -267,12 +267,12 @@ def all_chunks(listed: MergedList) -> Iterator[tuple[MergedList, MergedItem]]:
 def _lists_in(body: Body) -> Iterator[MergedList]:
     stack: list[Body] = [body]
     while stack:
-        found = stack.pop()
-        if isinstance(found, MergedList):
-            yield found
-            stack.append(found.head)
-        elif isinstance(found, MergedConstruct):
-            stack += [part for _, part in found.parts]
+        tree = stack.pop()
+        if isinstance(tree, MergedList):
+            yield tree
+            stack.append(tree.head)
+        elif isinstance(tree, MergedConstruct):
+            stack += [part for _, part in tree.parts]
 
 
 def write(listed: MergedList, markers: Markers | None) -> MergedTreeWriter:

@@ -80,7 +80,7 @@ def restore_comments(text: str, before: Version, edited: Model) -> str:
 
 def _comment_anchors(text: str, model: Model) -> list[tuple[str, Hashable]]:
     """Return each comment of a text with the key of its statement."""
-    starts = sorted(_statements(model), key=lambda found: found[0])
+    starts = sorted(_statements(model), key=lambda statement: statement[0])
     ats = [at for at, _ in starts]
     result: list[tuple[str, Hashable]] = []
     for token in read_tokens(text):
@@ -95,14 +95,14 @@ def _comment_anchors(text: str, model: Model) -> list[tuple[str, Hashable]]:
 
 def _statements(model: Model) -> list[tuple[int, Hashable]]:
     """Return each statement's offset, and a key that identifies the statement in all versions."""
-    found: list[tuple[int, Hashable]] = []
+    statements: list[tuple[int, Hashable]] = []
     for owner in walk_graphs(model):
         kind = "graph" if isinstance(owner, Graph) else "function"
-        found.append((owner.at, (kind, owner.name)))
-        found += [(node.at, ("node", node.outputs or node.op_type)) for node in owner.nodes]
+        statements.append((owner.at, (kind, owner.name)))
+        statements += [(node.at, ("node", node.outputs or node.op_type)) for node in owner.nodes]
         for value in (*owner.inputs, *owner.outputs, *owner.values):
-            found.append((value.at, ("value", value.name)))
-    return [(at, key) for at, key in found if at >= 0]
+            statements.append((value.at, ("value", value.name)))
+    return [(at, key) for at, key in statements if at >= 0]
 
 
 def _insert(text: str, placed: dict[Hashable, list[str]]) -> str:
@@ -120,13 +120,13 @@ def _insert(text: str, placed: dict[Hashable, list[str]]) -> str:
         if key in rest:
             lines[text.rfind("\n", 0, at) + 1] += rest.pop(key)
     lines[0] = [comment for comments in rest.values() for comment in comments] + lines[0]
-    made: list[str] = []
+    pieces: list[str] = []
     last = 0
     for start in sorted(lines):
         indent = text[start : start + len(text[start:]) - len(text[start:].lstrip(" "))]
-        made += [text[last:start], *[f"{indent}{comment}\n" for comment in lines[start]]]
+        pieces += [text[last:start], *[f"{indent}{comment}\n" for comment in lines[start]]]
         last = start
-    result = "".join([*made, text[last:], *[f"{comment}\n" for comment in at_end]])
+    result = "".join([*pieces, text[last:], *[f"{comment}\n" for comment in at_end]])
     if parse_or_none(result) == model:
         return result
     everything: Sequence[str] = [c for comments in placed.values() for c in comments]

@@ -104,8 +104,8 @@ class TextPart:
     def children(self) -> list[TextPart]:
         """Return the parts of the construct that have tokens, in order."""
         assert isinstance(self.tree, Tree)
-        made = [TextPart.of(self.source, part) for part in self.tree.parts]
-        return [part for part in made if part is not None]
+        parts = [TextPart.of(self.source, part) for part in self.tree.parts]
+        return [part for part in parts if part is not None]
 
 
 @dataclass(slots=True, eq=False)
@@ -175,18 +175,18 @@ def read_list(part: TextPart) -> ListItems | None:
         return result
     if part.tree.origin == "header_value" and part.tree.alias == "header_numbers":
         return _read_numbers(part)
-    made = find_list(part.tree)
-    if made is None or made.closing.text == "=>":
+    listing = find_list(part.tree)
+    if listing is None or listing.closing.text == "=>":
         return None
     for child in part.children():
-        if child.tree is made.opening:
+        if child.tree is listing.opening:
             break
         result.head.append(child)
-    result.opening, result.closing = made.opening.text, made.closing.text
+    result.opening, result.closing = listing.opening.text, listing.closing.text
     pairs: list[tuple[Tree | CommentedToken, CommentedToken | None]] = [
-        (i.tree, i.comma) for i in made.items
+        (i.tree, i.comma) for i in listing.items
     ]
-    fill_items(result, part.source, pairs, made.opening.end, made.closing.at)
+    fill_items(result, part.source, pairs, listing.opening.end, listing.closing.at)
     return result
 
 
@@ -208,7 +208,7 @@ _NUMBER = re.compile(r"([^\s,\[\]]+)\s*(,?)")
 
 
 def fill_items(
-    found: ListItems,
+    items: ListItems,
     source: str,
     trees: Sequence[tuple[Tree | CommentedToken, CommentedToken | None]],
     start: int,
@@ -217,7 +217,7 @@ def fill_items(
     """Fill a list with items, and distribute the trivia between them.
 
     Args:
-        found: the list to fill.
+        items: the list to fill.
         source: the whole text.
         trees: the (tree, comma) of each item; the comma is None if there is none.
         start: offset of the list's content.
@@ -229,8 +229,8 @@ def fill_items(
     lead = ""
     for number, (part, comma) in enumerate(known):
         if number == 0:
-            found.behind, lead = _split_first_line(
-                source[at : part.start], started=bool(found.opening)
+            items.behind, lead = _split_first_line(
+                source[at : part.start], started=bool(items.opening)
             )
         following = known[number + 1][0].start if number + 1 < len(known) else end
         trivia = source[part.end : following]
@@ -238,14 +238,14 @@ def fill_items(
             cut = comma.at - part.end
             trivia = trivia[:cut] + trivia[cut + 1 :]
         tail, rest = _split_first_line(trivia, started=True)
-        found.items.append(Item(part, lead, tail, comma is not None))
+        items.items.append(Item(part, lead, tail, comma is not None))
         lead = rest
         at = following
     if known:
-        found.suffix = lead
+        items.suffix = lead
     else:
-        found.behind, found.suffix = _split_first_line(
-            source[start:end], started=bool(found.opening)
+        items.behind, items.suffix = _split_first_line(
+            source[start:end], started=bool(items.opening)
         )
 
 

@@ -30,22 +30,22 @@ def parse_or_none(text: str) -> Model | None:
         return None
 
 
-def lower_text(text: str, known: DataMarks, versions: Sequence[Model]) -> bytes | None:
+def lower_text(text: str, marks: DataMarks, versions: Sequence[Model]) -> bytes | None:
     """Return the canonical bytes of a merged text, with `DataMarks` instead of tensor data.
 
     Return None if the text is invalid, or lacks a blob that a version has.
 
     Args:
         text: the merged text.
-        known: the data that the marks replace.
+        marks: the data that the marks replace.
         versions: the models that were merged.
     """
     model = parse_or_none(text)
-    return None if model is None else lower_tree(model, text, known, versions)
+    return None if model is None else lower_tree(model, text, marks, versions)
 
 
 def lower_tree(
-    model: Model, text: str, known: DataMarks, versions: Sequence[Model]
+    model: Model, text: str, marks: DataMarks, versions: Sequence[Model]
 ) -> bytes | None:
     """Return the canonical bytes of a merged model, with `DataMarks` instead of tensor data.
 
@@ -54,11 +54,11 @@ def lower_tree(
     Args:
         model: the syntax tree of the merged text.
         text: the merged text.
-        known: the data that the marks replace.
+        marks: the data that the marks replace.
         versions: the models that were merged.
     """
     try:
-        return lower_one(model, known) if _has_all_blobs(model, text, versions) else None
+        return lower_one(model, marks) if _has_all_blobs(model, text, versions) else None
     except (LowerError, RecordError):  # such as a decorator that names a deleted value
         return None
 
@@ -83,7 +83,7 @@ def _holds(model: Model, digest: str) -> bool:
 
 
 def agrees_with_model_merge(
-    found: tuple[bytes, bytes], resolved: Sequence[bytes], ours: bytes, theirs: bytes
+    merged: tuple[bytes, bytes], resolved: Sequence[bytes], ours: bytes, theirs: bytes
 ) -> bool:
     """Whether a text with conflicts agrees with the merge of the models.
 
@@ -91,13 +91,13 @@ def agrees_with_model_merge(
     version of the item.
 
     Args:
-        found: the canonical bytes of the text with its conflicts resolved to ours, and to theirs.
+        merged: the canonical bytes of the text with its conflicts resolved to ours, and to theirs.
         resolved: the merge of the models, resolved to ours and to theirs.
         ours: our model.
         theirs: their model.
     """
     read = cache(_items)
-    mine, others = map(read, found)
+    mine, others = map(read, merged)
     one, other = map(read, resolved[:2])
     our_items, their_items = read(ours), read(theirs)
     for key in {*mine, *others, *one, *other, *our_items, *their_items}:
@@ -109,9 +109,9 @@ def agrees_with_model_merge(
     return _in_order(mine, one) and _in_order(others, other)
 
 
-def _in_order(found: Items, wanted: Items) -> bool:
+def _in_order(actual: Items, wanted: Items) -> bool:
     """Whether the items that two models share are in the same order."""
-    return [key for key in found if key in wanted] == [key for key in wanted if key in found]
+    return [key for key in actual if key in wanted] == [key for key in wanted if key in actual]
 
 
 def _items(data: bytes) -> Items:
@@ -124,7 +124,7 @@ def _items(data: bytes) -> Items:
     return result
 
 
-def _add(found: Items, owner: int, kind: MessageKind, fields: dict[int, list[bytes]]) -> None:
+def _add(items: Items, owner: int, kind: MessageKind, fields: dict[int, list[bytes]]) -> None:
     for tag in sorted(fields):
         repeated = kind.lists.get(tag >> 3)
         seen: Counter[Hashable] = Counter()
@@ -133,4 +133,4 @@ def _add(found: Items, owner: int, kind: MessageKind, fields: dict[int, list[byt
             if key is None and repeated is not None:
                 key = payload
             seen[key] += 1
-            found[owner, tag, key, seen[key]] = payload
+            items[owner, tag, key, seen[key]] = payload

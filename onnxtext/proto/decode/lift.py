@@ -142,8 +142,8 @@ def _lift_proven(
             return canonical, fast
     try:
         canonical = bytes(canonical_unknown_fields(message, canonical))
-        made = _lift(Lifter(careful=True), canonical, message, finish)
-        return _lower(made, message), made
+        lifted = _lift(Lifter(careful=True), canonical, message, finish)
+        return _lower(lifted, message), lifted
     except WireError as error:
         raise LiftError(error.message, error.offset) from None
 
@@ -151,18 +151,18 @@ def _lift_proven(
 def _fast_path(data: bytes, message: str, finish: Finish | None) -> Model | Fragment | None:
     """Lift without comparing items; return None if the result does not lower to the same bytes."""
     try:
-        made = _lift_fast(data, message, finish)
-        if not isinstance(made, Model):
-            is_same = lower_fragment(made, message) == bytes(data)
+        lifted = _lift_fast(data, message, finish)
+        if not isinstance(lifted, Model):
+            is_same = lower_fragment(lifted, message) == bytes(data)
         elif len(data) > _LARGE:
             # Do not join the pieces: their weights share memory with `data`.
-            is_same = pieces_equal(lower_pieces(made, verified=True), data)
+            is_same = pieces_equal(lower_pieces(lifted, verified=True), data)
         else:
             # A memory map never compares equal to bytes.
-            is_same = b"".join(lower_pieces(made, verified=True)) == bytes(data)
+            is_same = b"".join(lower_pieces(lifted, verified=True)) == bytes(data)
     except (WireError, LowerError, NotCanonical):
         return None
-    return made if is_same else None
+    return lifted if is_same else None
 
 
 def canonical_encoding(data: bytes) -> bytes:
@@ -191,50 +191,50 @@ def _lift_fast(data: bytes, message: str, finish: Finish | None) -> Model | Frag
 
 def _lift(lifter: Lifter, data: bytes, message: str, finish: Finish | None) -> Model | Fragment:
     """Lift a message, choose its presence defaults, and place its metadata."""
-    made: Model | Fragment
+    lifted: Model | Fragment
     match message:
         case "ModelProto":
-            made = lifter.model(data)
+            lifted = lifter.model(data)
         case "GraphProto":
-            made = Fragment(lifter.graph(data), NO_DEFAULTS)
+            lifted = Fragment(lifter.graph(data), NO_DEFAULTS)
         case "FunctionProto":
-            made = Fragment(lifter.function(memoryview(data)), NO_DEFAULTS)
+            lifted = Fragment(lifter.function(memoryview(data)), NO_DEFAULTS)
         case _:
-            made = lift_item(lifter, data, message)
-    return _settle(made, -1, finish)
+            lifted = lift_item(lifter, data, message)
+    return _settle(lifted, -1, finish)
 
 
-def _settle(made: Model | Fragment, largest: int, finish: Finish | None) -> Model | Fragment:
+def _settle(lifted: Model | Fragment, largest: int, finish: Finish | None) -> Model | Fragment:
     """Choose the presence defaults of a lifted message, and place its metadata.
 
     Args:
-        made: the message; changed in place.
+        lifted: the message; changed in place.
         largest: the number that `finish` takes.
         finish: the function that rearranges a model.
     """
-    if isinstance(made, Model) and made.graph.decorators:
-        place_order(made)
-    if largest >= 0 and isinstance(made, Model):
+    if isinstance(lifted, Model) and lifted.graph.decorators:
+        place_order(lifted)
+    if largest >= 0 and isinstance(lifted, Model):
         if finish is not None:
-            finish(made, None, largest)
-        return made
-    graphs = list_graphs(made)
-    settle_presence(made, graphs)
-    settle_annotations(made, graphs)
-    if finish is not None and isinstance(made, Model):
-        finish(made, graphs, -1)
-        return made
+            finish(lifted, None, largest)
+        return lifted
+    graphs = list_graphs(lifted)
+    settle_presence(lifted, graphs)
+    settle_annotations(lifted, graphs)
+    if finish is not None and isinstance(lifted, Model):
+        finish(lifted, graphs, -1)
+        return lifted
     inline_all_metadata(graphs)
-    item = made.item if isinstance(made, Fragment) else None
+    item = lifted.item if isinstance(lifted, Fragment) else None
     if isinstance(item, (Node, ValueInfo)) and item.metadata:
         inline_metadata(item)
-    return made
+    return lifted
 
 
-def _lower(made: Model | Fragment, message: str) -> bytes:
-    if isinstance(made, Model):
-        return lower_model(made, verified=True)
-    return lower_fragment(made, message)
+def _lower(lifted: Model | Fragment, message: str) -> bytes:
+    if isinstance(lifted, Model):
+        return lower_model(lifted, verified=True)
+    return lower_fragment(lifted, message)
 
 
 def canonical_message(data: bytes, message: str) -> bytes:

@@ -208,14 +208,14 @@ class Lifter(NodeLifter):
             decorators.append(unset_decorator("name"))
         graph.decorators = (*assemble_graph(graph, initializers, infos), *decorators)
 
-    def _is_complete(self, made: ast.Graph | ast.Function, message: str, data: bytes) -> bool:
+    def _is_complete(self, lifted: ast.Graph | ast.Function, message: str, data: bytes) -> bool:
         """Whether lowering a graph or function gives its bytes; first add its unknown fields.
 
         Unknown fields of messages inside it are not added.
         """
         from onnxtext.proto.encode.lower import LowerError, lower_fragment
 
-        fragment = ast.Fragment(made, NO_DEFAULTS)
+        fragment = ast.Fragment(lifted, NO_DEFAULTS)
         try:
             lowered = lower_fragment(fragment, message)
             if lowered == data:
@@ -223,15 +223,15 @@ class Lifter(NodeLifter):
             added = unknown_decorators(message, lowered, data)
             if added is None:  # a known field differs, probably within one of its messages
                 return False
-            made.decorators += added
+            lifted.decorators += added
             return lower_fragment(fragment, message) == data
         except LowerError:
             return False
 
     def annotation(self, data: Data) -> ast.Annotation:
         """Lift a `TensorAnnotation`."""
-        made = self._decoder.annotation(data) if self._native else None
-        return lift_annotation(data) if made is None else made
+        annotation = self._decoder.annotation(data) if self._native else None
+        return lift_annotation(data) if annotation is None else annotation
 
     def function(self, data: Data, depth: int = 0) -> ast.Function:
         """Lift a `FunctionProto`.
@@ -281,10 +281,10 @@ class Lifter(NodeLifter):
     def opset(self, data: Data) -> ast.OpsetImport:
         """Lift an `OperatorSetIdProto`; cached, because most functions import the same ones."""
         data = bytes(data)
-        known = self._opsets.get(data)
-        if known is None:
-            known = self._opsets[data] = lift_opset(data)
-        return ast.OpsetImport(known.domain, known.version)
+        cached = self._opsets.get(data)
+        if cached is None:
+            cached = self._opsets[data] = lift_opset(data)
+        return ast.OpsetImport(cached.domain, cached.version)
 
     # ---- Values -----------------------------------------------------------------------------
 
@@ -320,17 +320,17 @@ class Lifter(NodeLifter):
 
         The decorators of the type are appended to `decorators`, with the prefix `type.`.
         """
-        known = self._value_types.get(data)
-        if known is None:
-            known = ast.ValueInfo("", lift_type(data))
-            if known.type is not None and known.type.decorators:
-                known.decorators = tuple(
-                    [ast.Decorator("type." + d.name, d.arguments) for d in known.type.decorators]
+        cached = self._value_types.get(data)
+        if cached is None:
+            cached = ast.ValueInfo("", lift_type(data))
+            if cached.type is not None and cached.type.decorators:
+                cached.decorators = tuple(
+                    [ast.Decorator("type." + d.name, d.arguments) for d in cached.type.decorators]
                 )
-                known.type = replace(known.type, decorators=())
-            self._value_types[data] = known
-        value.type = known.type
-        decorators += known.decorators
+                cached.type = replace(cached.type, decorators=())
+            self._value_types[data] = cached
+        value.type = cached.type
+        decorators += cached.decorators
 
     def initializer(self, data: Data) -> ast.ValueInfo:
         """Lift a `TensorProto` in a graph's initializer list."""

@@ -340,8 +340,8 @@ def _tensor_data(
     order = ("float_data", "int32_data", "string_data", "int64_data", "raw_data", "double_data")
     names = [name for name in (*order, "uint64_data") if name in fields]
     values = [fields[name] for name in names]
-    held = [value if isinstance(value, tuple) else bytes(value) for value in values]
-    return ast.FieldData(tuple(zip(names, held, strict=True)))
+    copies = [value if isinstance(value, tuple) else bytes(value) for value in values]
+    return ast.FieldData(tuple(zip(names, copies, strict=True)))
 
 
 def _fitting_data(

@@ -117,8 +117,8 @@ class Lowering(ValueLowering):
                 if statement is not None:
                     yield statement
                     continue
-                found = metadata.pop(name, ()) if metadata else ()
-                yield ast.ValueInfo(name, type, None, (), found, at)
+                entries = metadata.pop(name, ()) if metadata else ()
+                yield ast.ValueInfo(name, type, None, (), entries, at)
         except list_order.ValueInfoError as error:
             raise LowerError(str(error), graph.at) from None
         self.check_used(metadata, graph)

@@ -74,7 +74,7 @@ class ValueLowering(ABC):
         self._guard = guard
         self._omit_weights = omit_weights
         self.depth = self.deepest = self.deepest_type = 0
-        # The caches are keyed by id; `_alive` keeps these ids unique.
+        # The caches are keyed by id; `_alive` keeps the objects, so that no id is used again.
         self._alive: list[object] = []
         self._types: dict[int, bytes] = {}
         self._attributes: dict[int, Piece] = {}
@@ -139,8 +139,8 @@ class ValueLowering(ABC):
             decorators or value.metadata or self.defaults.others
         ):
             return self.raw_initializer(value.type, value.name, value.data.data)
-        held = self.tensor_data(value.type, value.data, value.at, value.name)
-        pieces = lower_tensor(value.type, value.name, held)
+        stored = self.tensor_data(value.type, value.data, value.at, value.name)
+        pieces = lower_tensor(value.type, value.name, stored)
         if not is_input:
             pieces = [*pieces, *metadata_fields(b"\x82\x01", value.metadata)]
         return self.finish_pieces("TensorProto", pieces, decorators, value.at)
@@ -344,11 +344,11 @@ class ValueLowering(ABC):
         if fields is not None:
             return fields
         try:
-            held = list_of_blob(kind, blob, raw)
+            values = list_of_blob(kind, blob, raw)
         except BlobError as error:
             raise LowerError(str(error), -1, error.code, blob.digest) from None
-        assert isinstance(held, bytes)  # `fields_of_strings` encodes strings; invalid ones raise
-        return self._blob_value(kind, held, blob.digest)
+        assert isinstance(values, bytes)  # `fields_of_strings` encodes strings; invalid ones raise
+        return self._blob_value(kind, values, blob.digest)
 
     def _list_value(self, kind: ast.AttributeType | None, items: Sequence[object]) -> bytes:
         """Return the encoded items of an attribute whose value is a list."""

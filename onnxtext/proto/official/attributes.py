@@ -62,19 +62,19 @@ class AttributeReducer(ValueReducer, ABC):
                 quoted, and it need not have a value.
         """
         message = "AttributeProto"
-        found = self.fields(message, data, place, _ATTRIBUTE)
+        fields = self.fields(message, data, place, _ATTRIBUTE)
         if in_function:
-            name = self.stored_text(message, "name", found, place)
+            name = self.stored_text(message, "name", fields, place)
         else:
-            name = found.get("name", (b"",))[-1]  # type: ignore[assignment]
+            name = fields.get("name", (b"",))[-1]  # type: ignore[assignment]
             name = self.identifier(name, place.at("name"), "an attribute")
         head = field(1, name)
-        kind = integer(found.get("type", ()))
-        values = [name for name in _VALUES if name in found]
-        stored = [name for name in values if not self._is_empty_value(name, found[name])]
-        reference = found.get("ref_attr_name", (None,))[-1]
+        kind = integer(fields.get("type", ()))
+        values = [name for name in _VALUES if name in fields]
+        stored = [name for name in values if not self._is_empty_value(name, fields[name])]
+        reference = fields.get("ref_attr_name", (None,))[-1]
         if reference is not None and (reference or not values):
-            return head + self._reference(reference, kind, values, stored, found, place)
+            return head + self._reference(reference, kind, values, stored, fields, place)
         if reference is not None:
             self.losses.presence_changed(message, "ref_attr_name")
         if not kind:
@@ -86,7 +86,7 @@ class AttributeReducer(ValueReducer, ABC):
             kind = _VALUES[chosen[0]]
         own = _FIELD_OF[kind]
         self._drop_values([name for name in values if name != own], stored, place)
-        value = self._value(AttributeType(kind), own, found.get(own), place, in_function)
+        value = self._value(AttributeType(kind), own, fields.get(own), place, in_function)
         return None if value is None else head + value + number(20, varint(kind))
 
     @staticmethod
@@ -108,7 +108,7 @@ class AttributeReducer(ValueReducer, ABC):
         kind: int,
         values: Sequence[str],
         stored: Sequence[str],
-        found: Fields,
+        fields: Fields,
         place: ItemPath,
     ) -> bytes:
         """Reduce a `ref_attr_name` and its type; return the encoded fields."""
@@ -116,7 +116,7 @@ class AttributeReducer(ValueReducer, ABC):
         result = field(21, self.text(reference, place.at("ref_attr_name")))
         if kind:
             return number(20, varint(kind)) + result
-        if "type" in found:
+        if "type" in fields:
             self.losses.presence_changed("AttributeProto", "type")
         return result
 
@@ -175,13 +175,13 @@ class AttributeReducer(ValueReducer, ABC):
             case _A.GRAPH:
                 return field(6, self.graph(value, here, quotable=False))
             case _A.TENSOR:
-                key, made = 5, self.tensor(value, here, quotable=False)
+                key, reduced = 5, self.tensor(value, here, quotable=False)
             case _:
-                key, made = 14, self.type(value, here)
-        if made is None:
+                key, reduced = 14, self.type(value, here)
+        if reduced is None:
             self.losses.lost(place, NO_VALUE)
             return None
-        return field(key, made)
+        return field(key, reduced)
 
     def _floats(self, key: int, payloads: Sequence[Data], place: ItemPath) -> bytes:
         """Reduce the float32 values of the field with the number `key`; return its encoding."""

@@ -99,16 +99,16 @@ class FieldReducer:
         self.losses.lost(place, STRINGS)
         return data.decode("utf-8", "backslashreplace").replace("\0", r"\x00").encode()
 
-    def stored_text(self, message: str, name: str, found: Fields, place: ItemPath) -> bytes:
+    def stored_text(self, message: str, name: str, fields: Fields, place: ItemPath) -> bytes:
         """Reduce a string field of a message; return b"" if the message does not have the field.
 
         In that case, record that the presence of the field changes, because `onnx.parser` always
         stores it.
         """
-        if name not in found:
+        if name not in fields:
             self.losses.presence_changed(message, name)
             return b""
-        return self.text(found[name][-1], place.at(name))
+        return self.text(fields[name][-1], place.at(name))
 
     def identifier(self, data: Data, place: ItemPath, what: str) -> bytes:
         """Reduce a name to an identifier, because the syntax allows no quotes for it.
@@ -146,9 +146,9 @@ class FieldReducer:
         for index, data in enumerate(payloads):
             here = place._replace(key=index)
             message = "StringStringEntryProto"
-            found = self.fields(message, data, here, frozenset(("key", "value")))
-            key = self.stored_text(message, "key", found, here)
-            value = self.stored_text(message, "value", found, here)
+            fields = self.fields(message, data, here, frozenset(("key", "value")))
+            key = self.stored_text(message, "key", fields, here)
+            value = self.stored_text(message, "value", fields, here)
             result.append(field(1, key) + field(2, value))
         return result
 
@@ -181,5 +181,5 @@ def is_dotted(data: bytes) -> bool:
 
 def _as_identifier(name: bytes) -> bytes:
     """Return an identifier that is similar to a name."""
-    made = _ODD.sub(b"_", name)
-    return made if made and not made[:1].isdigit() else b"_" + made
+    identifier = _ODD.sub(b"_", name)
+    return identifier if identifier and not identifier[:1].isdigit() else b"_" + identifier

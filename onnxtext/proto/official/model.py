@@ -41,30 +41,30 @@ class Reducer(AttributeReducer):
 
     def model(self, data: Data) -> bytes:
         """Reduce a `ModelProto` to the official syntax; return its bytes."""
-        found = self.fields("ModelProto", data, MODEL, _MODEL)
+        fields = self.fields("ModelProto", data, MODEL, _MODEL)
         parts = [
-            number(key, found[name][-1])
+            number(key, fields[name][-1])
             for name, key in (("ir_version", 1), ("model_version", 5))
-            if name in found
+            if name in fields
         ]
         for name, key in _MODEL_STRINGS:
-            if name in found:
-                parts.append(field(key, self.text(found[name][-1], MODEL.at(name))))
-        parts += self._opsets(found, MODEL)
-        entries = self.entries(found.get("metadata_props", ()), MODEL.at("metadata_props"))
+            if name in fields:
+                parts.append(field(key, self.text(fields[name][-1], MODEL.at(name))))
+        parts += self._opsets(fields, MODEL)
+        entries = self.entries(fields.get("metadata_props", ()), MODEL.at("metadata_props"))
         parts += [field(14, entry) for entry in entries]
-        if "graph" not in found:
+        if "graph" not in fields:
             self.losses.presence_changed("ModelProto", "graph")
-        parts.append(field(7, self.graph(found.get("graph", (b"",))[-1], MODEL.at("graph"))))
-        for index, function in enumerate(found.get("functions", ())):
+        parts.append(field(7, self.graph(fields.get("graph", (b"",))[-1], MODEL.at("graph"))))
+        for index, function in enumerate(fields.get("functions", ())):
             parts.append(field(25, self.function(function, MODEL.at("functions", index))))
         return b"".join(parts)
 
-    def _opsets(self, found: Fields, place: ItemPath) -> list[bytes]:
+    def _opsets(self, fields: Fields, place: ItemPath) -> list[bytes]:
         """Reduce the operator sets of a model or function."""
         key = 8 if place is MODEL else 9
         result = []
-        for index, data in enumerate(found.get("opset_import", ())):
+        for index, data in enumerate(fields.get("opset_import", ())):
             here = place.at("opset_import", index)
             message = "OperatorSetIdProto"
             values = self.fields(message, data, here, frozenset(("domain", "version")))
@@ -83,48 +83,48 @@ class Reducer(AttributeReducer):
             place: its path in the model, for losses.
             quotable: whether the syntax allows a quoted name; it does for the main graph.
         """
-        found = self.fields("GraphProto", data, place, _GRAPH)
+        fields = self.fields("GraphProto", data, place, _GRAPH)
         if quotable:
-            name = self.stored_text("GraphProto", "name", found, place)
+            name = self.stored_text("GraphProto", "name", fields, place)
         else:
-            name = self.graph_name(found.get("name", (None,))[-1], place.at("name"))
+            name = self.graph_name(fields.get("name", (None,))[-1], place.at("name"))
         parts = [field(2, name)]
-        for index, node in enumerate(found.get("node", ())):
+        for index, node in enumerate(fields.get("node", ())):
             parts.append(field(1, self.node(node, place.at("node", index))))
-        for index, tensor in enumerate(found.get("initializer", ())):
-            made = self.tensor(tensor, place.at("initializer", index), quotable=True)
-            if made is None:
+        for index, tensor in enumerate(fields.get("initializer", ())):
+            reduced = self.tensor(tensor, place.at("initializer", index), quotable=True)
+            if reduced is None:
                 self.losses.lost(place.at("initializer", index), ELEMENT)
             else:
-                parts.append(field(5, made))
+                parts.append(field(5, reduced))
         for list_name, key in (("input", 11), ("output", 12), ("value_info", 13)):
-            for index, value in enumerate(found.get(list_name, ())):
+            for index, value in enumerate(fields.get(list_name, ())):
                 parts.append(field(key, self.value_info(value, place.at(list_name, index))))
         return b"".join(parts)
 
     def function(self, data: Data, place: ItemPath) -> bytes:
         """Reduce a `FunctionProto` to the official syntax; return its bytes."""
-        found = self.fields("FunctionProto", data, place, _FUNCTION)
-        parts = [field(1, self.stored_text("FunctionProto", "name", found, place))]
+        fields = self.fields("FunctionProto", data, place, _FUNCTION)
+        parts = [field(1, self.stored_text("FunctionProto", "name", fields, place))]
         for name, key in (("domain", 10), ("overload", 13), ("doc_string", 8)):
-            if name in found:
-                parts.append(field(key, self.text(found[name][-1], place.at(name))))
-        parts += self._opsets(found, place)
+            if name in fields:
+                parts.append(field(key, self.text(fields[name][-1], place.at(name))))
+        parts += self._opsets(fields, place)
         for name, key in (("input", 4), ("output", 5), ("attribute", 6)):
-            parts += self._names(found, name, key, place)
-        for index, node in enumerate(found.get("node", ())):
+            parts += self._names(fields, name, key, place)
+        for index, node in enumerate(fields.get("node", ())):
             parts.append(field(7, self.node(node, place.at("node", index))))
-        for index, attribute in enumerate(found.get("attribute_proto", ())):
+        for index, attribute in enumerate(fields.get("attribute_proto", ())):
             here = attribute_place(place, "attribute_proto", attribute, index)
-            made = self.attribute(attribute, here, in_function=True)
-            if made is not None:
-                parts.append(field(11, made))
-        for index, value in enumerate(found.get("value_info", ())):
+            reduced = self.attribute(attribute, here, in_function=True)
+            if reduced is not None:
+                parts.append(field(11, reduced))
+        for index, value in enumerate(fields.get("value_info", ())):
             parts.append(field(12, self.value_info(value, place.at("value_info", index))))
         return b"".join(parts)
 
-    def _names(self, found: Fields, name: str, key: int, place: ItemPath) -> list[bytes]:
-        values = found.get(name, ())
+    def _names(self, fields: Fields, name: str, key: int, place: ItemPath) -> list[bytes]:
+        values = fields.get(name, ())
         return [
             field(key, self.text(value, place.at(name, index)))
             for index, value in enumerate(values)
@@ -132,9 +132,9 @@ class Reducer(AttributeReducer):
 
     def value_info(self, data: Data, place: ItemPath) -> bytes:
         """Reduce a `ValueInfoProto` to the official syntax; return its bytes."""
-        found = self.fields("ValueInfoProto", data, place, frozenset(("name", "type")))
-        result = field(1, self.stored_text("ValueInfoProto", "name", found, place))
-        for data_of_type in found.get("type", ()):
+        fields = self.fields("ValueInfoProto", data, place, frozenset(("name", "type")))
+        result = field(1, self.stored_text("ValueInfoProto", "name", fields, place))
+        for data_of_type in fields.get("type", ()):
             type = self.type(data_of_type, place.at("type"))
             if type is not None:
                 result += field(2, type)
@@ -146,34 +146,34 @@ class Reducer(AttributeReducer):
         """Reduce a `NodeProto` to the official syntax; return its bytes."""
         data = bytes(data)
         message = "NodeProto"
-        found = self.fields(message, data, place, _NODE)
-        parts = self._names(found, "input", 1, place) + self._names(found, "output", 2, place)
-        if "name" in found:
-            parts.append(field(3, self.text(found["name"][-1], place.at("name"))))
-        if "op_type" not in found:
+        fields = self.fields(message, data, place, _NODE)
+        parts = self._names(fields, "input", 1, place) + self._names(fields, "output", 2, place)
+        if "name" in fields:
+            parts.append(field(3, self.text(fields["name"][-1], place.at("name"))))
+        if "op_type" not in fields:
             self.losses.presence_changed(message, "op_type")
-        op_type = found.get("op_type", (b"",))[-1]
+        op_type = fields.get("op_type", (b"",))[-1]
         if op_type:
             op_type = self.identifier(op_type, place.at("op_type"), "an operator")
         parts.append(field(4, op_type))
-        if "domain" not in found:
+        if "domain" not in fields:
             self.losses.presence_changed(message, "domain")
-        domain = self.dotted(found.get("domain", (b"",))[-1], place.at("domain"))
+        domain = self.dotted(fields.get("domain", (b"",))[-1], place.at("domain"))
         if domain and not op_type:
             self.losses.lost(place.at("domain"), NO_OPERATOR)
         elif domain:
             parts.append(field(7, domain))
-        overload = found.get("overload", (None,))[-1]
+        overload = fields.get("overload", (None,))[-1]
         if overload:
             here = place.at("overload")
             parts.append(field(8, self.identifier(overload, here, "an overload")))
         elif overload is not None:
             self.losses.presence_changed(message, "overload")
-        for index, attribute in enumerate(found.get("attribute", ())):
-            made = self._attributes.get(bytes(attribute))
-            if made is None:
-                made = self._node_attribute(attribute, place, index)
-            parts.append(made)
+        for index, attribute in enumerate(fields.get("attribute", ())):
+            reduced = self._attributes.get(bytes(attribute))
+            if reduced is None:
+                reduced = self._node_attribute(attribute, place, index)
+            parts.append(reduced)
         return b"".join(parts)
 
     def _node_attribute(self, data: Data, place: ItemPath, index: int) -> bytes:

@@ -61,67 +61,67 @@ class ValueReducer(FieldReducer):
 
     def _type(self, data: bytes, place: ItemPath) -> bytes | None:
         message = "TypeProto"
-        found = self.fields(message, data, place, _KINDS)
-        if not found:
+        fields = self.fields(message, data, place, _KINDS)
+        if not fields:
             self.losses.presence_changed(message, "value")
-        for name, values in found.items():
+        for name, values in fields.items():
             here = place.at(name)
             spec = message_spec(message).by_name[name]
             match name:
                 case "tensor_type" | "sparse_tensor_type":
-                    made = self._tensor_type(spec.message, values[-1], here)
+                    reduced = self._tensor_type(spec.message, values[-1], here)
                 case "opaque_type":
-                    made = self._opaque_type(spec.message, values[-1], here)
+                    reduced = self._opaque_type(spec.message, values[-1], here)
                 case _:
-                    made = self._container(spec.message, values[-1], here)
-            if made is not None:
-                return field(spec.number, made)
+                    reduced = self._container(spec.message, values[-1], here)
+            if reduced is not None:
+                return field(spec.number, reduced)
             self.losses.lost(place, TYPE)
         return None
 
     def _tensor_type(self, message: str, data: Data, place: ItemPath) -> bytes | None:
-        found = self.fields(message, data, place, frozenset(("elem_type", "shape")))
-        element = integer(found.get("elem_type", ()))
+        fields = self.fields(message, data, place, frozenset(("elem_type", "shape")))
+        element = integer(fields.get("elem_type", ()))
         if element not in ELEMENT_NUMBERS:
             return None
         result = number(1, varint(element))
-        for shape in found.get("shape", ()):
+        for shape in fields.get("shape", ()):
             result += field(2, self._shape(shape, place.at("shape")))
         return result
 
     def _shape(self, data: Data, place: ItemPath) -> bytes:
         dims = []
-        found = self.fields("TensorShapeProto", data, place, frozenset(("dim",)))
-        for index, dim in enumerate(found.get("dim", ())):
+        fields = self.fields("TensorShapeProto", data, place, frozenset(("dim",)))
+        for index, dim in enumerate(fields.get("dim", ())):
             here = place.at("dim", index)
             values = self.fields("TensorShapeProto.Dimension", dim, here, _DIM)
-            made = b""
+            reduced = b""
             if "dim_value" in values:
-                made = number(1, values["dim_value"][-1])
+                reduced = number(1, values["dim_value"][-1])
             elif "dim_param" in values:
-                made = field(2, self.text(values["dim_param"][-1], here.at("dim_param")))
-            dims.append(field(1, made))
+                reduced = field(2, self.text(values["dim_param"][-1], here.at("dim_param")))
+            dims.append(field(1, reduced))
         return b"".join(dims)
 
     def _container(self, message: str, data: Data, place: ItemPath) -> bytes | None:
         """Reduce a sequence, an optional or a map."""
         key_field = message_spec(message).by_name.get("key_type")
         inner = "elem_type" if key_field is None else "value_type"
-        found = self.fields(message, data, place, frozenset((inner, "key_type")))
-        if inner not in found:
+        fields = self.fields(message, data, place, frozenset((inner, "key_type")))
+        if inner not in fields:
             return None
-        element = self.type(found[inner][-1], place.at(inner))
+        element = self.type(fields[inner][-1], place.at(inner))
         if element is None:
             return None
         if key_field is None:
             return field(1, element)
-        key = integer(found.get("key_type", ()))
+        key = integer(fields.get("key_type", ()))
         return number(1, varint(key)) + field(2, element) if key in ELEMENT_NUMBERS else None
 
     def _opaque_type(self, message: str, data: Data, place: ItemPath) -> bytes | None:
-        found = self.fields(message, data, place, frozenset(("domain", "name")))
-        domain = bytes(found.get("domain", (b"",))[-1])
-        name = bytes(found.get("name", (b"",))[-1])
+        fields = self.fields(message, data, place, frozenset(("domain", "name")))
+        domain = bytes(fields.get("domain", (b"",))[-1])
+        name = bytes(fields.get("name", (b"",))[-1])
         if domain:
             writable = is_dotted(domain) and is_identifier(name)
         else:
@@ -132,7 +132,7 @@ class ValueReducer(FieldReducer):
         for part, key, value in (("domain", 1, domain), ("name", 2, name)):
             if value:
                 result += field(key, value)
-            elif part in found:
+            elif part in fields:
                 self.losses.presence_changed(message, part)
         return result
 
@@ -148,46 +148,46 @@ class ValueReducer(FieldReducer):
             place: its path in the model, for losses.
             quotable: whether the syntax allows a quoted name; it does for initializers.
         """
-        found = self.fields("TensorProto", data, place, _TENSOR)
-        element = ELEMENT_NUMBERS.get(integer(found.get("data_type", ())))
+        fields = self.fields("TensorProto", data, place, _TENSOR)
+        element = ELEMENT_NUMBERS.get(integer(fields.get("data_type", ())))
         if element is None:
             return None
-        parts = [number(1, dim) for dim in found.get("dims", ())]
+        parts = [number(1, dim) for dim in fields.get("dims", ())]
         parts.append(number(2, varint(element.number)))
-        name = found.get("name", (b"",))[-1]
-        if quotable or "name" not in found or not name:
-            name = self.stored_text("TensorProto", "name", found, place)
+        name = fields.get("name", (b"",))[-1]
+        if quotable or "name" not in fields or not name:
+            name = self.stored_text("TensorProto", "name", fields, place)
         else:
             name = self.identifier(name, place.at("name"), "a tensor in an attribute")
         parts.append(field(8, name))
-        count = prod([integer((dim,)) for dim in found.get("dims", ())])
-        parts += self._data(element, count, found, place)
+        count = prod([integer((dim,)) for dim in fields.get("dims", ())])
+        parts += self._data(element, count, fields, place)
         return b"".join(parts)
 
     def _data(
-        self, element: ElementType, count: int, found: Fields, place: ItemPath
+        self, element: ElementType, count: int, fields: Fields, place: ItemPath
     ) -> list[bytes]:
         """Reduce the data of a tensor to its typed field or external data; return the fields."""
-        if integer(found.get("data_location", ())) == 1:
-            if found.get("external_data"):
-                for name in _DATA & found.keys():
-                    if name == "raw_data" and not found[name][-1]:
+        if integer(fields.get("data_location", ())) == 1:
+            if fields.get("external_data"):
+                for name in _DATA & fields.keys():
+                    if name == "raw_data" and not fields[name][-1]:
                         self.losses.presence_changed("TensorProto", name)
                     else:
                         self.losses.lost(place.at(name), WRONG_FIELD)
-                entries = self.entries(found["external_data"], place.at("external_data"))
+                entries = self.entries(fields["external_data"], place.at("external_data"))
                 return [*[field(13, entry) for entry in entries], number(14, b"\x01")]
             self.losses.lost(place.at("data_location"), NO_ENTRIES)
         else:
-            if "external_data" in found:
+            if "external_data" in fields:
                 self.losses.lost(place.at("external_data"), NOT_EXTERNAL)
-            if "data_location" in found:
+            if "data_location" in fields:
                 self.losses.presence_changed("TensorProto", "data_location")
-        typed = {name for name in _DATA & found.keys() if name != "raw_data"}
+        typed = {name for name in _DATA & fields.keys() if name != "raw_data"}
         chosen = element.field
-        values = found.get(chosen, [])
-        if "raw_data" in found:
-            raw = self._raw(element, count, found["raw_data"][-1], place)
+        values = fields.get(chosen, [])
+        if "raw_data" in fields:
+            raw = self._raw(element, count, fields["raw_data"][-1], place)
             if raw is not None:
                 chosen, values = "", [raw]
         for name in sorted(typed - {chosen}):
@@ -195,7 +195,10 @@ class ValueReducer(FieldReducer):
         return self._typed(element, values, place.at(chosen or "raw_data"))
 
     def _raw(self, element: ElementType, count: int, raw: Data, place: ItemPath) -> bytes | None:
-        """Convert raw data to the value of the typed field; None if its size is 0 or wrong."""
+        """Convert raw data to the value of the typed field, and record what is lost.
+
+        Return None if the raw data is empty or has the wrong size.
+        """
         if not len(raw):
             self.losses.presence_changed("TensorProto", "raw_data")
             return None

@@ -94,10 +94,10 @@ class JoinedText(str):
 
     def source(self, offset: int) -> int | None:
         """Convert an offset in this text to an offset in the source; None if unknown."""
-        found = bisect_right(self.places, offset, key=itemgetter(0))
-        if not found:
+        index = bisect_right(self.places, offset, key=itemgetter(0))
+        if not index:
             return None
-        start, at = self.places[found - 1]
+        start, at = self.places[index - 1]
         return at + offset - start
 
 

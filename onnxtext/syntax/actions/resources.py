@@ -68,13 +68,13 @@ def resources_section(
     word: str, items: list[tuple[str, bytes] | WeightPlace]
 ) -> tuple[str, Resources]:
     """Return the keyword and the content of the section `resources { … }`."""
-    made = Resources()
+    resources = Resources()
     for item in items:
         if isinstance(item, WeightPlace):
-            made.places.append(item)
+            resources.places.append(item)
         else:
-            made.blobs[item[0]] = item[1]
-    return word, made
+            resources.blobs[item[0]] = item[1]
+    return word, resources
 
 
 def resource_place(kind: str, path: str) -> WeightPlace:

@@ -99,11 +99,11 @@ def signature(
     result.at = at
     if result.domain == "ai.onnx":
         result.domain = ""
-    found = _arguments(decorators, {"doc", "since", "deprecated"}, "a signature")
-    result.doc = _text(found, "doc")
-    if "deprecated" in found:
-        result.deprecated = _text(found, "deprecated")
-    result.since = _number(found, "since")
+    arguments = _arguments(decorators, {"doc", "since", "deprecated"}, "a signature")
+    result.doc = _text(arguments, "doc")
+    if "deprecated" in arguments:
+        result.deprecated = _text(arguments, "deprecated")
+    result.since = _number(arguments, "since")
     _distinct([item.attribute.name for item in result.attributes], "attribute")
     for kind, formals in (("input", inputs), ("output", outputs)):
         _distinct([formal.name for formal in formals], kind)
@@ -143,7 +143,7 @@ def _check_variables(schema: OperatorSchema) -> None:
         if name not in used:
             raise SemanticError(
                 f"no input or output has the type variable `{name}`",
-                help=f"remove `{name}` after `where`",
+                help=f"remove `{name}` from the `where` clause, or use it as a type",
             )
 
 
@@ -175,9 +175,9 @@ def _arguments(decorators: Decorators, allowed: set[str], what: str) -> dict[str
     return result
 
 
-def _text(found: dict[str, tuple[Any, ...]], name: str) -> str:
+def _text(arguments: dict[str, tuple[Any, ...]], name: str) -> str:
     """Return the only argument of a decorator with a string; "" if there is no such decorator."""
-    values = found.get(name, (b"",))
+    values = arguments.get(name, (b"",))
     if not values and name == "deprecated":
         return ""
     if len(values) != 1 or not isinstance(values[0], bytes):
@@ -185,9 +185,9 @@ def _text(found: dict[str, tuple[Any, ...]], name: str) -> str:
     return to_text(values[0])
 
 
-def _number(found: dict[str, tuple[Any, ...]], name: str) -> int:
+def _number(arguments: dict[str, tuple[Any, ...]], name: str) -> int:
     """Return the only argument of a decorator with a number; 1 if there is no such decorator."""
-    values = found.get(name)
+    values = arguments.get(name)
     if values is None:
         return 1
     text = values[0].text if len(values) == 1 and isinstance(values[0], Number) else ""
@@ -228,8 +228,8 @@ def optional_attribute(decorators: Decorators, name: str, type: AttributeType) -
 
 
 def _formal_attribute(attribute: Attribute, *, required: bool) -> FormalAttribute:
-    found = _arguments(list(attribute.decorators), {"doc", "values"}, "an attribute")
-    values = found.get("values", ())
+    arguments = _arguments(list(attribute.decorators), {"doc", "values"}, "an attribute")
+    values = arguments.get("values", ())
     if not all(isinstance(value, bytes) for value in values):
         raise SemanticError(
             "the arguments of `@values` must be strings", help='write @values("one", "other")'
@@ -239,7 +239,7 @@ def _formal_attribute(attribute: Attribute, *, required: bool) -> FormalAttribut
             "only an attribute with strings can have `@values`", help="remove the decorator"
         )
     bare = replace(attribute, decorators=())
-    return FormalAttribute(bare, required, tuple(map(to_text, values)), _text(found, "doc"))
+    return FormalAttribute(bare, required, tuple(map(to_text, values)), _text(arguments, "doc"))
 
 
 @action
@@ -287,14 +287,14 @@ def _formal(
 ) -> FormalValue:
     allowed = {"doc", "least", "heterogeneous"} if option == "variadic" else {"doc"}
     article = "an" if option == "optional" else "a"
-    found = _arguments(decorators, allowed, f"{article} {option} value")
-    if found.get("heterogeneous"):
+    arguments = _arguments(decorators, allowed, f"{article} {option} value")
+    if arguments.get("heterogeneous"):
         raise SemanticError("`@heterogeneous` takes no arguments", help="write @heterogeneous()")
     if isinstance(type, Token):
         at, type = type.at, str(type)  # the type variable, after the decorators
-    result = FormalValue(name, type, option, doc=_text(found, "doc"))
-    result.least = _number(found, "least")
-    result.homogeneous = "heterogeneous" not in found
+    result = FormalValue(name, type, option, doc=_text(arguments, "doc"))
+    result.least = _number(arguments, "least")
+    result.homogeneous = "heterogeneous" not in arguments
     result.at = at
     return result
 

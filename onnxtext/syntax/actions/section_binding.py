@@ -291,22 +291,22 @@ class SectionBinding:
         raise self._dangling(block.kind, name, list(names.tensors), block.kind, len(block.path) - 1)
 
     def _dangling(
-        self, kind: str, name: str, known: list[str], token: str, step: int
+        self, kind: str, name: str, candidates: list[str], token: str, step: int
     ) -> SemanticError:
         """Return the error for a step of a path that matches no item, with a suggestion.
 
         Args:
             kind: what the step should name.
             name: the name in the step.
-            known: the names that exist, of which a similar one is suggested.
+            candidates: the names that exist, of which a similar one is suggested.
             token: the token that the error marks.
             step: the index of the step in the path.
         """
         import difflib
 
-        known = known[: max(_MAX_COMPARED - self._compared, 0)]
-        self._compared += len(known)
-        similar = difflib.get_close_matches(name, known, 1)
+        candidates = candidates[: max(_MAX_COMPARED - self._compared, 0)]
+        self._compared += len(candidates)
+        similar = difflib.get_close_matches(name, candidates, 1)
         what = {
             "node": "no node has the first output",
             "label": "no node has the label",

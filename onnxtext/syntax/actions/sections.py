@@ -263,7 +263,7 @@ def training_section(word: str, items: list[tuple[str, Any]]) -> tuple[str, Trai
     Raises:
         SemanticError: a field is unknown, has a value of the wrong kind, or is repeated.
     """
-    made = Training()
+    training = Training()
     seen: set[str] = set()
     for name, value in items:
         is_graph = name in ("initialization", "algorithm")
@@ -282,8 +282,8 @@ def training_section(word: str, items: list[tuple[str, Any]]) -> tuple[str, Trai
                 'initialization_binding and update_binding, which are lists: ["name": "name"]',
             )
         seen.add(name)
-        setattr(made, name, value)
-    return word, made
+        setattr(training, name, value)
+    return word, training
 
 
 def configuration_section(word: str, name: str, record: Record) -> tuple[str, Configuration]:

@@ -140,13 +140,13 @@ def _unescape(token: str, text: str, *, bytes_allowed: bool) -> bytes:
     return b"".join(parts)
 
 
-def _escape_value(found: re.Match[str], bytes_allowed: bool) -> bytes | None:
+def _escape_value(match: re.Match[str], bytes_allowed: bool) -> bytes | None:
     """Return the bytes for a match of `_BYTE_ESCAPE`; None if the escape is invalid."""
-    if found["simple"]:
-        return _SIMPLE[found["simple"]]
-    if found["byte"]:
-        return bytes.fromhex(found["byte"]) if bytes_allowed else None
-    point = int(found["point"], 16)
+    if match["simple"]:
+        return _SIMPLE[match["simple"]]
+    if match["byte"]:
+        return bytes.fromhex(match["byte"]) if bytes_allowed else None
+    point = int(match["point"], 16)
     if point > 0x10FFFF or 0xD800 <= point < 0xE000:
         return None
     return chr(point).encode()

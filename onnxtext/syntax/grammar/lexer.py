@@ -85,10 +85,10 @@ class Lexer:
         pattern, kinds = self._pattern
         marks, words = self._marks, self._words
         while True:
-            for found in pattern.finditer(text, at):
-                group = found.lastindex or 0
-                token = found[group]
-                start = found.start(group)
+            for match in pattern.finditer(text, at):
+                group = match.lastindex or 0
+                token = match[group]
+                start = match.start(group)
                 kind = kinds[group]
                 if kind == _MARK:
                     yield marks[token], token, start
@@ -160,17 +160,17 @@ class Lexer:
         """Return the tokens between two offsets of a text, each with its offset in this text."""
         result = []
         for kind, token, at in self.read(text[start:end], 0):
-            made = token if isinstance(token, Token) else Token(token, at, kind)
-            made.at = start + at
-            result.append(made)
+            converted = token if isinstance(token, Token) else Token(token, at, kind)
+            converted.at = start + at
+            result.append(converted)
         return result
 
     def kind(self, text: str) -> str:
         """Return the kind of a token, given its text; `BAD` if the whole text is not one token."""
         if isinstance(text, Token) and text.kind:
             return text.kind
-        found = self.token(text, 0)
-        return BAD_KIND if found is None or len(found) < len(text) else found.kind
+        token = self.token(text, 0)
+        return BAD_KIND if token is None or len(token) < len(text) else token.kind
 
 
 def closing_bracket(text: str) -> int:
@@ -188,10 +188,10 @@ def closing_bracket(text: str) -> int:
         closed = np.flatnonzero(depth == 0)
         return int(places[closed[0]]) + 1 if closed.size else 0
     open_brackets = 0
-    for found in _BRACKET.finditer(text):
-        open_brackets += 1 if found.group() == "[" else -1
+    for match in _BRACKET.finditer(text):
+        open_brackets += 1 if match.group() == "[" else -1
         if not open_brackets:
-            return found.end()
+            return match.end()
     return 0
 
 

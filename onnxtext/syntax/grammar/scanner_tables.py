@@ -170,10 +170,10 @@ class _Nfa:
         """
         first = self._closure(frozenset({0}))
         numbers = {first: 0}
-        found = [first]
+        subsets = [first]
         closures: dict[frozenset[int], frozenset[int]] = {}
         rows: list[list[int]] = []
-        for subset in found:  # grows in the loop
+        for subset in subsets:  # grows in the loop
             row = []
             for sample in samples:
                 raw = frozenset(
@@ -183,12 +183,12 @@ class _Nfa:
                     closures[raw] = self._closure(raw)
                 target = closures[raw]
                 if target and target not in numbers:
-                    numbers[target] = len(found)
-                    found.append(target)
+                    numbers[target] = len(subsets)
+                    subsets.append(target)
                 row.append(numbers[target] if target else -1)
             rows.append(row)
         finals = self.finals
-        accepts = [min((finals[s] for s in one if s in finals), default=-1) for one in found]
+        accepts = [min((finals[s] for s in one if s in finals), default=-1) for one in subsets]
         return rows, accepts
 
     def _closure(self, states: frozenset[int]) -> frozenset[int]:

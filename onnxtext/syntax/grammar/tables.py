@@ -125,11 +125,11 @@ def build_tables(grammar: str) -> ParserTables:
     """
     import lark
 
-    made: Any = lark.Lark(
+    parser: Any = lark.Lark(
         grammar, parser="lalr", lexer="basic", start=list(STARTS), maybe_placeholders=True
     )
-    table = made.parser.parser._parse_table
-    rules = {rule: index for index, rule in enumerate(made.rules)}
+    table = parser.parser.parser._parse_table
+    rules = {rule: index for index, rule in enumerate(parser.rules)}
     actions: list[dict[str, int]] = [{} for _ in table.states]
     gotos: list[dict[str, int]] = [{} for _ in table.states]
     for state, row in table.states.items():
@@ -140,11 +140,11 @@ def build_tables(grammar: str) -> ParserTables:
                 gotos[state][symbol] = target
             else:
                 actions[state][symbol] = target
-    names = {rule.origin.name for rule in made.rules}
-    terminals = tuple(_terminal(terminal) for terminal in made.terminals)
+    names = {rule.origin.name for rule in parser.rules}
+    terminals = tuple(_terminal(terminal) for terminal in parser.terminals)
     return ParserTables(
         terminals=terminals,
-        rules=tuple(_rule(rule) for rule in made.rules),
+        rules=tuple(_rule(rule) for rule in parser.rules),
         action_matrix=Matrix.of(actions, sorted({name for row in actions for name in row})),
         goto_matrix=Matrix.of(gotos, sorted(names.union(*gotos))),
         starts=dict(table.start_states),
@@ -155,9 +155,9 @@ def build_tables(grammar: str) -> ParserTables:
 
 def _scanned(terminals: tuple[Terminal, ...]) -> list[tuple[str, str]]:
     """Return the names and patterns of all terminals and of BAD, in order of precedence."""
-    found = [(terminal.name, terminal.pattern) for terminal in order_terminals(terminals)]
-    word = next(pattern for name, pattern in found if name == "WORD")
-    return [*found, (BAD_KIND, f"-{word}")]
+    patterns = [(terminal.name, terminal.pattern) for terminal in order_terminals(terminals)]
+    word = next(pattern for name, pattern in patterns if name == "WORD")
+    return [*patterns, (BAD_KIND, f"-{word}")]
 
 
 def _terminal(terminal: Any) -> Terminal:

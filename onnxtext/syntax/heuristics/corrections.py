@@ -244,12 +244,12 @@ class _Search:
 
     def _lines(self) -> dict[int, int]:
         """For the last lines up to the error, map the first token to the token after the line."""
-        found: dict[int, int] = {}
+        lines: dict[int, int] = {}
         for start, end in pairwise([0, *sorted(self.line_starts), len(self.tokens)]):
             if start > self.error:
                 break
-            found[start] = end
-        return dict(list(found.items())[-_MAX_LINES:])
+            lines[start] = end
+        return dict(list(lines.items())[-_MAX_LINES:])
 
     def _insertions(self, stack: tuple[int, ...]) -> list[tuple[str, list[int], float]]:
         """Return the possible insertions: their texts, the stacks after them, and their costs."""

@@ -188,34 +188,36 @@ def correct(
         limit: the correction must cost less than this.
         far: the number of tokens after the error that must parse.
     """
-    found = find_correction(context, budget, limit, far)
-    if found is None:
+    correction = find_correction(context, budget, limit, far)
+    if correction is None:
         return None
-    if common is not None and found.cost > _MAX_COST_TO_DESCRIBE:
-        return replace_fields(common, edits=(found.edit,), title="", doubt=found.cost)
-    at = found.edit.span.start
+    if common is not None and correction.cost > _MAX_COST_TO_DESCRIBE:
+        return replace_fields(common, edits=(correction.edit,), title="", doubt=correction.cost)
+    at = correction.edit.span.start
     place = context
-    begins = not found.removed and context.text[context.line_start : at].isspace()
+    begins = not correction.removed and context.text[context.line_start : at].isspace()
     if begins or context.text.find("\n", at, context.at) >= 0 or at == context.next_statement:
         place = context.until(at)
     words = ranked_words(place)
     before = context.text.find("\n", place.end, at) >= 0
-    if not found.removed and before and not place.previous_line_complete:
+    if not correction.removed and before and not place.previous_line_complete:
         line = place.text.rfind("\n", 0, place.end) + 1
         tokens = place.lexer.tokens(place.text, line, place.end)
         span = tokens[-1].span if tokens else Span(place.end, place.end)
         last = place.text[slice(*span)]
-        return incomplete_statement(sentence(words), last, span, (found.edit,), found.cost)
+        return incomplete_statement(
+            sentence(words), last, span, (correction.edit,), correction.cost
+        )
     token = place.token
     span = token.span if token is not None else Span(place.at, place.at)
     message = f"expected {sentence(words)}, found {found_words(token)}"
     if found_words(token) in words:  # the grammar allows it, but not what follows
         message = f"{found_words(token)} does not belong here"
     title = ""
-    if found.swapped:
-        title = f"swap {' and '.join(map(found_words, found.removed))}"
-    edits = (found.edit,)
-    return Diagnosis("syntax-error", message, span, edits, title, "unsafe", doubt=found.cost)
+    if correction.swapped:
+        title = f"swap {' and '.join(map(found_words, correction.removed))}"
+    edits = (correction.edit,)
+    return Diagnosis("syntax-error", message, span, edits, title, "unsafe", doubt=correction.cost)
 
 
 def ranked_words(context: ErrorContext) -> list[str]:

@@ -50,10 +50,10 @@ def letters(context: ErrorContext) -> Iterator[Diagnosis]:
     while start > context.line_start and _WORD.match(text[start - 1]):
         start -= 1
     edits: list[Edit] = []
-    for found in _WORDS.finditer(text, start, context.line_end):
-        meant = _latin(text, found[0])
+    for match in _WORDS.finditer(text, start, context.line_end):
+        meant = _latin(text, match[0])
         if meant is not None:
-            edits.append(Edit(Span(*found.span()), meant))
+            edits.append(Edit(Span(*match.span()), meant))
     if not edits or edits[0].span.start != start:
         return
     message = f"`{text[at]}` is the letter U+{ord(text[at]):04X}, not `{_LETTERS[text[at]]}`"

@@ -123,12 +123,12 @@ def no_outputs(context: ErrorContext) -> Iterator[Diagnosis]:
         inner = closing_index(rest[end + 1 :])
         end = None if inner is None else end + 1 + inner
     start = names[0].at
-    found = None if end is None else _OUTPUTS.match(context.text, rest[end].end)
-    if end is not None and found is not None:
+    match = None if end is None else _OUTPUTS.match(context.text, rest[end].end)
+    if end is not None and match is not None:
         call = context.text[start : rest[end].end]
-        edits = (insert(start, f"{found[1]} = "), Edit(Span(rest[end].end, found.end()), ""))
+        edits = (insert(start, f"{match[1]} = "), Edit(Span(rest[end].end, match.end()), ""))
         message = "the outputs of a node belong before its operator"
-        title, span = f"write `{found[1]} = {call}`"[:80], Span(start, found.end())
+        title, span = f"write `{match[1]} = {call}`"[:80], Span(start, match.end())
         yield Diagnosis("missing-equals", message, span, edits, title, least=1)
     operator = context.text[start : context.done[-1].end]
     yield Diagnosis(

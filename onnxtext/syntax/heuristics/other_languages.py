@@ -77,8 +77,8 @@ def other_format(context: ErrorContext) -> Iterator[Diagnosis]:
 
 def mlir_node(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose an operation of MLIR, such as `%1 = "onnx.Relu"(%0) : (f32) -> f32`."""
-    found = _MLIR.match(context.text, context.line_start, context.line_limit)
-    if found is not None and "node" in context.rules:
+    match = _MLIR.match(context.text, context.line_start, context.line_limit)
+    if match is not None and "node" in context.rules:
         at = context.line_start + indentation(context.text, context.line_end)
         message = "this is an operation of MLIR, not a node"
         help = "write `OUTPUTS = OPERATOR <ATTRIBUTES> (INPUTS)`, such as `y = Relu (x)`"
@@ -125,11 +125,11 @@ def foreign_words(context: ErrorContext) -> Iterator[Diagnosis]:
     yield Diagnosis("foreign-word", message, word.span, tuple(removed), title, "unsafe", least=3)
 
 
-def translated_type(found: re.Match[str]) -> str:
+def translated_type(match: re.Match[str]) -> str:
     """Return the type for a match of `TENSOR_TYPE`."""
-    element = found["mlir"] or found["onnx"]
-    sizes = (found["sizes"] or "").rstrip("x").replace("x", ", ")
-    dims = found["list"] or found["dims"] or (f"[{sizes}]" if sizes else "")
+    element = match["mlir"] or match["onnx"]
+    sizes = (match["sizes"] or "").rstrip("x").replace("x", ", ")
+    dims = match["list"] or match["dims"] or (f"[{sizes}]" if sizes else "")
     return f"{ALIASES.get(element, element)}{dims}"
 
 
@@ -175,8 +175,8 @@ def fences(context: ErrorContext) -> Iterator[Diagnosis]:
 
 def imports(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose `import onnx` and `from onnx import helper`."""
-    found = _IMPORT.match(context.text, context.line_start)
-    if found is None or context.at > context.line_end:
+    match = _IMPORT.match(context.text, context.line_start)
+    if match is None or context.at > context.line_end:
         return
     start = context.line_start
     span = Span(start, context.line_end)

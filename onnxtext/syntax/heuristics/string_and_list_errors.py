@@ -54,7 +54,7 @@ def unclosed_string(context: ErrorContext) -> Iterator[Diagnosis]:
         end = text.find("\n", start)
         end = len(text) if end < 0 else end
         marks = list(islice(_QUOTE.finditer(text, start, end), _MAX_QUOTES))
-        quotes = [found.start() for found in marks if found[0] == '"']
+        quotes = [mark.start() for mark in marks if mark[0] == '"']
         triple = text.find('"""', start, end)
         if triple >= 0:
             begins = not text[triple + 3 : end].strip()  # begins a string of several lines
@@ -83,7 +83,7 @@ def _several_lines(context: ErrorContext, quote: int) -> int | None:
         return None
     text, end = context.text, string.end
     line = text[text.rfind("\n", 0, end) + 1 : line_end(text, end)]
-    quotes = [found for found in _QUOTE.finditer(line) if found[0] == '"']
+    quotes = [match for match in _QUOTE.finditer(line) if match[0] == '"']
     return end if len(quotes) % 2 and _AFTER_STRING.match(text, end) else None
 
 
@@ -112,12 +112,12 @@ def _unclosed(
                 "unsafe",
                 least=1,
             )
-        for found in _END_OF_STRING.finditer(line, 1):
+        for match in _END_OF_STRING.finditer(line, 1):
             tries += 1
-            if tries > _MAX_TRIES or '"' in line[1 : found.start()]:
+            if tries > _MAX_TRIES or '"' in line[1 : match.start()]:
                 break
-            edits = (insert(quote + found.start(), '"'),)
-            span = Span(quote, quote + found.start())
+            edits = (insert(quote + match.start(), '"'),)
+            span = Span(quote, quote + match.start())
             yield Diagnosis("unclosed-string", message, span, edits, 'add a `"`', "unsafe")
     smart = _SMART.search(context.text, quotes[-1], end)
     if smart is not None:
@@ -220,8 +220,8 @@ def unclosed_row(context: ErrorContext) -> Iterator[Diagnosis]:
     rank = type.count(",") + 1 if context.name(type) == "TYPE" and type is not None else inf
     opened: list[int] = []
     last = done[starts[-1]].at
-    for found in _ROW.finditer(text, last, context.at):
-        at, mark = found.start(), found[0]
+    for match in _ROW.finditer(text, last, context.at):
+        at, mark = match.start(), match[0]
         if mark[0] == "#":
             continue
         if mark == "[" and len(opened) == rank:
@@ -234,7 +234,7 @@ def unclosed_row(context: ErrorContext) -> Iterator[Diagnosis]:
             if deeper < 0 or (not deeper and mark == "["):
                 yield _unclosed_row(opened[-1], insert(last, "]"))
                 return
-        last = found.end()
+        last = match.end()
         if mark == "[":
             opened.append(at)
         elif mark == "]":

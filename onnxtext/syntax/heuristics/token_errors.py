@@ -47,33 +47,33 @@ ALIASES = {
 def other_quotes(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose strings in other quotes: `'…'` and “…”."""
     if context.token == "'":
-        found = _SINGLE_QUOTED.match(context.text, context.at)
+        match = _SINGLE_QUOTED.match(context.text, context.at)
         message = "a string must be in double quotes"
-        if found is None:
+        if match is None:
             opens = context.text.count('"', context.at, context.line_limit) % 2
             text, title = ('"', 'write `"`') if opens else ("", "remove it")
             edits = (replace(context.token, text),)
             yield Diagnosis("single-quotes", message, context.token.span, edits, title, "unsafe")
             yield Diagnosis("single-quotes", message, context.token.span)
             return
-        content = found[1].replace('"', '\\"').replace("\\'", "'")
-        span = Span(*found.span())
+        content = match[1].replace('"', '\\"').replace("\\'", "'")
+        span = Span(*match.span())
         edits, title = (Edit(span, f'"{content}"'),), f'write "{content}"'[:60]
         yield Diagnosis("single-quotes", message, span, edits, title, least=1)
     elif context.token == "\\" and context.text[context.at + 1 : context.at + 2] == '"':
         places = _ESCAPED_QUOTE.finditer(context.text, context.at, context.line_end)
-        marks = [Edit(Span(found.start(), found.end() - 1), "") for found in places]
+        marks = [Edit(Span(match.start(), match.end() - 1), "") for match in places]
         message = "the quotes of a string cannot have a backslash"
         span = Span(context.at, context.at + 2)
         yield Diagnosis("wrong-mark", message, span, tuple(marks), 'write `"`', "unsafe", least=1)
     elif context.token is not None and context.token in _SMART:
-        found = _SMART_QUOTED.match(context.text, context.at)
+        match = _SMART_QUOTED.match(context.text, context.at)
         message = typographic_quote_message(context.token)
-        if found is None:
+        if match is None:
             yield Diagnosis("smart-quotes", message, context.token.span, help='write "…"')
             return
-        span = Span(*found.span())
-        edits, title = (Edit(span, f'"{found[1]}"'),), f'write "{found[1]}"'[:60]
+        span = Span(*match.span())
+        edits, title = (Edit(span, f'"{match[1]}"'),), f'write "{match[1]}"'[:60]
         yield Diagnosis("smart-quotes", message, span, edits, title, least=1)
 
 

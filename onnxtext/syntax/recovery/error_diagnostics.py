@@ -38,11 +38,11 @@ def first_of_lines(
 
     Keep the kind of the first error of the line: errors of the other kind may follow from it.
     """
-    found = sorted([*syntax_errors, *errors], key=lambda item: item.labels[0].span)
+    in_order = sorted([*syntax_errors, *errors], key=lambda item: item.labels[0].span)
     syntactic = {id(item) for item in syntax_errors}
     first: dict[int, bool] = {}
     kept = []
-    for item in found:
+    for item in in_order:
         line = text.rfind("\n", 0, item.labels[0].span.start)
         if first.setdefault(line, id(item) in syntactic) == (id(item) in syntactic):
             kept.append(item)

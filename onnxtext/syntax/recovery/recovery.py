@@ -147,8 +147,8 @@ class Recovery:
         at = unexpected.at
         token = self.parser.lexer.token(self.text, at)
         self._recoveries += 1
-        found = len(self.diagnostics) + len(self._errors)
-        if found >= MAX_SEMANTIC_ERRORS or (found and self._recoveries > _MAX_RECOVERIES):
+        count = len(self.diagnostics) + len(self._errors)
+        if count >= MAX_SEMANTIC_ERRORS or (count and self._recoveries > _MAX_RECOVERIES):
             self._stopped = True
             return None
         context, position = self._error_context(token, at)
@@ -270,15 +270,15 @@ class Recovery:
                     position -= 1
                 start = machine.where[position] if position < len(machine.where) else at
         opened = _open_bracket(machine, position)
-        made = tuple(edit for edit in self._edits if edit.span.start >= start)
-        if at - start <= LONGEST_STATEMENT and len(made) <= MAX_TRIES:
+        edits = tuple(edit for edit in self._edits if edit.span.start >= start)
+        if at - start <= LONGEST_STATEMENT and len(edits) <= MAX_TRIES:
             region = Region(self.text, start, tuple(machine.states[: position + 1]), at)
-            if not made:
+            if not edits:
                 tokens = self.parser.lexer.tokens(self.text, start, at)
                 return ErrorContext(region, token, tokens, (), opened), position
-            outcome = ErrorContext(region, token, [], made).attempt()
+            outcome = ErrorContext(region, token, [], edits).attempt()
             if outcome is not None:
-                return ErrorContext(region, token, outcome.tokens, made, opened), position
+                return ErrorContext(region, token, outcome.tokens, edits, opened), position
         region = Region(self.text, at, tuple(machine.states), at)
         return ErrorContext(region, token, [], (), opened), position
 

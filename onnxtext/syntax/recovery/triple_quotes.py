@@ -25,29 +25,29 @@ _CLOSING = re.compile(r"""^[ \t]*("{1,2}|'{3})(?=[ \t\r,>)\]}]*$)""", re.MULTILI
 """Matches the start of a line that should begin with the closing quotes of a string."""
 
 
-def without_cascade(source: Source, found: list[Diagnostic]) -> list[Diagnostic]:
+def without_cascade(source: Source, diagnostics: list[Diagnostic]) -> list[Diagnostic]:
     """Replace the errors that follow from wrong quotes of a string of several lines.
 
     Args:
         source: the text.
-        found: the diagnostics of the text, in text order.
+        diagnostics: the diagnostics of the text, in text order.
 
     Returns:
-        The diagnostics before the string, and one of its quotes; `found` if all quotes are right or
-        it is unknown which are wrong.
+        The diagnostics before the string, and one of its quotes; `diagnostics` if all quotes are
+        right or it is unknown which are wrong.
     """
     text = source.text
     if text.count('"""') % 2 == 0 and '""""' not in text:
-        return found
+        return diagnostics
     wrong = _wrong_quotes(text)
     if wrong is None:
-        return found
+        return diagnostics
     start, span, verb = wrong
     line = text.rfind("\n", 0, start) + 1
-    kept = [item for item in found if item.labels[0].span.start < line]
-    if len(kept) == len(found):
-        return found
-    exact = next((item for item in found if item.labels[0].span.start == span.start), None)
+    kept = [item for item in diagnostics if item.labels[0].span.start < line]
+    if len(kept) == len(diagnostics):
+        return diagnostics
+    exact = next((item for item in diagnostics if item.labels[0].span.start == span.start), None)
     if exact is not None and not verb:
         return [*kept, exact]
     message, help, fix = "this string is never closed", 'add `"""` on a line of its own', None
@@ -70,11 +70,11 @@ def _wrong_quotes(text: str) -> tuple[int, Span, str] | None:
     """
     opened: int | None = None
     before = 0
-    for found in _QUOTES.finditer(text):
-        if found["quotes"] is None:
+    for match in _QUOTES.finditer(text):
+        if match["quotes"] is None:
             continue
-        at, end = found.span("quotes")
-        first, last = found["first"] is not None, found["last"] is not None
+        at, end = match.span("quotes")
+        first, last = match["first"] is not None, match["last"] is not None
         if opened is None:
             if first and (place := _unopened(text, before, at)) is not None:
                 return place.start, place, "begin"
@@ -107,7 +107,7 @@ def _unopened(text: str, start: int, end: int) -> Span | None:
     """
     end = text.rfind("\n", 0, end) + 1
     places = [
-        Span(found.end() - len(found[1] or ""), found.end())
-        for found in _OPENING.finditer(text, start, end)
+        Span(match.end() - len(match[1] or ""), match.end())
+        for match in _OPENING.finditer(text, start, end)
     ]
     return places[-1] if places and text[places[-1].end : end].strip() else None

@@ -108,8 +108,8 @@ def _compared(judge: Operation) -> Callable[[OperatorCall], SmallTensor | None]:
     compute = _folded(judge)
 
     def compare(call: OperatorCall) -> SmallTensor | None:
-        found = compute(call) if len(call.values) == 2 else None
-        return None if found is None else found._replace(real=False)
+        value = compute(call) if len(call.values) == 2 else None
+        return None if value is None else value._replace(real=False)
 
     return compare
 

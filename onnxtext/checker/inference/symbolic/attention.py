@@ -88,9 +88,9 @@ def standard_attention(call: OperatorCall) -> Shapes:
 
 
 def _require_mask(call: OperatorCall, scores: Extents) -> None:
-    """Require that the mask of `Attention` can be broadcast to the shape of the scores.
+    """Require that a mask of `Attention` can be broadcast to the shape of the scores.
 
-    The last dimension may be smaller: since version 24, missing tokens are masked.
+    The last dimension may be shorter: since version 24, the mask is padded with -inf.
     """
     mask = call.shape(3)
     if mask is None or not call.has_rank(3, 1, 2, 3, 4, certain=False):

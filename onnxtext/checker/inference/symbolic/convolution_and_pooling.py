@@ -28,7 +28,7 @@ def _windowed(call: OperatorCall, spatial: Extents, kernel: Extents) -> Extents:
         return tuple([quotient_rounded_up(e, by) for e, by in zip(spatial, strides, strict=True)])
     if len(kernel) != count or len(pads) != 2 * count:
         return (None,) * count
-    made: list[Extent] = []
+    dims: list[Extent] = []
     for axis, (extent, window) in enumerate(zip(spatial, kernel, strict=True)):
         first, last = (pads[axis], pads[axis + count]) if mode == b"NOTSET" else (0, 0)
         span = times(plus(window, -1), dilations[axis])
@@ -39,12 +39,12 @@ def _windowed(call: OperatorCall, spatial: Extents, kernel: Extents) -> Extents:
         if isinstance(steps, int) and steps < least:
             call.reject(f"the window is larger than dimension {axis + 2} of {{0}} with its pads")
         if call.integer("ceil_mode", 0):
-            made.append(_rounded_up(steps, by, plus(extent, first)))
+            dims.append(_rounded_up(steps, by, plus(extent, first)))
         else:
             # onnx and onnxruntime round towards 0.
             rounded = quotient_rounded_up if isinstance(steps, int) and steps < 0 else quotient
-            made.append(plus(rounded(steps, by), 1))
-    return tuple(made)
+            dims.append(plus(rounded(steps, by), 1))
+    return tuple(dims)
 
 
 def _rounded_up(steps: Extent, by: int, end: Extent) -> Extent:
@@ -163,11 +163,11 @@ def conv_transpose(call: OperatorCall) -> SymbolicShape:
     known = call.attribute("auto_pad") in (None, b"NOTSET", b"VALID")
     if not known or call.attribute("output_shape") is not None or len(pads) != 2 * count:
         return (shape[0], channels, *(None,) * count)
-    made: list[Extent] = []
+    dims: list[Extent] = []
     for axis in range(count):
         size = plus(times(plus(shape[axis + 2], -1), strides[axis]), spans[axis])
-        made.append(plus(size, more[axis] - pads[axis] - pads[axis + count]))
-    return (shape[0], channels, *made)
+        dims.append(plus(size, more[axis] - pads[axis] - pads[axis + count]))
+    return (shape[0], channels, *dims)
 
 
 def _require_output(

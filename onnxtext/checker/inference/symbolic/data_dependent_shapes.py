@@ -131,8 +131,8 @@ def top_k(call: OperatorCall) -> Shapes:
     size = shape[axis]
     if isinstance(count, int) and isinstance(size, int) and not 0 <= count <= size:
         call.reject(f"`k` is {count}, but dimension {axis} of {{0}} is {size}")
-    made = (*shape[:axis], count, *shape[axis + 1 :])
-    return made, made
+    dims = (*shape[:axis], count, *shape[axis + 1 :])
+    return dims, dims
 
 
 def one_hot(call: OperatorCall) -> SymbolicShape:
@@ -170,12 +170,12 @@ def resize(call: OperatorCall) -> SymbolicShape:
         call.reject(f"the node gets {given_as}, but {needed}")
     if given is None or len(given) != len(axes) or not plain or (crops and scaled):
         return (None,) * rank
-    made = list(shape)
+    dims = list(shape)
     for axis, size in zip(axes, given, strict=True):
         if not -rank <= axis < rank:
             return None
-        made[axis] = times(made[axis], size) if scaled else size
-    return tuple(made)
+        dims[axis] = times(dims[axis], size) if scaled else size
+    return tuple(dims)
 
 
 def _require_scales_or_sizes(call: OperatorCall) -> None:

@@ -125,10 +125,10 @@ def plus(left: Extent, right: Extent) -> Extent:
         return _bounded(left + right)
     if left is None or right is None:
         return None
-    found = Counter(terms_of(left))
+    terms = Counter(terms_of(left))
     for product, coefficient in terms_of(right).items():
-        found[product] += coefficient
-    return sum_of_terms(found)
+        terms[product] += coefficient
+    return sum_of_terms(terms)
 
 
 def minus(left: Extent, right: Extent) -> Extent:
@@ -142,11 +142,11 @@ def times(left: Extent, right: Extent) -> Extent:
         return _bounded(left * right)
     if left is None or right is None:
         return None
-    found: Counter[Monomial] = Counter()
+    terms: Counter[Monomial] = Counter()
     for one, first in terms_of(left).items():
         for other, second in terms_of(right).items():
-            found[tuple(sorted(one + other, key=factor_order))] += first * second
-    return sum_of_terms(found)
+            terms[tuple(sorted(one + other, key=factor_order))] += first * second
+    return sum_of_terms(terms)
 
 
 def total(sizes: Sequence[Extent]) -> Extent:
@@ -166,15 +166,15 @@ def product_of(sizes: Sequence[Extent]) -> Extent:
 
 def symbols(size: Extent) -> frozenset[str]:
     """Return the symbols in a size."""
-    found: set[str] = set()
+    names: set[str] = set()
     if isinstance(size, SymbolicSize):
         for product, _ in size.terms:
             for factor in product:
                 if isinstance(factor, str):
-                    found.add(factor)
+                    names.add(factor)
                 else:
-                    found.update(*[symbols(part) for part in factor.parts])
-    return frozenset(found)
+                    names.update(*[symbols(part) for part in factor.parts])
+    return frozenset(names)
 
 
 # ---- Text ---------------------------------------------------------------------------------------

@@ -46,8 +46,8 @@ def _standard(name: str, *indices: int) -> ShapeFunction:
     """
 
     def infer(call: OperatorCall) -> SymbolicShape:
-        made = OPERATORS[name](call.with_inputs(indices) if indices else call)
-        return made[0] if made else None
+        shapes = OPERATORS[name](call.with_inputs(indices) if indices else call)
+        return shapes[0] if shapes else None
 
     return infer
 
@@ -113,8 +113,8 @@ def _channels_last(infer: ShapeFunction, *, always: bool = False) -> ShapeFuncti
             return None
         shapes = [(shape[0], shape[-1], *shape[1:-1]), *call.shapes[1:]]
         # Mismatches are discarded: their messages would name dimensions of the swapped shape.
-        made = infer(replace(call, shapes=shapes, sizes=SizeEquations()))
-        return None if made is None else (made[0], *made[2:], made[1])
+        inferred = infer(replace(call, shapes=shapes, sizes=SizeEquations()))
+        return None if inferred is None else (inferred[0], *inferred[2:], inferred[1])
 
     return swapped
 
@@ -146,8 +146,8 @@ def _embedded(call: OperatorCall) -> Shapes:
     tokens, vectors = call.shape(0), call.shape(2)
     if tokens is None or vectors is None or len(tokens) != 2 or len(vectors) != 2:
         return ()
-    made: Extents = (*tokens, vectors[1])
-    return made, (tokens[0],), made
+    dims: Extents = (*tokens, vectors[1])
+    return dims, (tokens[0],), dims
 
 
 SHAPES: dict[str, ShapeFunction] = {

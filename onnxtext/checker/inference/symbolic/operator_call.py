@@ -64,8 +64,8 @@ class OperatorCall:
 
     def integer(self, name: str, default: int) -> int:
         """Return the value of an integer attribute; the default if missing."""
-        found = self.attribute(name)
-        return found if isinstance(found, int) else default
+        value = self.attribute(name)
+        return value if isinstance(value, int) else default
 
     def keeps_dims(self) -> bool:
         """Whether a reduction keeps the reduced dimensions: only if `keepdims` is exactly 1."""
@@ -73,8 +73,8 @@ class OperatorCall:
 
     def listed(self, name: str, default: tuple[int, ...]) -> tuple[int, ...]:
         """Return the value of an attribute with a list of integers; the default if missing."""
-        found = self._list(name)
-        return default if found is None else found
+        values = self._list(name)
+        return default if values is None else values
 
     def _list(self, name: str) -> tuple[int, ...] | None:
         result = self.attribute(name)

@@ -35,12 +35,12 @@ def broadcast(call: OperatorCall, shapes: list[Extents]) -> Extents:
     The shapes are aligned at the right. In each dimension, the sizes must be equal or 1 (ONNX
     Broadcasting.md).
     """
-    made: list[Extent] = []
+    dims: list[Extent] = []
     for back in range(1, max(map(len, shapes), default=0) + 1):
         extents = [shape[-back] for shape in shapes if len(shape) >= back]
         _require_broadcast(call, extents, back)
-        made.append(_broadcast_dim(call, extents))
-    return tuple(reversed(made))
+        dims.append(_broadcast_dim(call, extents))
+    return tuple(reversed(dims))
 
 
 def _require_broadcast(call: OperatorCall, extents: list[Extent], back: int) -> None:
@@ -190,10 +190,10 @@ def _reduce(call: OperatorCall) -> SymbolicShape:
 def _reduced(
     call: OperatorCall, shape: Extents, axes: tuple[int, ...], kept: bool
 ) -> SymbolicShape:
-    found = call.axes(axes, len(shape)) if shape else []
-    if found is None:
+    resolved_axes = call.axes(axes, len(shape)) if shape else []
+    if resolved_axes is None:
         return None
-    reduced = set(found)
+    reduced = set(resolved_axes)
     if kept:
         return tuple([1 if axis in reduced else e for axis, e in enumerate(shape)])
     return tuple([e for axis, e in enumerate(shape) if axis not in reduced])
@@ -353,9 +353,9 @@ def infer(name: str, call: OperatorCall) -> tuple[Shapes, SmallTensors]:
     """
     require_ranks(name, call)
     operator = OPERATORS.get(name)
-    made = tuple(map(_without_negative, operator(call))) if operator is not None else ()
+    shapes = tuple(map(_without_negative, operator(call))) if operator is not None else ()
     values = name in COMPUTABLE and (name in SOURCES or any(v is not None for v in call.values))
-    return made, output_values(name, call, made) if values else ()
+    return shapes, output_values(name, call, shapes) if values else ()
 
 
 def _without_negative(shape: SymbolicShape) -> SymbolicShape:

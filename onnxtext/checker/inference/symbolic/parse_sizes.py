@@ -38,10 +38,10 @@ def parse_size(dim: str) -> Extent:
     if not dim:
         return None
     try:
-        found = _Reader(dim).whole()
+        extent = _Reader(dim).whole()
     except _NoExpression:
         return symbol_plus(dim)
-    return found if isinstance(found, SymbolicSize) and text(found) == dim else symbol_plus(dim)
+    return extent if isinstance(extent, SymbolicSize) and text(extent) == dim else symbol_plus(dim)
 
 
 def read_dim(dim: str, instance: str) -> Extent:
@@ -54,8 +54,8 @@ def read_dim(dim: str, instance: str) -> Extent:
         dim: the text; may be empty.
         instance: the suffix; `""` for none.
     """
-    found = parse_size(dim)
-    return substitute(found, lambda name: symbol_plus(name + instance)) if instance else found
+    extent = parse_size(dim)
+    return substitute(extent, lambda name: symbol_plus(name + instance)) if instance else extent
 
 
 class _NoExpression(Exception):

@@ -34,23 +34,23 @@ def exact_quotient(left: Extent, right: Extent) -> Extent:
         return None
     if isinstance(left, int) and isinstance(right, int):
         return None if left % right else left // right
-    rest, found = left, Counter[Monomial]()
+    rest, quotient = left, Counter[Monomial]()
     lead, divisor = next(iter(terms_of(right).items()))
     for _ in range(MOST_TERMS):
         if rest == 0:
-            return sum_of_terms(found)
+            return sum_of_terms(quotient)
         first, coefficient = next(iter(terms_of(rest).items()))
         missing = Counter(lead) - Counter(first)
         if missing or coefficient % divisor:
             return None
         factors = tuple(sorted((Counter(first) - Counter(lead)).elements(), key=factor_order))
-        found[factors] += coefficient // divisor
+        quotient[factors] += coefficient // divisor
         step = times(sum_of_terms({factors: coefficient // divisor}), right)
         following = minus(rest, step)
         if following is None:
             return None
         rest = following
-    return sum_of_terms(found) if rest == 0 else None
+    return sum_of_terms(quotient) if rest == 0 else None
 
 
 def _shared(size: int | SymbolicSize) -> tuple[Counter[Factor], int]:

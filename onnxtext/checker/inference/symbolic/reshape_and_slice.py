@@ -114,18 +114,18 @@ def concat(call: OperatorCall) -> SymbolicShape:
     axis = call.axis("axis", 1)
     if axis is None:
         return None
-    made: list[Extent] = []
+    dims: list[Extent] = []
     for index in range(ranks[0]):
         extents = [shape[index] for shape in shapes]
         if index == axis:
-            made.append(total(extents))
+            dims.append(total(extents))
             continue
         known = next((e for e in extents if e is not None), None)
         for number, extent in enumerate(extents):
             names = f"dimension {index} of {{0}}", f"dimension {index} of {{{number}}}"
             call.equal(known, extent, *names)
-        made.append(next((e for e in extents if isinstance(e, int)), known))
-    return tuple(made)
+        dims.append(next((e for e in extents if isinstance(e, int)), known))
+    return tuple(dims)
 
 
 def reshape(call: OperatorCall) -> SymbolicShape:
@@ -145,31 +145,31 @@ def reshape(call: OperatorCall) -> SymbolicShape:
     # A symbolic size is unknown if it might be -1 (inferred) or 0 (copied from the input).
     wanted = tuple([None if isinstance(size, SymbolicSize) and not is_positive(size) else size
                     for size in wanted])  # fmt: skip
-    made = list(wanted)
+    dims = list(wanted)
     known = None if shape is None else _named(shape)
     for index, size in enumerate(wanted):
         if size == 0:
             if known is not None and index >= len(known):
                 wrong = f"size {index} of the shape is 0, which copies dimension {index} of {{0}}"
                 call.reject(f"{wrong}, but {{0}} has only {dimensions(len(known))}")
-            made[index] = known[index] if known is not None and index < len(known) else None
+            dims[index] = known[index] if known is not None and index < len(known) else None
     rest = [index for index, size in enumerate(wanted) if size in (-1, None)]
     for index in rest:
-        made[index] = None
-    if known is not None and (None not in made or len(rest) == 1):
-        others = [size for index, size in enumerate(made) if index not in rest]
+        dims[index] = None
+    if known is not None and (None not in dims or len(rest) == 1):
+        others = [size for index, size in enumerate(dims) if index not in rest]
         if 0 in known:
             if rest and all(map(is_positive, others)):
-                made[rest[0]] = 0
+                dims[rest[0]] = 0
         elif rest:
             whole, part = product_of(known), product_of(others)
             if isinstance(whole, int) and isinstance(part, int) and part and whole % part:
                 product = f"{part}, the product of the other sizes"
                 call.reject(f"{{0}} has {whole} elements, which is not a multiple of {product}")
-            made[rest[0]] = quotient(whole, part)
+            dims[rest[0]] = quotient(whole, part)
         else:
-            _equal_products(call, known, tuple(made))
-    return tuple([_unnamed(size) for size in made])
+            _equal_products(call, known, tuple(dims))
+    return tuple([_unnamed(size) for size in dims])
 
 
 _UNKNOWN = "\0?"
@@ -247,10 +247,10 @@ def slice_(call: OperatorCall) -> SymbolicShape:
         return (None,) * len(shape)
     if call.axes(axes, len(shape)) is None:
         return None
-    made = list(shape)
+    dims = list(shape)
     for axis, start, end, step in zip(axes, starts, ends, steps, strict=True):
-        made[axis] = _slice_length(made[axis], start, end, step)
-    return tuple(made)
+        dims[axis] = _slice_length(dims[axis], start, end, step)
+    return tuple(dims)
 
 
 def _slice_length(size: Extent, start: Extent, end: Extent, step: int) -> Extent:
@@ -353,12 +353,12 @@ def pad(call: OperatorCall) -> SymbolicShape:
         return (None,) * len(shape)
     if call.axes(axes, len(shape)) is None:
         return None
-    made = list(shape)
+    dims = list(shape)
     for index, axis in enumerate(axes):
         first, last = pads[index], pads[index + len(axes)]
         _require_source(call, axis, shape[axis], first, last)
-        made[axis] = total([made[axis], first, last])
-    return tuple(made)
+        dims[axis] = total([dims[axis], first, last])
+    return tuple(dims)
 
 
 def _require_source(call: OperatorCall, axis: int, *sizes: Extent) -> None:

@@ -63,20 +63,20 @@ def operator_step(
 
 
 def unify_shapes(
-    node: Node, wanted: Sequence[SymbolicShape], made: Shapes, sizes: SizeEquations
+    node: Node, wanted: Sequence[SymbolicShape], inferred: Shapes, sizes: SizeEquations
 ) -> Shapes:
     """Equate the declared and the computed shapes of a node's outputs; return the merged shapes.
 
     Args:
         node: the node.
         wanted: the declared shapes; None where unknown.
-        made: the computed shapes; None where unknown. May have fewer entries than `wanted`.
+        inferred: the computed shapes; None where unknown. May have fewer entries than `wanted`.
         sizes: the equations between sizes; this function adds equations.
     """
     found = []
     for number, name in enumerate(node.outputs):
         own = wanted[number]
-        shape = made[number] if number < len(made) else None
+        shape = inferred[number] if number < len(inferred) else None
         if name and own is not None and shape is not None:
             if shapes_contradict(own, shape):
                 sizes.contradict(node, number, own, shape)

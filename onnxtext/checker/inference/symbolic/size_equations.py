@@ -292,17 +292,17 @@ class SizeEquations:
             self._restrict(extent.shifted, {1, size}, place)
 
     def _choice(self, root: str) -> _Choice | None:
-        known = self._choices.get(root)
-        if known is None and self._outer is not None:
+        cached = self._choices.get(root)
+        if cached is None and self._outer is not None:
             return self._outer._choice(root)
-        return known
+        return cached
 
     def _weight(self, root: str) -> int:
         """Return the number of symbols in a group."""
-        known = self._weights.get(root)
-        if known is None:
+        cached = self._weights.get(root)
+        if cached is None:
             return self._outer._weight(root) if self._outer is not None else 1
-        return known
+        return cached
 
     def _join(self, left: _Shifted, right: _Shifted, place: Place) -> None:
         """Add the equation `left = right`; record a conflict if it contradicts earlier ones."""

@@ -107,13 +107,13 @@ def broadcast_tensor(value: SmallTensor, shape: Sequence[int]) -> SmallTensor | 
 
 def broadcast_all_shapes(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...] | None:
     """Return the result of broadcasting all shapes; None if they cannot be broadcast."""
-    made: list[int] = []
+    dims: list[int] = []
     for back in range(1, max(map(len, shapes), default=0) + 1):
         sizes = {shape[-back] for shape in shapes if len(shape) >= back} - {1}
         if len(sizes) > 1:
             return None
-        made.append(sizes.pop() if sizes else 1)
-    return tuple(reversed(made))
+        dims.append(sizes.pop() if sizes else 1)
+    return tuple(reversed(dims))
 
 
 def stored_value(type: Type | None, data: object) -> SmallTensor | None:
@@ -162,5 +162,5 @@ def common_elements(one: SmallTensor | None, other: SmallTensor | None) -> Small
     if one is None or other is None or one.shape != other.shape:
         return None
     items = [a if a == b else None for a, b in zip(one.items, other.items, strict=True)]
-    found = SmallTensor(one.shape, tuple(items), one.real)
-    return found if found.is_useful() else None
+    common = SmallTensor(one.shape, tuple(items), one.real)
+    return common if common.is_useful() else None

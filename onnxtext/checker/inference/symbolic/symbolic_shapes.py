@@ -113,21 +113,21 @@ class SymbolicShapes:
         if type is None:
             return None
         key = id(type), instance
-        known = self._extents.get(key)
-        if known is None:
-            known = self._extents[key] = type, declared_shape(type, instance)
-        return known[1]
+        cached = self._extents.get(key)
+        if cached is None:
+            cached = self._extents[key] = type, declared_shape(type, instance)
+        return cached[1]
 
     # ---- Scopes -----------------------------------------------------------------------------
 
     def _scope(
         self,
         scope: Scope,
-        given: Results,
+        input_results: Results,
         environment: SymbolicEnvironment,
         instance: str,
     ) -> None:
-        """Visit a graph or function body; `given` has the shapes and values of its inputs."""
+        """Visit a graph or function body; `input_results`: its inputs' shapes and values."""
         sizes, shapes = environment.sizes, environment.known
         declared: dict[str, SymbolicShape] = {}
         for value in (*scope.initializers, *scope.inputs, *scope.infos, *scope.outputs):
@@ -138,10 +138,10 @@ class SymbolicShapes:
                     equate_dims(sizes, first, shape, Place(value, ("type",)))
         for value in (*scope.inputs, *scope.initializers):
             shapes[value.name] = declared.get(value.name)
-        for value, number in zip(scope.inputs, given[1], strict=False):
+        for value, number in zip(scope.inputs, input_results[1], strict=False):
             if number is not None:
                 environment.values[value.name] = number
-        for value, shape in zip(scope.inputs, given[0], strict=False):
+        for value, shape in zip(scope.inputs, input_results[0], strict=False):
             own = shapes[value.name]
             if own is not None and shape is not None and shapes_contradict(own, shape):
                 sizes.mismatches.append(PassedShape(value, own, shape))
@@ -194,9 +194,9 @@ class SymbolicShapes:
                     id(target), len(inputs), len(outputs), *map(id, inputs), *map(id, types),
                     *map(id, attributes), *map(id, values),
                 )  # fmt: skip
-                known = results.get(key) if id(node) not in wrong else None
-                if known is not None:
-                    found, made = known[:2]
+                cached = results.get(key) if id(node) not in wrong else None
+                if cached is not None:
+                    found, made = cached[:2]
                 else:
                     before, rejected = sizes.learned, len(sizes.mismatches)
                     wanted = self._declared(node, declared, environment, instance)
@@ -228,11 +228,11 @@ class SymbolicShapes:
     ) -> dict[tuple[object, ...], tuple[Any, ...]]:
         """Return the cache of output shapes and values that holds for the current equations."""
         key = sizes.state, instance
-        known = self._memo.get(key)
-        if known is None:
-            known = self._memo[key] = {}
+        cached = self._memo.get(key)
+        if cached is None:
+            cached = self._memo[key] = {}
             self._kept.append(sizes)
-        return known
+        return cached
 
     def _declared(
         self,
@@ -241,7 +241,7 @@ class SymbolicShapes:
         environment: SymbolicEnvironment,
         instance: str,
     ) -> list[SymbolicShape]:
-        """Return the declared shapes of a node's outputs."""
+        """Return the declared shapes of a node's outputs; equate two shapes of the same output."""
         wanted = [declared.get(name) for name in node.outputs]
         for number, type in enumerate(node.output_types):
             if type is not None:
@@ -267,12 +267,14 @@ class SymbolicShapes:
             return tuple(wanted), ()
         return operator_step(node, target, wanted, inputs, values, sizes)
 
-    def _call(self, function: Scope, given: Results, environment: SymbolicEnvironment) -> Results:
+    def _call(
+        self, function: Scope, input_results: Results, environment: SymbolicEnvironment
+    ) -> Results:
         sizes = environment.sizes
-        key = id(function), given, sizes.state
-        known = self._called.get(key)
-        if known is not None:
-            return known
+        key = id(function), input_results, sizes.state
+        cached = self._called.get(key)
+        if cached is not None:
+            return cached
         self._budget -= len(function.nodes)
         if self._budget < 0 or self._depth >= _DEEPEST:
             return (), ()
@@ -280,13 +282,13 @@ class SymbolicShapes:
         inner = SymbolicEnvironment({}, None, sizes)
         self._depth += 1
         self._scope(
-            function, given, inner, self._new_instance() if declares_types(function) else ""
+            function, input_results, inner, self._new_instance() if declares_types(function) else ""
         )
         self._depth -= 1
         names = [output.name for output in function.outputs]
         result = tuple(map(inner.find, names)), tuple(map(inner.value, names))
         # The next call gives symbols of the body another suffix: no reuse.
-        own = [name for name in _symbols(result) - _symbols(given) if "\0" in name]
+        own = [name for name in _symbols(result) - _symbols(input_results) if "\0" in name]
         if sizes.learned == before and not own:
             self._called[key] = result
         return result
@@ -299,7 +301,7 @@ class SymbolicShapes:
     def _bodies(
         self, scope: Scope, index: int, node: Node, environment: SymbolicEnvironment, instance: str
     ) -> Results:
-        made: list[Results] = []
+        outputs: list[Results] = []
         branches = node.op_type == "If"
         live = live_branch(node, environment.value(node.inputs[0])) if node.inputs else None
         for body in scope.children[index]:
@@ -309,12 +311,12 @@ class SymbolicShapes:
             inner = SymbolicEnvironment({}, environment, SizeEquations(environment.sizes))
             self._scope(body, ((), ()), inner, instance if branches else own)
             names = [output.name for output in body.outputs]
-            made.append((tuple(map(inner.find, names)), tuple(map(inner.value, names))))
-        if branches and len(made) == 1 and live is not None:
-            return made[0]
-        if not branches or len(made) != 2:
+            outputs.append((tuple(map(inner.find, names)), tuple(map(inner.value, names))))
+        if branches and len(outputs) == 1 and live is not None:
+            return outputs[0]
+        if not branches or len(outputs) != 2:
             return (), ()
-        (one, first), (other, second) = made
+        (one, first), (other, second) = outputs
         shapes = tuple(
             [merge_branch_shapes(left, right) for left, right in zip(one, other, strict=False)]
         )

@@ -55,10 +55,10 @@ class SymbolicStep:
         """Return the symbolic shape of a type; None if it is unknown or has no known rank."""
         if type is None:
             return None
-        known = self._shapes.get(id(type))
-        if known is None:
-            known = self._shapes[id(type)] = type, declared_shape(type)
-        return known[1]
+        cached = self._shapes.get(id(type))
+        if cached is None:
+            cached = self._shapes[id(type)] = type, declared_shape(type)
+        return cached[1]
 
     def node(
         self,
@@ -66,7 +66,7 @@ class SymbolicStep:
         node: Node,
         inputs: Sequence[Type | None],
         values: Sequence[SmallTensor | None],
-        found: Types,
+        inferred: Types,
     ) -> tuple[Types, SmallTensors]:
         """Add symbolic dimensions to a node's output types; compute the elements of small outputs.
 
@@ -75,7 +75,7 @@ class SymbolicStep:
             node: the node.
             inputs: the types of the node's inputs.
             values: the elements of the node's small inputs; None where unknown.
-            found: the output types that onnx inferred; None where unknown.
+            inferred: the output types that onnx inferred; None where unknown.
 
         Returns:
             A pair (types, values): the types of the outputs, and the elements of small outputs.
@@ -83,22 +83,22 @@ class SymbolicStep:
         """
         unknown = signature.origin or signature.domain not in DOMAINS
         if unknown or has_references(node):
-            return found, ()
+            return inferred, ()
         key = (
-            id(signature), len(inputs), len(node.outputs), *map(id, inputs), *map(id, found),
+            id(signature), len(inputs), len(node.outputs), *map(id, inputs), *map(id, inferred),
             *map(id, node.attributes), *values,
         )  # fmt: skip
-        known = self._known.get(key)
-        if known is None:
+        cached = self._known.get(key)
+        if cached is None:
             shapes = [self.shape(type) for type in inputs]
             call = OperatorCall(node, shapes, list(values), self._sizes, signature.since)
             made, computed = infer(signature.name, call)
-            if signature.domain and None in found:
+            if signature.domain and None in inferred:
                 by_schema = _bound(signature, node, inputs)
-                found = tuple([a or b for a, b in zip(found, by_schema, strict=False)])
-            known = self._known[key] = _all_refined(found, made), computed
-            self._kept += (signature, *inputs, *found, *node.attributes)
-        return known
+                inferred = tuple([a or b for a, b in zip(inferred, by_schema, strict=False)])
+            cached = self._known[key] = _all_refined(inferred, made), computed
+            self._kept += (signature, *inputs, *inferred, *node.attributes)
+        return cached
 
     def from_schema_file(
         self, signature: Signature, node: Node, inputs: Sequence[Type | None]
@@ -111,42 +111,42 @@ class SymbolicStep:
             inputs: the types of the node's inputs.
         """
         key = id(signature), len(node.outputs), *map(id, inputs), *map(id, node.attributes)
-        known = self._known.get(key)
-        if known is None:
-            found = _bound(signature, node, inputs)
+        cached = self._known.get(key)
+        if cached is None:
+            bindings = _bound(signature, node, inputs)
             has_rule = onnxruntime_operators.has_rule(signature.domain, signature.name)
             if has_rule and not has_references(node):
                 shapes = list(map(self.shape, inputs))
                 call = OperatorCall(node, shapes, [], self._sizes, onnxruntime_operators.SINCE)
-                found = _all_refined(found, onnxruntime_operators.shapes(call))
-            known = self._known[key] = found, ()
+                bindings = _all_refined(bindings, onnxruntime_operators.shapes(call))
+            cached = self._known[key] = bindings, ()
             self._kept += (signature, *inputs, *node.attributes)
-        return known[0]
+        return cached[0]
 
 
 def _bound(signature: Signature, node: Node, inputs: Sequence[Type | None]) -> Types:
     """Return the types of a node's outputs that follow from its schema and attributes."""
     texts = tuple([None if type is None else type_text(type) for type in inputs])
-    made, mismatch = bind_type_variables(signature, texts, node)
+    output_types, mismatch = bind_type_variables(signature, texts, node)
     if mismatch is None:
-        made = with_special(signature, node, texts, made)
-    return tuple([None if text is None else type_of(text) for text in made])
+        output_types = with_special(signature, node, texts, output_types)
+    return tuple([None if text is None else type_of(text) for text in output_types])
 
 
-def _all_refined(found: Types, shapes: Sequence[SymbolicShape]) -> Types:
+def _all_refined(inferred: Types, shapes: Sequence[SymbolicShape]) -> Types:
     """Fill in the unknown dimensions of types; missing shapes at the end are unknown."""
-    return tuple(map(refine_type, found, (*shapes, *(None,) * len(found))))
+    return tuple(map(refine_type, inferred, (*shapes, *(None,) * len(inferred))))
 
 
-def refine_type(found: Type | None, shape: SymbolicShape) -> Type | None:
+def refine_type(inferred: Type | None, shape: SymbolicShape) -> Type | None:
     """Fill in the unknown dimensions of a tensor type from a symbolic shape."""
-    if not isinstance(found, TensorType) or shape is None:
-        return found
-    own: tuple[Dim, ...] = (None,) * len(shape) if found.shape is None else found.shape
+    if not isinstance(inferred, TensorType) or shape is None:
+        return inferred
+    own: tuple[Dim, ...] = (None,) * len(shape) if inferred.shape is None else inferred.shape
     if len(own) != len(shape):
-        return found
+        return inferred
     dims = tuple([_refine_dim(dim, extent) for dim, extent in zip(own, shape, strict=True)])
-    return found if dims == found.shape else replace(found, shape=dims)
+    return inferred if dims == inferred.shape else replace(inferred, shape=dims)
 
 
 def _refine_dim(dim: Dim, extent: Extent) -> Dim:

@@ -136,7 +136,7 @@ class SymbolTrace:
         wanted = value.numbers() if value is not None else None
         if shape is None or wanted is None or min(wanted, default=0) < 1:
             return None
-        found: list[tuple[int, str]] = []
+        literals: list[tuple[int, str]] = []
         copies = not any(a.name == "allowzero" and a.value for a in node.attributes)
         for index, size in enumerate(wanted):
             others = (*wanted[:index], *wanted[index + 1 :])
@@ -145,8 +145,10 @@ class SymbolTrace:
                 if copies and index < len(shape) and shape[index] == needed:
                     return index, "0"
                 # Prefer the number at the position of the symbol itself.
-                found.insert(0 if needed == symbol_plus(symbol) else len(found), (index, "-1"))
-        return found[0] if found else None
+                literals.insert(
+                    0 if needed == symbol_plus(symbol) else len(literals), (index, "-1")
+                )
+        return literals[0] if literals else None
 
     def number(self, name: str, index: int) -> int | None:
         """Return the element at a 0-based index of a small integer list; None if unknown."""

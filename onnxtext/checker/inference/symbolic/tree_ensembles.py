@@ -24,9 +24,9 @@ _MODES = frozenset(
 def count_of(call: OperatorCall, *names: str) -> int:
     """Return the length of the first of these attributes that is a non-empty list; 0 if none is."""
     for name in names:
-        found = call.attribute(name)
-        if isinstance(found, (tuple, Floats)) and len(found):
-            return len(found)
+        value = call.attribute(name)
+        if isinstance(value, (tuple, Floats)) and len(value):
+            return len(value)
     return 0
 
 

@@ -144,31 +144,39 @@ def _concat(call: OperatorCall) -> SmallTensor | None:
         return None
     if len({(*part.shape[:at], *part.shape[at + 1 :]) for part in parts}) != 1:
         return None
-    found: list[Extent] = []
+    elements: list[Extent] = []
     outer = prod(parts[0].shape[:at])
     for number in range(outer):
         for part in parts:
             width = len(part.items) // outer
-            found += part.items[number * width : (number + 1) * width]
+            elements += part.items[number * width : (number + 1) * width]
     size = sum(part.shape[at] for part in parts)
     shape = (*parts[0].shape[:at], size, *parts[0].shape[at + 1 :])
-    return SmallTensor(shape, tuple(found), parts[0].real) if len(found) <= MOST_ELEMENTS else None
+    return (
+        SmallTensor(shape, tuple(elements), parts[0].real)
+        if len(elements) <= MOST_ELEMENTS
+        else None
+    )
 
 
 def _concat_partly(call: OperatorCall, real: bool) -> SmallTensor | None:
     """Concatenate lists; their lengths are known, but the elements of some are not."""
-    found: list[Extent] = []
+    elements: list[Extent] = []
     for index, value in enumerate(call.values):
         shape = call.shape(index)
         if value is not None and len(value.shape) == 1:
-            found += value.items
+            elements += value.items
         elif shape is not None and len(shape) == 1 and isinstance(shape[0], int):
             if not 0 <= shape[0] <= MOST_ELEMENTS:
                 return None
-            found += [None] * shape[0]
+            elements += [None] * shape[0]
         else:
             return None
-    return SmallTensor((len(found),), tuple(found), real) if len(found) <= MOST_ELEMENTS else None
+    return (
+        SmallTensor((len(elements),), tuple(elements), real)
+        if len(elements) <= MOST_ELEMENTS
+        else None
+    )
 
 
 def _split(call: OperatorCall, shapes: Shapes) -> SmallTensors:
@@ -176,16 +184,16 @@ def _split(call: OperatorCall, shapes: Shapes) -> SmallTensors:
     axis = _axis(call.integer("axis", 0), len(value.shape)) if value is not None else None
     if value is None or axis is None:
         return ()
-    found: list[SmallTensor | None] = []
+    parts: list[SmallTensor | None] = []
     start = 0
     for shape in shapes:
         size = shape[axis] if shape is not None else None
         if not isinstance(size, int) or start + size > value.shape[axis]:
             return ()
         kept = (*value.shape[:axis], size, *value.shape[axis + 1 :])
-        found.append(take_elements(value, kept, _shifted_by(axis, start)))
+        parts.append(take_elements(value, kept, _shifted_by(axis, start)))
         start += size
-    return tuple(found)
+    return tuple(parts)
 
 
 def _shifted_by(axis: int, start: int) -> Callable[[tuple[int, ...]], tuple[int, ...]]:
@@ -262,10 +270,10 @@ def _filled(call: OperatorCall) -> SmallTensor | None:
         return None
     one = SmallTensor((1,), (0,), True)
     if isinstance(fill, Tensor):
-        found = stored_value(fill.type, fill.data)
-        if found is None or len(found.items) != 1:
+        stored = stored_value(fill.type, fill.data)
+        if stored is None or len(stored.items) != 1:
             return None
-        one = found
+        one = stored
     return SmallTensor(shape, one.items * prod(shape), one.real)
 
 
@@ -370,7 +378,7 @@ def output_values(name: str, call: OperatorCall, shapes: Shapes) -> SmallTensors
         return _reshaped(call, shapes)
     if name == "Split":
         return _split(call, shapes)
-    found = _FUNCTIONS[name](call)
-    if found is not None and name in _CALCULATING:
-        found = _without_overflow(call, found)
-    return (found,) if found is not None and found.is_useful() else ()
+    values = _FUNCTIONS[name](call)
+    if values is not None and name in _CALCULATING:
+        values = _without_overflow(call, values)
+    return (values,) if values is not None and values.is_useful() else ()

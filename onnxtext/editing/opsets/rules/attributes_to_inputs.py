@@ -13,19 +13,19 @@ from onnxtext.editing.opsets.signature_changes import Change, carry_over
 
 def _to_input(work: NodeConversion, name: str, index: int) -> bool:
     """Convert an attribute with integers to an input; return False if it is missing or empty."""
-    held = work.attribute(name)
-    if held is None:
+    attribute = work.attribute(name)
+    if attribute is None:
         return False
-    if isinstance(held.value, Reference):
-        made = work.parameter(name, held)
+    if isinstance(attribute.value, Reference):
+        value = work.parameter(name, attribute)
     else:
         numbers = work.integers(name) or ()
         if not numbers:  # an empty list means the same as no attribute
             work.drop(name)
             return False
-        made = work.constant(name, numbers)
+        value = work.constant(name, numbers)
     work.drop(name)
-    work.set_input(index, made)
+    work.set_input(index, value)
     work.say(f"`{name}` becomes an input")
     return True
 
@@ -239,8 +239,8 @@ def shape_whole(work: NodeConversion) -> None:
 
 
 def _real(name: str, numbers: tuple[Number, ...]) -> Attribute:
-    made = make_tensors.make_tensor("float", [float(number) for number in numbers[:1]], ())
-    if made is None or len(numbers) != 1:
+    tensor = make_tensors.make_tensor("float", [float(number) for number in numbers[:1]], ())
+    if tensor is None or len(numbers) != 1:
         raise NotConvertible(f"its `{name}` is not a single float32 number")
     return make_tensors.float_attribute(name, float(numbers[0]))
 
@@ -251,8 +251,8 @@ def clip_to_inputs(work: NodeConversion) -> None:
         if work.attribute(name) is not None:
             value = work.real(name) or 0.0
             work.drop(name)
-            made = work.constant(name, [value], work.element(work.input(0)), ())
-            work.set_input(index, made)
+            bound = work.constant(name, [value], work.element(work.input(0)), ())
+            work.set_input(index, bound)
             work.say("`min` and `max` become inputs")
     carry_over(work)
 
@@ -364,20 +364,20 @@ def dft_to_attribute(work: NodeConversion) -> None:
 
 def constant_value(work: NodeConversion) -> None:
     """Convert `value_int`, `value_floats`, … of `Constant` to `value`, for versions before 12."""
-    for held in work.node.attributes:
-        value = work.value(held.name)
-        made = None
-        match held.name, value:
+    for attribute in work.node.attributes:
+        value = work.value(attribute.name)
+        tensor = None
+        match attribute.name, value:
             case "value_int", int():
-                made = make_tensors.make_tensor("int64", [value], ())
+                tensor = make_tensors.make_tensor("int64", [value], ())
             case "value_ints", tuple():
-                made = make_tensors.make_tensor("int64", value, (len(value),))
+                tensor = make_tensors.make_tensor("int64", value, (len(value),))
             case "value_float", _:
-                made = make_tensors.make_tensor("float", [work.real("value_float") or 0.0], ())
+                tensor = make_tensors.make_tensor("float", [work.real("value_float") or 0.0], ())
             case "value_floats", _:
                 numbers = work.floats("value_floats") or ()
-                made = make_tensors.make_tensor("float", numbers, (len(numbers),))
-        if made is not None:
-            work.node.attributes = (make_tensors.make_attribute("value", made),)
-            work.say(f"`{held.name}` becomes a tensor")
+                tensor = make_tensors.make_tensor("float", numbers, (len(numbers),))
+        if tensor is not None:
+            work.node.attributes = (make_tensors.make_attribute("value", tensor),)
+            work.say(f"`{attribute.name}` becomes a tensor")
     carry_over(work)

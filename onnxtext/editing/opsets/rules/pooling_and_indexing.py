@@ -105,8 +105,8 @@ def grid_sample_down(work: NodeConversion) -> None:
 def axes_from_start(work: NodeConversion) -> None:
     """Replace negative axes, which versions before 11 do not allow."""
     for name in ("axis", "axes"):
-        held = work.attribute(name)
-        if held is None or isinstance(held.value, Reference):
+        attribute = work.attribute(name)
+        if attribute is None or isinstance(attribute.value, Reference):
             continue
         value = work.value(name)
         axes = (value,) if isinstance(value, int) else value
@@ -114,11 +114,11 @@ def axes_from_start(work: NodeConversion) -> None:
             rank = work.needed_rank(work.input(0))
             if work.old.name == "Unsqueeze":
                 rank += len(axes)
-            made = [axis + rank if axis < 0 else axis for axis in axes]
+            resolved = [axis + rank if axis < 0 else axis for axis in axes]
             work.set(
-                int_attribute(name, made[0])
+                int_attribute(name, resolved[0])
                 if isinstance(value, int)
-                else ints_attribute(name, made)
+                else ints_attribute(name, resolved)
             )
             work.say(
                 f"negative `{name}` is replaced, because it is allowed only since version "

@@ -77,8 +77,8 @@ def softmax_down(work: NodeConversion) -> None:
 
 def carry_over_axis(work: NodeConversion) -> None:
     """Call `carry_over`, but keep an omitted `axis` omitted: the caller handles its new default."""
-    held = work.attribute("axis")
-    if held is not None:
+    attribute = work.attribute("axis")
+    if attribute is not None:
         carry_over(work)
         return
     work.set(int_attribute("axis", 0))
@@ -103,9 +103,9 @@ def group_normalization_up(work: NodeConversion) -> None:
             column = work.constant("column", [-1, 1])
             wide = work.constant("groups", [groups, channels // groups])
             flat = work.constant("flat", [-1])
-            made = work.insert("Reshape", (work.input(index), column), base)
-            made = work.insert("Expand", (made, wide), base)
-            work.set_input(index, work.insert("Reshape", (made, flat), base))
+            reshaped = work.insert("Reshape", (work.input(index), column), base)
+            reshaped = work.insert("Expand", (reshaped, wide), base)
+            work.set_input(index, work.insert("Reshape", (reshaped, flat), base))
         work.say("scale and bias are expanded from groups to channels")
     carry_over(work)
 

@@ -63,7 +63,7 @@ _MODES = {b"bilinear": b"linear", b"bicubic": b"cubic"}
 @cache
 def conversion_rules() -> Mapping[Step, VersionRule]:
     """Return the rules by (domain, operator, version that changed the operator)."""
-    found: dict[tuple[str, int], VersionRule] = {
+    table: dict[tuple[str, int], VersionRule] = {
         ("BatchNormalization", 14): VersionRule(
             normalization.batch_normalization_up, normalization.batch_normalization_down
         ),
@@ -116,29 +116,29 @@ def conversion_rules() -> Mapping[Step, VersionRule]:
         ("Upsample", 10): VersionRule(upsample_and_resize.upsample_to_resize),
     }
     for name in _SQUEEZING:
-        found[name, 13] = VersionRule(to_inputs.to_input("axes"), to_inputs.axes_to_attribute)
+        table[name, 13] = VersionRule(to_inputs.to_input("axes"), to_inputs.axes_to_attribute)
     for name in _REDUCTIONS:
-        found[name, 18] = VersionRule(to_inputs.to_input("axes"), to_inputs.axes_to_attribute)
+        table[name, 18] = VersionRule(to_inputs.to_input("axes"), to_inputs.axes_to_attribute)
     for name in _SOFTMAX:
-        found[name, 13] = VersionRule(normalization.softmax_up, normalization.softmax_down)
+        table[name, 13] = VersionRule(normalization.softmax_up, normalization.softmax_down)
     for name in _COUNTING:
-        found[name, 11] = VersionRule(carry_over, indexing.axes_from_start)
+        table[name, 11] = VersionRule(carry_over, indexing.axes_from_start)
     for name in _ARITHMETIC:
-        found[name, 7] = VersionRule(arithmetic.broadcast_up, arithmetic.broadcast_down)
+        table[name, 7] = VersionRule(arithmetic.broadcast_up, arithmetic.broadcast_down)
     for name in _VARIADIC:
-        found[name, 8] = VersionRule(carry_over, arithmetic.equal_shapes)
+        table[name, 8] = VersionRule(carry_over, arithmetic.equal_shapes)
     for name in ("AveragePool", "MaxPool"):
-        found[name, 22] = VersionRule(indexing.pool_windows, indexing.pool_windows)
+        table[name, 22] = VersionRule(indexing.pool_windows, indexing.pool_windows)
     for name in ("LpPool", "GlobalLpPool"):
-        found[name, 2] = VersionRule(
+        table[name, 2] = VersionRule(
             indexing.lp_pool_up, _refuse("before version 2, its attribute `p` is a float")
         )
-    made = {("", name, since): rule for (name, since), rule in found.items()}
-    made["ai.onnx.ml", "LabelEncoder", 2] = VersionRule(
+    by_key = {("", name, since): rule for (name, since), rule in table.items()}
+    by_key["ai.onnx.ml", "LabelEncoder", 2] = VersionRule(
         casts.label_encoder_up,
         _refuse("before version 2, it has `classes_strings` instead of keys and values"),
     )
-    return MappingProxyType(made)
+    return MappingProxyType(by_key)
 
 
 FIRST: Mapping[tuple[str, str], Change] = MappingProxyType(
