@@ -19,8 +19,8 @@ from onnxtext.conversion_errors import (
 from onnxtext.core import cached_module
 from onnxtext.diagnostics import Diagnostic
 from onnxtext.io.files import write_atomically
-from onnxtext.io.filetype import BINARY_SUFFIX, decode_text, has_binary_content
 from onnxtext.io.memory import paused_collector
+from onnxtext.io.text_or_binary import BINARY_SUFFIX, decode_text, has_binary_content
 from onnxtext.model_arguments import message_name, message_of
 from onnxtext.source import Source
 
@@ -288,7 +288,7 @@ def check(
         ValueError: a rule is unknown.
     """
     from onnxtext.checker.context.operator_tables import use_tables
-    from onnxtext.checker.engine.check_input import check_any
+    from onnxtext.checker.engine.check_source import check_any
     from onnxtext.checker.engine.project_schemas import tables_of
     from onnxtext.checker.engine.project_settings import Settings
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from onnxtext.io.filetype import decode_text, has_binary_content, is_binary
+from onnxtext.io.text_or_binary import decode_text, has_binary_content, is_binary
 
 if TYPE_CHECKING:
     from google.protobuf.message import Message

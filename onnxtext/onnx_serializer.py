@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 from onnxtext.api import dumps, loads
-from onnxtext.io.filetype import TEXT_SUFFIXES, decode_text
+from onnxtext.io.text_or_binary import TEXT_SUFFIXES, decode_text
 
 if TYPE_CHECKING:
     from collections.abc import Collection

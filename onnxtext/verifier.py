@@ -14,7 +14,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Literal
 
 from onnxtext.diagnostics import OnnxTextError
-from onnxtext.io.filetype import TEXT_SUFFIXES, decode_text
+from onnxtext.io.text_or_binary import TEXT_SUFFIXES, decode_text
 from onnxtext.source import Source
 
 if TYPE_CHECKING:

@@ -29,7 +29,7 @@ from onnxtext.ast.tensors_and_attributes import (
     EXTERNAL_KEYS, AttributeType, Blob, DataFile, ExternalData, Float32, Floats, SparseTensor,
     Tensor,
 )
-from onnxtext.syntax.actions.pending_literals import DataCall, FieldCalls, RawText, TypedText
+from onnxtext.syntax.actions.literals import DataCall, FieldCalls, RawText, TypedText
 
 cdef extern from "Python.h":
     int PyUnicode_KIND(object)

@@ -18,7 +18,7 @@ from onnxtext._core.text cimport Text
 from onnxtext.ast.types import TensorType
 from onnxtext.printer.layout import STEP, WIDTH
 from onnxtext.tensor.elements import ELEMENTS
-from onnxtext.tensor.shortest import narrow_texts
+from onnxtext.tensor.shortest_decimals import narrow_texts
 
 cdef enum:
     BLOCK = 1 << 12  # elements per layout step

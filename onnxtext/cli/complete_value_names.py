@@ -40,8 +40,8 @@ def _names(path: Path) -> Iterator[str]:
     from onnxtext.ast.model import Fragment, Model
     from onnxtext.ast.visit import walk_graphs
     from onnxtext.checker.engine.partial_parse import read_partial
-    from onnxtext.io.filetype import decode_text, is_binary
     from onnxtext.io.memory import paused_collector
+    from onnxtext.io.text_or_binary import decode_text, is_binary
     from onnxtext.proto.decode.lift import lift_model
     from onnxtext.source import Source
 

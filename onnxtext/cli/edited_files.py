@@ -14,7 +14,7 @@ from onnxtext.cli.report import CommandError, exists_error, io_errors, terminal_
 from onnxtext.cli.streams import read_argument, write_stdout
 from onnxtext.diagnostics import Diagnostic
 from onnxtext.io.files import has_content, is_stream, write_atomically
-from onnxtext.io.filetype import BINARY_SUFFIX, TEXT_SUFFIXES
+from onnxtext.io.text_or_binary import BINARY_SUFFIX, TEXT_SUFFIXES
 from onnxtext.terminal import is_terminal, wants_color
 
 
@@ -141,7 +141,7 @@ def new_findings(target: EditTarget, old: str | bytes, new: str | bytes) -> list
 
 
 def _errors(target: EditTarget, content: str | bytes) -> list[Diagnostic]:
-    from onnxtext.checker.engine.check_input import check_any
+    from onnxtext.checker.engine.check_source import check_any
 
     base = None if target.file == "-" else Path(target.file).parent
     diagnostics = check_any(content, name=target.name, base_dir=base)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from onnxtext.cli.report import COLORS, FORMATS
-from onnxtext.io.filetype import BINARY_SUFFIX, TEXT_SUFFIXES
+from onnxtext.io.text_or_binary import BINARY_SUFFIX, TEXT_SUFFIXES
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem

@@ -130,7 +130,7 @@ class ModelSide:
             OnnxTextError: the file is not a valid text or model.
             OSError: the file cannot be read.
         """
-        from onnxtext.io.filetype import HEAD, decode_text, is_binary
+        from onnxtext.io.text_or_binary import HEAD, decode_text, is_binary
 
         path = Path(path)
         name = label or os.fspath(path)

@@ -18,8 +18,8 @@ from onnxtext.ast.visit import list_graphs
 from onnxtext.conversion_errors import check_declared_size, invalid_model_error
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
 from onnxtext.differ.tensor_data import DataReader
-from onnxtext.io.filetype import HEAD, decode_text, is_binary
 from onnxtext.io.memory import paused_collector
+from onnxtext.io.text_or_binary import HEAD, decode_text, is_binary
 from onnxtext.printer.metadata_placement import leave_metadata_out
 from onnxtext.printer.move_weights import INLINE_ELEMENTS, WeightMover
 from onnxtext.printer.strings import quote_string

@@ -15,7 +15,7 @@ from onnxtext.git.clean_smudge import clean, smudge
 from onnxtext.git.repository import read_tracked, run_git
 from onnxtext.git.verification import TrackedFile, read_objects, tracked_models
 from onnxtext.io.files import write_atomically
-from onnxtext.io.filetype import has_binary_content
+from onnxtext.io.text_or_binary import has_binary_content
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 from onnxtext.diagnostics import OnnxTextError, OnnxTextWarning
 from onnxtext.git.filter_comment import NOTE
-from onnxtext.io.filetype import HEAD, TEXT_SUFFIXES, decode_text, has_binary_content
 from onnxtext.io.memory import lacks_memory
+from onnxtext.io.text_or_binary import HEAD, TEXT_SUFFIXES, decode_text, has_binary_content
 
 DEFAULT_LIMIT = 64 << 20
 """Maximum size in bytes of models to clean, unless `onnxtext.maxSize` is set.
@@ -162,7 +162,7 @@ def _is_canonical(data: bytes) -> bool:
 
 def _reason(data: bytes, error: OnnxTextError) -> str:
     """Return why content could not be converted, in one line."""
-    from onnxtext.wire.file_kinds import recognize
+    from onnxtext.wire.foreign_formats import recognize
 
     if has_markers(data):
         return "it has conflict markers"

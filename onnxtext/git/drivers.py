@@ -19,7 +19,7 @@ from onnxtext.git.filter_comment import NOTE, has_note, without_note
 from onnxtext.git.left_out_weights import leave_out
 from onnxtext.git.repository import git_attribute, read_config
 from onnxtext.io.files import has_content, write_atomically
-from onnxtext.io.filetype import has_binary_content
+from onnxtext.io.text_or_binary import has_binary_content
 
 DRIVER_FAILED = 129
 """The exit status for a failure of the driver; to git, 1 to 128 mean conflicts."""

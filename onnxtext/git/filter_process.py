@@ -16,7 +16,7 @@ from typing import IO
 
 from onnxtext.git.clean_smudge import ConvertedFile, clean, is_source, smudge, too_large
 from onnxtext.git.pktline import PacketError, read_list, write_content, write_flush, write_lines
-from onnxtext.io.filetype import HEAD, has_binary_content
+from onnxtext.io.text_or_binary import HEAD, has_binary_content
 
 CAPABILITIES = ("clean", "smudge")
 _IN_MEMORY = 16 << 20

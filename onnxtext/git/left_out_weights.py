@@ -13,7 +13,7 @@ from collections.abc import Iterable
 
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.git.repository import run_git
-from onnxtext.io.filetype import decode_text, has_binary_content
+from onnxtext.io.text_or_binary import decode_text, has_binary_content
 from onnxtext.source import Source
 
 _BEGIN = b"\nresources {\n"

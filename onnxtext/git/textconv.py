@@ -12,8 +12,8 @@ import warnings
 
 from onnxtext.diagnostics import OnnxTextError, OnnxTextWarning
 from onnxtext.git.clean_smudge import has_markers
-from onnxtext.io.filetype import decode_text, has_binary_content
 from onnxtext.io.memory import lacks_memory
+from onnxtext.io.text_or_binary import decode_text, has_binary_content
 from onnxtext.wire.writer import MOST_BYTES
 
 

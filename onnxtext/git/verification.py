@@ -25,7 +25,7 @@ from onnxtext.git.repository import (
     split_output,
     top_level,
 )
-from onnxtext.io.filetype import TEXT_SUFFIXES, decode_text, has_binary_content
+from onnxtext.io.text_or_binary import TEXT_SUFFIXES, decode_text, has_binary_content
 
 SUFFIXES = (".onnx", *TEXT_SUFFIXES)
 _RENORMALIZE = "`git add --renormalize` would change it"

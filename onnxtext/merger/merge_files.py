@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from onnxtext.diagnostics import OnnxTextError, OnnxTextWarning
-from onnxtext.io.filetype import looks_binary
 from onnxtext.io.memory import paused_collector
+from onnxtext.io.text_or_binary import looks_binary
 from onnxtext.merger.conflict_markers import Markers
 from onnxtext.merger.line_ends import LineEnds, plain_text
 
@@ -147,7 +147,7 @@ def _merge_models(files: Sequence[bytes], markers: Markers, path: str) -> MergeR
 
 
 def _read(data: bytes, path: str) -> _Version:
-    from onnxtext.io.filetype import decode_text
+    from onnxtext.io.text_or_binary import decode_text
 
     if data and looks_binary(data):
         version = _lift(data, path)

@@ -8,7 +8,7 @@ import stat
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from onnxtext.io.filetype import decode_text
+from onnxtext.io.text_or_binary import decode_text
 from onnxtext.source import Source
 
 if TYPE_CHECKING:

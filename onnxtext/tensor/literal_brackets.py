@@ -2,7 +2,7 @@
 """Check the brackets of a literal against the dims, and remove them.
 
 Brackets, comments and trailing commas are replaced by blanks. The result is a comma-separated list
-whose elements keep their offsets. The bulk readers of `numbers` read this list.
+whose elements keep their offsets. The bulk readers of `number_lists` read this list.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from struct import unpack
 from typing import TYPE_CHECKING, Any
 
-from onnxtext.tensor import numbers
+from onnxtext.tensor import number_lists
 from onnxtext.tensor.elements import ELEMENTS, ElementType, raw_size
 from onnxtext.tensor.errors import LiteralError
 from onnxtext.tensor.lazy_numpy import np
@@ -178,7 +178,9 @@ def parse_field(field: str, text: str) -> bytes:
     element = ELEMENTS[field.removesuffix("_data")]
     if element.kind == "float":
         return parse_typed(element, text)
-    values = numbers.read_ints(flat_elements(text, "{", "}"), *_range(element), hexadecimal=False)
+    values = number_lists.read_ints(
+        flat_elements(text, "{", "}"), *_range(element), hexadecimal=False
+    )
     return values.astype(_FIELD_TYPES[field], copy=False).tobytes()
 
 
@@ -195,7 +197,7 @@ def parse_ints(text: str) -> tuple[int, ...]:
     if small is not None:
         return unpack(f"<{len(small) // 8}q", small)
     return tuple(
-        numbers.read_ints(flat_elements(text, "[", "]"), *_INT64, hexadecimal=False).tolist()
+        number_lists.read_ints(flat_elements(text, "[", "]"), *_INT64, hexadecimal=False).tolist()
     )
 
 
@@ -214,7 +216,9 @@ def parse_floats(text: str) -> bytes:
     small = parse_small(ELEMENTS["float"], text, None)
     if small is not None:
         return small
-    return numbers.read_floats(flat_elements(text, "[", "]")).astype("<u4", copy=False).tobytes()
+    return (
+        number_lists.read_floats(flat_elements(text, "[", "]")).astype("<u4", copy=False).tobytes()
+    )
 
 
 def _range(element: ElementType) -> tuple[int, int]:
@@ -236,32 +240,34 @@ def _typed_range(element: ElementType) -> tuple[int, int]:
 def _raw_elements(element: ElementType, elements: Elements) -> NDArray[Any]:
     """Read elements as integers with their bits; two columns for complex numbers."""
     if element.kind == "complex":
-        return numbers.read_complexes(elements, element.bits // 2, pairs=True).reshape(-1, 2)
+        return number_lists.read_complexes(elements, element.bits // 2, pairs=True).reshape(-1, 2)
     if element.kind == "bool":
-        return numbers.read_bools(elements)
+        return number_lists.read_bools(elements)
     if element.kind != "float":
-        return numbers.read_ints(elements, *_range(element))
+        return number_lists.read_ints(elements, *_range(element))
     if element.name == "float":
-        return numbers.read_floats(elements)
+        return number_lists.read_floats(elements)
     return (
-        numbers.read_doubles(elements)
+        number_lists.read_doubles(elements)
         if element.name == "double"
-        else numbers.read_narrow_floats(elements, element)
+        else number_lists.read_narrow_floats(elements, element)
     )
 
 
 def _typed_entries(element: ElementType, elements: Elements) -> NDArray[Any]:
     """Read the entries of a typed field; for packed types, the elements before packing."""
     if element.kind == "complex":
-        return numbers.read_complexes(elements, element.bits // 2, pairs=False)
+        return number_lists.read_complexes(elements, element.bits // 2, pairs=False)
     if element.kind == "bool":
         return _typed_bools(elements)
     if element.kind != "float":
-        return numbers.read_ints(elements, *_typed_range(element))
+        return number_lists.read_ints(elements, *_typed_range(element))
     if element.bits < 32:
-        return numbers.narrow_typed(elements, element, *_typed_range(element))
+        return number_lists.narrow_typed(elements, element, *_typed_range(element))
     return (
-        numbers.read_floats(elements) if element.name == "float" else numbers.read_doubles(elements)
+        number_lists.read_floats(elements)
+        if element.name == "float"
+        else number_lists.read_doubles(elements)
     )
 
 
@@ -277,16 +283,16 @@ def _raw_bytes(element: ElementType, values: NDArray[Any]) -> bytes:
 def _typed_bools(elements: Elements) -> NDArray[Any]:
     """Read integers, and ``true`` and ``false`` as 1 and 0."""
     if b"t" not in elements.data and b"f" not in elements.data:
-        return numbers.read_ints(elements, *_INT32)
+        return number_lists.read_ints(elements, *_INT32)
     if not any(digit in elements.data for digit in b"0123456789"):
-        return numbers.read_bools(elements)
+        return number_lists.read_bools(elements)
 
     def entry(text: str) -> int:
         if text in ("true", "false"):
-            return numbers.one_bool(text)
-        return numbers.one_int(text, *_INT32)
+            return number_lists.one_bool(text)
+        return number_lists.one_int(text, *_INT32)
 
-    return np.array(numbers.read_each(elements, entry), np.int64)
+    return np.array(number_lists.read_each(elements, entry), np.int64)
 
 
 def _string_error(text: str) -> LiteralError:

@@ -18,7 +18,7 @@ from onnxtext.tensor.float_formats import FORMATS
 from onnxtext.tensor.float_literals import float32_text, float64_text
 from onnxtext.tensor.lazy_numpy import np
 from onnxtext.tensor.packing import pack, unpack
-from onnxtext.tensor.shortest import narrow_texts
+from onnxtext.tensor.shortest_decimals import narrow_texts
 from onnxtext.tensor.varints import VARINT_FIELDS
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from onnxtext.conversion_errors import check_declared_size, invalid_model_error
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
 from onnxtext.differ import ModelSide
 from onnxtext.differ.tensor_data import DataReader
-from onnxtext.io.filetype import HEAD, decode_text, is_binary
 from onnxtext.io.memory import paused_collector
+from onnxtext.io.text_or_binary import HEAD, decode_text, is_binary
 from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.server.check_document import Analysis, analyse
 from onnxtext.printer.models import print_model

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from onnxtext.io.filetype import TEXT_SUFFIXES
+from onnxtext.io.text_or_binary import TEXT_SUFFIXES
 from onnxtext.weights.find_blobs import verify_digest
 from onnxtext.weights.safe_paths import resolve_inside, view_file
 from onnxtext.weights.store import DIGEST, TEMPORARY, Store

@@ -13,7 +13,7 @@ import onnxtext
 from onnxtext import OnnxTextError
 from onnxtext.ast.model import Fragment
 from onnxtext.checker.context.registry import rules
-from onnxtext.checker.engine.check_input import parse_any
+from onnxtext.checker.engine.check_source import parse_any
 from onnxtext.source import Source
 from tests.checker.models import errors
 from tests.corpus import onnx_directory, wheel_models

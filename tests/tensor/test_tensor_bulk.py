@@ -13,7 +13,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from onnxtext.tensor import numbers as readers
+from onnxtext.tensor import number_lists as readers
 from onnxtext.tensor import parse_literals as parse
 from onnxtext.tensor.elements import ELEMENTS
 from onnxtext.tensor.errors import LiteralError

@@ -21,7 +21,7 @@ from onnxtext.tensor.float_literals import narrow_bits
 from onnxtext.tensor.packing import pack
 from onnxtext.tensor.parse_literals import parse_scalar, parse_typed
 from onnxtext.tensor.print_elements import format_rows, format_typed, is_splat
-from onnxtext.tensor.shortest import narrow_texts
+from onnxtext.tensor.shortest_decimals import narrow_texts
 from tests.tensor.raw import parse_raw
 
 DTYPES: dict[str, Any] = {

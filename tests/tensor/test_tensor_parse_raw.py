@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from onnxtext.tensor import numbers
+from onnxtext.tensor import number_lists
 from onnxtext.tensor.elements import ELEMENTS, ElementType
 from onnxtext.tensor.errors import LiteralError
 from onnxtext.tensor.parse_literals import parse_scalar, read_raw
@@ -382,7 +382,7 @@ def test_bulk_and_scalar_reading_agree(name: str, text: str, extra: int) -> None
     dims = [text.count(",") + 1 - text.endswith(",]") + extra * text.count("...")]
     fast = outcome(element, text, dims)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(numbers, "_SHORT", 1 << 60)
+        patch.setattr(number_lists, "_SHORT", 1 << 60)
         assert outcome(element, text, dims) == fast
 
 

@@ -12,12 +12,12 @@ from typing import Any
 from onnxtext.ast.model import Fragment, Graph, Model
 from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Finding
-from onnxtext.checker.engine.check_input import encode_for_checks, parse_any
+from onnxtext.checker.engine.check_source import encode_for_checks, parse_any
 from onnxtext.checker.engine.check_tree import run_rules, severity_of
 from onnxtext.checker.engine.fix_edits import RepairResult, repair
 from onnxtext.checker.engine.suppressions import Suppressions
 from onnxtext.diagnostics import OnnxTextError
-from onnxtext.io.filetype import decode_text
+from onnxtext.io.text_or_binary import decode_text
 from onnxtext.recursion_limit import room_for_nesting
 from onnxtext.source import Source
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 
 from onnxtext.ast.model import Fragment, Model
-from onnxtext.checker.engine.check_input import looks_like_function
+from onnxtext.checker.engine.check_source import looks_like_function
 from onnxtext.diagnostics import Diagnostic
 from onnxtext.source import Source, Span
 from onnxtext.syntax.parse import parse_partial

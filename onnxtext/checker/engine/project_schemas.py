@@ -23,7 +23,7 @@ from onnxtext.checker.context.signatures import OperatorTable
 from onnxtext.checker.engine.check_tree import check_tree
 from onnxtext.checker.engine.project_settings import Settings, SettingsError
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
-from onnxtext.io.filetype import decode_text
+from onnxtext.io.text_or_binary import decode_text
 from onnxtext.schemas.reading import SUFFIX, parse_schema_file, read_bytes, read_schemas
 from onnxtext.source import Source
 

@@ -26,7 +26,7 @@ from onnxtext.cli.target_opset import (
 )
 from onnxtext.diagnostics.code_pages import documented_codes
 from onnxtext.io.files import write_atomically
-from onnxtext.io.filetype import TEXT_SUFFIXES, decode_text, is_binary
+from onnxtext.io.text_or_binary import TEXT_SUFFIXES, decode_text, is_binary
 
 if TYPE_CHECKING:
     from onnxtext.checker.engine.project_settings import Settings
@@ -242,7 +242,7 @@ def _check_content(
     data: bytes, name: str, settings: Settings, choice: CheckOptions, reporter: Reporter
 ) -> None:
     """Check the content of a file, report findings, and write what the options request."""
-    from onnxtext.checker.engine.check_input import check_file, too_deep
+    from onnxtext.checker.engine.check_source import check_file, too_deep
 
     path = None if name == "-" else Path(name)
     shown = STDIN if path is None else name

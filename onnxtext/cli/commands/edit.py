@@ -15,7 +15,7 @@ from onnxtext.cli.options import MODEL, add_options, reporting_options
 from onnxtext.cli.project_settings import schemas_of_project
 from onnxtext.cli.report import FINDINGS, Reporter
 from onnxtext.diagnostics import Diagnostic
-from onnxtext.io.filetype import decode_text, is_binary
+from onnxtext.io.text_or_binary import decode_text, is_binary
 
 if TYPE_CHECKING:
     from onnxtext.ast.model import Model

@@ -17,8 +17,8 @@ from onnxtext.cli.project_settings import schemas_of_project
 from onnxtext.cli.report import Reporter
 from onnxtext.cli.streams import print_to_stdout, read_argument
 from onnxtext.diagnostics.safe import escape_controls
-from onnxtext.io.filetype import decode_text, is_binary
 from onnxtext.io.memory import paused_collector
+from onnxtext.io.text_or_binary import decode_text, is_binary
 from onnxtext.source import Source
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ class _Model:
     def _checked(self, data: bytes) -> Subject:
         """Parse and check the model; set `_source` if it is a text."""
         from onnxtext.ast.model import Model
-        from onnxtext.checker.engine.check_input import encode_for_checks, parse_any
+        from onnxtext.checker.engine.check_source import encode_for_checks, parse_any
         from onnxtext.checker.engine.check_tree import run_rules
         from onnxtext.conversion_errors import check_declared_size, invalid_model_error
         from onnxtext.proto.decode.lift import LiftError, lift_model

@@ -18,7 +18,7 @@ from onnxtext.cli.progress import Progress
 from onnxtext.cli.report import FINDINGS, CommandError, Reporter, io_errors, write_stderr
 from onnxtext.cli.streams import WAITS_FOR_TEXT, read_stdin, write_stdout
 from onnxtext.io.files import is_stream, read_input, write_atomically
-from onnxtext.io.filetype import decode_text
+from onnxtext.io.text_or_binary import decode_text
 from onnxtext.source import Source
 from onnxtext.terminal import is_terminal
 

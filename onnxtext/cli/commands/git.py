@@ -21,7 +21,7 @@ from onnxtext.plurals import count_noun
 
 if TYPE_CHECKING:
     from onnxtext.cli.commands.diff import Form
-    from onnxtext.git.commit_changes import ChangedModel
+    from onnxtext.git.models_between_commits import ChangedModel
     from onnxtext.git.modes import Mode
     from onnxtext.git.repository import Scope
 
@@ -269,7 +269,7 @@ def diff(
     Every model that differs between the commits is compared. The default of the second commit is
     HEAD. The exit status is 0 even if there are differences.
     """
-    from onnxtext.git.commit_changes import find_changes
+    from onnxtext.git.models_between_commits import find_changes
 
     with Reporter(output_format, color) as reporter, reporter.reporting("git"), _git_errors():
         top, end = _top(), "\n" if form == "markdown" else ""
@@ -301,7 +301,7 @@ def _shown_change(top: Path, change: ChangedModel, form: Form, color: str, *, ev
     from tempfile import TemporaryDirectory
 
     from onnxtext.cli.commands.diff import run_diff
-    from onnxtext.git.commit_changes import files_of
+    from onnxtext.git.models_between_commits import files_of
 
     with TemporaryDirectory(prefix="onnxtext-") as directory:
         output = Path(directory, "diff")

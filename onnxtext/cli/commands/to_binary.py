@@ -18,8 +18,8 @@ from onnxtext.cli.options import (
 from onnxtext.cli.output_paths import ConversionJob
 from onnxtext.cli.report import CommandError
 from onnxtext.diagnostics import OnnxTextError
-from onnxtext.io.filetype import decode_text
 from onnxtext.io.memory import paused_collector, reuse_memory
+from onnxtext.io.text_or_binary import decode_text
 from onnxtext.source import Source
 
 if TYPE_CHECKING:

@@ -63,7 +63,7 @@ def _from_git(path: Path, revision: str) -> bytes:
 
 
 def _as_text(data: bytes, path: Path) -> str:
-    from onnxtext.io.filetype import decode_text, has_binary_content
+    from onnxtext.io.text_or_binary import decode_text, has_binary_content
 
     # With the git filter, git stores text in a .onnx file: decide by the content alone.
     if has_binary_content(data):

@@ -97,7 +97,7 @@ def _check(
     answers: Answers | None,
 ) -> tuple[Subject, list[Diagnostic]]:
     from onnxtext.checker.context.operator_tables import default_tables, use_tables
-    from onnxtext.checker.engine.check_input import encode_for_checks
+    from onnxtext.checker.engine.check_source import encode_for_checks
     from onnxtext.checker.engine.check_tree import diagnose, run_rules
     from onnxtext.checker.engine.project_schemas import tables_of
     from onnxtext.checker.engine.project_settings import Settings, SettingsError, find_settings

@@ -6,7 +6,7 @@ from __future__ import annotations
 from onnxtext.diagnostics import Diagnostic
 from onnxtext.proto.decode.message_sniffing import is_suspicious, looks_like
 from onnxtext.proto.decode.wire_diagnostics import Corruption, find_corruption
-from onnxtext.wire.file_kinds import recognize
+from onnxtext.wire.foreign_formats import recognize
 
 _CODES = {"deep": "too-deep", "cut": "truncated-model", "wrong": "corrupt-model"}
 _COPY_AGAIN = "download or copy the file again"

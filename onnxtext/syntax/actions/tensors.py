@@ -7,7 +7,7 @@ from math import prod
 
 from onnxtext import ast
 from onnxtext.ast.tensors_and_attributes import EXTERNAL_KEYS, SplatData, is_external_number
-from onnxtext.syntax.actions.pending_literals import (
+from onnxtext.syntax.actions.literals import (
     DataCall,
     FieldCalls,
     JoinedText,

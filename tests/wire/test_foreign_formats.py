@@ -21,7 +21,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 import onnxtext
 from onnxtext import Diagnostic, OnnxTextError, OnnxTextWarning
-from onnxtext.wire.file_kinds import recognize
+from onnxtext.wire.foreign_formats import recognize
 from tests.corpus import shared_model, shared_models
 
 TEXT = """<onnxtext: 1, ir_version: 10, opset_import: [20]>

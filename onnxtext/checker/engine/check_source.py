@@ -13,8 +13,8 @@ from onnxtext.checker.engine.check_tree import check_tree
 from onnxtext.checker.isolation.strip_weights import LARGE
 from onnxtext.conversion_errors import check_declared_size, left_out, lowering_errors
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
-from onnxtext.io.filetype import decode_text, is_binary
 from onnxtext.io.memory import paused_collector
+from onnxtext.io.text_or_binary import decode_text, is_binary
 from onnxtext.model_arguments import read_model_argument
 from onnxtext.proto.decode.lift import LiftError, lift_fragment, lift_model
 from onnxtext.source import Source
@@ -79,7 +79,7 @@ def _check(source: Any, name: str | None, options: dict[str, Any]) -> list[Diagn
 
 
 def check_file(data: bytes, *, name: str, **options: Any) -> list[Diagnostic]:
-    """Check the content of a file: a text or a binary model (see `filetype.is_binary`).
+    """Check the content of a file: a text or a binary model (see `text_or_binary.is_binary`).
 
     Args:
         data: the content of the file.
