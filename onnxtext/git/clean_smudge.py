@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from onnxtext.diagnostics import OnnxTextError, OnnxTextWarning
-from onnxtext.git.filter_comment import NOTE
+from onnxtext.git.filter_comment import NOTE, with_stored_line_ends
 from onnxtext.io.memory import lacks_memory
 from onnxtext.io.text_or_binary import HEAD, TEXT_SUFFIXES, decode_text, has_binary_content
 
@@ -67,8 +67,9 @@ def clean(data: bytes, *, limit: int = DEFAULT_LIMIT, name: str = "") -> Convert
     """Convert a file of the working tree to the content that git stores.
 
     A binary model becomes a comment (`filter_comment`) and the text of the model, which is verified
-    by converting it back. Text is stored unchanged, with two exceptions: a missing comment is
-    added, and weights that were left out of a conflict are put back.
+    by converting it back. Text is stored unchanged, with three exceptions: a missing comment is
+    added, weights that were left out of a conflict are put back, and lines that `core.autocrlf`
+    ended with CRLF, in a checkout without the filter, end with LF again.
 
     Args:
         data: the content of the file.
@@ -104,7 +105,7 @@ def _clean(data: bytes, name: str) -> ConvertedFile:
         text = NOTE.decode() + from_binary(data)
     except OnnxTextError as error:
         if not has_binary_content(data) and _is_model_text(data):
-            return _complete(data, name)
+            return _restored(data, name)
         return ConvertedFile(None, (f"stored unchanged: {_reason(data, error)}",))
     # from_binary has verified the syntax tree; verify also the text, which git stores.
     if to_binary(text) != data:
@@ -113,6 +114,15 @@ def _clean(data: bytes, name: str) -> ConvertedFile:
         )
         return ConvertedFile(None, (message,))
     return ConvertedFile(text.encode("utf-8"))
+
+
+def _restored(data: bytes, name: str) -> ConvertedFile:
+    """Restore a text of a model that an earlier checkout or merge has changed."""
+    lines = with_stored_line_ends(data)
+    completed = _complete(lines, name)
+    if completed.data is None and lines != data:
+        return ConvertedFile(lines, completed.warnings)
+    return completed
 
 
 def _complete(data: bytes, name: str) -> ConvertedFile:

@@ -30,3 +30,14 @@ def without_note(data: bytes) -> bytes:
 def has_note(data: bytes) -> bool:
     """Whether a stored text begins with the comment `NOTE`."""
     return len(without_note(data)) < len(data)
+
+
+def with_stored_line_ends(data: bytes) -> bytes:
+    """Return a stored text with LF at the ends of lines, as the filter has written it.
+
+    A checkout without the filter ends all lines with CRLF if `core.autocrlf` is set. The filter
+    prints no CR, so each CR of such a text is part of a line end. Other data is unchanged.
+    """
+    if not data.startswith(NOTE.replace(b"\n", b"\r\n")) or b"\n" in data.replace(b"\r\n", b""):
+        return data
+    return data.replace(b"\r\n", b"\n")

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from onnxtext.git.clean_smudge import clean
 from onnxtext.git.filter_comment import NOTE
 from tests.corpus import onnx_directory, shared_model, shared_models, wheel_models
 from tests.git.repository import STORED, TEXT, Repository, binary, edited, environment
@@ -427,6 +428,27 @@ def test_line_ends_are_never_converted(filtered: Repository, autocrlf: str) -> N
     filtered.git("checkout", "m.onnx")
     assert filtered.read("m.onnx") == model
     assert Path(filtered.path / "m.onnx").stat().st_size == len(model)
+
+
+def test_texts_with_converted_line_ends_are_repaired(filtered: Repository) -> None:
+    """Without the filter, git ends the lines of a stored text with CRLF (`core.autocrlf`)."""
+    filtered.commit("model", m=binary())
+    clone = filtered.clone("clone", "-c", "core.autocrlf=true")
+    converted = STORED.replace(b"\n", b"\r\n")
+    assert clone.read("m.onnx") == converted
+    clone.onnxtext("git", "install", "--mode", "filter")
+    clone.commit("another file", other=binary())
+    assert clone.blob("m.onnx") == STORED
+    assert clone.onnxtext("git", "checkout").text == "ok m.onnx\n"
+    assert clone.read("m.onnx") == binary()
+    clone.unchanged()
+
+
+@pytest.mark.parametrize(
+    "text", [STORED.replace(b"\n", b"\r\n", 9), TEXT.replace("\n", "\r\n").encode()]
+)
+def test_other_texts_with_crlf_are_stored_unchanged(text: bytes) -> None:
+    assert clean(text, name="m.onnx").data is None
 
 
 def test_source_texts_are_never_converted(filtered: Repository) -> None:

@@ -48,7 +48,7 @@ def test_models_do_not_contain_the_comment(data: bytes) -> None:
     [
         STORED,
         NOTE + STORED,
-        NOTE.replace(b"\n", b"\r\n") + TEXT.replace("\n", "\r\n").encode(),
+        NOTE.replace(b"\n", b"\r\n") + TEXT.encode(),
         NOTE[:50] + b"\n" + TEXT.encode(),
         b"\n" + STORED,
         NOTE + b"# mine\n" + TEXT.encode(),

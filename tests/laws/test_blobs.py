@@ -90,8 +90,8 @@ def test_unique_prefix_of_a_digest_is_accepted(digits: int) -> None:
     ("text", "message"),
     [
         (with_blob(DIGEST[:15], RESOURCES), "16 to 64"),
-        (with_blob(DIGEST[:32], ""), "no `resources` section"),
-        (with_blob("0" * 32, RESOURCES), "no `resources` section"),
+        (with_blob(DIGEST[:32], ""), "is not in the resources of this text"),
+        (with_blob("0" * 32, RESOURCES), "is not in the resources of this text"),
         (with_blob(DIGEST[:32], RESOURCES, "float[99]"), "400 bytes"),
         (with_blob(DIGEST[:32], RESOURCES.replace("AAAAAA", "AAAABB", 1)), "damaged"),
         (with_blob(DIGEST[:32], RESOURCES.replace("AAAAAA", "AAAAA", 1)), "damaged"),
