@@ -8,6 +8,7 @@ variables that it reads when it starts) is tested with `run(…, fresh=True)` an
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import shlex
@@ -159,6 +160,14 @@ class _Server:
         self._socket = socket.socket(*kind)
         self._socket.connect(f"\0{self.address}")
         self._lock = threading.Lock()
+        atexit.register(self._close)
+
+    def _close(self) -> None:
+        self._socket.close()
+        for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
+            if stream is not None:
+                stream.close()
+        self._process.wait()
 
     def run(
         self, arguments: tuple[str | Path, ...], cwd: Path, stdin: bytes, env: dict[str, str]
