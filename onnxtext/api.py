@@ -18,7 +18,7 @@ from onnxtext.conversion_errors import (
 )
 from onnxtext.core import cached_module
 from onnxtext.diagnostics import Diagnostic
-from onnxtext.io.files import write_atomically
+from onnxtext.io.files import read_input, write_atomically
 from onnxtext.io.memory import paused_collector
 from onnxtext.io.text_or_binary import BINARY_SUFFIX, decode_text, has_binary_content
 from onnxtext.model_arguments import message_name, message_of
@@ -311,7 +311,7 @@ def load(path: str | os.PathLike[str]) -> onnx.ModelProto:
         OSError: the file cannot be read.
     """
     path = Path(path)
-    data = path.read_bytes()
+    data = read_input(path)
     if not has_binary_content(data) and (data or path.suffix != BINARY_SUFFIX):
         return loads(decode_text(data, str(path)), base_dir=path.parent, name=str(path))
     import onnx

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from onnxtext.io.files import read_input
 from onnxtext.io.text_or_binary import decode_text, has_binary_content, is_binary
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ def _of_bytes(data: bytes, name: str) -> ModelArgument:
 
 
 def _of_file(path: Path, name: str | None) -> ModelArgument:
-    data = path.read_bytes()
+    data = read_input(path)
     name = name or os.fspath(path)
     content = data if is_binary(data, name) else decode_text(data, name)
     return ModelArgument(content, name, path.parent)

@@ -18,7 +18,7 @@ from onnxtext.git.clean_smudge import is_source
 from onnxtext.git.filter_comment import NOTE, has_note, without_note
 from onnxtext.git.left_out_weights import leave_out
 from onnxtext.git.repository import git_attribute, read_config
-from onnxtext.io.files import has_content, write_atomically
+from onnxtext.io.files import has_content, read_input, write_atomically
 from onnxtext.io.text_or_binary import has_binary_content
 
 DRIVER_FAILED = 129
@@ -55,7 +55,7 @@ def merge_files(
         default if given in ("", "%S", "%X", "%Y") else given
         for given, default in zip([*labels, "", "", ""], _LABELS, strict=False)
     ]
-    stored = [base.read_bytes(), ours.read_bytes(), theirs.read_bytes()]
+    stored = [read_input(path) for path in (base, ours, theirs)]
     plain = [without_note(data) for data in stored]
     merged = merge(
         *plain,
@@ -107,7 +107,7 @@ def with_matching_suffix(path: Path) -> Iterator[Path]:
     Raises:
         OSError: the file cannot be read.
     """
-    data = _EMPTY_MODEL if str(path) in (os.devnull, "/dev/null") else path.read_bytes()
+    data = _EMPTY_MODEL if str(path) in (os.devnull, "/dev/null") else read_input(path)
     suffix = ".onnx" if has_binary_content(data) else ".onnxtxt"
     if path.suffix.lower() == suffix:
         yield path

@@ -203,6 +203,38 @@ def test_an_endless_device_is_an_error(arguments: list[str]) -> None:
     assert not result.out
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "to-binary Z -o out",
+        "from-binary Z -o out",
+        "check Z",
+        "info Z",
+        "show Z",
+        "view Z -o out",
+        "diff Z m.onnxtxt",
+        "diff m.onnxtxt Z",
+        "verify Z",
+        "merge m.onnxtxt m.onnxtxt Z -o out",
+        "edit Z -o out strip doc",
+        "run Z --random",
+        "explain-type Z y",
+        "git textconv Z",
+    ],
+)
+def test_an_endless_file_is_an_error(arguments: str, tmp_path: Path) -> None:
+    (tmp_path / "m.onnxtxt").write_text(TEXT)
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))
+
+    words = arguments.replace("Z", "/dev/zero").split()
+    result = run(*words, before=limit, cwd=tmp_path)
+    assert result.status == 2
+    assert "content is larger than 256 MiB" in result.err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["m.onnxtxt"]
+
+
 def test_streams_without_descriptor_are_read() -> None:
     assert read_stream(io.BytesIO(b"x" * 3_000_000), "it") == b"x" * 3_000_000
 

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
-from onnxtext.io.files import write_atomically
+from onnxtext.io.files import read_input, write_atomically
 from onnxtext.lsp.features.diagnostics import to_lsp_diagnostics as convert_diagnostics
 from onnxtext.lsp.index.positions import LineIndex
 from onnxtext.lsp.index.uri_paths import path_of
@@ -57,7 +57,7 @@ def _path(uri: str) -> Path:
 def read_file(path: Path) -> bytes:
     """Return the bytes of a file; raise a RequestError if it cannot be read."""
     try:
-        return path.read_bytes()
+        return read_input(path)
     except OSError as error:
         raise RequestError(f"cannot read {path}: {error.strerror or error}") from None
 
