@@ -216,7 +216,7 @@ def test_an_endless_device_is_an_error(arguments: list[str]) -> None:
         "diff m.onnxtxt Z",
         "verify Z",
         "merge m.onnxtxt m.onnxtxt Z -o out",
-        "edit Z -o out strip doc",
+        "edit Z strip doc -o out",
         "run Z --random",
         "explain-type Z y",
         "git textconv Z",
