@@ -194,7 +194,7 @@ def space_to_depth(call: OperatorCall) -> SymbolicShape:
     if shape is None or not call.has_rank(0, 4) or block < 1:
         return None
     for axis in (2, 3):
-        _require_multiple(call, shape, axis, block, "`blocksize`")
+        call.multiple(0, axis, block, "`blocksize`")
     area = block * block
     height, width = quotient(shape[2], block), quotient(shape[3], block)
     return shape[0], times(shape[1], area), height, width
@@ -205,19 +205,10 @@ def depth_to_space(call: OperatorCall) -> SymbolicShape:
     shape, block = call.shape(0), call.integer("blocksize", 0)
     if shape is None or not call.has_rank(0, 4) or block < 1:
         return None
-    _require_multiple(call, shape, 1, block * block, "the square of `blocksize`")
+    call.multiple(0, 1, block * block, "the square of `blocksize`")
     return (
         shape[0],
         quotient(shape[1], block * block),
         times(shape[2], block),
         times(shape[3], block),
     )
-
-
-def _require_multiple(
-    call: OperatorCall, shape: Extents, axis: int, number: int, name: str
-) -> None:
-    size = shape[axis]
-    if isinstance(size, int) and size % number:
-        wrong = f"dimension {axis} of {{0}} is {size}, which is not a multiple of {name}"
-        call.reject(f"{wrong} ({number})")

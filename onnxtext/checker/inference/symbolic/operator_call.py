@@ -198,6 +198,21 @@ class OperatorCall:
         for axis, sizes in enumerate(zip(wanted, shape, strict=True)):
             self.equal(*sizes, *[f"dimension {axis} of {{{index}}}" for index in (one, other)])
 
+    def multiple(self, index: int, axis: int, number: int, name: str) -> None:
+        """Require a dimension of the input at `index` to be a multiple of `number`.
+
+        Args:
+            index: the 0-based index of the input.
+            axis: the 0-based axis, which the input has if its shape is known.
+            number: the positive divisor.
+            name: the name of the divisor in messages.
+        """
+        shape = self.shape(index)
+        size = None if shape is None else shape[axis]
+        if isinstance(size, int) and size % number:
+            wrong = f"dimension {axis} of {{{index}}} is {size}, which is not a multiple of {name}"
+            self.reject(f"{wrong} ({number})")
+
     def axis(self, name: str, default: int, *, beyond: int = 0) -> int | None:
         """Return an axis of the first input, with negative values normalized.
 

@@ -20,6 +20,7 @@ from onnxtext.checker.inference.symbolic.attention import standard_attention
 from onnxtext.checker.inference.symbolic.data_dependent_shapes import broadcast_pair
 from onnxtext.checker.inference.symbolic.expressions import Extent, SymbolicSize
 from onnxtext.checker.inference.symbolic.input_ranks import require_ranks
+from onnxtext.checker.inference.symbolic.input_relations import require_relations
 from onnxtext.checker.inference.symbolic.ml_operators import DOMAIN as LEARNING_DOMAIN
 from onnxtext.checker.inference.symbolic.ml_operators import LEARNING
 from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, Shapes, SymbolicShape
@@ -352,6 +353,7 @@ def infer(name: str, call: OperatorCall) -> tuple[Shapes, SmallTensors]:
         call: the node and the facts about its inputs.
     """
     require_ranks(name, call)
+    require_relations(name, call)
     operator = OPERATORS.get(name)
     shapes = tuple(map(_without_negative, operator(call))) if operator is not None else ()
     values = name in COMPUTABLE and (name in SOURCES or any(v is not None for v in call.values))

@@ -14,6 +14,7 @@ from onnxtext.checker.context.operator_resolution import Target
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.inference.symbolic import onnxruntime_operators
 from onnxtext.checker.inference.symbolic.expressions import Extent
+from onnxtext.checker.inference.symbolic.input_relations import require_relations
 from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, Shapes, SymbolicShape
 from onnxtext.checker.inference.symbolic.operators import DOMAINS, infer
 from onnxtext.checker.inference.symbolic.parse_sizes import read_dim
@@ -60,6 +61,14 @@ def operator_step(
     if len(sizes.mismatches) > before:
         return tuple(wanted), ()  # prevents cascading errors
     return unify_shapes(node, wanted, shapes, sizes), made
+
+
+def require_body_inputs(
+    node: Node, target: Target, inputs: list[SymbolicShape], sizes: SizeEquations
+) -> None:
+    """Reject an `If` or `Loop` whose condition or trip count has several elements."""
+    if type(target) is Signature and not target.origin and target.domain in DOMAINS:
+        require_relations(target.name, OperatorCall(node, inputs, [], sizes, target.since))
 
 
 def unify_shapes(

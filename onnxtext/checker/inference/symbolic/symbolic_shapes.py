@@ -32,6 +32,7 @@ from onnxtext.checker.inference.symbolic.shape_merging import (
     equate_dims,
     merge_branch_shapes,
     operator_step,
+    require_body_inputs,
     shapes_contradict,
     unify_shapes,
 )
@@ -174,6 +175,7 @@ class SymbolicShapes:
             outputs = node.outputs
             made: SmallTensors = ()
             if index in children:
+                require_body_inputs(node, target, list(map(find, node.inputs)), sizes)
                 bodies, made = self._bodies(scope, index, node, environment, instance)
                 wanted = self._declared(node, declared, environment, instance)
                 found = unify_shapes(node, wanted, bodies, sizes)
