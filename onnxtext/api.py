@@ -272,7 +272,7 @@ def check(
             `NodeProto`), or an object of `onnx_ir` or `onnxscript`.
         base_dir: the directory of external data; by default the directory of the source's file.
             Without a directory, as for bytes, external files are not read.
-        select: rules to turn on besides the default rules: their slugs, the profile `style`, or
+        select: rules to turn on besides the default rules: their codes, the profile `style`, or
             `all` for every rule that belongs to no profile.
         ignore: rules to turn off.
         schemas: schema files that describe operators of domains outside the ONNX standard.

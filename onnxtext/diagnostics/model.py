@@ -67,7 +67,7 @@ class Diagnostic:
     """An error, a warning or a hint about a text or a binary.
 
     Attributes:
-        code: stable slug, such as `syntax-error`.
+        code: stable code, such as `syntax-error`.
         message: the problem; must be clear without context, begin in lower case, and have no final
             period.
         severity: `error`, `warning`, `info`, `hint` or `note`.

@@ -249,7 +249,7 @@ def _rejected(inferred: InferredShapes) -> Iterator[tuple[str, str]]:
     The reason is "" if a rule of `size_rules` rejects the sizes.
     """
     for finding in inferred.inference.findings:
-        if finding.slug != "onnx-inference-failed":
+        if finding.code != "onnx-inference-failed":
             item = finding.places[0].item
             yield _named(item) if isinstance(item, Node) else "the model", finding.message
     for scope in inferred.subject.scopes:

@@ -36,7 +36,7 @@ def finding_key(finding: Finding) -> tuple[str, str]:
 
     Findings with equal keys in two models count as the same finding.
     """
-    return finding.slug, _GRAPH_NAME.sub("", finding.message)
+    return finding.code, _GRAPH_NAME.sub("", finding.message)
 
 
 _GRAPH_NAME = re.compile(r"(?<= the graph) `[^`]*`|(?<= the function) `[^`]*`")

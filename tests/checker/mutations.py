@@ -350,7 +350,7 @@ def recursive(model: ModelProto) -> bool:
 MUTATIONS: dict[str, list[tuple[str, Mutation]]] = {}
 """For each rule, the mutations that break it, by name."""
 
-for _slug, _mutations in (
+for _code, _mutations in (
     ("ir-version-missing", (no_ir_version,)),
     ("opset-import-missing", (no_opset,)),
     ("opset-domain-not-imported", (other_domain,)),
@@ -389,4 +389,4 @@ for _slug, _mutations in (
     ("shape-mismatch", (wrong_output_rank,)),
     ("function-recursive", (recursive,)),
 ):
-    MUTATIONS[_slug] = [(mutation.__name__, mutation) for mutation in _mutations]
+    MUTATIONS[_code] = [(mutation.__name__, mutation) for mutation in _mutations]

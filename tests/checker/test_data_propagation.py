@@ -191,7 +191,7 @@ def inferred(nodes: str) -> dict[str, str]:
         nodes, inputs=INPUTS, outputs="y", values=VALUES + MORE, opsets='21, "my": 1', rest=HEADS
     )
     subject, found = run_rules(parse_model(Source(source, "m")))
-    assert [finding for finding in found if finding.slug.endswith("mismatch")] == []
+    assert [finding for finding in found if finding.code.endswith("mismatch")] == []
     assert subject.main is not None
     return inferred_type_texts(subject)[subject.main.original.at]
 

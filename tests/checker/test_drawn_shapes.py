@@ -30,7 +30,7 @@ def judged(seed: int) -> tuple[int, int, int]:
     data = graph.model().SerializeToString()
     subject, found = run_rules(lift_model(data), encoded=lambda: data)
     assert subject.main is not None
-    wrong = [f"{f.slug}: {f.message}" for f in found if "dim" in f.slug or "mismatch" in f.slug]
+    wrong = [f"{f.code}: {f.message}" for f in found if "dim" in f.code or "mismatch" in f.code]
     assert not wrong, (seed, wrong)
     environment = ShapeInference.of(subject).environments[id(subject.main)]
     dims = known = elements = 0

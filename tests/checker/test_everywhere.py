@@ -129,13 +129,13 @@ def test_the_unbroken_models_have_no_findings(place: object) -> None:
     assert not codes(place(OK))
 
 
-@pytest.mark.parametrize("slug", BROKEN)
+@pytest.mark.parametrize("code", BROKEN)
 @pytest.mark.parametrize("place", PLACES, ids=lambda place: place.__name__)
-def test_a_broken_rule_is_found(slug: str, place: object) -> None:
+def test_a_broken_rule_is_found(code: str, place: object) -> None:
     assert callable(place)
-    wanted = CALLED.get(slug, slug) if place is in_function else slug
-    found = codes(place(BROKEN[slug]), select=select(slug))
-    if slug == "op-type-missing":
+    wanted = CALLED.get(code, code) if place is in_function else code
+    found = codes(place(BROKEN[code]), select=select(code))
+    if code == "op-type-missing":
         found -= {"op-unknown"}
     assert found == {wanted}
 
@@ -153,13 +153,13 @@ VALUES = {
 """Entries of a graph's `<…>` list that break one rule."""
 
 
-@pytest.mark.parametrize("slug", VALUES)
+@pytest.mark.parametrize("code", VALUES)
 @pytest.mark.parametrize(
     "place", [in_graph, in_nested_graph, in_training], ids=lambda p: p.__name__
 )
-def test_a_broken_value_is_found(slug: str, place: object) -> None:
+def test_a_broken_value_is_found(code: str, place: object) -> None:
     assert callable(place)
-    assert codes(with_values(place, VALUES[slug])) == {slug}
+    assert codes(with_values(place, VALUES[code])) == {code}
 
 
 def with_values(place: Callable[[str], str], values: str) -> str:

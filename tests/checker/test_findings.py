@@ -304,7 +304,7 @@ def test_many_findings_of_any_kind_take_linear_time() -> None:
 
 def test_sharding_in_many_nested_graphs_takes_linear_time() -> None:
     """The visible values are collected once for a graph, not once for each graph nested in it."""
-    (family,) = [f for f in families() if any(rule.slug == "sharding-axis" for rule in f.rules)]
+    (family,) = [f for f in families() if any(rule.code == "sharding-axis" for rule in f.rules)]
 
     def seconds(count: int) -> float:
         spec = 'sharding_spec: [{tensor_name: "x", sharded_dim: [{axis: 3}]}]'

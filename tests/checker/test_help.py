@@ -53,16 +53,16 @@ FIXABLE = {
 
 def failing(directory: Path) -> Iterator[tuple[str, str, list[Diagnostic]]]:
     """Yield every failing example of the tests with its findings."""
-    for slug in rules():
-        model = example(slug, "Example")
-        yield slug, model, onnxtext.check(model, base_dir=directory, select=select(slug))
+    for code in rules():
+        model = example(code, "Example")
+        yield code, model, onnxtext.check(model, base_dir=directory, select=select(code))
     for place in PLACES:
-        for slug, nodes in BROKEN.items():
+        for code, nodes in BROKEN.items():
             model = place(nodes)
-            yield slug, model, onnxtext.check(model)
-    for slug, values in VALUES.items():
+            yield code, model, onnxtext.check(model)
+    for code, values in VALUES.items():
         model = with_values(in_graph, values)
-        yield slug, model, onnxtext.check(model)
+        yield code, model, onnxtext.check(model)
     for name, model in {**FIXABLE, "many": many()}.items():
         yield name, model, onnxtext.check(model, select=["value-unused"])
 

@@ -192,15 +192,15 @@ def _spec(model: ModelProto):  # type: ignore[no-untyped-def]
 
 @pytest.mark.parametrize("what", BROKEN)
 def test_incomplete_shardings_are_found(what: str) -> None:
-    slug, break_it = BROKEN[what]
+    code, break_it = BROKEN[what]
     made = sharded()
     assert not errors(onnxtext.check(made.SerializeToString()))
     break_it(made)
     data = made.SerializeToString()
     for source in (data, onnxtext.from_binary(data)):
         found = {item.code for item in errors(onnxtext.check(source))}
-        assert slug in found
-        assert found <= {slug, "device-config-unknown"}  # of a configuration without a name
+        assert code in found
+        assert found <= {code, "device-config-unknown"}  # of a configuration without a name
 
 
 @pytest.mark.parametrize("count", [0, -1])

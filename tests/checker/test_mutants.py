@@ -11,7 +11,7 @@ from tests.checker.mutations import MUTATIONS
 from tests.checker.test_real_models import official
 from tests.corpus import onnx_directory, wheel_models
 
-ALL = [(slug, name) for slug, mutations in MUTATIONS.items() for name, _ in mutations]
+ALL = [(code, name) for code, mutations in MUTATIONS.items() for name, _ in mutations]
 EACH = 8
 """The number of mutants of each kind."""
 
@@ -23,9 +23,9 @@ def bases() -> list[str]:
     return files[::2] + files[1::2]
 
 
-@pytest.mark.parametrize(("slug", "name"), ALL)
-def test_mutants_are_rejected_by_the_right_rule(slug: str, name: str) -> None:
-    mutation = dict(MUTATIONS[slug])[name]
+@pytest.mark.parametrize(("code", "name"), ALL)
+def test_mutants_are_rejected_by_the_right_rule(code: str, name: str) -> None:
+    mutation = dict(MUTATIONS[code])[name]
     made = 0
     for file in bases():
         model = onnx.load(onnx_directory() / file)
@@ -38,7 +38,7 @@ def test_mutants_are_rejected_by_the_right_rule(slug: str, name: str) -> None:
         if official(data) is None:
             continue
         found = {item.code for item in onnxtext.check(data) if item.severity == "error"}
-        assert slug in found, (file, found, official(data))
+        assert code in found, (file, found, official(data))
         made += 1
         if made == EACH:
             break

@@ -40,7 +40,7 @@ def codes(**options: Any) -> set[str]:
 
 def test_the_rules_of_a_profile_are_lints() -> None:
     assert profiles() == {"style": STYLE}
-    assert all(rules()[slug].level == "lint" for slug in STYLE)
+    assert all(rules()[code].level == "lint" for code in STYLE)
     (option,) = [item for item in command.params if item.name == "profile"]
     assert list(option.type.choices) == sorted(profiles())  # type: ignore[attr-defined]
 
@@ -100,7 +100,7 @@ def test_explain_names_the_profile() -> None:
     assert "`--select name-not-identifier` or `--profile style` turns it on." in page
     assert "`--select all` turns it on" in run("explain", "value-unused").out.decode()
     listed = run("explain", "style").out.decode()
-    assert all(f"  {slug}: " in listed for slug in STYLE)
+    assert all(f"  {code}: " in listed for code in STYLE)
     marked = {
         line.partition(":")[0]
         for line in run("explain", "--list").out.decode().splitlines()

@@ -117,7 +117,7 @@ def test_the_right_rule_is_named(file: str) -> None:
         return
     objection = official(shared_model(file))
     assert objection is not None
-    wanted = next(slugs for words, slugs in WORDS.items() if words in objection)
+    wanted = next(codes for words, codes in WORDS.items() if words in objection)
     assert REJECTED[file] & wanted, objection
 
 

@@ -66,9 +66,9 @@ CANNOT = {
     ("dim-forced", TRAINING): _INPUTS,
     ("quantization-annotation", FUNCTION): "a function has no annotations",
     **{
-        (slug, place.__name__): _TRAINING
-        for slug in rules()
-        if slug.startswith("training-")
+        (code, place.__name__): _TRAINING
+        for code in rules()
+        if code.startswith("training-")
         for place in PLACES
     },
 }
@@ -107,37 +107,37 @@ def load(model: str) -> onnx.ModelProto:
     return onnx.ModelProto.FromString(onnxtext.to_binary(model))
 
 
-def found(source: str | bytes, slug: str, directory: Path) -> set[str]:
-    level = rules()[slug].level
+def found(source: str | bytes, code: str, directory: Path) -> set[str]:
+    level = rules()[code].level
     return {
         item.code
-        for item in onnxtext.check(source, base_dir=directory, select=select(slug))
+        for item in onnxtext.check(source, base_dir=directory, select=select(code))
         if item.severity != "info" or level == "info"
     }
 
 
 TEXTS_ONLY = {"backslash-lost", "unused-suppression"}
 """Rules about the spelling of a text or its comments: no binary breaks them."""
-RULES = [slug for slug in rules() if slug not in TEXTS_ONLY]
+RULES = [code for code in rules() if code not in TEXTS_ONLY]
 
 
-@pytest.mark.parametrize("slug", RULES)
+@pytest.mark.parametrize("code", RULES)
 @pytest.mark.parametrize("place", PLACES, ids=lambda place: place.__name__)
-def test_moved_examples_break_the_same_rule(slug: str, place: Place, directory: Path) -> None:
-    broken = place(load(example(slug, "Example"))).SerializeToString()
-    key = slug, place.__name__
+def test_moved_examples_break_the_same_rule(code: str, place: Place, directory: Path) -> None:
+    broken = place(load(example(code, "Example"))).SerializeToString()
+    key = code, place.__name__
     assert not (key in OTHER and key in CANNOT)
     if key in CANNOT:
-        assert slug not in found(broken, slug, directory)
+        assert code not in found(broken, code, directory)
         return
-    wanted = OTHER.get(key, {slug})
-    assert found(broken, slug, directory) == wanted
-    assert found(onnxtext.from_binary(broken), slug, directory) == wanted
-    fixed = place(load(example(slug, "Fixed"))).SerializeToString()
-    assert not found(fixed, slug, directory)
+    wanted = OTHER.get(key, {code})
+    assert found(broken, code, directory) == wanted
+    assert found(onnxtext.from_binary(broken), code, directory) == wanted
+    fixed = place(load(example(code, "Fixed"))).SerializeToString()
+    assert not found(fixed, code, directory)
 
 
-@pytest.mark.parametrize(("slug", "place"), EXTRA)
-def test_extra_examples_break_the_rule_in_their_graph(slug: str, place: str) -> None:
-    assert codes(EXTRA[slug, place]) == {slug}
-    assert codes(onnxtext.to_binary(EXTRA[slug, place])) == {slug}
+@pytest.mark.parametrize(("code", "place"), EXTRA)
+def test_extra_examples_break_the_rule_in_their_graph(code: str, place: str) -> None:
+    assert codes(EXTRA[code, place]) == {code}
+    assert codes(onnxtext.to_binary(EXTRA[code, place])) == {code}

@@ -32,8 +32,8 @@ class Options:
 
     Attributes:
         base_dir: the directory that paths of external data are relative to; None if unknown.
-        active: the slugs of the active (enabled) rules, such as `value-undefined`.
-        selected: the slugs of the rules that the user selected explicitly, such as by `--select`.
+        active: the codes of the active (enabled) rules, such as `value-undefined`.
+        selected: the codes of the rules that the user selected explicitly, such as by `--select`.
         encoded: a function that returns the model as protobuf bytes, or None if it cannot be
             encoded. The attribute is None if the caller provides no such function.
         assumed: the operator sets to assume for a fragment that is a graph or nodes, because such
@@ -105,7 +105,7 @@ class Subject:
     @property
     def is_recursive(self) -> bool:
         """Whether an earlier rule has found a recursive function; inference would not end then."""
-        return any(finding.slug == "function-recursive" for finding in self.found)
+        return any(finding.code == "function-recursive" for finding in self.found)
 
     @property
     def has_graph(self) -> bool:
@@ -118,9 +118,9 @@ class Subject:
             for node in scope.nodes:
                 yield scope, node
 
-    def active(self, *slugs: str) -> bool:
-        """Whether at least one of the rules with these slugs is enabled."""
-        return not self.options.active.isdisjoint(slugs)
+    def active(self, *codes: str) -> bool:
+        """Whether at least one of the rules with these codes is enabled."""
+        return not self.options.active.isdisjoint(codes)
 
     def nearest(self, name: str, candidates: Iterable[str]) -> str | None:
         """Return the candidate most similar to a name; None if none is clearly the most similar.
@@ -137,9 +137,9 @@ class Subject:
         """Whether `nearest_name` has been called fewer than `_MOST_SEARCHES` times."""
         return self._searches < _MOST_SEARCHES
 
-    def is_selected(self, slug: str) -> bool:
+    def is_selected(self, code: str) -> bool:
         """Whether the user selected a rule explicitly; some rules then also report minor cases."""
-        return slug in self.options.selected
+        return code in self.options.selected
 
     # ---- Building ---------------------------------------------------------------------------
 

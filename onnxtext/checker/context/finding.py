@@ -47,7 +47,7 @@ class Finding(NamedTuple):
     """A violation of a rule.
 
     Attributes:
-        slug: the rule's slug, such as `value-undefined`.
+        code: the rule's code, such as `value-undefined`.
         message: the text for users. It must be understandable without the notes and the help, start
             in lower case, and have no final period.
         places: the places in the model that violate the rule or explain the violation; the first is
@@ -58,7 +58,7 @@ class Finding(NamedTuple):
         repair: the edit that `--fix` or an editor can apply; None if there is none.
     """
 
-    slug: str
+    code: str
     message: str
     places: tuple[Place, ...]
     help: str

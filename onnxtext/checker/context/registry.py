@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Register all rules by slug; each module of `onnxtext.checker.rules` has a family of rules."""
+"""Register all rules by code; each module of `onnxtext.checker.rules` has a family of rules."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Rule(NamedTuple):
     """A rule's metadata.
 
     Attributes:
-        slug: the stable code that users see, suppress and link to, such as `value-undefined`.
+        code: the stable code that users see, suppress and link to, such as `value-undefined`.
         level: determines the severity of findings (see `SEVERITIES`). Rules of the level `lint` are
             disabled by default.
         title: the rule in one sentence.
@@ -39,7 +39,7 @@ class Rule(NamedTuple):
             contain conventions that exporters do not follow, so `--select all` skips their rules.
     """
 
-    slug: str
+    code: str
     level: Level
     title: str
     source: str = ""
@@ -129,10 +129,10 @@ def families() -> tuple[Family, ...]:
 
 @cache
 def rules() -> Mapping[str, Rule]:
-    """Return all rules by slug: those of the families, and the two that `engine` itself checks."""
-    by_slug = {rule.slug: rule for family in families() for rule in family.rules}
-    by_slug |= {rule.slug: rule for rule in (UNUSED_SUPPRESSION, BACKSLASH_LOST)}
-    return MappingProxyType(by_slug)
+    """Return all rules by code: those of the families, and the two that `engine` itself checks."""
+    by_code = {rule.code: rule for family in families() for rule in family.rules}
+    by_code |= {rule.code: rule for rule in (UNUSED_SUPPRESSION, BACKSLASH_LOST)}
+    return MappingProxyType(by_code)
 
 
 BACKSLASH_LOST = Rule(
@@ -151,9 +151,9 @@ UNUSED_SUPPRESSION = Rule(
 
 @cache
 def profiles() -> Mapping[str, frozenset[str]]:
-    """Map the name of each profile to the slugs of its rules."""
+    """Map the name of each profile to the codes of its rules."""
     by_profile: dict[str, set[str]] = {}
-    for slug, rule in rules().items():
+    for code, rule in rules().items():
         if rule.profile:
-            by_profile.setdefault(rule.profile, set()).add(slug)
-    return MappingProxyType({name: frozenset(slugs) for name, slugs in by_profile.items()})
+            by_profile.setdefault(rule.profile, set()).add(code)
+    return MappingProxyType({name: frozenset(codes) for name, codes in by_profile.items()})

@@ -48,7 +48,7 @@ def _finding(source: Source, at: int, token: str, lost: list[re.Match[str]]) -> 
     edits = tuple([Edit(Span(span.start, span.start + 1), "\\\\") for span in spans])
     has_fix = all(item[1] != "\n" for item in lost) and len(token) < _LONGEST_FIXED
     return Diagnostic(
-        BACKSLASH_LOST.slug,
+        BACKSLASH_LOST.code,
         message,
         "warning",
         source=source,

@@ -38,7 +38,7 @@ def without_cascades(findings: list[Finding], scopes: Sequence[Scope]) -> list[F
         findings: all findings of a model.
         scopes: the graphs and functions of the model.
     """
-    if len(findings) < 2 or len({finding.slug for finding in findings}) < 2:
+    if len(findings) < 2 or len({finding.code for finding in findings}) < 2:
         return findings
     scope_of = _scope_lookup(scopes)
     kept = _without(findings, _BY_ITEM, lambda finding: id(finding.places[0].item))
@@ -73,18 +73,18 @@ def _without(
         key: a finding implies only findings with the same key.
     """
     causes = {
-        (key(finding), slug)
+        (key(finding), code)
         for finding in findings
         if finding.severity is None  # a finding downgraded to a warning implies no error
-        for slug in implied.get(finding.slug, ())
+        for code in implied.get(finding.code, ())
     }
-    slugs = {slug for _, slug in causes}
+    codes = {code for _, code in causes}
     return [
         finding
         for finding in findings
-        if finding.slug not in slugs
-        or (key(finding), finding.slug) not in causes
-        or (finding.slug == "value-undefined" and _has_several_nodes(finding))
+        if finding.code not in codes
+        or (key(finding), finding.code) not in causes
+        or (finding.code == "value-undefined" and _has_several_nodes(finding))
     ]
 
 
@@ -97,12 +97,12 @@ def _without_lost_outputs(
     findings: list[Finding], scope_of: Callable[[Finding], int]
 ) -> list[Finding]:
     """For each node without outputs, drop one undefined name: it may be the missing output."""
-    lost = Counter(scope_of(item) for item in findings if item.slug == "node-no-output")
+    lost = Counter(scope_of(item) for item in findings if item.code == "node-no-output")
     if not lost:
         return findings
     remaining = []
     for finding in findings:
-        scope = scope_of(finding) if finding.slug in _UNDEFINED else 0
+        scope = scope_of(finding) if finding.code in _UNDEFINED else 0
         if lost[scope]:
             lost[scope] -= 1
         else:

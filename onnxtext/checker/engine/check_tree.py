@@ -149,7 +149,7 @@ def diagnose(
         return _with_paths(subject, findings, file) if findings else []
     suppressions = Suppressions(source)
     lost: list[Diagnostic] = []
-    if BACKSLASH_LOST.slug in subject.options.active:
+    if BACKSLASH_LOST.code in subject.options.active:
         lost = [item for item in lost_backslashes(source) if not suppressions.suppresses_at(item)]
     if not findings and not suppressions:
         return lost
@@ -182,12 +182,12 @@ def _in_text(finding: Finding, source: Source, places: TextPlaces) -> Diagnostic
             labels.append(label)
             seen.add(label.span)
     return Diagnostic(
-        finding.slug,
+        finding.code,
         finding.message,
         severity_of(finding),
         source=source,
         labels=tuple(labels),
-        notes=(*finding.notes, *_left_out(finding.places), rules()[finding.slug].note),
+        notes=(*finding.notes, *_left_out(finding.places), rules()[finding.code].note),
         help=finding.help,
     )
 
@@ -205,7 +205,7 @@ def _with_paths(subject: Subject, findings: list[Finding], file: str | None) -> 
             notes.insert(0, f"{paths.path(first)}: {first.label}")
         diagnostics.append(
             Diagnostic(
-                finding.slug,
+                finding.code,
                 finding.message,
                 severity_of(finding),
                 path=paths.path(first) or "model",
@@ -213,7 +213,7 @@ def _with_paths(subject: Subject, findings: list[Finding], file: str | None) -> 
                     *notes,
                     *_left_out(finding.places),
                     *finding.notes,
-                    rules()[finding.slug].note,
+                    rules()[finding.code].note,
                 ),
                 help=finding.help,
                 file=file,
@@ -224,7 +224,7 @@ def _with_paths(subject: Subject, findings: list[Finding], file: str | None) -> 
 
 def severity_of(finding: Finding) -> Severity:
     """Return the severity of a finding: its own, or else the severity of its rule."""
-    return finding.severity or SEVERITIES[rules()[finding.slug].level]
+    return finding.severity or SEVERITIES[rules()[finding.code].level]
 
 
 def _left_out(places: tuple[Place, ...]) -> list[str]:

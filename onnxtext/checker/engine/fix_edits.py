@@ -70,7 +70,7 @@ def repair(source: Source, subject: Subject, findings: Iterable[Finding]) -> Rep
         seen.add(id(repair.item))
         change = plan_fix(source, subject, repair)
         if change is not None and not _overlaps(change.edits, taken):
-            planned.append((change, f"{change.title} [{finding.slug}]"))
+            planned.append((change, f"{change.title} [{finding.code}]"))
             taken = sorted([*taken, *[(e.span.start, e.span.end) for e in change.edits]])
     kept = planned
     if planned and not _is_verified(source, model, [change for change, _ in planned]):

@@ -40,7 +40,7 @@ class _Checked:
 
     def errors(self) -> Counter[str]:
         """Return the number of errors of each rule."""
-        return Counter([item.slug for item in self.findings if severity_of(item) == "error"])
+        return Counter([item.code for item in self.findings if severity_of(item) == "error"])
 
 
 def fix_text(data: bytes, *, name: str, **options: Any) -> RepairResult:

@@ -55,7 +55,7 @@ def find_in_fragment(fragment: Fragment, options: Options) -> tuple[Subject, lis
             opsets = Opsets({**versions, "": version})
             subject = Subject(fragment, replace(options, assumed=opsets))
             findings = run_enabled_rules(subject)
-            count = len([item for item in errors_of(subject) if item.slug in _ABOUT_OPERATORS])
+            count = len([item for item in errors_of(subject) if item.code in _ABOUT_OPERATORS])
             if best is None or count < best[0]:
                 best = count, version, subject, findings
             if not count:
@@ -76,7 +76,7 @@ def _versions(subject: Subject, newest: int) -> list[int]:
 
 
 def _with_note(finding: Finding, version: int) -> Finding:
-    if finding.slug not in _ABOUT_OPERATORS:
+    if finding.code not in _ABOUT_OPERATORS:
         return finding
     note = (
         f"checked with version {version} of the standard operators, which gives the fewest errors"

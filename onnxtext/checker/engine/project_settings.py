@@ -90,9 +90,9 @@ def _settings(path: Path, table: dict[str, Any]) -> Settings:
         return value
 
     for key in ("select", "ignore"):
-        for slug in strings(key, "a list of rules"):
-            if not is_known(slug):
-                raise SettingsError(f"{where} {key}: unknown rule {slug!r}")
+        for code in strings(key, "a list of rules"):
+            if not is_known(code):
+                raise SettingsError(f"{where} {key}: unknown rule {code!r}")
     if isinstance(table.get("profile"), str):
         table = {**table, "profile": [table["profile"]]}
     profile = strings("profile", "the name of a profile, or a list of names")

@@ -15,35 +15,35 @@ ALL = "all"
 
 
 class UnknownRule(ValueError):
-    """Raised for a slug that names no rule and no profile."""
+    """Raised for a code that names no rule and no profile."""
 
-    def __init__(self, slug: str) -> None:
-        super().__init__(f"there is no rule `{slug}`")
-        self.slug = slug
+    def __init__(self, code: str) -> None:
+        super().__init__(f"there is no rule `{code}`")
+        self.code = code
 
 
-def is_known(slug: str) -> bool:
-    """Whether `--select` and `--ignore` accept a slug: a rule, a profile, or `all`."""
-    return slug in rules() or slug in profiles() or slug == ALL
+def is_known(code: str) -> bool:
+    """Whether `--select` and `--ignore` accept a code: a rule, a profile, or `all`."""
+    return code in rules() or code in profiles() or code == ALL
 
 
 def selected_rules(select: Sequence[str] | None) -> frozenset[str]:
-    """Return the slugs of the rules that `--select` enables.
+    """Return the codes of the rules that `--select` enables.
 
     Args:
         select: rules, profiles, or `all` for every rule that belongs to no profile.
     """
-    slugs: set[str] = set()
-    for slug in select or ():
-        if slug == ALL:
-            slugs |= {name for name, rule in rules().items() if not rule.profile}
+    codes: set[str] = set()
+    for code in select or ():
+        if code == ALL:
+            codes |= {name for name, rule in rules().items() if not rule.profile}
         else:
-            slugs |= profiles().get(slug, {slug})
-    return frozenset(slugs)
+            codes |= profiles().get(code, {code})
+    return frozenset(codes)
 
 
 def active_rules(select: Sequence[str] | None, ignore: Sequence[str] | None) -> frozenset[str]:
-    """Return the slugs of the enabled rules.
+    """Return the codes of the enabled rules.
 
     Args:
         select: rules, profiles or `all`, to enable besides the rules enabled by default.
@@ -51,15 +51,15 @@ def active_rules(select: Sequence[str] | None, ignore: Sequence[str] | None) -> 
             only the rules that `select` does not name.
 
     Raises:
-        UnknownRule: a slug names no rule and no profile.
+        UnknownRule: a code names no rule and no profile.
     """
     select, ignore = select or (), ignore or ()
-    for slug in (*select, *ignore):
-        if not is_known(slug):
-            raise UnknownRule(slug)
+    for code in (*select, *ignore):
+        if not is_known(code):
+            raise UnknownRule(code)
     if ALL in ignore:
-        return selected_rules([slug for slug in select if slug != ALL])
-    on = {slug for slug, rule in rules().items() if rule.level != "lint"}
+        return selected_rules([code for code in select if code != ALL])
+    on = {code for code, rule in rules().items() if rule.level != "lint"}
     return (selected_rules(select) | on) - selected_rules(ignore)
 
 
@@ -72,9 +72,9 @@ def run_enabled_rules(subject: Subject) -> list[Finding]:
     if subject.active("shape-mismatch", "onnx-inference-failed"):
         start_worker()
     for family in families():
-        if not active.isdisjoint([rule.slug for rule in family.rules]):
+        if not active.isdisjoint([rule.code for rule in family.rules]):
             subject.found += list(family.check(subject))
-    active_findings = [finding for finding in subject.found if finding.slug in active]
+    active_findings = [finding for finding in subject.found if finding.code in active]
     kept = without_cascades(active_findings, subject.scopes)
     if len(kept) < len(active_findings):
         ids = {id(finding) for finding in kept}

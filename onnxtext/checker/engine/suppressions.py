@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Apply comments that suppress findings: `# onnxtext: ignore[slug, …]`.
+"""Apply comments that suppress findings: `# onnxtext: ignore[code, …]`.
 
 A trailing comment applies to its line; a comment on its own line applies to the next line with a
 statement (docs/design.md, Layout).
@@ -24,16 +24,16 @@ _COMMENT = re.compile(r"#\s*onnxtext:\s*ignore(?:\[([^\]\n]*)\])?")
 
 @dataclass(slots=True)
 class _Suppression:
-    """One slug in a suppressing comment, or a comment without slugs.
+    """One code in a suppressing comment, or a comment without codes.
 
     Attributes:
-        slug: the rule to suppress; "" for all rules.
-        span: the span of the slug, or of the comment without slugs.
+        code: the rule to suppress; "" for all rules.
+        span: the span of the code, or of the comment without codes.
         line: the number of the line in which findings are suppressed.
         used: whether this has suppressed a finding.
     """
 
-    slug: str
+    code: str
     span: Span
     line: int
     used: bool = False
@@ -68,15 +68,15 @@ class Suppressions:
         line = source.position(at).line
         if not source.text[source.line_starts[line - 1] : at].strip():
             line = self._next_statement(line)
-        slugs = comment.group(1)
+        codes = comment.group(1)
         suppressions = self._by_line.setdefault(line, [])
-        if slugs is None or not slugs.strip():
+        if codes is None or not codes.strip():
             suppressions.append(_Suppression("", Span(at, at + comment.end()), line))
             return
         first = at + comment.start(1)
-        for slug in re.finditer(r"[^\s,]+", slugs):
-            span = Span(first + slug.start(), first + slug.end())
-            suppressions.append(_Suppression(slug[0], span, line))
+        for code in re.finditer(r"[^\s,]+", codes):
+            span = Span(first + code.start(), first + code.end())
+            suppressions.append(_Suppression(code[0], span, line))
 
     def _next_statement(self, line: int) -> int:
         """Return the number of the first line after `line` that has more than a comment."""
@@ -102,7 +102,7 @@ class Suppressions:
         statement = places.statement(finding.places[0])
         if statement is not None:
             lines.add(self.source.position(statement.end).line)
-        return self._suppress(finding.slug, lines)
+        return self._suppress(finding.code, lines)
 
     def suppresses_at(self, diagnostic: Diagnostic) -> bool:
         """Whether a comment suppresses a diagnostic of a lost backslash; if so, mark it as used.
@@ -112,11 +112,11 @@ class Suppressions:
         lines = {self.source.position(label.span.start).line for label in diagnostic.labels}
         return self._suppress(diagnostic.code, lines)
 
-    def _suppress(self, slug: str, lines: Iterable[int]) -> bool:
+    def _suppress(self, code: str, lines: Iterable[int]) -> bool:
         suppressed = False
         for line in lines:
             for suppression in self._by_line.get(line, ()):
-                if suppression.slug in ("", slug):
+                if suppression.code in ("", code):
                     suppression.used = suppressed = True
         return suppressed
 
@@ -136,29 +136,29 @@ class Suppressions:
         ]
 
     def unused(self, active: frozenset[str]) -> list[Diagnostic]:
-        """Return a diagnostic for each unused suppression: a slug, or a comment without slugs.
+        """Return a diagnostic for each unused suppression: a code, or a comment without codes.
 
         A suppression is unused if it has suppressed nothing. Slugs of disabled rules are skipped.
 
         Args:
-            active: the slugs of the enabled rules.
+            active: the codes of the enabled rules.
         """
-        if UNUSED_SUPPRESSION.slug not in active:
+        if UNUSED_SUPPRESSION.code not in active:
             return []
         result = []
         known = rules()
         for suppression in (item for items in self._by_line.values() for item in items):
-            slug = suppression.slug
-            if suppression.used or (slug in known and slug not in active):
+            code = suppression.code
+            if suppression.used or (code in known and code not in active):
                 continue
-            message = f"the rule `{slug}` has nothing to suppress here"
-            if not slug:
+            message = f"the rule `{code}` has nothing to suppress here"
+            if not code:
                 message = "this comment suppresses nothing"
-            elif slug not in known:
-                message = f"there is no rule `{slug}`"
+            elif code not in known:
+                message = f"there is no rule `{code}`"
             result.append(
                 Diagnostic(
-                    UNUSED_SUPPRESSION.slug,
+                    UNUSED_SUPPRESSION.code,
                     message,
                     "warning",
                     source=self.source,

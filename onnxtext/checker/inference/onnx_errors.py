@@ -24,7 +24,7 @@ _DEEPEST = 100
 def errors_of(subject: Subject) -> list[Finding]:
     """Return the errors among the findings that earlier rules have reported."""
     known = rules()
-    return [f for f in subject.found if (f.severity or known[f.slug].level) == "error"]
+    return [f for f in subject.found if (f.severity or known[f.code].level) == "error"]
 
 
 def wrong_items(subject: Subject) -> set[int]:
@@ -40,7 +40,7 @@ def contradicted_outputs(subject: Subject) -> set[tuple[int, int]]:
     return {
         (id(place.item), int(place.part[1]))
         for finding in errors_of(subject)
-        if finding.slug == "type-mismatch"
+        if finding.code == "type-mismatch"
         for place in finding.places
         if place.part[:1] in (("outputs",), ("output_types",)) and len(place.part) > 1
     }
@@ -104,8 +104,8 @@ def is_expandable(subject: Subject) -> bool:
     return True
 
 
-def slug_of(error: str) -> str:
-    """Return the slug of the rule that reports an error message of onnx."""
+def code_of(error: str) -> str:
+    """Return the code of the rule that reports an error message of onnx."""
     if "Mismatched attribute type" in error:
         return "attribute-type"
     return "type-mismatch" if "[TypeInferenceError]" in error else "shape-mismatch"

@@ -27,9 +27,9 @@ from onnxtext.checker.inference.function_attributes import (
 )
 from onnxtext.checker.inference.node_inference import Answer, NodeInference
 from onnxtext.checker.inference.onnx_errors import (
+    code_of,
     contradicted_outputs,
     failure_of,
-    slug_of,
     wrong_items,
 )
 from onnxtext.checker.inference.scope_walk import ScopeWalk
@@ -187,12 +187,12 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         message: str,
         places: tuple[Place, ...],
         help: str,
-        slug: str = "",
+        code: str = "",
     ) -> None:
         key = id(node), number
         if key not in self._reported and not self._quiet:
             self._reported.add(key)
-            self.findings.append(Finding(slug or "shape-mismatch", message, places, help=help))
+            self.findings.append(Finding(code or "shape-mismatch", message, places, help=help))
 
     # ---- Nodes ------------------------------------------------------------------------------
 
@@ -329,14 +329,14 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         self, node: Node, message: str, inputs: _Inputs, environment: ShapeEnvironment
     ) -> None:
         """Report an error message of onnx, except for consequences of other errors."""
-        slug = slug_of(message)
-        if slug == "attribute-type" and has_references(node):
+        code = code_of(message)
+        if code == "attribute-type" and has_references(node):
             return  # the error is in the call, and `function_needs` finds it
-        if slug == "type-mismatch" and "expected to have type but instead is null" in message:
+        if code == "type-mismatch" and "expected to have type but instead is null" in message:
             return
         explained = explain(node, message, inputs, environment.place)
         help = "correct a declaration, or reshape, transpose or slice one of the inputs"
-        self._report(node, -1, *explained, help, slug)
+        self._report(node, -1, *explained, help, code)
 
     def _from_schema_file(
         self, node: Node, signature: Signature, inputs: _Inputs, environment: ShapeEnvironment

@@ -215,8 +215,8 @@ _HELP = {
 """The help for findings of each rule, unless `_finding` gets another help."""
 
 
-def _finding(tensor: TensorUse, slug: str, what: str, help: str | None = None) -> Finding:
-    return Finding(slug, f"{tensor.describe()} {what}", (tensor.place,), help=help or _HELP[slug])
+def _finding(tensor: TensorUse, code: str, what: str, help: str | None = None) -> Finding:
+    return Finding(code, f"{tensor.describe()} {what}", (tensor.place,), help=help or _HELP[code])
 
 
 FAMILY = Family(

@@ -53,9 +53,9 @@ def check(subject: Subject) -> Iterator[Finding]:
 
 def _with_origin(finding: Finding, signature: Signature) -> Finding:
     # Another version of the package may have more attributes, but hardly changes their types.
-    if finding.slug == "attribute-duplicate":
+    if finding.code == "attribute-duplicate":
         return finding
-    is_certain = finding.slug != "attribute-unknown"
+    is_certain = finding.code != "attribute-unknown"
     return with_schema_origin(
         finding, signature.origin, tentative=signature.tentative, is_certain=is_certain
     )

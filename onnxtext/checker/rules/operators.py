@@ -222,8 +222,8 @@ def _deprecated(node: Node, signature: Signature) -> Finding:
 
 def _with_origin(finding: Finding, node: Node, signature: Signature) -> Finding:
     # Another version of the package may accept more inputs, but hardly requires fewer.
-    is_certain = finding.slug == "optional-input-missing" or (
-        finding.slug == "input-count" and len(node.inputs) < signature.least_inputs
+    is_certain = finding.code == "optional-input-missing" or (
+        finding.code == "input-count" and len(node.inputs) < signature.least_inputs
     )
     return with_schema_origin(
         finding, signature.origin, tentative=signature.tentative, is_certain=is_certain

@@ -28,10 +28,10 @@ from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.inference.check_by_kind import fits_by_kind
 from onnxtext.checker.inference.onnx_errors import (
+    code_of,
     errors_of,
     failure_of,
     is_expandable,
-    slug_of,
     whole_model,
 )
 from onnxtext.checker.inference.shape_inference import ShapeInference
@@ -83,7 +83,7 @@ def _negative(subject: Subject, objection: str | Failure) -> Finding | None:
     """
     if isinstance(objection, Failure) or "(-" not in objection:
         return None
-    findings = (finding for finding in subject.found if finding.slug == "dim-value-negative")
+    findings = (finding for finding in subject.found if finding.code == "dim-value-negative")
     warning = next(findings, None)
     if warning is None:
         return None
@@ -106,7 +106,7 @@ def _unplaced(subject: Subject, objection: str | Failure) -> Finding:
     message = objection.replace("[ShapeInferenceError]", "").replace("[TypeInferenceError]", "")
     first = message.strip().partition("\n")[0]
     return Finding(
-        slug_of(objection),
+        code_of(objection),
         f"shape inference of onnx failed: {first.strip()}",
         (place,),
         help="correct the node or value that the message names, or its declared types",

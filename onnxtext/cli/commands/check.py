@@ -81,11 +81,11 @@ class CheckOptions:
     schemas: tuple[str, ...]
 
 
-def _slugs(
+def _codes(
     context: click.Context, parameter: click.Parameter, values: tuple[str, ...]
 ) -> tuple[str, ...]:
     """Split `--select a,b --select c` into the codes of rules: `("a", "b", "c")`."""
-    return tuple([slug.strip() for value in values for slug in value.split(",") if slug.strip()])
+    return tuple([code.strip() for value in values for code in value.split(",") if code.strip()])
 
 
 @click.command("check", epilog=EXPLANATION)
@@ -100,7 +100,7 @@ def _slugs(
     "--select",
     multiple=True,
     metavar="RULE",
-    callback=_slugs,
+    callback=_codes,
     shell_complete=one_of(documented_codes),
     help="Turn on a rule that is off by default; `all` turns on all such rules except those of "
     "profiles.",
@@ -116,7 +116,7 @@ def _slugs(
     "--ignore",
     multiple=True,
     metavar="RULE",
-    callback=_slugs,
+    callback=_codes,
     shell_complete=one_of(documented_codes),
     help="Turn off a rule.",
 )
@@ -195,7 +195,7 @@ def command(
     choice = CheckOptions(
         (*select, *profile), ignore, strict, fix, max_findings, infer, targets, target, schemas
     )
-    _check_slugs(choice)
+    _check_codes(choice)
     if targets:
         check_targets(targets)
     with Reporter(output_format, color) as reporter:
@@ -215,16 +215,16 @@ def _target(files: tuple[str, ...], output: str | None, *, force: bool) -> EditT
     return EditTarget(files[0], output, force, diff=False)
 
 
-def _check_slugs(choice: CheckOptions) -> None:
+def _check_codes(choice: CheckOptions) -> None:
     from onnxtext.checker.context.registry import rules
     from onnxtext.checker.engine.select_rules import is_known
     from onnxtext.suggestions import nearest_name
 
-    for slug in (*choice.select, *choice.ignore):
-        if not is_known(slug):
-            meant = nearest_name(slug, rules())
+    for code in (*choice.select, *choice.ignore):
+        if not is_known(code):
+            meant = nearest_name(code, rules())
             hint = f" Did you mean {meant}?" if meant else ""
-            raise click.UsageError(f"There is no rule {slug!r}.{hint}")
+            raise click.UsageError(f"There is no rule {code!r}.{hint}")
 
 
 def _check(name: str, choice: CheckOptions, reporter: Reporter) -> None:
@@ -247,7 +247,7 @@ def _check_content(
     path = None if name == "-" else Path(name)
     shown = STDIN if path is None else name
     select = (*settings.select, *choice.select)
-    ignore = tuple([slug for slug in settings.ignore if slug not in choice.select])
+    ignore = tuple([code for code in settings.ignore if code not in choice.select])
     ignore = (*ignore, *choice.ignore)
     base_dir = Path() if path is None else path.parent
     if choice.fix:

@@ -74,7 +74,7 @@ def _fixes(server: Server, document: Document, diagnostic: Diagnostic) -> Iterat
             is_preferred=fix.applicability == "safe",
             edit=workspace_edit(server, document, fix.edits),
         )
-    if diagnostic.code in rules() and diagnostic.code != UNUSED_SUPPRESSION.slug:
+    if diagnostic.code in rules() and diagnostic.code != UNUSED_SUPPRESSION.code:
         yield t.CodeAction(
             f"Silence `{diagnostic.code}` here",
             t.CodeActionKind.QuickFix,

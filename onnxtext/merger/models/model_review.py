@@ -59,8 +59,8 @@ def review_models(
     findings = list(find_conflicts(subject, sides))
     old = issues_of(sides) if findings else set()
     new = [finding for finding in findings if finding_key(finding) not in old]
-    late = [finding for finding in new if finding.slug == "node-order"]
-    marked = [finding for finding in new if finding.slug != "node-order"]
+    late = [finding for finding in new if finding.code == "node-order"]
+    marked = [finding for finding in new if finding.code != "node-order"]
     before = _outputs(base)
     in_order = bool(late) and _sort(model, subject, late, before)
     if late and not in_order:
@@ -227,7 +227,7 @@ def _sorted(data: bytes, sides: Sequence[Model], marks: DataMarks, old: set[str]
     """Sort the nodes of a resolved merge."""
     model = lift(data, marks, ())
     subject = subject_of(model)
-    late = [finding for finding in find_conflicts(subject, sides) if finding.slug == "node-order"]
+    late = [finding for finding in find_conflicts(subject, sides) if finding.code == "node-order"]
     if not late or not _sort(model, subject, late, old):
         return data
     return lower_one(model, marks)

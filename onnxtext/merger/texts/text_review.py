@@ -102,11 +102,11 @@ def review(
             known = issues_of(sides)
         new = [finding for finding in findings if finding_key(finding) not in known]
         places = _ChunkSpans(writer.placed, split_all)
-        disordered = [finding for finding in new if finding.slug == "node-order"]
+        disordered = [finding for finding in new if finding.code == "node-order"]
         sorted_all = bool(disordered) and not tried and _sort(subject, disordered, places)
         tried = tried or bool(disordered)
         for finding in new:
-            if not sorted_all or finding.slug != "node-order":
+            if not sorted_all or finding.code != "node-order":
                 known.add(finding_key(finding))
                 _mark(finding, places, notes)
         if not sorted_all:
