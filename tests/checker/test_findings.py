@@ -422,3 +422,27 @@ def test_a_finding_in_a_configuration_is_placed_in_its_section() -> None:
     assert finding.code == "device-config-name"
     start = model.rindex("a {num_devices")
     assert finding.span == (start, start + 1)
+
+
+@pytest.mark.parametrize(
+    ("interface", "node", "message"),
+    [
+        (
+            '(opaque("d", "n") x) => (float[2] y)',
+            "y = Relu (x)",
+            "the inputs of `Relu` do not fit: the operator does not accept the type of its input "
+            "`X`",
+        ),
+        (
+            "() => (sparse_tensor(float[4]) y)",
+            "y = Constant <sparse_value = sparse_tensor(float[4]) "
+            "sparse(float[1] [7], int64[1] [2])> ()",
+            "shape inference of onnx failed: `Constant`: an output is declared as sparse_tensor, "
+            "but the operator computes tensor",
+        ),
+    ],
+)
+def test_phrases_of_onnx_are_explained(interface: str, node: str, message: str) -> None:
+    header = "<onnxtext: 1, ir_version: 10, opset_import: [21]>"
+    (finding,) = onnxtext.check(f"{header}\nmain {interface} {{ {node} }}")
+    assert (finding.code, finding.message) == ("type-mismatch", message)

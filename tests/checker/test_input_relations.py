@@ -118,6 +118,16 @@ def test_violated_relations_are_errors(node: str) -> None:
     assert binary.message == finding.message
 
 
+def test_a_condition_is_checked_in_a_large_model() -> None:
+    """Large models are checked by kinds of nodes; see `rules.shapes`."""
+    chain = "\n".join(f"x{at + 1} = Relu (x{at})" for at in range(300))
+    nodes = f"x0 = Neg (x)\n{chain}\n{branches('c2')}"
+    source = text(nodes, inputs="float[4] x, bool[2] c2")
+    (finding,) = found(source)
+    assert finding.message.endswith("`c2` must have one element")
+    assert not found(source.replace("bool[2] c2", "bool[1, 1] c2"))
+
+
 @pytest.mark.parametrize("node", RIGHT)
 def test_right_nodes_have_no_findings(node: str) -> None:
     assert not found(model(node))

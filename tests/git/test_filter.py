@@ -430,10 +430,11 @@ def test_line_ends_are_never_converted(filtered: Repository, autocrlf: str) -> N
     assert Path(filtered.path / "m.onnx").stat().st_size == len(model)
 
 
-def test_texts_with_converted_line_ends_are_repaired(filtered: Repository) -> None:
-    """Without the filter, git ends the lines of a stored text with CRLF (`core.autocrlf`)."""
-    filtered.commit("model", m=binary())
-    clone = filtered.clone("clone", "-c", "core.autocrlf=true")
+def test_texts_with_converted_line_ends_are_repaired(repository: Repository) -> None:
+    """Without attributes, git ends the lines of a stored text with CRLF (`core.autocrlf`)."""
+    repository.install("--mode", "filter")
+    repository.commit("model", m=binary())
+    clone = repository.clone("clone", "-c", "core.autocrlf=true")
     converted = STORED.replace(b"\n", b"\r\n")
     assert clone.read("m.onnx") == converted
     clone.onnxtext("git", "install", "--mode", "filter")

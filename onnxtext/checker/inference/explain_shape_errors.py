@@ -20,7 +20,20 @@ from onnxtext.checker.context.finding import Place, quote
 from onnxtext.plurals import count_noun
 
 Explanation = tuple[str, tuple[Place, ...]]
-_NOISE = re.compile(r"\[(?:Shape|Type)InferenceError\]|\(op_type:[^)]*\):?|\s+")
+_NOISE = re.compile(
+    r"\[(?:Shape|Type)InferenceError\]|(?:Inference error\(s\): )?\(op_type:[^)]*\):?|\s+"
+)
+_PHRASES = (
+    (
+        re.compile(r"(\w+) typestr: \w+, has unsupported type: .*"),
+        r"the operator does not accept the type of its input `\1`",
+    ),
+    (
+        re.compile(r"type case mismatch\. existing=(\w+)_type inferred=(\w+)_type"),
+        r"an output is declared as \1, but the operator computes \2",
+    ),
+)
+"""Phrases of onnx that only its developers understand, and what they mean."""
 
 
 def spell_type(type: Type) -> str:
@@ -82,12 +95,20 @@ def explain(
         result = _product(node, list(map(_plain_shape, inputs[:2])), place, *transposed)
         if result is not None:
             return result
-    message = _NOISE.sub(" ", error).strip().removesuffix(".")
+    message = plain_message(error)
     places = [Place(node, ("op_type",))]
     for index, type in enumerate(inputs):
         if type is not None:
             places.append(Place(node, ("inputs", index), f"`{spell_type(type)}`"))
     return f"the inputs of `{node.op_type}` do not fit: {message}", tuple(places)
+
+
+def plain_message(error: str) -> str:
+    """Return onnx's error message without its classes and positions, and in plain words."""
+    message = re.sub(r"\s+", " ", _NOISE.sub(" ", error)).strip().removesuffix(".")
+    for phrase, meaning in _PHRASES:
+        message = phrase.sub(meaning, message)
+    return message
 
 
 def _plain_shape(type: Type | None) -> list[int | str | None] | None:

@@ -108,7 +108,8 @@ def code_of(error: str) -> str:
     """Return the code of the rule that reports an error message of onnx."""
     if "Mismatched attribute type" in error:
         return "attribute-type"
-    return "type-mismatch" if "[TypeInferenceError]" in error else "shape-mismatch"
+    is_type_error = "[TypeInferenceError]" in error or "has unsupported type" in error
+    return "type-mismatch" if is_type_error else "shape-mismatch"
 
 
 _VERBS = {

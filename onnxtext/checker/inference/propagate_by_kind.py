@@ -37,6 +37,7 @@ from onnxtext.checker.inference.kind_facts import (
 )
 from onnxtext.checker.inference.node_inference import Answer, NodeInference
 from onnxtext.checker.inference.shape_environment import input_symbols, replaceable_inputs
+from onnxtext.checker.inference.symbolic.input_relations import has_several
 from onnxtext.checker.inference.symbolic.operator_call import SymbolicShape
 from onnxtext.checker.inference.symbolic.operators import depends_on_types_alone
 from onnxtext.checker.inference.symbolic.shape_merging import merge_branch_shapes
@@ -359,6 +360,8 @@ class KindPropagation:
         if type(target) is not Signature or target.domain or given is None or len(bodies) != 2:
             raise Inconclusive
         if bind_type_variables(target, (type_text(given.type),), node)[1] is not None:
+            raise Inconclusive
+        if has_several(given.shape):
             raise Inconclusive
         (one, first), (other, second) = map(self._body, bodies)
         if types_of(one) != types_of(other) or len(one) != len(node.outputs):

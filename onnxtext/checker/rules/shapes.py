@@ -21,12 +21,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import chain
 
+from onnxtext.ast.model import Node
 from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Finding, Place
 from onnxtext.checker.context.operator_resolution import Target, resolve_targets
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.inference.check_by_kind import fits_by_kind
+from onnxtext.checker.inference.explain_shape_errors import plain_message
 from onnxtext.checker.inference.onnx_errors import (
     code_of,
     errors_of,
@@ -103,11 +105,11 @@ def _unplaced(subject: Subject, objection: str | Failure) -> Finding:
         if f"(op_type:{node.op_type}{named})" in objection:
             place = Place(node, ("op_type",))
             break
-    message = objection.replace("[ShapeInferenceError]", "").replace("[TypeInferenceError]", "")
-    first = message.strip().partition("\n")[0]
+    first = objection.strip().partition("\n")[0]
+    operator = f"`{place.item.op_type}`: " if isinstance(place.item, Node) else ""
     return Finding(
         code_of(objection),
-        f"shape inference of onnx failed: {first.strip()}",
+        f"shape inference of onnx failed: {operator}{plain_message(first)}",
         (place,),
         help="correct the node or value that the message names, or its declared types",
     )

@@ -10,8 +10,7 @@ from collections.abc import Callable, Mapping
 from math import prod
 
 from onnxtext.ast.tensors_and_attributes import Tensor
-from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, entries
-from onnxtext.checker.inference.symbolic.quantized import require_one
+from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, SymbolicShape, entries
 from onnxtext.checker.inference.symbolic.tree_ensembles import count_of
 from onnxtext.plurals import count_noun
 
@@ -89,8 +88,18 @@ def _group_normalization(call: OperatorCall) -> None:
 
 def _loop(call: OperatorCall) -> None:
     """Require that the trip count and the condition of `Loop` have one element."""
-    require_one(call, 0)
-    require_one(call, 1)
+    _one_element(call, 0)
+    _one_element(call, 1)
+
+
+def _one_element(call: OperatorCall, index: int) -> None:
+    if has_several(call.shape(index)):
+        call.reject(f"{{{index}}} must have one element")
+
+
+def has_several(shape: SymbolicShape) -> bool:
+    """Whether a tensor of this shape cannot have one element."""
+    return any(isinstance(size, int) and size != 1 for size in shape or ())
 
 
 def _non_max_suppression(call: OperatorCall) -> None:
@@ -149,7 +158,7 @@ _CHECKS: Mapping[str, Callable[[OperatorCall], None]] = {
     "ConstantOfShape": _constant_of_shape,
     "DFT": _dft,
     "DeformConv": _deform_conv,
-    "If": lambda call: require_one(call, 0),
+    "If": lambda call: _one_element(call, 0),
     "GroupNormalization": _group_normalization,
     "Loop": _loop,
     "NonMaxSuppression": _non_max_suppression,

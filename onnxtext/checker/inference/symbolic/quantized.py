@@ -132,7 +132,7 @@ def require_one(call: OperatorCall, index: int, *, certain: bool = True) -> None
     shape = call.shape(index)
     if not shape or (len(shape) == 1 and not isinstance(shape[0], int)) or shape == _ONE:
         return
-    call.reject(f"{{{index}}} must have one element", certain=certain)
+    call.reject(f"{{{index}}} must be one number", certain=certain)
 
 
 def _require_each(call: OperatorCall, index: int, size: Extent, name: str) -> None:
