@@ -26,18 +26,18 @@ def bare_graph_name(name):
 
 def decorator(opening, fields):
     """Return the same as `onnxtext.syntax.actions.records.decorator`."""
-    made = PyType_GenericAlloc(DECORATOR, 0)
-    put(made, OF_DECORATOR.name, opening[1:-1])
-    put(made, OF_DECORATOR.arguments, tuple(fields))
-    return made
+    result = PyType_GenericAlloc(DECORATOR, 0)
+    put(result, OF_DECORATOR.name, opening[1:-1])
+    put(result, OF_DECORATOR.arguments, tuple(fields))
+    return result
 
 
 def positional_field(value):
     """Return the same as `onnxtext.syntax.actions.records.positional_field`."""
-    made = PyType_GenericAlloc(FIELD, 0)
-    put(made, OF_FIELD.key, None)
-    put(made, OF_FIELD.value, value)
-    return made
+    result = PyType_GenericAlloc(FIELD, 0)
+    put(result, OF_FIELD.key, None)
+    put(result, OF_FIELD.value, value)
+    return result
 
 
 def triple(token):
@@ -47,7 +47,7 @@ def triple(token):
     cdef const char* stop
     cdef const char* last
     cdef Py_ssize_t end, indent, size
-    cdef char* made
+    cdef char* result
     cdef char* at
     if not isinstance(token, str):
         raise TypeError("expected a str")
@@ -69,10 +69,10 @@ def triple(token):
     last -= 1  # the last line break
     if line == last:
         return ""
-    made = <char*>PyMem_Malloc(last - line)
-    if made is NULL:
+    result = <char*>PyMem_Malloc(last - line)
+    if result is NULL:
         raise MemoryError
-    at = made
+    at = result
     try:
         while line < last:
             line += 1
@@ -86,10 +86,10 @@ def triple(token):
             at[0] = c"\n"
             at += 1
             line = stop
-        size = unescape(made, at - 1 - made)
-        return python_triple(token) if size < 0 else PyUnicode_DecodeLatin1(made, size, NULL)
+        size = unescape(result, at - 1 - result)
+        return python_triple(token) if size < 0 else PyUnicode_DecodeLatin1(result, size, NULL)
     finally:
-        PyMem_Free(made)
+        PyMem_Free(result)
 
 
 cdef Py_ssize_t unescape(char* text, Py_ssize_t size) noexcept:

@@ -33,7 +33,7 @@ cdef object read_number(const char* text, Py_ssize_t size, char kind):
     cdef bint has_comma  # after the last item
     cdef Py_ssize_t count = 1, index
     cdef int64_t integer
-    cdef bytes made
+    cdef bytes result
     if end <= at:
         return None
     if not kind:
@@ -49,9 +49,9 @@ cdef object read_number(const char* text, Py_ssize_t size, char kind):
     has_comma = is_list and last[0] == c","
     count -= has_comma
     layout = INT64 if kind == c"i" else FLOAT32
-    made = PyBytes_FromStringAndSize(NULL, count * layout.width)
+    result = PyBytes_FromStringAndSize(NULL, count * layout.width)
     reader.at = at
-    reader.out = PyBytes_AS_STRING(made)
+    reader.out = PyBytes_AS_STRING(result)
     reader.patience = UNINTERRUPTED
     reader.in_braces = False
     for index in range(count):
@@ -68,9 +68,9 @@ cdef object read_number(const char* text, Py_ssize_t size, char kind):
     if reader.at != end or (is_list and end[0] != c"]"):
         return None
     if kind == c"f":
-        return made
+        return result
     integers = []
     for index in range(count):
-        memcpy(&integer, PyBytes_AS_STRING(made) + 8 * index, 8)
+        memcpy(&integer, PyBytes_AS_STRING(result) + 8 * index, 8)
         integers.append(integer)
     return tuple(integers) if is_list else integers[0]

@@ -104,6 +104,6 @@ cdef class Buffer(Growing):
 
     cdef bytes take(self, Py_ssize_t start):
         """Remove and return the bytes from an offset on."""
-        made = PyBytes_FromStringAndSize(self.data + start, self.size - start)
+        result = PyBytes_FromStringAndSize(self.data + start, self.size - start)
         self.size = start
-        return made
+        return result

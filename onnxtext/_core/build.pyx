@@ -63,14 +63,14 @@ cdef object make_value_info(Stack stack, Rule* rule, Py_ssize_t base, Py_ssize_t
         data = tensor_data(stack, type, base + rule.take[3], layouts)
         if data is None:
             return None
-    made = PyType_GenericAlloc(VALUE_INFO, 0)
-    put(made, OF_VALUE.name, stack.child(rule, base, 1 if rule.count == 2 else 2))
-    put(made, OF_VALUE.type, type)
-    put(made, OF_VALUE.data, data)
-    put(made, OF_VALUE.decorators, decorators)
-    put(made, OF_VALUE.metadata, EMPTY)
-    put(made, OF_VALUE.at, at)
-    return made
+    result = PyType_GenericAlloc(VALUE_INFO, 0)
+    put(result, OF_VALUE.name, stack.child(rule, base, 1 if rule.count == 2 else 2))
+    put(result, OF_VALUE.type, type)
+    put(result, OF_VALUE.data, data)
+    put(result, OF_VALUE.decorators, decorators)
+    put(result, OF_VALUE.metadata, EMPTY)
+    put(result, OF_VALUE.at, at)
+    return result
 
 
 cdef tuple decorators_of(Stack stack, Rule* rule, Py_ssize_t base):
@@ -210,12 +210,12 @@ cdef object make_tensor(Stack stack, Rule* rule, Py_ssize_t base, dict layouts):
         return None
     if data.__class__ is SparseTensor:
         return data if last == 1 else None
-    made = PyType_GenericAlloc(TENSOR, 0)
-    put(made, OF_TENSOR.type, type)
-    put(made, OF_TENSOR.data, data)
-    put(made, OF_TENSOR.name, stack.child(rule, base, 1) if last == 2 else None)
-    put(made, OF_TENSOR.decorators, EMPTY)
-    return made
+    result = PyType_GenericAlloc(TENSOR, 0)
+    put(result, OF_TENSOR.type, type)
+    put(result, OF_TENSOR.data, data)
+    put(result, OF_TENSOR.name, stack.child(rule, base, 1) if last == 2 else None)
+    put(result, OF_TENSOR.decorators, EMPTY)
+    return result
 
 
 cdef object make_attribute(Stack stack, Rule* rule, Py_ssize_t base):
@@ -247,12 +247,12 @@ cdef object make_attribute(Stack stack, Rule* rule, Py_ssize_t base):
         )
     if found is None or type(name) is not str:
         return None
-    made = PyType_GenericAlloc(ATTRIBUTE, 0)
-    put(made, OF_ATTRIBUTE.name, name)
-    put(made, OF_ATTRIBUTE.type, found)
-    put(made, OF_ATTRIBUTE.value, value)
-    put(made, OF_ATTRIBUTE.decorators, EMPTY)
-    return made
+    result = PyType_GenericAlloc(ATTRIBUTE, 0)
+    put(result, OF_ATTRIBUTE.name, name)
+    put(result, OF_ATTRIBUTE.type, found)
+    put(result, OF_ATTRIBUTE.value, value)
+    put(result, OF_ATTRIBUTE.decorators, EMPTY)
+    return result
 
 
 cdef object numbers_of(Stack stack, Entry* entry, kind):
@@ -267,12 +267,12 @@ cdef object numbers_of(Stack stack, Entry* entry, kind):
             first = c"f"
         else:
             return None
-    made = read_number(text, len(text), first)
-    if type(made) is not bytes:
-        return made
+    result = read_number(text, len(text), first)
+    if type(result) is not bytes:
+        return result
     if is_list:
-        return Floats(made)
-    cdef const unsigned char* raw = made
+        return Floats(result)
+    cdef const unsigned char* raw = result
     return make_float32(raw[0] | raw[1] << 8 | raw[2] << 16 | <uint32_t>raw[3] << 24)
 
 
@@ -325,19 +325,19 @@ cdef object make_node(
             types = tuple([output[1] if type(output) is tuple else None for output in outputs])
             outputs = tuple([output[0] if type(output) is tuple else output for output in outputs])
     attributes = stack.child(rule, base, of_attributes)
-    made = PyType_GenericAlloc(NODE, 0)
-    put(made, OF_NODE.op_type, operator[len(operator) - 1])
-    put(made, OF_NODE.inputs, inputs)
-    put(made, OF_NODE.outputs, outputs)
-    put(made, OF_NODE.attributes, EMPTY if attributes is None else tuple(attributes))
-    put(made, OF_NODE.name, stack.child(rule, base, 1))
-    put(made, OF_NODE.domain, domain)
-    put(made, OF_NODE.overload, stack.child(rule, base, 4))
-    put(made, OF_NODE.output_types, types)
-    put(made, OF_NODE.decorators, decorators_of(stack, rule, base))
-    put(made, OF_NODE.metadata, EMPTY)
-    put(made, OF_NODE.at, at)
-    return made
+    result = PyType_GenericAlloc(NODE, 0)
+    put(result, OF_NODE.op_type, operator[len(operator) - 1])
+    put(result, OF_NODE.inputs, inputs)
+    put(result, OF_NODE.outputs, outputs)
+    put(result, OF_NODE.attributes, EMPTY if attributes is None else tuple(attributes))
+    put(result, OF_NODE.name, stack.child(rule, base, 1))
+    put(result, OF_NODE.domain, domain)
+    put(result, OF_NODE.overload, stack.child(rule, base, 4))
+    put(result, OF_NODE.output_types, types)
+    put(result, OF_NODE.decorators, decorators_of(stack, rule, base))
+    put(result, OF_NODE.metadata, EMPTY)
+    put(result, OF_NODE.at, at)
+    return result
 
 
 cdef object integer_of(Stack stack, Py_ssize_t place):
@@ -365,12 +365,12 @@ cdef object integer_of(Stack stack, Py_ssize_t place):
 cdef object make_record(Stack stack, Rule* rule, Py_ssize_t base, type kind):
     """Build an instance of a tuple subclass from the children of a rule."""
     cdef int number
-    made = PyType_GenericAlloc(kind, rule.count)
+    result = PyType_GenericAlloc(kind, rule.count)
     for number in range(rule.count):
         item = stack.child(rule, base, number)
         Py_INCREF(item)
-        PyTuple_SET_ITEM(made, number, item)
-    return made
+        PyTuple_SET_ITEM(result, number, item)
+    return result
 
 
 cdef object make_opset(Stack stack, Rule* rule, Py_ssize_t base):

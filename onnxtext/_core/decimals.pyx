@@ -26,8 +26,8 @@ def _power(exponent, bits):
         shift = (10**exponent).bit_length() - bits
         return ((10**exponent << bits) >> (bits + shift)) + 1
     size = (10**-exponent).bit_length()
-    made = (1 << (bits + size - 1)) // 10**-exponent
-    return made + 1 if made >> (bits - 1) else (1 << (bits + size)) // 10**-exponent + 1
+    result = (1 << (bits + size - 1)) // 10**-exponent
+    return result + 1 if result >> (bits - 1) else (1 << (bits + size)) // 10**-exponent + 1
 
 
 for _k in range(LEAST_POWER, MOST_POWER + 1):
@@ -270,7 +270,7 @@ def texts(bytes data, int width, bint point):
     cdef const char* start = data
     cdef int size
     cdef Py_ssize_t at
-    made = []
+    result = []
     for at in range(0, len(data), width):
         if width == 4:
             memcpy(&small, start + at, 4)
@@ -278,5 +278,5 @@ def texts(bytes data, int width, bint point):
         else:
             memcpy(&large, start + at, 8)
             size = write_float64(out, large, point)
-        made.append(out[:size].decode())
-    return made
+        result.append(out[:size].decode())
+    return result

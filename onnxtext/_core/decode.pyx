@@ -168,19 +168,19 @@ cdef class Decoder:
         if name is None or first < 0 or not is_graph or depth >= DEEPEST:
             return None
         graph = self._graph(data, view, first, last, depth + 1)
-        made = PyType_GenericAlloc(ATTRIBUTE, 0)
-        put(made, OF_ATTRIBUTE.name, name)
-        put(made, OF_ATTRIBUTE.type, GRAPH)
-        put(made, OF_ATTRIBUTE.value, graph)
-        put(made, OF_ATTRIBUTE.decorators, ())
-        return made
+        result = PyType_GenericAlloc(ATTRIBUTE, 0)
+        put(result, OF_ATTRIBUTE.name, name)
+        put(result, OF_ATTRIBUTE.type, GRAPH)
+        put(result, OF_ATTRIBUTE.value, graph)
+        put(result, OF_ATTRIBUTE.decorators, ())
+        return result
 
     cdef object _rare(self, str method, data):
         """Decode an initializer or value info with a method of the lifter."""
-        made = getattr(self.python(), method)(data)
-        if made.decorators or made.metadata or made.data is not None:
+        result = getattr(self.python(), method)(data)
+        if result.decorators or result.metadata or result.data is not None:
             self.values.is_plain = False
-        return made
+        return result
 
     cdef object _node(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end, int depth):
         cdef Field field
@@ -200,26 +200,26 @@ cdef class Decoder:
             tail = self.tails.get(key)
             if tail is None:
                 tail = self._tail(data, view, at, end, depth, key)
-        made = tail.whole
+        result = tail.whole
         if tail.is_rare:
             self.values.is_plain = False
-        if made is not None:  # inputs, outputs or the name follow other fields
-            inputs += made.inputs
-            outputs += made.outputs
-            name = name if made.name is None else made.name
-        made = PyType_GenericAlloc(NODE, 0)
-        put(made, OF_NODE.op_type, tail.op_type)
-        put(made, OF_NODE.inputs, inputs)
-        put(made, OF_NODE.outputs, outputs)
-        put(made, OF_NODE.attributes, tail.attributes)
-        put(made, OF_NODE.name, name)
-        put(made, OF_NODE.domain, tail.domain)
-        put(made, OF_NODE.overload, tail.overload)
-        put(made, OF_NODE.output_types, ())
-        put(made, OF_NODE.decorators, tail.decorators)
-        put(made, OF_NODE.metadata, tail.metadata)
-        put(made, OF_NODE.at, -1)
-        return made
+        if result is not None:  # inputs, outputs or the name follow other fields
+            inputs += result.inputs
+            outputs += result.outputs
+            name = name if result.name is None else result.name
+        result = PyType_GenericAlloc(NODE, 0)
+        put(result, OF_NODE.op_type, tail.op_type)
+        put(result, OF_NODE.inputs, inputs)
+        put(result, OF_NODE.outputs, outputs)
+        put(result, OF_NODE.attributes, tail.attributes)
+        put(result, OF_NODE.name, name)
+        put(result, OF_NODE.domain, tail.domain)
+        put(result, OF_NODE.overload, tail.overload)
+        put(result, OF_NODE.output_types, ())
+        put(result, OF_NODE.decorators, tail.decorators)
+        put(result, OF_NODE.metadata, tail.metadata)
+        put(result, OF_NODE.at, -1)
+        return result
 
     cdef Tail _tail(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end, int depth, key):
         """Decode the tail of a node; cache it by `key` (None: not at all) unless it has graphs."""
@@ -287,14 +287,14 @@ cdef tuple texts_of(Bytes data, Py_ssize_t* at, Py_ssize_t end, int key):
         at[0] = field.end
     if not count:
         return ()
-    made = PyTuple_New(count)
+    result = PyTuple_New(count)
     for index in range(count):
         read_field(data, start, end, &field)
         text = text_of(data, field.value, field.end)
         Py_INCREF(text)
-        PyTuple_SET_ITEM(made, index, text)
+        PyTuple_SET_ITEM(result, index, text)
         start = field.end
-    return made
+    return result
 
 
 cdef bint share_names(list left, list right) except -1:
@@ -318,18 +318,18 @@ def message_fields(data, Py_ssize_t start, int most):
     cdef const unsigned char[::1] whole = data
     cdef Py_ssize_t at = start, end = whole.shape[0]
     cdef Field field
-    cdef list found = []
+    cdef list result = []
     if start < 0:
         raise ValueError("offset out of bounds")
-    while at < end and len(found) < most:
+    while at < end and len(result) < most:
         if not read_field(&whole[0], at, end, &field) or field.key < 8:
             other = next(read_fields(data, at, end))
             at = other.end
         else:
             other = record(WireField, (field.key >> 3, field.key & 7, at, field.value, field.end))
             at = field.end
-        found.append(other)
-    return found
+        result.append(other)
+    return result
 
 
 cdef bint is_usual(Bytes data, Py_ssize_t start, Py_ssize_t end) noexcept:

@@ -21,20 +21,20 @@ cdef bytes typed_entries(Bytes data, Py_ssize_t start, Py_ssize_t end, int key):
     cdef Py_ssize_t at, count = 0
     cdef int width = 4 if is_narrow(key) else 8
     cdef uint64_t number
-    cdef bytes made
+    cdef bytes result
     if key == TENSOR_FLOAT_DATA or key == TENSOR_DOUBLE_DATA:
         return None if (end - start) % width else copied(data, start, end)
     for at in range(start, end):
         count += data[at] < 128
-    made = PyBytes_FromStringAndSize(NULL, count * width)
+    result = PyBytes_FromStringAndSize(NULL, count * width)
     at = start
     count = 0
     while at < end:
         if not read_varint(data, &at, end, &number):
             return None
-        memcpy(PyBytes_AS_STRING(made) + count * width, &number, width)
+        memcpy(PyBytes_AS_STRING(result) + count * width, &number, width)
         count += 1
-    return made
+    return result
 
 
 cdef bint is_entry(Bytes data, Py_ssize_t start, Py_ssize_t end) noexcept:

@@ -99,11 +99,11 @@ cdef object tensor_type(Bytes data, Py_ssize_t start, Py_ssize_t end, bint is_sp
 
 
 cdef object new_tensor_type(element, shape):
-    made = PyType_GenericAlloc(TENSOR_TYPE, 0)
-    put(made, OF_TENSOR_TYPE.element, element)
-    put(made, OF_TENSOR_TYPE.shape, shape)
-    put(made, OF_TENSOR_TYPE.decorators, ())
-    return made
+    result = PyType_GenericAlloc(TENSOR_TYPE, 0)
+    put(result, OF_TENSOR_TYPE.element, element)
+    put(result, OF_TENSOR_TYPE.shape, shape)
+    put(result, OF_TENSOR_TYPE.decorators, ())
+    return result
 
 
 cdef tuple dims_of(Bytes data, Py_ssize_t start, Py_ssize_t end):

@@ -123,24 +123,24 @@ cdef class Values:
                 docs.append(doc_decorator(copied(data, field.value, at)))
             else:
                 return None
-        known = self.types.get(key)
-        if known is None:
+        cached = self.types.get(key)
+        if cached is None:
             type = type_of(<Bytes><const char*>key, 0, len(key), 0)
             if type is None:
                 return None
-            known = self.types[key] = plain_value_info("", type, None, ())
-        kind, decorators = get(known, OF_VALUE.type), get(known, OF_VALUE.decorators)
+            cached = self.types[key] = plain_value_info("", type, None, ())
+        kind, decorators = get(cached, OF_VALUE.type), get(cached, OF_VALUE.decorators)
         if kind is None:
             return None
         if docs:
             decorators += tuple(docs)
         if decorators:
             self.is_plain = False
-        made = plain_value_info(name, kind, None, decorators)
+        result = plain_value_info(name, kind, None, decorators)
         if entries:
             self.is_plain = False
-            replace(made, OF_VALUE.metadata, tuple(entries))
-        return made
+            replace(result, OF_VALUE.metadata, tuple(entries))
+        return result
 
     # ---- Tensors --------------------------------------------------------------------------------
 
@@ -256,9 +256,9 @@ cdef class Values:
         small = name = value = None
         if end - start <= SMALL:
             small = copied(data, start, end)
-            known = self.attributes.get(small)
-            if known is not None:
-                return known
+            cached = self.attributes.get(small)
+            if cached is not None:
+                return cached
         while at < end:
             if not read_field(data, at, end, &field):
                 return None
@@ -289,14 +289,14 @@ cdef class Values:
                 return None
         elif key or kind > 14:
             return None
-        made = PyType_GenericAlloc(ATTRIBUTE, 0)
-        put(made, OF_ATTRIBUTE.name, name)
-        put(made, OF_ATTRIBUTE.type, KINDS[kind] if kind else None)
-        put(made, OF_ATTRIBUTE.value, value)
-        put(made, OF_ATTRIBUTE.decorators, ())
+        result = PyType_GenericAlloc(ATTRIBUTE, 0)
+        put(result, OF_ATTRIBUTE.name, name)
+        put(result, OF_ATTRIBUTE.type, KINDS[kind] if kind else None)
+        put(result, OF_ATTRIBUTE.value, value)
+        put(result, OF_ATTRIBUTE.decorators, ())
         if small is not None:
-            self.attributes[small] = made
-        return made
+            self.attributes[small] = result
+        return result
 
     cdef object _attribute_value(
         self, int kind, int key, Bytes data, view, Py_ssize_t start, Py_ssize_t end
@@ -347,12 +347,12 @@ cdef class Values:
 
     cdef object _made_tensor(self, name):
         """Return a `Tensor` with this name and the other fields that `_tensor` decoded last."""
-        made = PyType_GenericAlloc(TENSOR, 0)
-        put(made, OF_TENSOR.type, self.tensor_type)
-        put(made, OF_TENSOR.data, self.held)
-        put(made, OF_TENSOR.name, name)
-        put(made, OF_TENSOR.decorators, self.decorators)
-        return made
+        result = PyType_GenericAlloc(TENSOR, 0)
+        put(result, OF_TENSOR.type, self.tensor_type)
+        put(result, OF_TENSOR.data, self.held)
+        put(result, OF_TENSOR.name, name)
+        put(result, OF_TENSOR.decorators, self.decorators)
+        return result
 
     # ---- Sparse tensors -------------------------------------------------------------------------
 

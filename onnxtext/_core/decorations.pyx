@@ -15,30 +15,30 @@ cdef class Decorations:
 
 cdef Decorations decorations_of(decorators):
     """Return the fields that decorators add; None if one is rare, or two have the same name."""
-    cdef Decorations found = Decorations()
+    cdef Decorations result = Decorations()
     cdef str name
     for decorator in decorators:
         if type(decorator) is not DECORATOR:
             return None
         name = decorator.name
-        if name == "doc" and found.doc is None:
-            found.doc = text_argument(decorator)
-            if found.doc is None:
+        if name == "doc" and result.doc is None:
+            result.doc = text_argument(decorator)
+            if result.doc is None:
                 return None
-        elif name == "type.denotation" and found.denotation is None:
-            found.denotation = text_argument(decorator)
-            if found.denotation is None:
+        elif name == "type.denotation" and result.denotation is None:
+            result.denotation = text_argument(decorator)
+            if result.denotation is None:
                 return None
-        elif name == "meta" and found.entries is None:
-            found.entries = decorator.arguments
-            for argument in found.entries:
+        elif name == "meta" and result.entries is None:
+            result.entries = decorator.arguments
+            for argument in result.entries:
                 if type(argument.key) is not str or type(argument.value) is not bytes:
                     return None
-        elif name == "set" and not found.is_located and decorator == DEFAULT_LOCATION:
-            found.is_located = True
+        elif name == "set" and not result.is_located and decorator == DEFAULT_LOCATION:
+            result.is_located = True
         else:
             return None
-    return found
+    return result
 
 
 cdef bytes text_argument(decorator):
@@ -55,7 +55,7 @@ cdef object doc_decorator(bytes text):
     field = PyType_GenericAlloc(FIELD, 0)
     put(field, OF_FIELD.key, None)
     put(field, OF_FIELD.value, text)
-    made = PyType_GenericAlloc(DECORATOR, 0)
-    put(made, OF_DECORATOR.name, "doc")
-    put(made, OF_DECORATOR.arguments, (field,))
-    return made
+    result = PyType_GenericAlloc(DECORATOR, 0)
+    put(result, OF_DECORATOR.name, "doc")
+    put(result, OF_DECORATOR.arguments, (field,))
+    return result

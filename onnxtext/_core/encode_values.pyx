@@ -124,16 +124,16 @@ cdef class ValueEncoder(TypeEncoder):
         """Add the attributes of a node; cache their encoding, because nodes often share them."""
         cdef Buffer out = self.out
         cdef Py_ssize_t start = out.size
-        known = self.attributes.get(identity(attributes))
-        if known is not None:
-            return out.add_bytes(<bytes>known)
+        cached = self.attributes.get(identity(attributes))
+        if cached is not None:
+            return out.add_bytes(<bytes>cached)
         for attribute in attributes:
             self.attribute(NODE_ATTRIBUTE, attribute, get(node, OF_NODE.at))
         if out.size - start <= SMALL:
-            known = out.take(start)
-            self.attributes[identity(attributes)] = known
+            cached = out.take(start)
+            self.attributes[identity(attributes)] = cached
             self.alive.append(attributes)
-            out.add_bytes(<bytes>known)
+            out.add_bytes(<bytes>cached)
         return 0
 
     cdef int attribute(self, int key, attribute, at) except -1:

@@ -47,10 +47,10 @@ def header(list entries):
             return python_header(entries)
         places[key] = at
         values[key] = value
-    made = PyType_GenericAlloc(HEADER, 0)
-    put(made, OF_AT, places)
-    put(made, OF_VALUES, values)
-    return made
+    result = PyType_GenericAlloc(HEADER, 0)
+    put(result, OF_AT, places)
+    put(result, OF_VALUES, values)
+    return result
 
 
 def function(

@@ -91,17 +91,17 @@ cdef class Grammar:
     cdef int16_t* _cells(self, bytes data, Py_ssize_t width, int least) except NULL:
         """Return a copy of a table, whose cells are NO_ACTION or from `least` to the last state."""
         cdef Py_ssize_t at, count = self.states * width
-        cdef int16_t* made
+        cdef int16_t* result
         check(len(data) == 2 * count)
-        made = <int16_t*>PyMem_Malloc(2 * count)
-        if made is NULL:
+        result = <int16_t*>PyMem_Malloc(2 * count)
+        if result is NULL:
             raise MemoryError
-        memcpy(made, <const char*>data, 2 * count)
+        memcpy(result, <const char*>data, 2 * count)
         for at in range(count):
-            if made[at] != NO_ACTION and not least <= made[at] < self.states:
-                PyMem_Free(made)
+            if result[at] != NO_ACTION and not least <= result[at] < self.states:
+                PyMem_Free(result)
                 raise ValueError("invalid parse tables")
-        return made
+        return result
 
     cdef int _add_jumps(self, const int16_t* gotos, int16_t* jumps) except -1:
         """Compute the jumps of a state: its gotos, followed by unit reductions in advance.

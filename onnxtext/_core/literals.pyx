@@ -81,9 +81,9 @@ cdef bytes read_literal(Layout layout, const char* text, Py_ssize_t size):
         return b"" if size == 2 and (text[0] == c"[" or text[0] == c"{") else None
     if layout.count > FEW_ELEMENTS and layout.count > size // 2:
         return None
-    made = PyBytes_FromStringAndSize(NULL, layout.count * layout.width)
+    result = PyBytes_FromStringAndSize(NULL, layout.count * layout.width)
     reader.at = text
-    reader.out = PyBytes_AS_STRING(made)
+    reader.out = PyBytes_AS_STRING(result)
     reader.patience = UNINTERRUPTED
     reader.in_braces = text[0] == c"{"
     if text[0] != c"{" and text[0] != c"[":
@@ -97,7 +97,7 @@ cdef bytes read_literal(Layout layout, const char* text, Py_ssize_t size):
             return None
     if reader.at != text + size:
         return None
-    return packed(made, layout.bits, layout.step) if layout.step else made
+    return packed(result, layout.bits, layout.step) if layout.step else result
 
 
 cdef bint read_bracket(Layout layout, int axis, bint flat, Reader* reader) except -1:

@@ -59,7 +59,7 @@ def place_named_types(list nodes, list infos, taken):
 
 def node_entries(nodes):
     """Return the same as `onnxtext.ast.list_order.node_entries`."""
-    cdef list found = []
+    cdef list result = []
     cdef Py_ssize_t index
     for node in nodes:
         types = get(node, OF_NODE.output_types) if type(node) is NODE else node.output_types
@@ -70,8 +70,8 @@ def node_entries(nodes):
             for index in range(len(types)):
                 if types[index] is not None:
                     entry = ("nodes", outputs[index], types[index], node.at, None)
-                    found.append(record(ENTRY, entry))
-    return found
+                    result.append(record(ENTRY, entry))
+    return result
 
 
 def ordered_infos(graph):
@@ -82,7 +82,7 @@ def ordered_infos(graph):
         None if the decorator has other arguments than names, or names are not unique.
     """
     cdef dict places = {}
-    cdef list found = []
+    cdef list result = []
     cdef set others
     cdef Py_ssize_t index
     decorators = [item for item in graph.decorators if item.name == DECORATOR]
@@ -120,6 +120,6 @@ def ordered_infos(graph):
         entry = places.pop(name, None)
         if entry is None:
             return None
-        found.append(entry)
-    found.extend(places.values())
-    return found
+        result.append(entry)
+    result.extend(places.values())
+    return result

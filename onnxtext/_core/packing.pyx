@@ -14,13 +14,13 @@ cdef bytes packed(bytes codes, int bits, int step):
     cdef Py_ssize_t size = (count * bits + 7) // 8 * step
     cdef uint8_t* out
     cdef const uint8_t* code = <const uint8_t*>PyBytes_AS_STRING(codes)
-    made = PyBytes_FromStringAndSize(NULL, size)
-    out = <uint8_t*>PyBytes_AS_STRING(made)
+    result = PyBytes_FromStringAndSize(NULL, size)
+    out = <uint8_t*>PyBytes_AS_STRING(result)
     memset(out, 0, size)
     for index in range(count):
         at = index * bits
         out[at // 8 * step] |= <uint8_t>((code[index] & ((1 << bits) - 1)) << (at & 7))
-    return made
+    return result
 
 
 cdef bytes unpacked(const char* data, Py_ssize_t count, int bits, int step, bint is_signed):
@@ -28,13 +28,13 @@ cdef bytes unpacked(const char* data, Py_ssize_t count, int bits, int step, bint
     cdef Py_ssize_t index, at
     cdef const uint8_t* taken = <const uint8_t*>data
     cdef int code, sign = 1 << (bits - 1) if is_signed else 0
-    made = PyBytes_FromStringAndSize(NULL, count)
-    cdef char* out = PyBytes_AS_STRING(made)
+    result = PyBytes_FromStringAndSize(NULL, count)
+    cdef char* out = PyBytes_AS_STRING(result)
     for index in range(count):
         at = index * bits
         code = (taken[at // 8 * step] >> (at & 7)) & ((1 << bits) - 1)
         out[index] = <char><int8_t>((code ^ sign) - sign)
-    return made
+    return result
 
 
 cdef bint is_packed(

@@ -327,9 +327,9 @@ cdef class LalrLoop(Stack):
             self.depth = base - 1
             self.origin = SHIFTED
             self.is_faulty = True
-            made = self.machine.keep(fault, self.grammar.reductions[number], at, taken)
+            result = self.machine.keep(fault, self.grammar.reductions[number], at, taken)
             self.has_error_nodes = self.machine.has_error_nodes
-            return made
+            return result
 
     cdef object _by_machine(self, int number, Py_ssize_t base, Py_ssize_t at):
         """Return the value that the machine builds from children that may be error nodes."""
@@ -347,20 +347,20 @@ cdef class LalrLoop(Stack):
         cdef Py_ssize_t first = start * self.width, size = (end - start) * self.width, place
         if not 0 < size <= LONGEST_REMEMBERED:
             return self._attribute(number, base, start)
-        made = self.memo.find(number, first, size, &place)
-        if made is not None:
-            return made
+        result = self.memo.find(number, first, size, &place)
+        if result is not None:
+            return result
         key = None
         if self.shared:
             self.shared -= 1
             key = (number, PyUnicode_Substring(self.text, start, end))
-            made = self.grammar.known.get(key)
-        if made is None:
+            result = self.grammar.known.get(key)
+        if result is None:
             self.is_faulty = False
-            made = self._attribute(number, base, start)
+            result = self._attribute(number, base, start)
             if self.placed >= start or self.is_faulty:  # it has an offset or an error
-                return made
-            if key is not None and is_shareable(made):
-                self.grammar.known[key] = made
-        self.memo.keep(place, number, first, size, made)
-        return made
+                return result
+            if key is not None and is_shareable(result):
+                self.grammar.known[key] = result
+        self.memo.keep(place, number, first, size, result)
+        return result

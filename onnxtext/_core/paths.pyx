@@ -11,7 +11,7 @@ cdef type NAMED = Named, STEP = PathStep
 
 def described_values(tuple lists, tuple prefix, bint tied):
     """Return the same as `onnxtext.ast.section_paths._described_values`."""
-    cdef list found = []
+    cdef list result = []
     cdef set earlier = set(), seen
     cdef bint fits
     cdef tuple path
@@ -27,10 +27,10 @@ def described_values(tuple lists, tuple prefix, bint tied):
                 own = kind if name in earlier else "value"
                 path = prefix + (record(STEP, (name, None, False)),)
                 fits = tied and name not in seen
-                found.append(record(NAMED, (own, path, value, fits)))
+                result.append(record(NAMED, (own, path, value, fits)))
             seen.add(name)
         earlier |= seen
-    return found
+    return result
 
 
 def described_nodes(list nodes, tuple prefix, bint tied):
@@ -38,7 +38,7 @@ def described_nodes(list nodes, tuple prefix, bint tied):
 
     The result is that of `onnxtext.ast.section_paths._described_nodes`.
     """
-    cdef list wanted = [node for node in nodes if is_described(node)], made = []
+    cdef list wanted = [node for node in nodes if is_described(node)], result = []
     cdef dict counts = {}, labels = {}
     cdef tuple path
     cdef bint fits
@@ -59,8 +59,8 @@ def described_nodes(list nodes, tuple prefix, bint tied):
             name = first_output(node)
             path = prefix + (record(STEP, (name, None, False)),)
             fits = tied and bool(name) and counts[name] is True
-        made.append(record(NAMED, ("node", path, node, fits)))
-    return made
+        result.append(record(NAMED, ("node", path, node, fits)))
+    return result
 
 
 def parts_to_place(list parts):

@@ -105,17 +105,17 @@ cdef class ValuePrinter:
         return out.end_trial(mark, out.is_flat(mark, SHORT + 1))
 
     cdef Elements _type(self, kind):
-        known = self.types.get(<size_t><void*>kind)
-        if known is None:
-            known = self.types[<size_t><void*>kind] = Elements(kind, self._type_text(kind))
-        return <Elements>known
+        cached = self.types.get(<size_t><void*>kind)
+        if cached is None:
+            cached = self.types[<size_t><void*>kind] = Elements(kind, self._type_text(kind))
+        return <Elements>cached
 
     cdef str _type_text(self, kind):
-        known = self.type_texts.get(<size_t><void*>kind)
-        if known is None:
-            known = self.type_texts[<size_t><void*>kind] = self._new_type_text(kind)
+        cached = self.type_texts.get(<size_t><void*>kind)
+        if cached is None:
+            cached = self.type_texts[<size_t><void*>kind] = self._new_type_text(kind)
             self.alive.append(kind)
-        return <str>known
+        return <str>cached
 
     cdef str _new_type_text(self, kind):
         """Return the same as `type_text`, whose cache is slow for types that occur once."""

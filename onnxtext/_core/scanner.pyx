@@ -89,12 +89,12 @@ cdef class Scanner:
         """Return (terminal, start, end) of each token, and the offset where the core stops."""
         cdef Py_ssize_t start = 0, end = 0
         cdef int kind
-        found = []
+        result = []
         while True:
             kind = self.scan(PyUnicode_KIND(text), PyUnicode_DATA(text), len(text), &start, &end)
             if kind < 0:
-                return found, start
-            found.append((kind, start, end))
+                return result, start
+            result.append((kind, start, end))
             start = end
 
 
@@ -115,7 +115,7 @@ cdef int find_token(
     cdef const uint8_t* loop
     cdef int width = tables.width
     cdef Py_ssize_t at, stop
-    cdef int state, found, depth
+    cdef int state, result, depth
     cdef bint is_nested
     while True:  # skip whitespace and comments
         at = start[0]
@@ -125,7 +125,7 @@ cdef int find_token(
         # Stop at the first character that cannot continue the token.
         stop = length if is_nested or text[at] == c"{" else min(length, at + LIMIT)
         state = depth = 0
-        found = BAD
+        result = BAD
         if is_nested:
             # Nested brackets are not regular; find the matching one.
             while at < stop:
@@ -137,7 +137,7 @@ cdef int find_token(
                     return LONG
                 at += 1
                 if accepts[state] >= 0 and (depth == 0 or accepts[state] != tables.nested):
-                    found = accepts[state]
+                    result = accepts[state]
                     end[0] = at
                 if depth == 0:
                     break
@@ -154,10 +154,10 @@ cdef int find_token(
                 while at < stop and loop[column_of(text[at])]:
                     at += 1
                 if accepts[state] != NOTHING:
-                    found = accepts[state]
+                    result = accepts[state]
                     end[0] = at
         if at == stop < length and state >= 0 and not (is_nested and depth == 0):
             return LONG
-        if found != IGNORED:
-            return found
+        if result != IGNORED:
+            return result
         start[0] = end[0]

@@ -43,12 +43,12 @@ def metadata_block(kind, path, overload, list items):
     for item in items:
         if type(item) is BLOCK:
             return python_block(kind, path, overload, items)
-    made = PyType_GenericAlloc(BLOCK, 0)
-    put(made, OF_BLOCK.kind, kind)
-    put(made, OF_BLOCK.path, () if path is None else tuple(path))
-    put(made, OF_BLOCK.overload, None)
-    put(made, OF_BLOCK.items, items)
-    return made
+    result = PyType_GenericAlloc(BLOCK, 0)
+    put(result, OF_BLOCK.kind, kind)
+    put(result, OF_BLOCK.path, () if path is None else tuple(path))
+    put(result, OF_BLOCK.overload, None)
+    put(result, OF_BLOCK.items, items)
+    return result
 
 
 def metadata_section(word, list items):

@@ -69,18 +69,18 @@ cdef object make_graph(
     object name, object inputs, object outputs, object values, object nodes, Py_ssize_t at
 ):
     """Return a `Graph` without decorators, annotations and metadata."""
-    made = PyType_GenericAlloc(GRAPH, 0)
-    put(made, OF_GRAPH.name, name)
-    put(made, OF_GRAPH.inputs, inputs)
-    put(made, OF_GRAPH.outputs, outputs)
-    put(made, OF_GRAPH.values, values)
-    put(made, OF_GRAPH.nodes, nodes)
-    put(made, OF_GRAPH.decorators, ())
-    put(made, OF_GRAPH.quantization, [])
-    put(made, OF_GRAPH.metadata, ())
-    put(made, OF_GRAPH.value_metadata, {})
-    put(made, OF_GRAPH.at, at)
-    return made
+    result = PyType_GenericAlloc(GRAPH, 0)
+    put(result, OF_GRAPH.name, name)
+    put(result, OF_GRAPH.inputs, inputs)
+    put(result, OF_GRAPH.outputs, outputs)
+    put(result, OF_GRAPH.values, values)
+    put(result, OF_GRAPH.nodes, nodes)
+    put(result, OF_GRAPH.decorators, ())
+    put(result, OF_GRAPH.quantization, [])
+    put(result, OF_GRAPH.metadata, ())
+    put(result, OF_GRAPH.value_metadata, {})
+    put(result, OF_GRAPH.at, at)
+    return result
 
 
 cdef object make_function(
@@ -89,46 +89,46 @@ cdef object make_function(
     object at,
 ):
     """Return a `Function` without presence defaults and metadata."""
-    made = PyType_GenericAlloc(FUNCTION, 0)
-    put(made, OF_FUNCTION.name, name)
-    put(made, OF_FUNCTION.inputs, inputs)
-    put(made, OF_FUNCTION.outputs, outputs)
-    put(made, OF_FUNCTION.attributes, attributes)
-    put(made, OF_FUNCTION.values, values)
-    put(made, OF_FUNCTION.nodes, nodes)
-    put(made, OF_FUNCTION.domain, domain)
-    put(made, OF_FUNCTION.overload, overload)
-    put(made, OF_FUNCTION.doc_string, doc_string)
-    put(made, OF_FUNCTION.opset_imports, opset_imports)
-    put(made, OF_FUNCTION.decorators, decorators)
-    put(made, OF_FUNCTION.presence, None)
-    put(made, OF_FUNCTION.metadata, ())
-    put(made, OF_FUNCTION.value_metadata, {})
-    put(made, OF_FUNCTION.at, at)
-    return made
+    result = PyType_GenericAlloc(FUNCTION, 0)
+    put(result, OF_FUNCTION.name, name)
+    put(result, OF_FUNCTION.inputs, inputs)
+    put(result, OF_FUNCTION.outputs, outputs)
+    put(result, OF_FUNCTION.attributes, attributes)
+    put(result, OF_FUNCTION.values, values)
+    put(result, OF_FUNCTION.nodes, nodes)
+    put(result, OF_FUNCTION.domain, domain)
+    put(result, OF_FUNCTION.overload, overload)
+    put(result, OF_FUNCTION.doc_string, doc_string)
+    put(result, OF_FUNCTION.opset_imports, opset_imports)
+    put(result, OF_FUNCTION.decorators, decorators)
+    put(result, OF_FUNCTION.presence, None)
+    put(result, OF_FUNCTION.metadata, ())
+    put(result, OF_FUNCTION.value_metadata, {})
+    put(result, OF_FUNCTION.at, at)
+    return result
 
 
 cdef object plain_value_info(object name, object type_, object data, tuple decorators):
     """Return a `ValueInfo` without metadata."""
-    made = PyType_GenericAlloc(VALUE_INFO, 0)
-    put(made, OF_VALUE.name, name)
-    put(made, OF_VALUE.type, type_)
-    put(made, OF_VALUE.data, data)
-    put(made, OF_VALUE.decorators, decorators)
-    put(made, OF_VALUE.metadata, ())
-    put(made, OF_VALUE.at, -1)
-    return made
+    result = PyType_GenericAlloc(VALUE_INFO, 0)
+    put(result, OF_VALUE.name, name)
+    put(result, OF_VALUE.type, type_)
+    put(result, OF_VALUE.data, data)
+    put(result, OF_VALUE.decorators, decorators)
+    put(result, OF_VALUE.metadata, ())
+    put(result, OF_VALUE.at, -1)
+    return result
 
 
 cdef object make_float32(uint32_t bits):
     """Return a `Float32`."""
-    made = PyType_GenericAlloc(FLOAT32, 0)
-    put(made, OF_FLOAT32, bits)
-    return made
+    result = PyType_GenericAlloc(FLOAT32, 0)
+    put(result, OF_FLOAT32, bits)
+    return result
 
 
 cdef object make_data(type kind, Py_ssize_t slot, content):
     """Return a `RawData`, `TypedData` or `StringData`."""
-    made = PyType_GenericAlloc(kind, 0)
-    put(made, slot, content)
-    return made
+    result = PyType_GenericAlloc(kind, 0)
+    put(result, slot, content)
+    return result

@@ -53,10 +53,10 @@ cdef class Stack:
     cdef object token(self, Py_ssize_t start, Py_ssize_t end):
         """Return a span of the text as a token."""
         text = PyUnicode_Substring(self.text, start, end)
-        made = (<PyTypeObject*>str).tp_new(<type>self.grammar.token, (text,), NULL)
-        put(made, self.grammar.token_at, start)
-        put(made, self.grammar.token_kind, "")
-        return made
+        result = (<PyTypeObject*>str).tp_new(<type>self.grammar.token, (text,), NULL)
+        put(result, self.grammar.token_at, start)
+        put(result, self.grammar.token_kind, "")
+        return result
 
     cdef object value(self, Py_ssize_t at):
         """Return the value of an entry."""

@@ -81,8 +81,8 @@ def unpack(packed, int width):
     cdef char* into
     for at in range(end):
         count += data[at] < 128
-    made = PyBytes_FromStringAndSize(NULL, count * width)
-    into = PyBytes_AS_STRING(made)
+    result = PyBytes_FromStringAndSize(NULL, count * width)
+    into = PyBytes_AS_STRING(result)
     at = 0
     while at < end:
         if not read_varint(&data[0], &at, end, &number):
@@ -91,7 +91,7 @@ def unpack(packed, int width):
             return None
         memcpy(into, &number, width)
         into += width
-    return made
+    return result
 
 
 cdef int add_varints(Buffer out, int key, entries, int width) except -1:

@@ -75,22 +75,22 @@ def nested_graphs(nodes):
 
 def list_graphs(list stack):
     """Return the graphs and functions in `stack`, last first, each before its nested graphs."""
-    cdef list found = [], inner
+    cdef list result = [], inner
     while stack:
         graph = stack.pop()
-        found.append(graph)
+        result.append(graph)
         inner = []
         if isinstance(graph, Function):
             add_graphs(graph.attributes, inner)
         inner += graphs_in(graph_part(graph, OF_GRAPH.nodes, "nodes"))
         inner.reverse()
         stack += inner
-    return found
+    return result
 
 
 cdef list graphs_in(nodes):
     """Return the graphs in the attributes of nodes; visit shared attributes once."""
-    cdef list found = []
+    cdef list result = []
     cdef dict seen = {}
     last = None
     for node in nodes:
@@ -100,8 +100,8 @@ cdef list graphs_in(nodes):
         last = attributes
         if has_graph(attributes) and <size_t><void*>attributes not in seen:
             seen[<size_t><void*>attributes] = attributes
-            add_graphs(attributes, found)
-    return found
+            add_graphs(attributes, result)
+    return result
 
 
 cdef bint has_graph(attributes) except -1:
@@ -158,7 +158,7 @@ def has_sections(model):
 
 def large_values(values, Py_ssize_t most):
     """Return the same as `onnxtext.ast.visit.large_values`."""
-    cdef list found = []
+    cdef list result = []
     cdef Py_ssize_t bits = 0
     last = None
     for value in values:
@@ -172,8 +172,8 @@ def large_values(values, Py_ssize_t most):
                 bits = -1 if element is None else element.bits
             if bits >= 0 and 8 * len(data.data) <= most * bits:
                 continue
-        found.append(value)
-    return found
+        result.append(value)
+    return result
 
 
 def place_all_types(list nodes, list infos, taken, bint with_metadata):
