@@ -129,7 +129,7 @@ def data_dependence(target: Target) -> InputUse:
     if name == "Constant":
         return TENSOR
     if name not in OPERATORS:
-        return InputUse(values=False, constants=0)
+        return InputUse(values=name in READING_VALUES, constants=0)
     if name in CONSTANT_INPUTS:
         # Shapes, axes and pads are never the first input.
         return InputUse(values=True, constants=0 if name in ("ConstantOfShape", "Range") else 1)

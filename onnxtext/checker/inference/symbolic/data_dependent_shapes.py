@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
-from onnxtext.ast.tensors_and_attributes import Tensor
+import struct
+
+from onnxtext.ast.tensors_and_attributes import Floats, Tensor
 from onnxtext.checker.inference.symbolic.expressions import (
     Extent,
     SizeTerm,
@@ -88,6 +90,8 @@ def tile(call: OperatorCall) -> SymbolicShape:
 def range_(call: OperatorCall) -> SymbolicShape:
     """Infer the output shape of `Range`: the number of steps from the start to the end."""
     length, step = minus(call.scalar(1), call.scalar(0)), call.scalar(2)
+    if step == 0:
+        call.reject("{2} is 0, so the range has no end")
     if not isinstance(step, int) or not step:
         return (None,)
     count = quotient_rounded_up(length if step > 0 else times(length, -1), abs(step))
@@ -168,6 +172,11 @@ def resize(call: OperatorCall) -> SymbolicShape:
             needed = f"`axes` has {entries(len(axes))}"
         given_as = count_noun(len(given), *("scale", "scales") if scaled else ("size", "sizes"))
         call.reject(f"the node gets {given_as}, but {needed}")
+    if scaled:
+        _require_positive_scales(call, given or ())
+    regions = call.shape(1) if crops and may_have_sizes else None
+    if regions is not None and len(regions) == 1:
+        call.equal(regions[0], 2 * len(axes), "the size of {1}", "twice the number of axes")
     if given is None or len(given) != len(axes) or not plain or (crops and scaled):
         return (None,) * rank
     dims = list(shape)
@@ -176,6 +185,18 @@ def resize(call: OperatorCall) -> SymbolicShape:
             return None
         dims[axis] = times(dims[axis], size) if scaled else size
     return tuple(dims)
+
+
+def _require_positive_scales(call: OperatorCall, scales: Extents) -> None:
+    """Require scales of `Resize` above 0, and scales of `Upsample` of at least 1."""
+    listed = call.attribute("scales")
+    given: list[object] = list(scales)
+    if isinstance(listed, Floats):
+        given += struct.unpack(f"<{len(listed)}f", listed.data)
+    wrong = next((scale for scale in given if isinstance(scale, (int, float)) and scale < 1), None)
+    if wrong is not None:
+        needed = "at least 1" if call.node.op_type == "Upsample" else "above 0"
+        call.reject(f"a scale is {wrong:g}, but scales must be {needed}")
 
 
 def _require_scales_or_sizes(call: OperatorCall) -> None:
@@ -270,6 +291,8 @@ def gather_nd(call: OperatorCall) -> SymbolicShape:
             wrong += f" and `batch_dims` is {batch}"
         call.reject(f"{wrong}, but {{0}} has rank {len(data)}")
         return None
+    for axis, sizes in enumerate(zip(data[:batch], chosen[:-1], strict=False)):
+        call.equal(*sizes, f"dimension {axis} of {{0}}", f"dimension {axis} of {{1}}")
     require_indices(call, data[batch : batch + chosen[-1]])
     return (*chosen[:-1], *data[batch + chosen[-1] :])
 

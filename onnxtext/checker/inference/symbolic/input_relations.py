@@ -9,8 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from math import prod
 
+from onnxtext.ast.model import Graph
 from onnxtext.ast.tensors_and_attributes import Tensor
-from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, SymbolicShape, entries
+from onnxtext.checker.inference.symbolic.einsum import require_equation
+from onnxtext.checker.inference.symbolic.images_and_signals import IMAGES_AND_SIGNALS
+from onnxtext.checker.inference.symbolic.operator_call import (
+    OperatorCall,
+    SymbolicShape,
+    dimensions,
+    entries,
+)
 from onnxtext.checker.inference.symbolic.tree_ensembles import count_of
 from onnxtext.plurals import count_noun
 
@@ -66,6 +74,23 @@ def _deform_conv(call: OperatorCall) -> None:
             call.equal(other[1], count, f"dimension 1 of {{{index}}}", called)
 
 
+def _attention(call: OperatorCall) -> None:
+    """Require that `Attention` gets past keys and values together, and no other cache."""
+    given = [index for index in (4, 5) if call.has_input(index)]
+    if len(given) == 1:
+        one, other = ("past_key", "past_value")[:: 1 if given == [4] else -1]
+        call.reject(f"`{one}` is given, but `{other}` is missing; they must be used together")
+    elif given and call.has_input(6):
+        call.reject("`nonpad_kv_seqlen` should not be used with past keys", certain=False)
+
+
+def _cumulative(call: OperatorCall) -> None:
+    """Require that `CumSum` or `CumProd` names an axis of its input."""
+    axis, rank = call.scalar(1), call.rank(0)
+    if isinstance(axis, int) and rank and not -rank <= axis < rank:
+        call.reject(f"{{1}} is {axis}, but {{0}} has {dimensions(rank)}")
+
+
 def _dft(call: OperatorCall) -> None:
     """Require that the last dimension of the input of `DFT` is 1 (real) or 2 (complex)."""
     shape = call.shape(0)
@@ -86,20 +111,26 @@ def _group_normalization(call: OperatorCall) -> None:
             call.equal(other[0], wanted, f"the size of {{{index}}}", name)
 
 
-def _loop(call: OperatorCall) -> None:
-    """Require that the trip count and the condition of `Loop` have one element."""
-    _one_element(call, 0)
-    _one_element(call, 1)
-
-
-def _one_element(call: OperatorCall, index: int) -> None:
-    if has_several(call.shape(index)):
-        call.reject(f"{{{index}}} must have one element")
-
-
 def has_several(shape: SymbolicShape) -> bool:
     """Whether a tensor of this shape cannot have one element."""
     return any(isinstance(size, int) and size != 1 for size in shape or ())
+
+
+def _mean_variance(call: OperatorCall) -> None:
+    """Require that `MeanVarianceNormalization` names axes of its input.
+
+    onnxruntime accepts the default, `[0, 2, 3]`, also for an input with fewer dimensions.
+    """
+    rank = call.rank(0)
+    if rank is not None:
+        call.axes(call.listed("axes", ()), rank)
+
+
+def _negative_log_likelihood(call: OperatorCall) -> None:
+    """Require that `NegativeLogLikelihoodLoss` gets a weight for each class."""
+    scores, weights = call.shape(0), call.shape(2)
+    if scores is not None and len(scores) > 1 and weights is not None and call.has_rank(2, 1):
+        call.equal(weights[0], scores[1], "the size of {2}", "the number of classes")
 
 
 def _non_max_suppression(call: OperatorCall) -> None:
@@ -112,12 +143,84 @@ def _non_max_suppression(call: OperatorCall) -> None:
             call.equal(boxes[1], scores[2], "dimension 1 of {0}", "dimension 2 of {1}")
 
 
+def _reverse_sequence(call: OperatorCall) -> None:
+    """Require that the sequences of `ReverseSequence` are not longer than the dimension."""
+    shape, lengths, axis = call.shape(0), call.value(1), call.integer("time_axis", 0)
+    size = shape[axis] if shape is not None and 0 <= axis < len(shape) else None
+    for length in lengths.items if lengths is not None else ():
+        if isinstance(length, int) and isinstance(size, int) and not 0 <= length <= size:
+            called = f"the length {length} is out of range"
+            call.reject(f"{called}: dimension {axis} of {{0}} is {size}")
+            return
+
+
+def _rotary_embedding(call: OperatorCall) -> None:
+    """Require that `RotaryEmbedding` gets heads of even size, and a sine for each rotated pair."""
+    shape, heads = call.shape(0), call.integer("num_heads", 0)
+    if shape is None or len(shape) not in (3, 4):
+        return
+    size, called = shape[-1], "the size of a head"
+    if len(shape) == 3:
+        if heads < 1 or not isinstance(size, int):
+            return
+        if size % heads:
+            call.multiple(0, 2, heads, "`num_heads`")
+            return
+        size //= heads
+    if isinstance(size, int) and size % 2:
+        call.reject(f"the size of a head is {size}, but it must be even")
+        return
+    rotated = call.integer("rotary_embedding_dim", 0)
+    if rotated > 0:
+        size, called = rotated, "`rotary_embedding_dim`"
+    for index in (1, 2):
+        table = call.shape(index)
+        if table and isinstance(size, int):
+            names = f"the last dimension of {{{index}}}", f"half of {called}"
+            call.equal(table[-1], size // 2, *names)
+
+
+def _scan(call: OperatorCall) -> None:
+    """Require that a `Scan` has a direction for each scanned input and output."""
+    scanned, body = call.integer("num_scan_inputs", 0), call.attribute("body")
+    states = len(call.node.inputs) - scanned
+    if scanned < 1 or states < 0:
+        return
+    counts = {"directions" if call.since < 9 else "scan_input_directions": (scanned, "input")}
+    if isinstance(body, Graph) and call.since >= 9:
+        counts["scan_output_directions"] = len(body.outputs) - states, "output"
+    for name, (count, kind) in counts.items():
+        number = len(call.listed(name, ()))
+        if number and number != count:
+            needed = f"the number of scanned {kind}s is {count}"
+            call.reject(f"`{name}` has {entries(number)}, but {needed}")
+
+
 def _split(call: OperatorCall) -> None:
-    """Require that a `Split` has `num_outputs` outputs."""
+    """Require that a `Split` has `num_outputs` outputs, or as many as `split` has elements."""
     number, outputs = call.integer("num_outputs", 0), len(call.node.outputs)
     if number > 0 and number != outputs:
         count = count_noun(outputs, "output")
         call.reject(f"`num_outputs` is {number}, but the node has {count}")
+    parts = call.shape(1)
+    if parts is None or call.value(1) is not None or not call.has_rank(1, 1):
+        return
+    # The last outputs may have no names.
+    named = max([number for number, name in enumerate(call.node.outputs, 1) if name], default=0)
+    if isinstance(parts[0], int) and not named <= parts[0] <= outputs:
+        count = count_noun(outputs, "output")
+        call.reject(f"{{1}} has {entries(parts[0])}, but the node has {count}")
+
+
+def _tensor_scatter(call: OperatorCall) -> None:
+    """Require that the update of `TensorScatter` is not longer than the cache."""
+    cache, update, axis = call.shape(0), call.shape(1), call.axis("axis", -2)
+    if cache is None or update is None or axis is None or len(cache) != len(update):
+        return
+    size, count = cache[axis], update[axis]
+    if isinstance(size, int) and isinstance(count, int) and count > size:
+        called = f"dimension {axis} of {{1}} is {count}"
+        call.reject(f"{called}, but dimension {axis} of {{0}} is only {size}")
 
 
 def _tf_idf_vectorizer(call: OperatorCall) -> None:
@@ -153,16 +256,40 @@ def _require_pool(call: OperatorCall, pool: str, longest: int) -> None:
             call.reject(f"`{name}` has {entries(count)}, but `{pool}` has {grams:,} n-grams")
 
 
+_ONE_ELEMENT: Mapping[str, tuple[int, ...]] = {
+    "BlackmanWindow": (0,),
+    "DFT": (1, 2),
+    "HammingWindow": (0,),
+    "HannWindow": (0,),
+    "If": (0,),
+    "Loop": (0, 1),
+    "MelWeightMatrix": (0, 1, 2, 3, 4),
+    "STFT": (1, 3),
+    "SequenceAt": (1,),
+    "SequenceErase": (1,),
+    "SequenceInsert": (2,),
+}
+"""By operator of the standard domain, the inputs that must have one element, of any rank."""
+
 _CHECKS: Mapping[str, Callable[[OperatorCall], None]] = {
+    **IMAGES_AND_SIGNALS,
+    "Attention": _attention,
     "CenterCropPad": _center_crop_pad,
     "ConstantOfShape": _constant_of_shape,
+    "CumProd": _cumulative,
+    "CumSum": _cumulative,
     "DFT": _dft,
     "DeformConv": _deform_conv,
-    "If": lambda call: _one_element(call, 0),
+    "Einsum": require_equation,
     "GroupNormalization": _group_normalization,
-    "Loop": _loop,
+    "MeanVarianceNormalization": _mean_variance,
+    "NegativeLogLikelihoodLoss": _negative_log_likelihood,
     "NonMaxSuppression": _non_max_suppression,
+    "ReverseSequence": _reverse_sequence,
+    "RotaryEmbedding": _rotary_embedding,
+    "Scan": _scan,
     "Split": _split,
+    "TensorScatter": _tensor_scatter,
     "TfIdfVectorizer": _tf_idf_vectorizer,
 }
 """By operator of the standard domain, the function that checks its relations."""
@@ -170,6 +297,9 @@ _CHECKS: Mapping[str, Callable[[OperatorCall], None]] = {
 
 def require_relations(name: str, call: OperatorCall) -> None:
     """Reject a node of the operator `name` if its inputs and attributes contradict each other."""
+    for index in _ONE_ELEMENT.get(name, ()):
+        if has_several(call.shape(index)):
+            call.reject(f"{{{index}}} must have one element")
     check = _CHECKS.get(name)
     if check is not None:
         check(call)

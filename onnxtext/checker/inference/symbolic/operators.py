@@ -334,12 +334,16 @@ OPERATORS: dict[str, Callable[[OperatorCall], Shapes]] = {
     **LEARNING,
 }
 """By operator of the standard domain or of `ai.onnx.ml`, the inference function for all outputs."""
-SHAPES_ALONE = frozenset((_SAME + _BROADCAST).split())
-"""Operators whose output shapes depend on input shapes alone, not on attributes."""
+_WITH_AXES = frozenset(("CumSum", "MeanVarianceNormalization"))
+SHAPES_ALONE = frozenset((_SAME + _BROADCAST).split()) - _WITH_AXES
+"""Operators whose output shapes and errors depend on input shapes alone, not on attributes."""
 CONSTANT_INPUTS = frozenset((_WITH_CONSTANTS + _REDUCTIONS).split())
 """Operators whose output shapes depend on the values of their inputs."""
-_INDEXED = frozenset(("GatherElements", "GatherND", "ScatterElements", "ScatterND"))
-READING_VALUES = CONSTANT_INPUTS | COMPUTABLE | _INDEXED
+_WITH_INDICES_OR_LENGTHS = """
+    AffineGrid ArrayFeatureExtractor Col2Im CumProd CumSum GatherElements GatherND ReverseSequence
+    STFT ScatterElements ScatterND
+"""
+READING_VALUES = CONSTANT_INPUTS | COMPUTABLE | frozenset(_WITH_INDICES_OR_LENGTHS.split())
 """Operators whose output shapes, values or errors depend on the values of their inputs."""
 
 

@@ -245,8 +245,11 @@ def slice_(call: OperatorCall) -> SymbolicShape:
     if not len(starts) == len(ends) == len(axes) == len(steps) or 0 in steps:
         call.reject("starts, ends, axes and steps have different lengths, or a step is 0")
         return (None,) * len(shape)
-    if call.axes(axes, len(shape)) is None:
+    resolved_axes = call.axes(axes, len(shape))
+    if resolved_axes is None:
         return None
+    if len(set(resolved_axes)) < len(axes):
+        call.reject(f"the axes are {list(axes)}, which name an axis twice")
     dims = list(shape)
     for axis, start, end, step in zip(axes, starts, ends, steps, strict=True):
         dims[axis] = _slice_length(dims[axis], start, end, step)
@@ -358,6 +361,9 @@ def pad(call: OperatorCall) -> SymbolicShape:
         first, last = pads[index], pads[index + len(axes)]
         _require_source(call, axis, shape[axis], first, last)
         dims[axis] = total([dims[axis], first, last])
+        size = dims[axis]
+        if isinstance(size, int) and size < 0:
+            call.reject(f"the pads remove more elements than dimension {axis} of {{0}} has")
     return tuple(dims)
 
 

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Check that the inputs of `Einsum` fit its equation."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, SymbolicShape
+
+_ELLIPSIS = "..."
+_TERM = re.compile(r"([A-Za-z]*)(\.\.\.)?([A-Za-z]*)")
+
+
+def require_equation(call: OperatorCall) -> None:
+    """Reject letters with two sizes, and an output term with a repeated letter.
+
+    A dimension of size 1 is broadcast.
+    """
+    equation = call.attribute("equation")
+    if not isinstance(equation, bytes):
+        return
+    left, arrow, right = equation.decode(errors="replace").replace(" ", "").partition("->")
+    terms = left.split(",")
+    if len(terms) != len(call.shapes) or not all(map(_TERM.fullmatch, terms)):
+        return  # onnx reports it
+    repeated = next(
+        (letter for letter in right if letter.isalpha() and right.count(letter) > 1), None
+    )
+    if arrow and repeated is not None:
+        call.reject(f"the output term `{right}` has the letter `{repeated}` twice")
+    sizes: dict[str, tuple[int, int]] = {}
+    for index, term in enumerate(terms):
+        for label, size in _labeled(term, call.shape(index)):
+            before, first = sizes.setdefault(label, (size, index))
+            if size != before:
+                called = (
+                    f"the dimension `{label}`" if label.isalpha() else f"dimension {label} of `...`"
+                )
+                call.reject(f"{called} is {before} in {{{first}}} and {size} in {{{index}}}")
+                return
+
+
+def _labeled(term: str, shape: SymbolicShape) -> Iterator[tuple[str, int]]:
+    """Yield (letter, size) of each dimension of a known size other than 1.
+
+    The dimensions of the ellipsis are numbered from the last one: `-1`, `-2` and so on.
+    """
+    found = _TERM.fullmatch(term)
+    if shape is None or found is None:
+        return
+    before, dots, after = found.groups()
+    rest = len(shape) - len(before) - len(after)
+    if rest < 0 or (rest and not dots):
+        return  # onnx reports it
+    labels = [*before, *[str(axis - rest) for axis in range(rest)], *after]
+    for label, size in zip(labels, shape, strict=True):
+        if isinstance(size, int) and size != 1:
+            yield label, size
