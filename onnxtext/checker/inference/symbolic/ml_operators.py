@@ -14,7 +14,15 @@ from onnxtext.checker.inference.symbolic.operator_call import (
     entries,
 )
 from onnxtext.checker.inference.symbolic.size_equations import Extents
-from onnxtext.checker.inference.symbolic.tree_ensembles import count_of, require_trees
+from onnxtext.checker.inference.symbolic.support_vector_machines import (
+    require_classifier,
+    require_regressor,
+)
+from onnxtext.checker.inference.symbolic.tree_ensembles import (
+    count_of,
+    require_tree_lists,
+    require_trees,
+)
 from onnxtext.plurals import count_noun
 
 DOMAIN = "ai.onnx.ml"
@@ -61,8 +69,18 @@ def _need(call: OperatorCall, name: str) -> None:
         call.reject(f"`{name}` is missing; onnxruntime needs it", certain=False)
 
 
+def _only_one(call: OperatorCall, one: str, other: str) -> str | None:
+    """Return the name of the list that is given; reject the node if none or both are given."""
+    given = [name for name in (one, other) if count_of(call, name)]
+    if len(given) != 1:
+        call.reject(f"exactly one of `{one}` and `{other}` must be given")
+    return given[0] if len(given) == 1 else None
+
+
 def _linear_classifier(call: OperatorCall) -> Shapes:
     labels = count_of(call, "classlabels_strings", "classlabels_ints")
+    if labels:
+        _only_one(call, "classlabels_strings", "classlabels_ints")
     _need(call, "intercepts")
     classes, weights = count_of(call, "intercepts"), count_of(call, "coefficients")
     shape = call.shape(0)
@@ -96,6 +114,9 @@ def _linear_regressor(call: OperatorCall) -> Shapes:
     if isinstance(size, int) and 0 < count < size * targets:
         needed = f"{count_noun(targets, 'target')} times {count_noun(size, 'feature')}"
         call.reject(f"`coefficients` has {entries(count)}, fewer than {needed}")
+    intercepts = count_of(call, "intercepts")
+    if intercepts and intercepts != targets:
+        call.reject(f"`intercepts` has {entries(intercepts)}, but `targets` is {targets}")
     return (_matrix(call, targets, 1, 2),)
 
 
@@ -103,14 +124,24 @@ def _tree_classifier(call: OperatorCall) -> Shapes:
     labels = count_of(call, "classlabels_strings", "classlabels_int64s")
     if not labels:
         call.reject("class labels are missing; onnxruntime needs them", certain=False)
+    else:
+        _only_one(call, "classlabels_strings", "classlabels_int64s")
     require_trees(call, "class", labels)
     return _classified(call, labels or None, 2)
+
+
+def _tree_ensemble(call: OperatorCall) -> Shapes:
+    require_tree_lists(call)
+    return ()
 
 
 def _tree_regressor(call: OperatorCall) -> Shapes:
     targets = call.integer("n_targets", 0)
     if targets < 1:
         call.reject("`n_targets` is missing or not positive; onnxruntime needs it", certain=False)
+    bases = count_of(call, "base_values")
+    if bases and targets > 0 and bases != targets:
+        call.reject(f"`base_values` has {entries(bases)}, but `n_targets` is {targets}")
     require_trees(call, "target", targets)
     return (_matrix(call, targets or None, 2),)
 
@@ -118,13 +149,12 @@ def _tree_regressor(call: OperatorCall) -> Shapes:
 def _zip_map(call: OperatorCall) -> Shapes:
     """Check `ZipMap`: there must be one label for each column. Its output has no shape."""
     names = "classlabels_strings", "classlabels_int64s"
-    given = [name for name in names if count_of(call, name)]
-    if len(given) != 1:
-        call.reject(f"exactly one of `{names[0]}` and `{names[1]}` must be given")
+    given = _only_one(call, *names)
+    if given is None:
         return ()
-    shape, count = call.shape(0), count_of(call, given[0])
+    shape, count = call.shape(0), count_of(call, given)
     if shape and call.has_rank(0, 1, 2):
-        call.equal(shape[-1], count, "the last dimension of {0}", f"the length of `{given[0]}`")
+        call.equal(shape[-1], count, "the last dimension of {0}", f"the length of `{given}`")
     return ()
 
 
@@ -148,22 +178,54 @@ def _svm_classifier(call: OperatorCall) -> Shapes:
 
     Without probabilities, the number of scores may be unknown.
     """
-    _need(call, "kernel_params")
     labels = count_of(call, "classlabels_strings", "classlabels_ints")
-    vectors = count_of(call, "vectors_per_class")
-    if vectors and labels and vectors != labels:
-        call.reject(
-            f"`vectors_per_class` has {entries(vectors)}, but there are {labels} class labels",
-            certain=False,
-        )
+    if labels:
+        _only_one(call, "classlabels_strings", "classlabels_ints")
+    require_classifier(call, labels)
     # One score for each label; without probabilities one for each pair of labels (3 have 3).
     whole = labels == 3 or (count_of(call, "prob_a") and labels)
     return _classified(call, labels if whole else None, 1, 2)
 
 
 def _svm_regressor(call: OperatorCall) -> Shapes:
-    _need(call, "kernel_params")
+    require_regressor(call)
     return (_matrix(call, 1, 1, 2),)
+
+
+def _imputer(call: OperatorCall) -> Shapes:
+    """Check `Imputer`: it needs one imputed value, or one for each feature."""
+    shape, name = call.shape(0), _only_one(call, "imputed_value_floats", "imputed_value_int64s")
+    replaced = [f"replaced_value_{kind}" for kind in ("float", "int64")]
+    if all(call.attribute(other) is not None for other in replaced):
+        call.reject(
+            f"only one of `{replaced[0]}` and `{replaced[1]}` should be given", certain=False
+        )
+    count = 0 if name is None else count_of(call, name)
+    if shape and count > 1:
+        call.equal(shape[-1], count, "the last dimension of {0}", f"the length of `{name}`")
+    return (shape,)
+
+
+def _dict_vectorizer(call: OperatorCall) -> Shapes:
+    """Check `DictVectorizer`: it needs one vocabulary. The rank of its output is not specified."""
+    _only_one(call, "string_vocabulary", "int64_vocabulary")
+    return ()
+
+
+def _category_mapper(call: OperatorCall) -> Shapes:
+    """Check `CategoryMapper`: its default decides the direction of the mapping."""
+    defaults = [call.attribute(f"default_{kind}") for kind in ("int64", "string")]
+    if None not in defaults:
+        call.reject(
+            "only one of `default_int64` and `default_string` should be given", certain=False
+        )
+    return (call.shape(0),)
+
+
+def _normalizer(call: OperatorCall) -> Shapes:
+    """Infer the output shape of `Normalizer`, whose input has one or two dimensions."""
+    call.has_rank(0, 1, 2)
+    return (call.shape(0),)
 
 
 def _one_hot(call: OperatorCall) -> Shapes:
@@ -174,34 +236,55 @@ def _one_hot(call: OperatorCall) -> Shapes:
 
 def _feature_vectorizer(call: OperatorCall) -> Shapes:
     """Infer the output shape of `FeatureVectorizer`: it concatenates the columns of all inputs."""
-    columns = sum(call.listed("inputdimensions", ())) or None
+    widths = call.listed("inputdimensions", ())
+    columns = sum(widths) or None
     shape = call.shape(0)
+    if not widths:
+        _need(call, "inputdimensions")
+    elif len(widths) != len(call.shapes):
+        count = count_noun(len(call.shapes), "input")
+        call.reject(f"`inputdimensions` has {entries(len(widths))}, but the node has {count}")
+    for index, other in enumerate(call.shapes):
+        if shape is not None and other is not None and len(shape) == len(other) == 2:
+            call.equal(shape[0], other[0], "dimension 0 of {0}", f"dimension 0 of {{{index}}}")
     return (None if shape is None else (shape[0] if shape else 1, columns),)
 
 
 def _feature_extractor(call: OperatorCall) -> Shapes:
-    """Infer the output shape of `ArrayFeatureExtractor`: it selects from the last dimension."""
+    """Infer the output shape of `ArrayFeatureExtractor`: it selects from the last dimension.
+
+    onnxruntime does not count negative indices from the end.
+    """
     shape, chosen = call.shape(0), call.shape(1)
     count = None if chosen is None else product_of(chosen)
     if not shape:
         return (None,)
+    size, indices = shape[-1], call.value(1)
+    for index in indices.items if indices is not None else ():
+        if isinstance(index, int) and isinstance(size, int) and not 0 <= index < size:
+            wrong = f"the index {index} is out of range: the last dimension of {{0}} is {size}"
+            call.reject(wrong, certain=index >= size)
+            break
     before: Extents = shape[:-1] if len(shape) > 1 else (1,)
     return ((*before, count),)
 
 
 LEARNING: dict[str, Callable[[OperatorCall], Shapes]] = {
-    **dict.fromkeys(
-        ("Binarizer", "CategoryMapper", "Imputer", "Normalizer"), lambda call: (call.shape(0),)
-    ),
     "ArrayFeatureExtractor": _feature_extractor,
+    "Binarizer": lambda call: (call.shape(0),),
+    "CategoryMapper": _category_mapper,
+    "DictVectorizer": _dict_vectorizer,
     "FeatureVectorizer": _feature_vectorizer,
+    "Imputer": _imputer,
     "LabelEncoder": _label_encoder,
     "LinearClassifier": _linear_classifier,
     "LinearRegressor": _linear_regressor,
+    "Normalizer": _normalizer,
     "OneHotEncoder": _one_hot,
     "SVMClassifier": _svm_classifier,
     "SVMRegressor": _svm_regressor,
     "Scaler": _scaler,
+    "TreeEnsemble": _tree_ensemble,
     "TreeEnsembleClassifier": _tree_classifier,
     "TreeEnsembleRegressor": _tree_regressor,
     "ZipMap": _zip_map,

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
+import struct
 from collections import Counter
 from collections.abc import Container, Iterable
 
-from onnxtext.ast.tensors_and_attributes import Floats
+from onnxtext.ast.tensors_and_attributes import Floats, RawData, Tensor, TypedData
 from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, entries
 from onnxtext.plurals import count_noun
 
@@ -16,6 +17,8 @@ _NODES = (
 )  # fmt: skip
 _NEEDED = _NODES[:7]
 _LEAF = b"LEAF"
+_MEMBER = 6
+"""The last mode of `TreeEnsemble`: membership in a set."""
 _MODES = frozenset(
     (b"BRANCH_EQ", b"BRANCH_GT", b"BRANCH_GTE", b"BRANCH_LEQ", b"BRANCH_LT", b"BRANCH_NEQ", _LEAF)
 )
@@ -52,6 +55,66 @@ def require_trees(call: OperatorCall, prefix: str, classes: int) -> None:
                 if wrong < 0
                 else f"`{weights[2]}` has the index {wrong}, which must be below {most} ({classes})"
             )
+
+
+def require_tree_lists(call: OperatorCall) -> None:
+    """Reject indices out of range in the attributes of `TreeEnsemble`, and unknown modes.
+
+    Each branch of a node leads to a node or to a leaf. onnx checks the lengths of the lists.
+    """
+    nodes, leaves = count_of(call, "nodes_featureids"), count_of(call, "leaf_targetids")
+    targets = call.integer("n_targets", 0)
+    if targets > 0:
+        _require_below(call, "leaf_targetids", targets, "`n_targets`")
+    else:
+        call.reject("`n_targets` is missing or not positive; onnxruntime needs it", certain=False)
+    _require_below(call, "tree_roots", nodes, "the number of nodes")
+    for branch in ("true", "false"):
+        name, others = f"nodes_{branch}nodeids", call.listed(f"nodes_{branch}leafs", ())
+        children = call.listed(name, ())
+        if not nodes == len(others) == len(children):
+            continue
+        inner = [child for child, leaf in zip(children, others, strict=True) if not leaf]
+        last = [child for child, leaf in zip(children, others, strict=True) if leaf]
+        _require_all_below(call, name, inner, nodes, "the number of nodes")
+        _require_all_below(call, name, last, leaves, "the number of leaves")
+        own = enumerate(zip(children, others, strict=True))
+        if any(child == index and not leaf for index, (child, leaf) in own):
+            call.reject(f"`{name}` has a node that is its own child")
+    _require_modes(call)
+    _require_features(call, list(range(nodes)))
+
+
+def _require_below(call: OperatorCall, name: str, size: int, called: str) -> None:
+    _require_all_below(call, name, call.listed(name, ()), size, called)
+
+
+def _require_all_below(
+    call: OperatorCall, name: str, indices: Iterable[int], size: int, called: str
+) -> None:
+    wrong = next((index for index in indices if not 0 <= index < size), None)
+    if wrong is not None:
+        most = f"which must be below {called} ({size})"
+        call.reject(
+            f"`{name}` has the index {wrong}, {most if wrong >= 0 else 'which is negative'}"
+        )
+
+
+def _require_modes(call: OperatorCall) -> None:
+    """Reject unknown modes of `TreeEnsemble`, and sets without members."""
+    tensor = call.attribute("nodes_modes")
+    if not isinstance(tensor, Tensor) or tensor.type.element != "uint8":
+        return
+    if isinstance(tensor.data, RawData):
+        modes = set(bytes(tensor.data.data))
+    elif isinstance(tensor.data, TypedData):
+        modes = {mode for (mode,) in struct.iter_unpack("<i", tensor.data.entries)}
+    else:
+        return
+    if modes and max(modes) > _MEMBER:
+        call.reject(f"`nodes_modes` has the unknown mode {max(modes)}")
+    elif _MEMBER in modes and call.attribute("membership_values") is None:
+        call.reject(f"`nodes_modes` has the mode {_MEMBER}, but `membership_values` is missing")
 
 
 def _is_complete(call: OperatorCall, names: tuple[str, ...], needed: tuple[str, ...]) -> bool:

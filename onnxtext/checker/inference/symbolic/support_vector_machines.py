@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Check the attributes that describe the support vectors of `SVMClassifier` and `SVMRegressor`."""
+
+from __future__ import annotations
+
+from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, entries
+from onnxtext.checker.inference.symbolic.tree_ensembles import count_of
+
+
+def require_classifier(call: OperatorCall, labels: int) -> None:
+    """Check the attributes of `SVMClassifier`, which has `labels` class labels."""
+    _require_kernel(call)
+    vectors = count_of(call, "vectors_per_class")
+    if vectors and labels and vectors != labels:
+        call.reject(
+            f"`vectors_per_class` has {entries(vectors)}, but there are {labels} class labels",
+            certain=False,
+        )
+    first, second = count_of(call, "prob_a"), count_of(call, "prob_b")
+    if first != second:
+        call.reject(f"`prob_a` has {entries(first)}, but `prob_b` has {second}")
+    number = sum(call.listed("vectors_per_class", ()))
+    if number <= 0:
+        return
+    _require_vectors(call, number, "the sum of `vectors_per_class`")
+    needed = {"coefficients": number * (vectors - 1), "rho": vectors * (vectors - 1) // 2}
+    for name, least in needed.items():
+        count = count_of(call, name)
+        if count < least:
+            call.reject(f"`{name}` has {entries(count)}; onnxruntime needs {least}", certain=False)
+
+
+def require_regressor(call: OperatorCall) -> None:
+    """Check the attributes of `SVMRegressor`.
+
+    Without support vectors, there is a coefficient for each feature.
+    """
+    _require_kernel(call)
+    if not count_of(call, "rho"):
+        call.reject("`rho` is missing; onnxruntime needs it", certain=False)
+    number, coefficients = call.integer("n_supports", 0), count_of(call, "coefficients")
+    if number <= 0:
+        if coefficients:
+            _require_features(call, coefficients, "the length of `coefficients`")
+        return
+    _require_vectors(call, number, "`n_supports`")
+    if coefficients < number:
+        given = f"`coefficients` has {entries(coefficients)}"
+        call.reject(f"{given}, but `n_supports` is {number}")
+
+
+def _require_kernel(call: OperatorCall) -> None:
+    count = count_of(call, "kernel_params")
+    if not count:
+        call.reject("`kernel_params` is missing; onnxruntime needs it", certain=False)
+    elif count != 3:
+        call.reject(f"`kernel_params` has {entries(count)}, but the operator needs 3")
+
+
+def _require_vectors(call: OperatorCall, number: int, called: str) -> None:
+    """Require that `support_vectors` has `number` vectors, each with a number for each feature."""
+    count = count_of(call, "support_vectors")
+    if count % number:
+        wrong = f"`support_vectors` has {entries(count)}, which is not a multiple of {called}"
+        call.reject(f"{wrong} ({number})")
+    elif count:
+        _require_features(call, count // number, "the size of a support vector")
+
+
+def _require_features(call: OperatorCall, size: int, called: str) -> None:
+    shape = call.shape(0)
+    if shape:
+        call.equal(shape[-1], size, "the last dimension of {0}", called)
