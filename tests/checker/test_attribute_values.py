@@ -13,7 +13,7 @@ from tests.checker.models import codes, text
 INPUTS = (
     "float[1, 4, 6, 6] x, uint8[3] u, float[5, 1, 2] steps, float[1, 8, 2] w, float[1, 8, 2] r, "
     "float[1, 6, 6, 2] grid, float[2, 3] m, float[4] scales, "
-    "float[3, 4] rois, int64[1] axis"
+    "float[3, 4] rois, float[3, 5] rois5, int64[3] batch, int64[1] axis, map(int64, float) map"
 )
 ML = "ai.onnx.ml."
 FOUND = {
@@ -38,6 +38,18 @@ FOUND = {
     "LRN <size = 2> (x)": "warning",
     "LRN <size = 5> (x)": None,
     "LpNormalization <p = 3> (x)": "error",
+    "LSTM <hidden_size = 2, layout = 2> (steps, w, r)": "error",
+    "LSTM <hidden_size = 2, layout = 0> (steps, w, r)": None,
+    "Attention <qk_matmul_output_mode = 4> (x, x, x)": "warning",
+    "Attention <qk_matmul_output_mode = 3> (x, x, x)": None,
+    "LpPool <kernel_shape = [2, 2], p = 0> (x)": "warning",
+    "MaxRoiPool <pooled_shape = [2, 0]> (x, rois5)": "warning",
+    "Multinomial <sample_size = 0> (m)": "warning",
+    "Multinomial <sample_size = 1> (m)": None,
+    "RoiAlign <output_height = 0> (x, rois, batch)": "warning",
+    "RoiAlign <sampling_ratio = -1> (x, rois, batch)": "error",
+    "RoiAlign <sampling_ratio = 0> (x, rois, batch)": None,
+    "Unique <sorted = 2> (x)": "warning",
     "MaxPool <kernel_shape = [2, 2], storage_order = 2> (x)": "error",
     "Mod <fmod = -1> (u, u)": "warning",
     "QuantizeLinear <block_size = -1> (x, scales)": "error",
@@ -53,6 +65,8 @@ FOUND = {
     'Resize <mode = "linear", nearest_mode = "round"> (x, , scales)': "warning",
     'Gelu <approximate = "erf"> (x)': "warning",
     f'{ML}Normalizer <norm = "l2"> (m)': "error",
+    f"{ML}CastMap <max_map = 0> (map)": "warning",
+    f"{ML}LinearRegressor <coefficients = [1.0], targets = 0> (m)": "error",
     f'{ML}LinearRegressor <coefficients = [1.0], post_transform = "SIGMOID"> (m)': "error",
 }
 
