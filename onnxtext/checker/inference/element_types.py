@@ -9,7 +9,7 @@ operator and input types, since most nodes of a model repeat others.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from onnxtext.ast.model import Node, ValueInfo
 from onnxtext.ast.types import Type
@@ -17,28 +17,17 @@ from onnxtext.checker.context.checked_model import Subject
 from onnxtext.checker.context.finding import Finding, Place, quote, with_schema_origin
 from onnxtext.checker.context.operator_resolution import Target
 from onnxtext.checker.context.scopes import Scope
-from onnxtext.checker.context.signatures import Signature, allows_any
+from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.inference.environment import Environment
 from onnxtext.checker.inference.output_types import OUTPUT_TYPES, Texts
 from onnxtext.checker.inference.scope_walk import ScopeWalk
+from onnxtext.checker.inference.type_variables import (
+    TypeMismatch,
+    attribute_mismatch,
+    bind_type_variables,
+)
 from onnxtext.diagnostics import Severity
 from onnxtext.schemas.type_strings import element_of, text_spelling, type_text
-
-
-class TypeMismatch(NamedTuple):
-    """An error in a node: the schema of its operator does not allow the types of its inputs.
-
-    Attributes:
-        message: the message of the finding.
-        inputs: the 0-based indices of the inputs that cause the error: one input with a wrong type,
-            or two inputs whose types must be equal.
-        help: tells the user how to fix the node.
-    """
-
-    message: str
-    inputs: tuple[int, ...]
-    help: str
-
 
 TypeEnvironment = Environment[str | None]
 """The type of each value of a scope, with a link to the types of the outer scope."""
@@ -226,6 +215,8 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
         if cached is None:
             cached = self._bound[key] = bind_type_variables(target, inputs, node)
         output_types, mismatch = cached
+        if mismatch is None:
+            mismatch = attribute_mismatch(target, inputs, node)
         if mismatch is not None:
             places = [
                 Place(node, ("inputs", i), f"`{text_spelling(inputs[i] or '?')}`")
@@ -309,59 +300,6 @@ def _passed_types(node: Node, inputs: Texts, body: Scope) -> Texts:
     return ()
 
 
-def bind_type_variables(
-    signature: Signature, inputs: Texts, node: Node
-) -> tuple[Texts, TypeMismatch | None]:
-    """Bind the type variables of a schema to the input types of a node.
-
-    Returns:
-        A pair (types, mismatch). `types` are the types of the node's outputs, None where unknown.
-        `mismatch` is the first mismatch; None if all input types are allowed.
-    """
-    bound: dict[str, tuple[str, int]] = {}
-    for index, text in enumerate(inputs):
-        formal = signature.input(index)
-        if text is None or formal is None:
-            continue
-        allowed = signature.allowed(formal.type)
-        if text not in allowed and not allows_any(allowed):
-            listed = ", ".join(f"`{text_spelling(item)}`" for item in sorted(allowed)[:12])
-            more = f" and {len(allowed) - 12} more" if len(allowed) > 12 else ""
-            message = (
-                f"the input `{formal.name}` of `{node.op_type}` cannot be `{text_spelling(text)}`: "
-                f"it takes {listed}{more}"
-            )
-            return (None,) * len(node.outputs), _mismatch(message, (index,), text)
-        if formal.type in signature.variables and formal.homogeneous:
-            first = bound.setdefault(formal.type, (text, index))
-            if first[0] != text:
-                one = signature.input(first[1])
-                assert one is not None
-                names = (
-                    f"`{one.name}` and `{formal.name}`"
-                    if one.name != formal.name
-                    else f"`{one.name}`"
-                )
-                message = (
-                    f"the inputs {names} of `{node.op_type}` must have the same type, but are "
-                    f"`{text_spelling(first[0])}` and `{text_spelling(text)}`"
-                )
-                return (None,) * len(node.outputs), _mismatch(message, (index, first[1]), text)
-    output_types: list[str | None] = []
-    for index in range(len(node.outputs)):
-        formal = signature.output(index)
-        if formal is None:
-            output_types.append(None)
-        elif formal.type in signature.variables:
-            allowed = signature.variables[formal.type]
-            known = bound.get(formal.type) if formal.homogeneous else None
-            only = next(iter(allowed)) if len(allowed) == 1 and not allows_any(allowed) else None
-            output_types.append(known[0] if known else only)
-        else:
-            output_types.append(next(iter(signature.allowed(formal.type))))
-    return tuple(output_types), None
-
-
 def with_special(signature: Signature, node: Node, inputs: Texts, output_types: Texts) -> Texts:
     """Infer the first output type of a node if its operator needs a special rule for it.
 
@@ -392,9 +330,3 @@ def _quantized_product(node: Node, inputs: Texts) -> str | None:
     """Return the output type of `QGemm`: that of `y_zero_point`; float without this input."""
     quantized = len(node.inputs) > 8 and bool(node.inputs[8])
     return inputs[8] if quantized else "tensor(float)"
-
-
-def _mismatch(message: str, indices: tuple[int, ...], text: str) -> TypeMismatch:
-    castable = text.startswith("tensor(")
-    help = "insert a `Cast`, or use another value" if castable else "use another value"
-    return TypeMismatch(message, indices, help)

@@ -15,7 +15,6 @@ from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.inference.call_memo import CallMemo
 from onnxtext.checker.inference.control_flow_types import live_branch
-from onnxtext.checker.inference.element_types import bind_type_variables
 from onnxtext.checker.inference.function_attributes import bound_node, call_attributes
 from onnxtext.checker.inference.kind_facts import (
     LARGE,
@@ -49,6 +48,7 @@ from onnxtext.checker.inference.symbolic.small_tensors import (
 )
 from onnxtext.checker.inference.symbolic.symbolic_shapes import declares_types
 from onnxtext.checker.inference.type_merging import TypeMerger, Types
+from onnxtext.checker.inference.type_variables import bind_type_variables
 from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.encode.types_and_tensors import lower_tensor
 from onnxtext.schemas.type_strings import type_text

@@ -12,8 +12,8 @@ from onnxtext.ast.model import Node
 from onnxtext.ast.visit import nested_graphs, walk_nodes
 from onnxtext.checker.context.checked_model import plain_domain
 from onnxtext.checker.context.signatures import Schemas, Signature
-from onnxtext.checker.inference.element_types import bind_type_variables
 from onnxtext.checker.inference.output_types import OUTPUT_TYPES
+from onnxtext.checker.inference.type_variables import bind_type_variables
 from onnxtext.editing.opsets.converted_node import ConvertedGraph, NodeConversion
 from onnxtext.editing.opsets.inlining import inline
 from onnxtext.editing.opsets.make_tensors import make_tensor

@@ -11,7 +11,7 @@ from onnxtext.ast.types import Dim, TensorType, Type
 from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.signatures import Signature
-from onnxtext.checker.inference.element_types import bind_type_variables, with_special
+from onnxtext.checker.inference.element_types import with_special
 from onnxtext.checker.inference.function_attributes import has_references
 from onnxtext.checker.inference.symbolic import onnxruntime_operators
 from onnxtext.checker.inference.symbolic.expressions import Extent, SymbolicSize, text
@@ -21,6 +21,7 @@ from onnxtext.checker.inference.symbolic.shape_merging import declared_shape
 from onnxtext.checker.inference.symbolic.size_equations import SizeEquations
 from onnxtext.checker.inference.symbolic.small_tensors import SmallTensor, SmallTensors
 from onnxtext.checker.inference.type_merging import Types
+from onnxtext.checker.inference.type_variables import bind_type_variables
 from onnxtext.schemas.type_strings import type_of, type_text
 
 _MOST_CHARACTERS = 120

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Check the input types of a node against its operator's type constraints and its attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from onnxtext.ast.model import Node
+from onnxtext.ast.tensors_and_attributes import Floats, attribute_value
+from onnxtext.checker.context.signatures import Signature, allows_any
+from onnxtext.checker.inference.output_types import Texts
+from onnxtext.schemas.type_strings import text_spelling
+
+
+class TypeMismatch(NamedTuple):
+    """An error in a node: the schema of its operator does not allow the types of its inputs.
+
+    Attributes:
+        message: the message of the finding.
+        inputs: the 0-based indices of the inputs that cause the error: one input with a wrong type,
+            or two inputs whose types must be equal.
+        help: tells the user how to fix the node.
+    """
+
+    message: str
+    inputs: tuple[int, ...]
+    help: str
+
+
+def bind_type_variables(
+    signature: Signature, inputs: Texts, node: Node
+) -> tuple[Texts, TypeMismatch | None]:
+    """Bind the type variables of a schema to the input types of a node.
+
+    Returns:
+        A pair (types, mismatch). `types` are the types of the node's outputs, None where unknown.
+        `mismatch` is the first mismatch; None if all input types are allowed.
+    """
+    bound: dict[str, tuple[str, int]] = {}
+    for index, text in enumerate(inputs):
+        formal = signature.input(index)
+        if text is None or formal is None:
+            continue
+        allowed = signature.allowed(formal.type)
+        if text not in allowed and not allows_any(allowed):
+            listed = ", ".join(f"`{text_spelling(item)}`" for item in sorted(allowed)[:12])
+            more = f" and {len(allowed) - 12} more" if len(allowed) > 12 else ""
+            message = (
+                f"the input `{formal.name}` of `{node.op_type}` cannot be `{text_spelling(text)}`: "
+                f"it takes {listed}{more}"
+            )
+            return (None,) * len(node.outputs), _mismatch(message, (index,), text)
+        if formal.type in signature.variables and formal.homogeneous:
+            first = bound.setdefault(formal.type, (text, index))
+            if first[0] != text:
+                one = signature.input(first[1])
+                assert one is not None
+                names = (
+                    f"`{one.name}` and `{formal.name}`"
+                    if one.name != formal.name
+                    else f"`{one.name}`"
+                )
+                message = (
+                    f"the inputs {names} of `{node.op_type}` must have the same type, but are "
+                    f"`{text_spelling(first[0])}` and `{text_spelling(text)}`"
+                )
+                return (None,) * len(node.outputs), _mismatch(message, (index, first[1]), text)
+    output_types: list[str | None] = []
+    for index in range(len(node.outputs)):
+        formal = signature.output(index)
+        if formal is None:
+            output_types.append(None)
+        elif formal.type in signature.variables:
+            allowed = signature.variables[formal.type]
+            known = bound.get(formal.type) if formal.homogeneous else None
+            only = next(iter(allowed)) if len(allowed) == 1 and not allows_any(allowed) else None
+            output_types.append(known[0] if known else only)
+        else:
+            output_types.append(next(iter(signature.allowed(formal.type))))
+    return tuple(output_types), None
+
+
+def _mismatch(message: str, indices: tuple[int, ...], text: str) -> TypeMismatch:
+    castable = text.startswith("tensor(")
+    help = "insert a `Cast`, or use another value" if castable else "use another value"
+    return TypeMismatch(message, indices, help)
+
+
+# ---- Attributes ---------------------------------------------------------------------------------
+
+_FLOATS = "tensor(bfloat16", "tensor(double", "tensor(float"
+_INTEGERS = ("tensor(int",)
+_LISTS: Mapping[tuple[str, str], Mapping[str, tuple[tuple[str, ...], str]]] = {
+    ("", "TfIdfVectorizer"): {
+        "pool_int64s": (_INTEGERS, "integers"),
+        "pool_strings": (("tensor(string",), "strings"),
+    },
+    ("ai.onnx.ml", "DictVectorizer"): {
+        "int64_vocabulary": (("map(int64",), "maps with `int64` keys"),
+        "string_vocabulary": (("map(string",), "maps with `string` keys"),
+    },
+    ("ai.onnx.ml", "Imputer"): {
+        "imputed_value_floats": (_FLOATS, "floats"),
+        "imputed_value_int64s": (_INTEGERS, "integers"),
+    },
+}
+"""By domain and operator, the list attributes of which a node has one. Each has the first letters
+of the types of the first input that it is for, and their description."""
+
+
+def attribute_mismatch(signature: Signature, inputs: Texts, node: Node) -> TypeMismatch | None:
+    """Return the mismatch between the attributes of a node and the type of its first input.
+
+    Return None if they fit, or if the type or an attribute is unknown.
+
+    Args:
+        signature: the schema of the node's operator.
+        inputs: the types of the node's inputs; None where unknown.
+        node: the node.
+    """
+    text = inputs[0] if inputs else None
+    if text is None or signature.origin:
+        return None
+    key = signature.domain, signature.name
+    if key == ("", "Mod"):
+        return _without_fmod(signature, text, node)
+    lists = _LISTS.get(key)
+    given = [name for name in lists or () if _is_list(attribute_value(node.attributes, name))]
+    if lists is None or len(given) != 1:
+        return None
+    begins, described = lists[given[0]]
+    if text.startswith(begins):
+        return None
+    message = f"`{node.op_type}` with `{given[0]}` takes {described}, not `{text_spelling(text)}`"
+    return TypeMismatch(message, (0,), "correct the attribute, or use another value")
+
+
+def _is_list(value: object) -> bool:
+    return isinstance(value, (tuple, Floats)) and len(value) > 0
+
+
+def _without_fmod(signature: Signature, text: str, node: Node) -> TypeMismatch | None:
+    """Require `fmod = 1` for floats; since version 28, `Mod` is defined without it as well."""
+    if signature.since >= 28 or not text.startswith(_FLOATS):
+        return None
+    if attribute_value(node.attributes, "fmod") not in (None, 0):
+        return None
+    message = f"`Mod` takes `{text_spelling(text)}` only with `fmod = 1`"
+    return TypeMismatch(message, (0,), "add the attribute `fmod = 1`, or cast to integers")

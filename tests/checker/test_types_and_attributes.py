@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Attributes that must agree with the type of the first input, compared with onnxruntime."""
+
+from __future__ import annotations
+
+import onnx
+import pytest
+
+import onnxtext
+from benchmarks.judge import judged
+from onnxtext import Diagnostic
+from tests.checker.models import text
+
+POOL = (
+    'TfIdfVectorizer <max_gram_length = 1, max_skip_count = 0, min_gram_length = 1, mode = "TF", '
+    "ngram_counts = [0], ngram_indexes = [0], {}> (x)"
+)
+INTEGERS, STRINGS = POOL.format("pool_int64s = [1]"), POOL.format('pool_strings = ["a"]')
+IMPUTER = "ai.onnx.ml.Imputer <imputed_value_{}> (x)"
+VECTORIZER = "ai.onnx.ml.DictVectorizer <{}> (x)"
+WHOLE = IMPUTER.format("int64s = [1], replaced_value_int64 = 0")
+REAL = IMPUTER.format("floats = [1.0]")
+WORDS, NUMBERS = 'string_vocabulary = ["a"]', "int64_vocabulary = [1]"
+
+Case = tuple[str, str, int]
+"""The node, the type of its input, and the version of the standard operators."""
+WRONG: dict[Case, str] = {
+    ("Mod (x, x)", "float[2]", 21): "`Mod` takes `float` only with `fmod = 1`",
+    ("Mod <fmod = 0> (x, x)", "float16[2]", 13): "`Mod` takes `float16` only with `fmod = 1`",
+    ("Mod (x, x)", "double[2]", 10): "`Mod` takes `double` only with `fmod = 1`",
+    (INTEGERS, "string[2]", 21): "with `pool_int64s` takes integers, not `string`",
+    (STRINGS, "int64[2]", 21): "with `pool_strings` takes strings, not `int64`",
+    (WHOLE, "float[1, 2]", 21): "with `imputed_value_int64s` takes integers, not `float`",
+    (REAL, "int64[1, 2]", 21): "with `imputed_value_floats` takes floats, not `int64`",
+    (VECTORIZER.format(WORDS), "map(int64, float)", 21): "takes maps with `string` keys, not",
+    (VECTORIZER.format(NUMBERS), "map(string, float)", 21): "takes maps with `int64` keys, not",
+}
+RIGHT: tuple[Case, ...] = (
+    ("Mod <fmod = 1> (x, x)", "float[2]", 21),
+    ("Mod (x, x)", "float[2]", 28),
+    ("Mod (x, x)", "int32[2]", 21),
+    ("Mod <fmod = 1> (x, x)", "int32[2]", 21),
+    (INTEGERS, "int64[2]", 21),
+    (INTEGERS, "int32[2]", 21),
+    (STRINGS, "string[2]", 21),
+    (WHOLE, "int64[1, 2]", 21),
+    (REAL, "float[1, 2]", 21),
+    (REAL, "double[1, 2]", 21),
+    (VECTORIZER.format(WORDS), "map(string, float)", 21),
+    (VECTORIZER.format(NUMBERS), "map(int64, float)", 21),
+)
+
+
+def model(case: Case, before: str = "") -> str:
+    node, type, opset = case
+    return text(
+        f"{before}y = {node}", inputs=f"{type} x, float[4] r0", outputs="y", ir_version=13,
+        opsets=f'{opset}, "ai.onnx.ml": 3',
+    )  # fmt: skip
+
+
+def found(source: str | bytes) -> list[Diagnostic]:
+    """Return the findings of severity `error`, without those about missing types of outputs."""
+    items = [item for item in onnxtext.check(source) if item.code != "graph-output-untyped"]
+    return [item for item in items if item.severity == "error"]
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_contradictions_are_errors(case: Case) -> None:
+    (finding,) = found(model(case))
+    assert finding.code == "type-mismatch"
+    assert WRONG[case] in finding.message
+    assert [item.message for item in found(onnxtext.to_binary(model(case)))] == [finding.message]
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_they_are_found_in_large_models(case: Case) -> None:
+    """Large models are checked by kind: nodes with the same operator, attributes and types."""
+    chain = "".join(f"r{index + 1} = Relu (r{index})\n" for index in range(300))
+    (finding,) = found(model(case, chain))
+    assert WRONG[case] in finding.message
+
+
+@pytest.mark.parametrize("case", RIGHT)
+def test_right_nodes_have_no_errors(case: Case) -> None:
+    assert not found(model(case))
+
+
+@pytest.mark.parametrize("mode", [0, 1])
+def test_attributes_that_a_call_passes_are_unknown(mode: int) -> None:
+    function = """\
+<domain: "local", opset_import: [21]>
+remainder <mode> (a) => (b) {
+  b = Mod <fmod: int = @mode> (a, a)
+}
+"""
+    source = text(
+        f"y = local.remainder <mode = {mode}> (x)", opsets='21, "local": 1', rest=function
+    )
+    assert not found(source)
+
+
+@pytest.mark.parametrize("case", [*WRONG, *RIGHT])
+def test_onnxruntime_agrees(case: Case) -> None:
+    pytest.importorskip("onnxruntime", reason="onnxruntime needs Python 3.11")
+    verdict = judged(onnx.ModelProto.FromString(onnxtext.to_binary(model(case))))
+    # It runs `TfIdfVectorizer` with any type, and gets zeros to divide integers by.
+    if verdict.state != "other" and "Tf" not in case[0] and "int32" not in case[1]:
+        assert (verdict.state == "fine") == (case in RIGHT), verdict.message
