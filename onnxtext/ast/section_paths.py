@@ -211,5 +211,9 @@ def list_parts(model: Model) -> list[tuple[Function | None, list[Named]]]:
 
 
 def function_key(function: Function) -> tuple[str, str, str]:
-    """Return (domain, name, overload), which must be unique in a model (IR spec, Functions)."""
+    """Return (domain, name, overload), which paths of sections name.
+
+    A model that has a function in the domain `""` and one in `ai.onnx` is invalid, because both are
+    the standard domain (`checked_model.function_key`). But each keeps its own metadata.
+    """
     return function.domain or "", function.name, function.overload or ""

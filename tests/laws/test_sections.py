@@ -426,3 +426,18 @@ def test_decorated_functions_stay_within_the_width(length: int) -> None:
     text = onnxtext.from_binary(onnxtext.to_binary(f"g () => () {{}} {function}"))
     assert max(len(line) for line in text.splitlines()) <= WIDTH
     assert onnxtext.format_text(text) == text
+
+
+@pytest.mark.parametrize("domains", [("", "ai.onnx"), ("ai.onnx", ""), ("", ""), ("ai.onnx",)])
+def test_functions_of_the_standard_domain_keep_their_metadata(domains: tuple[str, ...]) -> None:
+    """`""` and `ai.onnx` are one domain, but two spellings, which paths distinguish."""
+    model = onnx.ModelProto(ir_version=10, graph=onnx.GraphProto(name="g"))
+    model.opset_import.add(version=21)
+    for number, domain in enumerate(domains):
+        function = model.functions.add(name="f", domain=domain)
+        function.metadata_props.add(key="long", value=f"{number}" * 200)
+    data = model.SerializeToString(deterministic=True)
+    text = onnxtext.from_binary(data)
+    assert onnxtext.to_binary(text) == data
+    duplicates = [item for item in onnxtext.check(text) if item.code == "function-duplicate"]
+    assert len(duplicates) == len(domains) - 1
