@@ -13,7 +13,8 @@ from tests.checker.models import codes, text
 INPUTS = (
     "float[1, 4, 6, 6] x, uint8[3] u, float[5, 1, 2] steps, float[1, 8, 2] w, float[1, 8, 2] r, "
     "float[1, 6, 6, 2] grid, float[2, 3] m, float[4] scales, "
-    "float[3, 4] rois, float[3, 5] rois5, int64[3] batch, int64[1] axis, map(int64, float) map"
+    "float[3, 4] rois, float[3, 5] rois5, int64[3] batch, int64[1, 4, 6, 6] x64, int64[1] axis, "
+    "map(int64, float) map"
 )
 ML = "ai.onnx.ml."
 FOUND = {
@@ -43,6 +44,7 @@ FOUND = {
     "Attention <qk_matmul_output_mode = 4> (x, x, x)": "warning",
     "Attention <qk_matmul_output_mode = 3> (x, x, x)": None,
     "LpPool <kernel_shape = [2, 2], p = 0> (x)": "warning",
+    "MaxUnpool <kernel_shape = [2, 2], strides = [0, 0]> (x, x64)": "error",
     "MaxRoiPool <pooled_shape = [2, 0]> (x, rois5)": "warning",
     "Multinomial <sample_size = 0> (m)": "warning",
     "Multinomial <sample_size = 1> (m)": None,

@@ -102,6 +102,8 @@ _TABLE = (
     _Listed("LpNormalization", "p", range(1, 3)),
     _Listed("MaxPool", "storage_order", _FLAG),
     _Listed("MaxRoiPool", "pooled_shape", _POSITIVE, None),
+    _Listed("MaxUnpool", "kernel_shape", _POSITIVE),
+    _Listed("MaxUnpool", "strides", _POSITIVE),
     _Listed("Mod", "fmod", _FLAG, None),
     _Listed("Multinomial", "sample_size", _POSITIVE, None),
     _Listed("NonMaxSuppression", "center_point_box", _FLAG),

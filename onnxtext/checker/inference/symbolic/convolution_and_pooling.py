@@ -15,7 +15,7 @@ from onnxtext.checker.inference.symbolic.quotients import quotient, quotient_rou
 from onnxtext.checker.inference.symbolic.size_equations import Extents
 
 
-def _windowed(call: OperatorCall, spatial: Extents, kernel: Extents) -> Extents:
+def windowed(call: OperatorCall, spatial: Extents, kernel: Extents) -> Extents:
     """Return the spatial output dimensions of a convolution or pooling."""
     count = len(spatial)
     strides = call.listed("strides", (1,) * count)
@@ -84,8 +84,8 @@ def _of_weights(weights: int, bias: int | None = None) -> Callable[[OperatorCall
         if isinstance(count, int) and groups > 0 and count % groups:
             wrong = f"dimension 0 of {{{weights}}} is {count}, which is not a multiple of `group`"
             call.reject(f"{wrong} ({groups})")
-        _require_kernel(call, kernel[2:], weights)
-        return (shape[0], count, *_windowed(call, shape[2:], kernel[2:]))
+        require_kernel(call, kernel[2:], weights)
+        return (shape[0], count, *windowed(call, shape[2:], kernel[2:]))
 
     return infer
 
@@ -96,7 +96,8 @@ def _require_bias(call: OperatorCall, index: int, size: Extent, name: str) -> No
         call.equal(bias[0], size, f"the size of {{{index}}}", name)
 
 
-def _require_kernel(call: OperatorCall, kernel: Extents, weights: int) -> None:
+def require_kernel(call: OperatorCall, kernel: Extents, weights: int) -> None:
+    """Require `kernel_shape` to be `kernel`, the spatial dimensions of the input `weights`."""
     given = call.listed("kernel_shape", ())
     if given and len(given) == len(kernel):
         for axis, (wanted, size) in enumerate(zip(given, kernel, strict=True)):
@@ -114,7 +115,7 @@ def pool(call: OperatorCall) -> SymbolicShape:
     shape = call.shape(0)
     if shape is None or len(shape) < 3:
         return None
-    return (*shape[:2], *_windowed(call, shape[2:], call.listed("kernel_shape", ())))
+    return (*shape[:2], *windowed(call, shape[2:], call.listed("kernel_shape", ())))
 
 
 def global_pool(call: OperatorCall) -> SymbolicShape:
@@ -147,7 +148,7 @@ def conv_transpose(call: OperatorCall) -> SymbolicShape:
     call.equal(shape[1], weights[0], "dimension 1 of {0}", "dimension 0 of {1}")
     channels = times(weights[1], call.integer("group", 1))
     _require_bias(call, 2, channels, "dimension 1 of {1} times `group`")
-    _require_kernel(call, weights[2:], 1)
+    require_kernel(call, weights[2:], 1)
     if len(strides) != count or len(dilations) != count or len(more) != count:
         return None
     spans = [plus(times(plus(weights[a + 2], -1), dilations[a]), 1) for a in range(count)]
@@ -165,8 +166,12 @@ def conv_transpose(call: OperatorCall) -> SymbolicShape:
         return (shape[0], channels, *(None,) * count)
     dims: list[Extent] = []
     for axis in range(count):
-        size = plus(times(plus(shape[axis + 2], -1), strides[axis]), spans[axis])
-        dims.append(plus(size, more[axis] - pads[axis] - pads[axis + count]))
+        whole = plus(times(plus(shape[axis + 2], -1), strides[axis]), spans[axis])
+        size = plus(whole, more[axis] - pads[axis] - pads[axis + count])
+        if isinstance(size, int) and size < 1 and shape[axis + 2] != 0:
+            wrong = f"the pads remove all {whole} elements of dimension {axis + 2} of the output"
+            call.reject(wrong, certain=size < 0)
+        dims.append(size)
     return (shape[0], channels, *dims)
 
 

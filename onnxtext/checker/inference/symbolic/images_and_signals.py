@@ -87,6 +87,9 @@ def _stft(call: OperatorCall) -> None:
         size = signal[2]
         if isinstance(size, int) and size not in (1, 2):
             call.reject(f"the last dimension of {{0}} is {size}, but it must be 1 or 2")
+    step = call.scalar(1)
+    if isinstance(step, int) and step < 1:
+        call.reject(f"{{1}} is {step}, but the step must be positive")
     if window is not None and call.has_rank(2, 1) and call.has_input(3):
         call.equal(window[0], call.scalar(3), "the size of {2}", "the value of {3}")
 

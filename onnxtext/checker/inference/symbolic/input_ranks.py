@@ -28,6 +28,7 @@ _REDUCTIONS = """
 _RANKS: Mapping[str, Mapping[int, tuple[int, ...]]] = {
     **{name: {1: (1,)} for name in _REDUCTIONS.split()},
     "AffineGrid": {0: (3,)},
+    "GridSample": {0: (4, 5)},
     "LRN": {0: (4,)},
     "NonMaxSuppression": {0: (3,), 1: (3,)},
     "SplitToSequence": {1: (0, 1)},

@@ -11,6 +11,7 @@ from math import prod
 
 from onnxtext.ast.model import Graph
 from onnxtext.ast.tensors_and_attributes import Tensor
+from onnxtext.checker.inference.symbolic.convolution_and_pooling import require_kernel, windowed
 from onnxtext.checker.inference.symbolic.einsum import require_equation
 from onnxtext.checker.inference.symbolic.images_and_signals import IMAGES_AND_SIGNALS
 from onnxtext.checker.inference.symbolic.operator_call import (
@@ -19,6 +20,7 @@ from onnxtext.checker.inference.symbolic.operator_call import (
     dimensions,
     entries,
 )
+from onnxtext.checker.inference.symbolic.size_equations import Extents
 from onnxtext.checker.inference.symbolic.tree_ensembles import count_of
 from onnxtext.plurals import count_noun
 
@@ -26,7 +28,11 @@ from onnxtext.plurals import count_noun
 def _center_crop_pad(call: OperatorCall) -> None:
     """Require that the axes of `CenterCropPad` are distinct, and as many as entries of `shape`."""
     axes, rank, shape = call.listed("axes", ()), call.rank(0), call.shape(1)
-    if not axes or rank is None:
+    if not axes:
+        if rank is not None and shape is not None and len(shape) == 1:
+            call.equal(shape[0], rank, "the size of {1}", "the rank of {0}")
+        return
+    if rank is None:
         return
     resolved = call.axes(axes, rank)
     if resolved is not None and len(set(resolved)) < len(resolved):
@@ -52,6 +58,7 @@ def _deform_conv(call: OperatorCall) -> None:
         return
     if not call.has_rank(1, len(data)):
         return
+    require_kernel(call, weights[2:], 1)
     channels, kernel = weights[1], weights[2:]
     if isinstance(channels, int):
         called = "dimension 1 of {1} times `group`"
@@ -72,6 +79,15 @@ def _deform_conv(call: OperatorCall) -> None:
             call.equal(other[0], data[0], f"dimension 0 of {{{index}}}", "dimension 0 of {0}")
             called = "the number of offsets" if index == 2 else "the number of kernel points"
             call.equal(other[1], count, f"dimension 1 of {{{index}}}", called)
+            _require_output_size(call, index, windowed(call, data[2:], kernel))
+
+
+def _require_output_size(call: OperatorCall, index: int, output: Extents) -> None:
+    """Require the spatial dimensions of an input to have the sizes of the output, if known."""
+    for axis, pair in enumerate(zip((call.shape(index) or ())[2:], output, strict=True), 2):
+        if all(isinstance(size, int) for size in pair):
+            names = f"dimension {axis} of {{{index}}}", f"dimension {axis} of the output"
+            call.equal(*pair, *names)
 
 
 def _attention(call: OperatorCall) -> None:
@@ -171,13 +187,35 @@ def _rotary_embedding(call: OperatorCall) -> None:
         call.reject(f"the size of a head is {size}, but it must be even")
         return
     rotated = call.integer("rotary_embedding_dim", 0)
+    if isinstance(size, int) and rotated > size:
+        call.reject(f"`rotary_embedding_dim` is {rotated}, but the size of a head is {size}")
+        return
     if rotated > 0:
         size, called = rotated, "`rotary_embedding_dim`"
+    positions = shape[0], shape[-2]
     for index in (1, 2):
         table = call.shape(index)
+        if not call.has_rank(index, 2 if call.has_input(3) else 3):
+            return
+        if table and len(table) == 3:
+            _require_positions(call, index, positions)
         if table and isinstance(size, int):
             names = f"the last dimension of {{{index}}}", f"half of {called}"
             call.equal(table[-1], size // 2, *names)
+
+    if call.has_rank(3, 2):
+        _require_positions(call, 3, positions)
+
+
+def _require_positions(call: OperatorCall, index: int, positions: Extents) -> None:
+    """Require the first dimensions of an input to be the batch size and the number of tokens."""
+    named = zip(call.shape(index) or (), positions, _POSITIONS, strict=False)
+    for axis, (size, wanted, called) in enumerate(named):
+        if isinstance(size, int) and isinstance(wanted, int):
+            call.equal(size, wanted, f"dimension {axis} of {{{index}}}", called)
+
+
+_POSITIONS = "the batch size", "the number of tokens"
 
 
 def _scan(call: OperatorCall) -> None:
@@ -218,9 +256,18 @@ def _tensor_scatter(call: OperatorCall) -> None:
     if cache is None or update is None or axis is None or len(cache) != len(update):
         return
     size, count = cache[axis], update[axis]
-    if isinstance(size, int) and isinstance(count, int) and count > size:
+    if not isinstance(size, int) or not isinstance(count, int):
+        return
+    if count > size:
         called = f"dimension {axis} of {{1}} is {count}"
         call.reject(f"{called}, but dimension {axis} of {{0}} is only {size}")
+        return
+    starts = call.value(2) if call.attribute("mode") != b"circular" else None
+    for start in starts.items if starts is not None else ():
+        if isinstance(start, int) and not 0 <= start <= size - count:
+            called = f"the index {start} is out of range: dimension {axis}"
+            call.reject(f"{called} of {{0}} is {size}, that of {{1}} is {count}")
+            return
 
 
 def _tf_idf_vectorizer(call: OperatorCall) -> None:

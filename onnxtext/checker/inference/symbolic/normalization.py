@@ -57,7 +57,9 @@ def along_last_axis(call: OperatorCall) -> SymbolicShape:
 def cross_entropy(call: OperatorCall) -> Shapes:
     """Check the labels of `SoftmaxCrossEntropyLoss`: one for each score vector in dimension 1."""
     scores, labels = call.shape(0), call.shape(1)
-    call.has_rank(2, 1)
+    weights = call.shape(2)
+    if call.has_rank(2, 1) and weights is not None and scores is not None and len(scores) > 1:
+        call.equal(weights[0], scores[1], "the size of {2}", "the number of classes")
     if scores and labels is not None and call.has_rank(1, len(scores) - 1):
         rest = [axis for axis in range(len(scores)) if axis != 1]
         for index, axis in enumerate(rest[: len(labels)]):

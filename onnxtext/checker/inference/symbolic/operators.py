@@ -210,7 +210,7 @@ def _arg_reduce(call: OperatorCall) -> SymbolicShape:
 
 
 def _layer_normalized(call: OperatorCall) -> SymbolicShape:
-    """Infer the output shape of `LayerNormalization`: scale and bias are broadcast to the input."""
+    """Return the input's shape, to which `LayerNormalization` broadcasts scale and bias."""
     shape = call.shape(0)
     if shape is not None and call.axis("axis", -1) is not None:
         for index in (1, 2):
@@ -292,7 +292,7 @@ _SINGLE: dict[str, Callable[[OperatorCall], SymbolicShape]] = {
     "QLinearConv": quantized.qlinear_conv,
     "QLinearMatMul": _quantized_matmul,
     "QuantizeLinear": quantized.quantize_linear,
-    "RMSNormalization": normalization.along_last_axis,
+    "RMSNormalization": _layer_normalized,
     "Range": data_dependent_shapes.range_,
     "Reshape": reshape_and_slice.reshape,
     "Resize": data_dependent_shapes.resize,
@@ -341,7 +341,7 @@ CONSTANT_INPUTS = frozenset((_WITH_CONSTANTS + _REDUCTIONS).split())
 """Operators whose output shapes depend on the values of their inputs."""
 _WITH_INDICES_OR_LENGTHS = """
     AffineGrid ArrayFeatureExtractor Col2Im CumProd CumSum GatherElements GatherND ReverseSequence
-    STFT ScatterElements ScatterND
+    STFT ScatterElements ScatterND TensorScatter
 """
 READING_VALUES = CONSTANT_INPUTS | COMPUTABLE | frozenset(_WITH_INDICES_OR_LENGTHS.split())
 """Operators whose output shapes, values or errors depend on the values of their inputs."""
