@@ -35,8 +35,8 @@ class PartOptions:
     context: int = 2
 
     @property
-    def cover_model(self) -> bool:
-        """Whether the options choose the whole model."""
+    def selects_whole_model(self) -> bool:
+        """Whether no option selects a part of the model."""
         return self.graph is None and self.find is None and not self.starts and not self.ends
 
 
@@ -49,7 +49,7 @@ def part_text(model: ReadableModel, options: PartOptions) -> Iterator[str]:
     root, name = model.root, model.name
     if model.findings:
         yield f"# {count_noun(len(model.findings), 'error')}: unreadable parts are left out\n"
-    if options.cover_model and isinstance(root, Model):
+    if options.selects_whole_model and isinstance(root, Model):
         yield from model_parts(root)
         return
     bodies: Sequence[NamedBody]

@@ -105,7 +105,7 @@ def _clean(data: bytes, name: str) -> ConvertedFile:
         text = NOTE.decode() + from_binary(data)
     except OnnxTextError as error:
         if not has_binary_content(data) and _is_model_text(data):
-            return _restored(data, name)
+            return _restore_text(data, name)
         return ConvertedFile(None, (f"stored unchanged: {_reason(data, error)}",))
     # from_binary has verified the syntax tree; verify also the text, which git stores.
     if to_binary(text) != data:
@@ -116,7 +116,7 @@ def _clean(data: bytes, name: str) -> ConvertedFile:
     return ConvertedFile(text.encode("utf-8"))
 
 
-def _restored(data: bytes, name: str) -> ConvertedFile:
+def _restore_text(data: bytes, name: str) -> ConvertedFile:
     """Restore a text of a model that an earlier checkout or merge has changed."""
     lines = with_stored_line_ends(data)
     completed = _complete(lines, name)

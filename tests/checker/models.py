@@ -39,3 +39,9 @@ def codes(
 def errors(found: list[Diagnostic]) -> list[Diagnostic]:
     """Return the errors among findings."""
     return [item for item in found if item.severity == "error"]
+
+
+def problems(source: str | bytes) -> list[Diagnostic]:
+    """Return errors and warnings, without those about missing types of graph outputs."""
+    items = [item for item in onnxtext.check(source) if item.code != "graph-output-untyped"]
+    return [item for item in items if item.severity in ("error", "warning")]

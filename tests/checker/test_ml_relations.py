@@ -8,8 +8,7 @@ import pytest
 
 import onnxtext
 from benchmarks.judge import judged
-from onnxtext import Diagnostic
-from tests.checker.models import text
+from tests.checker.models import problems, text
 
 
 def node(operator: str, fields: dict[str, str], changes: dict[str, str]) -> str:
@@ -158,26 +157,20 @@ def model(case: Case) -> str:
     )  # fmt: skip
 
 
-def found(source: str | bytes) -> list[Diagnostic]:
-    """Return errors and warnings, without those about missing types of outputs."""
-    items = [item for item in onnxtext.check(source) if item.code != "graph-output-untyped"]
-    return [item for item in items if item.severity in ("error", "warning")]
-
-
 @pytest.mark.parametrize("case", [*WRONG, *WARNED])
 def test_violated_relations_are_found(case: Case) -> None:
     source = model(case)
-    finding, *_ = found(source)
+    finding, *_ = problems(source)
     severity = "error" if case in WRONG else "warning"
     assert (finding.code, finding.severity) == ("shape-mismatch", severity)
     assert (WRONG | WARNED)[case] in finding.message
-    binary, *_ = found(onnxtext.to_binary(source))
+    binary, *_ = problems(onnxtext.to_binary(source))
     assert binary.message == finding.message
 
 
 @pytest.mark.parametrize("case", RIGHT)
 def test_right_nodes_have_no_findings(case: Case) -> None:
-    assert not found(model(case))
+    assert not problems(model(case))
 
 
 @pytest.mark.parametrize("case", [*WRONG, *WARNED, *RIGHT])

@@ -9,8 +9,7 @@ import pytest
 import onnxtext
 from benchmarks import shapes
 from benchmarks.judge import judged
-from onnxtext import Diagnostic
-from tests.checker.models import text
+from tests.checker.models import problems, text
 
 TREE = {
     "nodes_treeids": "[0, 0, 0]", "nodes_nodeids": "[0, 1, 2]", "nodes_featureids": "[1, 0, 0]",
@@ -188,7 +187,10 @@ def test_keepdims_other_than_1_removes_dimensions() -> None:
         kept = "1, " if keepdims == 1 else ""
         for result in (f"float[{kept}3] y = ReduceSum", f"int64[{kept}3] y = ArgMax"):
             axes = " (x, first)" if "Sum" in result else " (x)"
-            assert not found(model(f"{result} <keepdims = {keepdims}>{axes}")), (keepdims, result)
+            assert not problems(model(f"{result} <keepdims = {keepdims}>{axes}")), (
+                keepdims,
+                result,
+            )
 
 
 def model(node: str) -> str:
@@ -197,35 +199,29 @@ def model(node: str) -> str:
     return text(node, inputs=INPUTS, outputs="y", values=VALUES, ir_version=9, opsets=opsets)
 
 
-def found(source: str | bytes) -> list[Diagnostic]:
-    """Return errors and warnings, without the one about the missing type of the output."""
-    kept = [item for item in onnxtext.check(source) if item.code != "graph-output-untyped"]
-    return [item for item in kept if item.severity in ("error", "warning")]
-
-
 @pytest.mark.parametrize("node", [*ERRORS, *WARNINGS, *DOUBTFUL])
 def test_fields_that_do_not_fit_are_found(node: str) -> None:
     source = model(node)
-    first = found(source)[0]
+    first = problems(source)[0]
     assert {**ERRORS, **WARNINGS, **DOUBTFUL}[node] in first.message
     assert first.code == "shape-mismatch"
     assert first.severity == ("error" if node in ERRORS else "warning")
     operator = node.partition("= ")[2].partition(" ")[0]
     assert source[first.labels[0].span.start : first.labels[0].span.end] in operator
-    binary = found(onnxtext.to_binary(source))
-    assert [item.message for item in binary] == [item.message for item in found(source)]
+    binary = problems(onnxtext.to_binary(source))
+    assert [item.message for item in binary] == [item.message for item in problems(source)]
 
 
 @pytest.mark.parametrize("node", FINE)
 def test_fields_that_fit_have_no_findings(node: str) -> None:
-    assert not found(model(node))
+    assert not problems(model(node))
 
 
 @pytest.mark.parametrize("node", [node for node in ERRORS if "Resize" in node])
 def test_resize_before_version_13_needs_either_scales_or_sizes(node: str) -> None:
     """Before version 13, onnx's inference accepts nodes with both or neither."""
     source = model(node).replace('"": 18', '"": 12')
-    (finding,) = found(source)
+    (finding,) = problems(source)
     assert "scales and sizes are given" in finding.message.replace("nor", "and")
     assert finding.severity == "error"
 
@@ -249,7 +245,7 @@ def test_onnxruntime_agrees_with_the_findings() -> None:
 
 def test_a_symbolic_number_of_columns_must_be_the_number_of_labels() -> None:
     source = model(labels("classlabels_int64s = [0, 1]")).replace("float[2, 3] x", "float[N, C] x")
-    (finding,) = found(source)
+    (finding,) = problems(source)
     assert finding.code == "dim-forced"
     assert "`C` must be 2" in finding.message
 
@@ -257,7 +253,7 @@ def test_a_symbolic_number_of_columns_must_be_the_number_of_labels() -> None:
 def test_lists_that_are_not_read_are_not_missing() -> None:
     """A list may be too long to be read; it is not missing then."""
     source = model(tree(nodes_values="[0.5, ...]"))
-    assert not any("missing" in item.message for item in found(source))
+    assert not any("missing" in item.message for item in problems(source))
 
 
 def test_an_output_shape_smaller_than_the_input_has_all_dimensions() -> None:

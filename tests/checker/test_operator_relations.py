@@ -10,8 +10,7 @@ import pytest
 
 import onnxtext
 from benchmarks.judge import judged
-from onnxtext import Diagnostic
-from tests.checker.models import text
+from tests.checker.models import problems, text
 
 SCAN = """\
 o, y = Scan <num_scan_inputs = 1{}, body = b (float[3] s, float[3] e) => (float[3] t, float[3] u) {{
@@ -216,21 +215,15 @@ def model(case: Case) -> str:
     return text(nodes, inputs=inputs, outputs=outputs, ir_version=10, opsets=str(opset))
 
 
-def found(source: str | bytes) -> list[Diagnostic]:
-    """Return errors and warnings, without the ones about missing types of outputs."""
-    items = [item for item in onnxtext.check(source) if item.code != "graph-output-untyped"]
-    return [item for item in items if item.severity in ("error", "warning")]
-
-
 @pytest.mark.parametrize("case", WRONG)
 def test_violated_relations_are_found(case: Case) -> None:
     source = model(case)
-    finding, *_ = found(source)
+    finding, *_ = problems(source)
     only_runtime = any(name in case[0] for name in ("GridSample", "LRN", "SplitToSequence"))
     wanted = "warning" if only_runtime else "error"
     assert (finding.code, finding.severity) == ("shape-mismatch", wanted)
     assert WRONG[case] in finding.message
-    binary, *_ = found(onnxtext.to_binary(source))
+    binary, *_ = problems(onnxtext.to_binary(source))
     assert binary.message == finding.message
 
 
@@ -240,12 +233,12 @@ def test_they_are_found_in_large_models(case: Case) -> None:
     nodes, inputs, opset = case
     chain = "\n".join(f"r{index + 1} = Relu (r{index})" for index in range(300))
     source = model((f"{chain}\n{nodes}", f"float[4] r0, {inputs}", opset))
-    assert WRONG[case] in found(source)[0].message
+    assert WRONG[case] in problems(source)[0].message
 
 
 @pytest.mark.parametrize("case", [*RIGHT, *UNKNOWN])
 def test_right_nodes_have_no_findings(case: Case) -> None:
-    assert not found(model(case))
+    assert not problems(model(case))
 
 
 WITHOUT_SIZES = ("Attention", "->ii", "GridSample", "LRN", "MeanVariance", "Range",
@@ -257,7 +250,7 @@ WITHOUT_SIZES = ("Attention", "->ii", "GridSample", "LRN", "MeanVariance", "Rang
 def test_inputs_of_unknown_sizes_have_no_findings(case: Case) -> None:
     nodes, inputs, opset = case
     unknown = re.sub(r"\d+(?=[^\[]*\])", "?", inputs)
-    messages = [item.message for item in found(model((nodes, unknown, opset)))]
+    messages = [item.message for item in problems(model((nodes, unknown, opset)))]
     without = any(part in nodes for part in WITHOUT_SIZES) or "needs" in WRONG[case]
     if without or "positive" in WRONG[case]:
         assert WRONG[case] in messages[0]

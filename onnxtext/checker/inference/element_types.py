@@ -97,21 +97,21 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
             for number, name in enumerate(node.outputs):
                 if not name:
                     continue
-                declared_type = output_types[number] if number < len(output_types) else None
+                inferred = output_types[number] if number < len(output_types) else None
                 own = text(typed[number]) if typed else None
                 declaration: ValueInfo | None = None
                 if own is None and name in declared:
                     own, declaration = declared[name]
                 if own is not None:
-                    if declared_type is not None and declared_type != own:
+                    if inferred is not None and inferred != own:
                         self._report_difference(
-                            node, number, declared_type, own, declaration, resolved[index],
+                            node, number, inferred, own, declaration, resolved[index],
                             # onnx and onnxruntime ignore the declared types in functions.
                             "warning" if scope.kind == "function" else None,
                         )  # fmt: skip
                     # Either type may be wrong, so later nodes see an unknown type.
-                    declared_type = own if declared_type in (None, own) else None
-                types.setdefault(name, declared_type)
+                    inferred = own if inferred in (None, own) else None
+                types.setdefault(name, inferred)
         return environment
 
     def _set_input_type(

@@ -105,8 +105,8 @@ _LISTS: Mapping[tuple[str, str], Mapping[str, tuple[tuple[str, ...], str]]] = {
         "imputed_value_int64s": (_INTEGERS, "integers"),
     },
 }
-"""By domain and operator, the list attributes of which a node has one. Each has the first letters
-of the types of the first input that it is for, and their description."""
+"""Maps a domain and an operator to list attributes, of which a node has exactly one. Each attribute
+maps to the beginnings of the types that the first input may then have, and to their description."""
 
 
 def attribute_mismatch(signature: Signature, inputs: Texts, node: Node) -> TypeMismatch | None:

@@ -92,7 +92,7 @@ class Worker:
             # The child limits its processor time; this timeout is for a child that blocks.
             return unpack(self._receive(10 * seconds + 20))
         except (OSError, EOFError, ValueError) as error:
-            raise self._kill(damaged=isinstance(error, ValueError)) from None
+            raise self._kill_and_find_cause(damaged=isinstance(error, ValueError)) from None
         except BaseException:  # Ctrl-C, while the child is busy
             self.close()
             raise
@@ -102,7 +102,7 @@ class Worker:
             if unpack(self._receive(STARTING)) != [READY]:
                 raise EOFError
         except (OSError, EOFError, ValueError):
-            died = self._kill()
+            died = self._kill_and_find_cause()
             raise WorkerDied(
                 Failure("unavailable", died.failure.detail), outside=died.outside
             ) from None
@@ -170,7 +170,7 @@ class Worker:
 
     # ---- Cause of death ---------------------------------------------------------------------
 
-    def _kill(self, *, damaged: bool = False) -> WorkerDied:
+    def _kill_and_find_cause(self, *, damaged: bool = False) -> WorkerDied:
         """End the process if it still runs, and return why it has ended.
 
         Args:

@@ -38,15 +38,15 @@ def check(subject: Subject) -> Iterator[Finding]:
     for scope in subject.scopes:
         # Skip nodes with the operator and the attribute types of a valid node.
         for node, target, key in attribute_forms(scope.nodes, resolved[id(scope)], fitting):
-            duplicates = list(_duplicates(node))
+            findings = list(_duplicates(node))
             if type(target) is Signature and not target.deprecated:
                 for index, attribute in enumerate(node.attributes):
-                    duplicates += _misfit(node, index, attribute, target)
-                duplicates += _missing(node, target)
-            if duplicates:
+                    findings += _misfit(node, index, attribute, target)
+                findings += _missing(node, target)
+            if findings:
                 if type(target) is Signature and target.origin:
-                    duplicates = [_with_origin(finding, target) for finding in duplicates]
-                yield from duplicates
+                    findings = [_with_origin(finding, target) for finding in findings]
+                yield from findings
             else:
                 fitting.add(key)
 

@@ -193,10 +193,13 @@ def _require_positive_scales(call: OperatorCall, scales: Extents) -> None:
     given: list[object] = list(scales)
     if isinstance(listed, Floats):
         given += struct.unpack(f"<{len(listed)}f", listed.data)
-    wrong = next((scale for scale in given if isinstance(scale, (int, float)) and scale < 1), None)
-    if wrong is not None:
-        needed = "at least 1" if call.node.op_type == "Upsample" else "above 0"
-        call.reject(f"a scale is {wrong:g}, but scales must be {needed}")
+    is_upsample = call.node.op_type == "Upsample"
+    for scale in given:
+        if not isinstance(scale, (int, float)) or scale >= 1 or (scale > 0 and not is_upsample):
+            continue
+        needed = "at least 1" if is_upsample else "above 0"
+        call.reject(f"a scale is {scale:g}, but scales must be {needed}")
+        return
 
 
 def _require_scales_or_sizes(call: OperatorCall) -> None:

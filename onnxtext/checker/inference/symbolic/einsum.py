@@ -42,7 +42,7 @@ def require_equation(call: OperatorCall) -> None:
 
 
 def _labeled(term: str, shape: SymbolicShape) -> Iterator[tuple[str, int]]:
-    """Yield (letter, size) of each dimension of a known size other than 1.
+    """Yield the label and the size of each dimension whose size is known and not 1.
 
     The dimensions of the ellipsis are numbered from the last one: `-1`, `-2` and so on.
     """

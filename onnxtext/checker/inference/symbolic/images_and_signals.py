@@ -102,4 +102,4 @@ IMAGES_AND_SIGNALS: Mapping[str, Callable[[OperatorCall], None]] = {
     "RoiAlign": _roi_align,
     "STFT": _stft,
 }
-"""By operator of the standard domain, the function that checks its relations."""
+"""Maps operators of the standard domain to the functions that check their nodes."""

@@ -287,6 +287,7 @@ def _require_pool(call: OperatorCall, pool: str, longest: int) -> None:
     if 0 < len(starts) < longest:
         needed = f"but `max_gram_length` is {longest}"
         call.reject(f"`ngram_counts` has {entries(len(starts))}, {needed}")
+        return
     ends = (*starts[1:], size)
     if not starts or starts[0] != 0 or any(a > b for a, b in zip(starts, ends, strict=True)):
         return
@@ -316,7 +317,8 @@ _ONE_ELEMENT: Mapping[str, tuple[int, ...]] = {
     "SequenceErase": (1,),
     "SequenceInsert": (2,),
 }
-"""By operator of the standard domain, the inputs that must have one element, of any rank."""
+"""Maps operators of the standard domain to the indices of inputs that must have one element.
+The rank of these inputs does not matter."""
 
 _CHECKS: Mapping[str, Callable[[OperatorCall], None]] = {
     **IMAGES_AND_SIGNALS,
@@ -339,7 +341,7 @@ _CHECKS: Mapping[str, Callable[[OperatorCall], None]] = {
     "TensorScatter": _tensor_scatter,
     "TfIdfVectorizer": _tf_idf_vectorizer,
 }
-"""By operator of the standard domain, the function that checks its relations."""
+"""Maps operators of the standard domain to the functions that check their nodes."""
 
 
 def require_relations(name: str, call: OperatorCall) -> None:

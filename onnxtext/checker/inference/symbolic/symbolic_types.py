@@ -93,11 +93,11 @@ class SymbolicStep:
         if cached is None:
             shapes = [self.shape(type) for type in inputs]
             call = OperatorCall(node, shapes, list(values), self._sizes, signature.since)
-            made, computed = infer(signature.name, call)
+            computed_shapes, computed = infer(signature.name, call)
             if signature.domain and None in inferred:
                 by_schema = _bound(signature, node, inputs)
                 inferred = tuple([a or b for a, b in zip(inferred, by_schema, strict=False)])
-            cached = self._known[key] = _all_refined(inferred, made), computed
+            cached = self._known[key] = _all_refined(inferred, computed_shapes), computed
             self._kept += (signature, *inputs, *inferred, *node.attributes)
         return cached
 
