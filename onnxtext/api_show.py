@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from onnxtext.model_arguments import read_model_argument
 
 if TYPE_CHECKING:
-    from onnxtext.excerpt.load_model import ReadableModel
     from onnxtext.model_arguments import ModelSource
+    from onnxtext.show_model.load_model import ReadableModel
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -39,13 +39,13 @@ class Shown:
         return self._annotated(color=wants_color("auto", sys.stdout), terminal=True).rstrip("\n")
 
     def _repr_html_(self) -> str:
-        from onnxtext.excerpt.annotate_text import add_statistics
-        from onnxtext.excerpt.html import to_html
+        from onnxtext.show_model.annotate_text import add_statistics
+        from onnxtext.show_model.html import to_html
 
         return to_html(add_statistics(self._text, self._reading))
 
     def _annotated(self, *, color: bool, terminal: bool) -> str:
-        from onnxtext.excerpt.annotate_text import annotate
+        from onnxtext.show_model.annotate_text import annotate
 
         return "".join(annotate(self._text, self._reading, color=color, terminal=terminal))
 
@@ -81,8 +81,8 @@ def show(
         OSError: the file cannot be read.
         TypeError: the model has another type.
     """
-    from onnxtext.excerpt.load_model import read_model
-    from onnxtext.excerpt.print_part import PartOptions, part_text
+    from onnxtext.show_model.load_model import read_model
+    from onnxtext.show_model.print_part import PartOptions, part_text
 
     pattern = re.compile(find) if isinstance(find, str) else find
     choice = PartOptions(graph, _names(start), _names(end), pattern, context)

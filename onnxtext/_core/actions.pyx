@@ -18,14 +18,14 @@ cdef extern from "Python.h":
 
 
 def bare_graph_name(name):
-    """Return the same as `onnxtext.syntax.actions.attributes.bare_graph_name`."""
+    """Return the unquoted name of a graph in an attribute; Python checks names like `nan_`."""
     if name[0] in "iInN":
         return python_graph_name(name)
     return str(name)
 
 
 def decorator(opening, fields):
-    """Return the same as `onnxtext.syntax.actions.records.decorator`."""
+    """Return the decorator for `@name(arguments)`; `opening` is the token `@name(`."""
     result = PyType_GenericAlloc(DECORATOR, 0)
     put(result, OF_DECORATOR.name, opening[1:-1])
     put(result, OF_DECORATOR.arguments, tuple(fields))
@@ -33,7 +33,7 @@ def decorator(opening, fields):
 
 
 def positional_field(value):
-    """Return the same as `onnxtext.syntax.actions.records.positional_field`."""
+    """Return the field for an argument of a decorator that has no key, as in `@doc("text")`."""
     result = PyType_GenericAlloc(FIELD, 0)
     put(result, OF_FIELD.key, None)
     put(result, OF_FIELD.value, value)
@@ -41,7 +41,7 @@ def positional_field(value):
 
 
 def triple(token):
-    """Return the same as `onnxtext.syntax.actions.strings.triple`, which reads rare forms."""
+    '''Return the lines of a triple-quoted string without indentation; Python reads rare forms.'''
     cdef const char* data
     cdef const char* line
     cdef const char* stop

@@ -11,7 +11,7 @@ from onnxtext._core.keys cimport *
 from onnxtext._core.slots cimport make_function, plain_value_info
 from onnxtext._core.wire cimport Bytes, Field, read_field
 
-from onnxtext.ast.combine_lists import assemble_function
+from onnxtext.ast.compact_form.assemble import assemble_function
 from onnxtext.ast.metadata import meta_of
 from onnxtext.ast.model import Model, OpsetImport
 from onnxtext.proto.decode.nodes import NO_DEFAULTS
@@ -175,7 +175,7 @@ def is_plain(data):
 
 
 cdef bint is_plain_model(Bytes data, Py_ssize_t end) noexcept:
-    """Return the same as `is_plain`, for a pointer to the bytes."""
+    """Whether the bytes at a pointer are a model for which `is_plain` is true."""
     cdef Field field
     cdef Py_ssize_t at = 0
     cdef int graphs = 0

@@ -18,7 +18,7 @@ from onnxtext._core.slots cimport (
 
 from onnxtext._core.ordering import ordered_infos
 from onnxtext.ast.tensors_and_attributes import SparseTensor
-from onnxtext.ast.list_order import ORDERS
+from onnxtext.ast.compact_form.list_order import ORDERS
 from onnxtext.proto.encode.messages import own_decorators
 
 cdef enum:

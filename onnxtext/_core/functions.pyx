@@ -25,7 +25,7 @@ if not NUMBER_KEYS | TEXT_KEYS <= MODEL_KEYS | FUNCTION_KEYS:
 
 
 def header(list entries):
-    """Return the same as `onnxtext.syntax.actions.headers.header`.
+    """Return the header for (offset of the key, key, value) entries.
 
     Headers with rare or repeated keys are read in Python.
     """
@@ -56,7 +56,10 @@ def header(list entries):
 def function(
     at, decorators, head, name, parameters, list inputs, list outputs, list values, list nodes
 ):
-    """Return the same as `onnxtext.syntax.actions.models.function`."""
+    """Return the function for its parts; Python reads rare headers and reports errors.
+
+    `onnxtext.syntax.actions.models.function` describes the parts.
+    """
     cdef dict known = {}
     if head is not None:
         known = get(head, OF_VALUES)

@@ -34,7 +34,7 @@ cdef bint read_element(Layout layout, Reader* reader) except -1
 
 
 cdef inline bint is_external_number(text):
-    """Return the same as `onnxtext.ast.tensors_and_attributes.is_external_number`."""
+    """Whether `external(…)` can express a number: decimal, without sign or leading zeros."""
     cdef const char* digits
     cdef Py_ssize_t at, size
     if not isinstance(text, str) or not PyUnicode_IS_ASCII(text):

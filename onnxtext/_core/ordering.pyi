@@ -1,6 +1,6 @@
 from collections.abc import Iterable
 
-from onnxtext.ast.list_order import ListEntry
+from onnxtext.ast.compact_form.list_order import ListEntry
 from onnxtext.ast.model import Graph, Node, ValueInfo
 from onnxtext.ast.types import Type
 

@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Keep the order of value infos: the common case of `onnxtext.ast.compact_value_infos`."""
+"""Keep the order of value infos: the common case of `onnxtext.ast.compact_form.value_infos`."""
 from onnxtext._core.slots cimport NODE, OF_NODE, OF_VALUE, VALUE_INFO, get, record, replace
 
-from onnxtext.ast.list_order import DECORATOR, ListEntry
+from onnxtext.ast.compact_form.list_order import DECORATOR, ListEntry
 
 cdef type ENTRY = ListEntry
 
 
 def place_named_types(list nodes, list infos, taken):
-    """Return the same as `onnxtext.ast.inline_output_types.place_named_types`."""
+    """Set the types of nodes' outputs from a `value_info` list in any order.
+
+    `onnxtext.ast.compact_form.output_types.place_named_types` describes the arguments and the result.
+    """
     cdef dict places = {}
     cdef set others = {value.name for value in taken}
     cdef Py_ssize_t last = len(infos), number = 0, index, left = last, before
@@ -58,7 +61,7 @@ def place_named_types(list nodes, list infos, taken):
 
 
 def node_entries(nodes):
-    """Return the same as `onnxtext.ast.list_order.node_entries`."""
+    """Return the `value_info` entries of the typed outputs of some nodes."""
     cdef list result = []
     cdef Py_ssize_t index
     for node in nodes:

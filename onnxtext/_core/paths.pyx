@@ -10,7 +10,10 @@ cdef type NAMED = Named, STEP = PathStep
 
 
 def described_values(tuple lists, tuple prefix, bint tied):
-    """Return the same as `onnxtext.ast.section_paths._described_values`."""
+    """Return the values with metadata or decorators, and their paths.
+
+    It is the compiled loop of `onnxtext.ast.section_paths._described_values`.
+    """
     cdef list result = []
     cdef set earlier = set(), seen
     cdef bint fits
@@ -64,7 +67,7 @@ def described_nodes(list nodes, tuple prefix, bint tied):
 
 
 def parts_to_place(list parts):
-    """Return the same as `onnxtext.printer.metadata_placement.parts_to_place`."""
+    """Return the items whose metadata may have to be printed in a decorator."""
     return [part for part in parts if not is_moved(part)]
 
 
@@ -85,7 +88,7 @@ cdef bint is_moved(part) except -1:
 
 
 def has_metadata(graphs):
-    """Return the same as `onnxtext.printer.metadata_placement.has_metadata`."""
+    """Whether some graph or function, or a node or value in it, has metadata."""
     for graph in graphs:
         if graph.metadata or has_meta(graph.decorators):
             return True

@@ -118,7 +118,7 @@ cdef class ValuePrinter:
         return <str>cached
 
     cdef str _new_type_text(self, kind):
-        """Return the same as `type_text`, whose cache is slow for types that occur once."""
+        """Return the text of a type without the cache of `type_text`, which is slow for rare types."""
         cdef Text out = self.numbers.items
         if type(kind) is not TENSOR_TYPE or not get(kind, OF_TENSOR_TYPE.shape):
             return type_text(kind)

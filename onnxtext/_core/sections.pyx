@@ -27,17 +27,17 @@ cdef frozenset KINDS = frozenset(BLOCKS) - {"function"}
 
 
 def plain_step(name):
-    """Return the same as `PathStep(name)`."""
+    """Return the step of a metadata path that is a name without a label."""
     return record(STEP, (name, None, False))
 
 
 def label_step(label):
-    """Return the same as `onnxtext.syntax.actions.sections.label_step`."""
+    """Return the step of a metadata path for `[node_1]`, the label of a node."""
     return record(STEP, (label, None, True))
 
 
 def metadata_block(kind, path, overload, list items):
-    """Return the same as `onnxtext.syntax.actions.sections.metadata_block`."""
+    """Return the block for `node path { … }`; Python reads overloads, inner blocks and errors."""
     if overload is not None or kind not in KINDS or (path is None and kind != "graph"):
         return python_block(kind, path, overload, items)
     for item in items:
@@ -52,7 +52,7 @@ def metadata_block(kind, path, overload, list items):
 
 
 def metadata_section(word, list items):
-    """Return the same as `onnxtext.syntax.actions.sections.metadata_section`."""
+    """Return the keyword and the blocks of `metadata { … }`; Python reports misplaced entries."""
     for block in items:
         if type(block) is not BLOCK:
             return python_section(word, items)
@@ -128,5 +128,5 @@ cdef bint bound(block, names) except -1:
 
 
 cdef tuple entries_of(block):
-    """Return the same as `MetadataBlock.entries`."""
+    """Return the (key, value) entries of a `MetadataBlock`, without those of inner blocks."""
     return tuple([(<tuple>item)[:] for item in get(block, OF_BLOCK.items) if type(item) is ENTRY])

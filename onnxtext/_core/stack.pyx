@@ -112,5 +112,5 @@ cdef class Stack:
 
 
 cdef bytes bytes_of(str text):
-    """Return the same as `onnxtext.syntax.actions.strings.to_bytes`."""
+    """Encode a string value as UTF-8; a surrogate stands for a byte that is not UTF-8."""
     return text.encode("utf-8", "surrogateescape")

@@ -121,7 +121,7 @@ def string_fields(int key, values):
 
 
 def split_strings(joined):
-    """Return the same as `onnxtext.tensor.strings.split_strings`."""
+    """Return the strings in a result of `join_strings`; None if the bytes are not such a result."""
     cdef const unsigned char[::1] data = joined
     cdef Py_ssize_t at = 0, end = data.shape[0], size
     cdef list values = []

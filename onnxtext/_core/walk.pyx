@@ -157,7 +157,10 @@ def has_sections(model):
 
 
 def large_values(values, Py_ssize_t most):
-    """Return the same as `onnxtext.ast.visit.large_values`."""
+    """Return the initializers, except those with at most `most` elements of raw data.
+
+    It is the compiled part of `onnxtext.ast.visit.large_values`.
+    """
     cdef list result = []
     cdef Py_ssize_t bits = 0
     last = None
@@ -177,7 +180,10 @@ def large_values(values, Py_ssize_t most):
 
 
 def place_all_types(list nodes, list infos, taken, bint with_metadata):
-    """Return the same as `onnxtext.ast.inline_output_types.place_all_types`."""
+    """Set the types of nodes' outputs from all entries of a `value_info` list, or change nothing.
+
+    `onnxtext.ast.compact_form.output_types.place_all_types` describes the arguments.
+    """
     cdef Py_ssize_t left = len(infos), index
     cdef set names = {value.name for value in taken}
     for value in infos:
@@ -233,7 +239,10 @@ def attribute_forms(nodes, operators, set known):
 
 
 def kind_key(node, target, dict types, typed, parameters, Py_ssize_t longest):
-    """Return the same as `onnxtext.checker.inference.kind_facts.kind_key`."""
+    """Return the first part of the cache key of a node's kind.
+
+    `onnxtext.checker.inference.kind_facts.kind_key` describes the arguments.
+    """
     cdef bint slots = type(node) is NODE
     cdef list key = [], given = []
     inputs = get(node, OF_NODE.inputs) if slots else node.inputs

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from onnxtext.ast.list_order import known_entries, node_entries
+from onnxtext.ast.compact_form.list_order import known_entries, node_entries
 from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
 from onnxtext.ast.tensors_and_attributes import SparseTensor
 from onnxtext.ast.visit import attribute_graphs, nested_graphs

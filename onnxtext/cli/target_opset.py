@@ -13,7 +13,7 @@ from onnxtext.source import Source, Span
 
 if TYPE_CHECKING:
     from onnxtext.ast.model import Model
-    from onnxtext.checker.context.checked_model import Subject
+    from onnxtext.checker.context.checked_model import CheckedModel
 
 Targets = Mapping[str, int]
 """The versions to convert to, by domain; "" is the standard domain."""
@@ -54,7 +54,7 @@ def check_targets(targets: Targets) -> None:
 
 
 def find_changes(
-    subject: Subject, source: Source | None, *, name: str, targets: Targets
+    subject: CheckedModel, source: Source | None, *, name: str, targets: Targets
 ) -> list[Diagnostic]:
     """Return the changes that a conversion would make, and the reasons why it is impossible.
 

@@ -14,25 +14,25 @@ from onnxtext.differ.model_side import ModelSide
 from onnxtext.differ.result import (
     CATEGORIES,
     IGNORABLE,
+    EncodingChange,
     FieldChange,
     ItemChange,
     ItemPosition,
     ModelDiff,
     Rename,
-    Stored,
     WeightChange,
 )
 
 __all__ = [
     "CATEGORIES",
     "IGNORABLE",
+    "EncodingChange",
     "FieldChange",
     "ItemChange",
     "ItemPosition",
     "ModelDiff",
     "ModelSide",
     "Rename",
-    "Stored",
     "WeightChange",
     "compare",
 ]

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 from onnxtext.differ.compare_messages import FieldDifference
 from onnxtext.differ.result import (
     Action,
+    EncodingChange,
     FieldChange,
     ItemChange,
     ItemPosition,
     ModelDiff,
     Rename,
-    Stored,
 )
 from onnxtext.printer.strings import value_name
 
@@ -119,7 +119,7 @@ class Collector:
 
     def result(self, old_label: str, new_label: str) -> ModelDiff:
         """Return the collected differences as a `ModelDiff`."""
-        stored = [Stored(*key, *values) for key, values in self._stored.items()]
+        stored = [EncodingChange(*key, *values) for key, values in self._stored.items()]
         return ModelDiff(
             old_label,
             new_label,

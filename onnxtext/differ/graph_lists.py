@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from onnxtext.ast.list_order import is_dense, known_entries, known_with_data
+from onnxtext.ast.compact_form.list_order import is_dense, known_entries, known_with_data
 from onnxtext.ast.model import Function, Graph, Node, ValueInfo
 from onnxtext.ast.records import Decorator, Word
 

@@ -162,7 +162,7 @@ class Rename:
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class EncodingChange:
     """A field whose values are equal in both models but stored differently.
 
     Attributes:
@@ -221,7 +221,7 @@ class ModelDiff:
     new_label: str
     items: tuple[ItemChange, ...] = ()
     renames: tuple[Rename, ...] = ()
-    stored: tuple[Stored, ...] = ()
+    stored: tuple[EncodingChange, ...] = ()
     notes: tuple[str, ...] = ()
     operators: tuple[OperatorCount, ...] = ()
     groups: tuple[Group, ...] = ()

@@ -11,7 +11,7 @@ from onnxtext.ast.types import Type
 from onnxtext.ast.visit import walk_nodes
 from onnxtext.checker.context.checked_model import function_key, plain_domain
 from onnxtext.editing.errors import refused_edit_error, unknown_name_error
-from onnxtext.excerpt.paths_between_values import DataFlow, types_of, types_of_nodes, used_values
+from onnxtext.show_model.paths_between_values import DataFlow, types_of, types_of_nodes, used_values
 
 
 def extract(model: Model, starts: Sequence[str], ends: Sequence[str]) -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Literal, get_args
 
-from onnxtext.ast.list_order import DECORATOR
+from onnxtext.ast.compact_form.list_order import DECORATOR
 from onnxtext.ast.model import Function, Graph, Model, OpsetImport, Presence
 from onnxtext.ast.records import Decorator
 from onnxtext.ast.tensors_and_attributes import Attribute, SparseTensor, Tensor

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from onnxtext.ast.list_order import ORDERS
+from onnxtext.ast.compact_form.list_order import ORDERS
 from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
 from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType
 from onnxtext.ast.types import DecoratedDim, Dim, TensorType, Type
 from onnxtext.ast.visit import walk_graphs
-from onnxtext.checker.context.checked_model import Options, Subject
+from onnxtext.checker.context.checked_model import CheckedModel, Options
 from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.inference.recorded_inference import RecordedInference
@@ -38,7 +38,7 @@ class InferredShapes:
         numbers: maps `id(scope)` to the 0-based index of its graph in the order of `walk_graphs`.
     """
 
-    subject: Subject
+    subject: CheckedModel
     inference: RecordedInference
     originals: dict[int, Any]
     shapes: dict[Key, Shape]
@@ -70,7 +70,7 @@ def infer_shapes(
     if sizes:
         for value in stripped.graph.inputs:
             value.type = _sized(value.type, sizes)
-    subject = Subject(stripped, Options(inference=InferenceClient(answers)))
+    subject = CheckedModel(stripped, Options(inference=InferenceClient(answers)))
     inference = RecordedInference.of(subject)
     order = {id(graph): number for number, graph in enumerate(walk_graphs(stripped))}
     numbers = {id(scope): order.get(id(scope.original), -1) for scope in subject.scopes}

@@ -11,7 +11,7 @@ from onnxtext.ast.visit import nested_graphs, walk_graphs
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.editing.errors import refused_edit_error, unknown_name_error
 from onnxtext.editing.rename_values import defined_names, graphs_to_search, map_names, map_uses
-from onnxtext.excerpt.paths_between_values import used_values
+from onnxtext.show_model.paths_between_values import used_values
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_fragment
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from onnxtext.ast.list_order import ORDERS
+from onnxtext.ast.compact_form.list_order import ORDERS
 from onnxtext.ast.model import Annotation, Function, Graph, Model, Node
 from onnxtext.ast.records import Decorator, Field, Record
 from onnxtext.ast.visit import nested_graphs, walk_graphs

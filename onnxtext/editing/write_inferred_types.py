@@ -13,7 +13,7 @@ from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 
-from onnxtext.ast.inline_output_types import place_type
+from onnxtext.ast.compact_form.output_types import place_type
 from onnxtext.ast.model import Graph, Model, ValueInfo
 from onnxtext.ast.types import (
     DecoratedDim,
@@ -24,7 +24,7 @@ from onnxtext.ast.types import (
     TensorType,
     Type,
 )
-from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.compare_declared_types import describe_contradiction, plain_dim
 from onnxtext.checker.context.model_items import inner_types
 from onnxtext.checker.context.scopes import GIVEN, Scope
@@ -42,8 +42,8 @@ _MADE_UP = re.compile(r"unk__\d+")
 """Names of dimensions that onnx's inference generates."""
 
 
-def check_subject(model: Model) -> Subject:
-    """Check a model; return its `Subject`, from which types can be inferred."""
+def check_subject(model: Model) -> CheckedModel:
+    """Check a model; return its `CheckedModel`, from which types can be inferred."""
 
     def encoded() -> bytes | None:
         try:
@@ -171,7 +171,7 @@ class TypeToWrite:
 
 
 def _changes(
-    scope: Scope, types: dict[str, Type], subject: Subject, only: Container[int] | None
+    scope: Scope, types: dict[str, Type], subject: CheckedModel, only: Container[int] | None
 ) -> Iterator[TypeToWrite]:
     """Yield the types to write into a graph or function."""
     tree = scope.original

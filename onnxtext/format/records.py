@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from onnxtext.ast.list_order import ORDERS
+from onnxtext.ast.compact_form.list_order import ORDERS
 from onnxtext.format.attach_comments import find_list, has_comments, required_list
 from onnxtext.format.lists import ListWriter
 from onnxtext.format.token_text import (

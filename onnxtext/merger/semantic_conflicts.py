@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from onnxtext.ast.model import Model
-from onnxtext.checker.context.checked_model import Options, Subject, plain_domain
+from onnxtext.checker.context.checked_model import CheckedModel, Options, plain_domain
 from onnxtext.checker.context.finding import Finding, Place, quote
 from onnxtext.checker.context.scopes import GIVEN, Scope, used_names
 from onnxtext.checker.rules import single_assignment, undefined_values_and_order
@@ -18,7 +18,7 @@ _CALLS = "function-deleted"
 _HELP = "keep the definition that one side has deleted, or remove its uses"
 
 
-class _Subject(Subject):
+class _Subject(CheckedModel):
     """A model to check, without suggestions of similar names."""
 
     def nearest(self, name: str, candidates: Iterable[str]) -> str | None:
@@ -26,7 +26,7 @@ class _Subject(Subject):
         return None
 
 
-def subject_of(model: Model) -> Subject:
+def subject_of(model: Model) -> CheckedModel:
     """Return the input of the checker's rules for a model: the model and its scopes."""
     return _Subject(model, Options())
 
@@ -51,7 +51,7 @@ def issues_of(sides: Sequence[Model]) -> set[tuple[str, str]]:
     }
 
 
-def find_conflicts(subject: Subject, sides: Sequence[Model]) -> Iterator[Finding]:
+def find_conflicts(subject: CheckedModel, sides: Sequence[Model]) -> Iterator[Finding]:
     """Yield undefined, duplicate and misordered values, and uses of deleted functions and domains.
 
     A function or opset import counts as deleted if a side has it, but the model does not.
@@ -79,7 +79,7 @@ def find_conflicts(subject: Subject, sides: Sequence[Model]) -> Iterator[Finding
             yield Finding(_CALLS, message, (Place(node),), _HELP)
 
 
-def _references(subject: Subject) -> Iterator[Finding]:
+def _references(subject: CheckedModel) -> Iterator[Finding]:
     """Find value infos, annotations and training bindings of values that do not exist."""
     model = subject.model
     assert model is not None

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import cache, partial
 
-from onnxtext.ast.combine_lists import recombine_value_infos
-from onnxtext.ast.list_order import place_order
+from onnxtext.ast.compact_form.assemble import recombine_value_infos
+from onnxtext.ast.compact_form.list_order import place_order
 from onnxtext.ast.metadata import (
     Pairs,
     decorator_entries,

@@ -9,7 +9,7 @@ from functools import cache
 from itertools import chain
 
 from onnxtext import ast
-from onnxtext.ast.list_order import ORDERS
+from onnxtext.ast.compact_form.list_order import ORDERS
 from onnxtext.core import core, core_module
 from onnxtext.printer.attributes import attribute_text, type_value_text
 from onnxtext.printer.dialect import ONNXTEXT, Dialect

@@ -14,7 +14,12 @@ from dataclasses import replace
 from functools import partial
 
 from onnxtext import ast
-from onnxtext.ast.list_order import INITIALIZERS, order_of, value_info_entries, with_data
+from onnxtext.ast.compact_form.list_order import (
+    INITIALIZERS,
+    order_of,
+    value_info_entries,
+    with_data,
+)
 from onnxtext.printer.dialect import Dialect
 from onnxtext.printer.graphs_and_nodes import GraphPrinter
 from onnxtext.printer.layout import bracket_list, fill_list, fill_list_text

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from onnxtext.ast.list_order import ORDERS
+from onnxtext.ast.compact_form.list_order import ORDERS
 from onnxtext.ast.records import Decorator, Field, FieldValue, Fixed, Number, Record, Word
 from onnxtext.printer.layout import STEP, WIDTH, bracket_list, fill_list
 from onnxtext.printer.statement_layout import Decorators

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from operator import attrgetter
 
-from onnxtext.ast.list_order import ORDERS
+from onnxtext.ast.compact_form.list_order import ORDERS
 from onnxtext.ast.model import Configuration, Function, Graph, Model, Training
 from onnxtext.ast.section_paths import Named, PathStep, list_parts, walk_model
 from onnxtext.ast.visit import list_graphs

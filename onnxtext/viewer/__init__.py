@@ -10,7 +10,7 @@ from onnxtext.io.memory import paused_collector
 
 if TYPE_CHECKING:
     from onnxtext.model_arguments import ModelSource
-    from onnxtext.viewer.load_model import LoadedModel
+    from onnxtext.viewer.page_model import LoadedModel
 
 
 def view(model: ModelSource, other: ModelSource | None = None, *, statistics: bool = True) -> str:
@@ -32,7 +32,7 @@ def view(model: ModelSource, other: ModelSource | None = None, *, statistics: bo
         TypeError: `model` or `other` has none of these types.
     """
     from onnxtext.model_arguments import read_model_argument
-    from onnxtext.viewer.load_model import read
+    from onnxtext.viewer.page_model import read
 
     models: list[LoadedModel] = []
     names = ("model",) if other is None else ("old", "new")
@@ -81,10 +81,10 @@ def _single(loaded: LoadedModel) -> dict[str, Any]:
 
 
 def _double(old: LoadedModel, new: LoadedModel) -> dict[str, Any]:
-    from onnxtext.viewer.changes import align_lines, compare_models, list_changes
     from onnxtext.viewer.colored_lines import color_lines
+    from onnxtext.viewer.compare_for_page import align_lines, compare_models, list_changes
     from onnxtext.viewer.graph_data import graph
-    from onnxtext.viewer.load_model import canonical
+    from onnxtext.viewer.page_model import canonical
 
     if old.binary != new.binary:
         old, new = canonical(old), canonical(new)

@@ -8,10 +8,10 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from onnxtext.excerpt.annotate_text import style_of
 from onnxtext.highlight import classify
 from onnxtext.lsp.index.positions import LineIndex
-from onnxtext.viewer.load_model import ENCODING
+from onnxtext.show_model.annotate_text import style_of
+from onnxtext.viewer.page_model import ENCODING
 
 KINDS = {
     "Comment": "comment",

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from onnxtext.ast.tensors_and_attributes import ExternalData, SparseTensor, Tensor
-from onnxtext.excerpt.html import MOST_OPEN
 from onnxtext.lsp.index.folds import find_folds
 from onnxtext.lsp.index.symbols import Symbol
+from onnxtext.show_model.html import MOST_OPEN
 from onnxtext.viewer.colored_lines import ColoredText
-from onnxtext.viewer.load_model import LoadedModel
+from onnxtext.viewer.page_model import LoadedModel
 
 _ROLES = {"use": 0, "definition": 1, "declaration": 2}
 _LONG = 12

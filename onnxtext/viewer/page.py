@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from onnxtext.diagnostics.safe import escape_controls
-from onnxtext.excerpt.annotate_text import escape_controls_in_lines
+from onnxtext.show_model.annotate_text import escape_controls_in_lines
 
 BEGINNING = "<!DOCTYPE html>\n<!-- onnxtext view -->\n"
 """The beginning of each page."""

@@ -13,7 +13,7 @@ from onnx import helper
 
 import onnxtext
 from onnxtext import Diagnostic
-from onnxtext.checker.context.checked_model import Options, Subject
+from onnxtext.checker.context.checked_model import CheckedModel, Options
 from onnxtext.checker.context.registry import families
 from tests.checker.models import codes, errors, text
 
@@ -316,7 +316,9 @@ def test_sharding_in_many_nested_graphs_takes_linear_time() -> None:
         )
         outputs = ", ".join(f"float[4] y{i}" for i in range(count))
         model = text(nodes, inputs="float[4] x, bool c", outputs=outputs)
-        subject = Subject(onnxtext.parse(model + 'configuration "d" { num_devices: 2 }'), Options())
+        subject = CheckedModel(
+            onnxtext.parse(model + 'configuration "d" { num_devices: 2 }'), Options()
+        )
         rounds = []
         for _ in range(3):
             start = time.process_time()

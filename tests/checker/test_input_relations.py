@@ -126,6 +126,7 @@ def test_right_nodes_have_no_findings(node: str) -> None:
     assert not problems(model(node))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("node", [*WRONG, *RIGHT])
 def test_onnxruntime_agrees(node: str) -> None:
     pytest.importorskip("onnxruntime", reason="onnxruntime needs Python 3.11")

@@ -132,14 +132,14 @@ def test_a_report_takes_one_analysis(
 ) -> None:
     from click.testing import CliRunner
 
-    from onnxtext.checker.context.checked_model import Subject
+    from onnxtext.checker.context.checked_model import CheckedModel
     from onnxtext.checker.engine import check_tree as engine
     from onnxtext.checker.engine.select_rules import run_enabled_rules
     from onnxtext.cli.group import group
 
-    analysed: list[Subject] = []
+    analysed: list[CheckedModel] = []
 
-    def counted(subject: Subject) -> object:
+    def counted(subject: CheckedModel) -> object:
         analysed.append(subject)
         return run_enabled_rules(subject)
 

@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from onnxtext.cli.commands.diff import CATEGORIES
-from onnxtext.differ import IGNORABLE, FieldChange, ItemChange, Rename, Stored, WeightChange
+from onnxtext.differ import IGNORABLE, EncodingChange, FieldChange, ItemChange, Rename, WeightChange
 from tests.cli.command import run
 from tests.corpus import REPOSITORY
 
@@ -64,7 +64,7 @@ def test_docs_of_commands_agree(directory: Path) -> None:
 def test_every_key_of_json_is_described() -> None:
     _, _, section = TEXT.partition("\n## JSON\n")
     described = set(re.findall(r"`(\w+)`", section.rpartition("```\n")[2]))
-    keys = {field.name for made in (ItemChange, FieldChange, Rename, Stored, WeightChange)
+    keys = {field.name for made in (ItemChange, FieldChange, Rename, EncodingChange, WeightChange)
             for field in fields(made)}  # fmt: skip
     assert keys <= described
 

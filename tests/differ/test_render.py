@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from onnxtext.ast import Node
-from onnxtext.differ import ModelDiff, ModelSide, Stored, compare
+from onnxtext.differ import EncodingChange, ModelDiff, ModelSide, compare
 from onnxtext.differ.render import json, markdown, stat, text
 from tests.differ.graphs import chain, diff, model
 
@@ -107,7 +107,7 @@ def test_infinities_are_json() -> None:
 
 def test_notes_and_encoding_differences_are_shown(example: ModelDiff) -> None:
     """The golden files have neither."""
-    stored = (Stored("opset_import.domain", "not stored", "stored empty", 1, ""),)
+    stored = (EncodingChange("opset_import.domain", "not stored", "stored empty", 1, ""),)
     shown = text.render(replace(example, notes=("short has no weights",), stored=stored))
     assert "@@ not compared @@\n#short has no weights\n" in shown
     assert "opset_import.domain: not stored → stored empty (1 ×)\n" in shown

@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import onnxtext
-from onnxtext.ast.list_order import ListOrder, order_of, with_data
+from onnxtext.ast.compact_form.list_order import ListOrder, order_of, with_data
 from onnxtext.ast.model import Function, Graph, Model
 from onnxtext.ast.records import Word
 from onnxtext.ast.visit import list_graphs

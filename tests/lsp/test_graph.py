@@ -16,7 +16,7 @@ import onnxtext
 from benchmarks.transformer import transformer
 from onnxtext.binary_to_text import print_binary
 from onnxtext.checker.context.scopes import Scope
-from onnxtext.lsp.graph.changes import changes_of, diff_of
+from onnxtext.lsp.graph.compare_drawings import changes_of, diff_of
 from onnxtext.lsp.graph.details import details
 from onnxtext.lsp.graph.drawing import MANY_NODES, MOST_USERS, Drawing
 from onnxtext.lsp.graph.module_groups import LEAST, MOST_MEMBERS, ModuleGroup, scope_paths

@@ -17,9 +17,9 @@ from onnxtext.ast import (
     Float32,
     Node,
     Reference,
-    inline_output_types,
     visit,
 )  # fmt: skip
+from onnxtext.ast.compact_form import output_types
 from onnxtext.ast.types import TensorType
 from onnxtext.binary_to_text import lift_placed
 from onnxtext.checker.inference.kind_facts import LONGEST, ValueFact, kind_key
@@ -124,7 +124,7 @@ def outcome(data: bytes) -> Any:
 
 def assert_same_tree(data: bytes) -> None:
     native = outcome(data)
-    with using("python", lift, lifter, lower, inline_output_types):
+    with using("python", lift, lifter, lower, output_types):
         assert outcome(data) == native
 
 

@@ -303,7 +303,7 @@ def test_the_first_schema_of_an_operator_applies(tmp_path: Path) -> None:
 
 
 def test_pages_know_the_operators_of_the_project(tmp_path: Path) -> None:
-    from onnxtext.viewer.load_model import read
+    from onnxtext.viewer.page_model import read
 
     path = project(tmp_path, '["acme.onnxschema"]', acme=SCHEMAS)
     path.write_text(model("y = acme.Wide <by = 3> (x)"))

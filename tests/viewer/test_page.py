@@ -23,8 +23,8 @@ from benchmarks.transformer import transformer
 from onnxtext.lsp.graph.drawing import Drawing
 from onnxtext.viewer.colored_lines import color_lines
 from onnxtext.viewer.graph_data import graph
-from onnxtext.viewer.load_model import LoadedModel, read
 from onnxtext.viewer.overview import overview
+from onnxtext.viewer.page_model import LoadedModel, read
 from tests.corpus import EXAMPLES
 from tests.seeds import fresh_seed, seeded
 

@@ -9,7 +9,12 @@ from functools import cached_property, wraps
 from pathlib import Path
 from typing import Any, TypeVar
 
-from onnxtext.ast.list_order import DECORATOR, ValueInfoError, order_of, value_info_entries
+from onnxtext.ast.compact_form.list_order import (
+    DECORATOR,
+    ValueInfoError,
+    order_of,
+    value_info_entries,
+)
 from onnxtext.ast.model import Fragment, Function, Graph, Model, Node, ValueInfo
 from onnxtext.ast.tensors_and_attributes import SparseTensor
 from onnxtext.ast.types import SparseTensorType
@@ -55,7 +60,7 @@ _MOST_SEARCHES = 200
 """The maximum number of searches for similar names in one model; each search is slow."""
 
 
-class Subject:
+class CheckedModel:
     """A model or fragment to check, and its scopes: the graphs and function bodies in it.
 
     Attributes:
@@ -253,11 +258,11 @@ class Subject:
 R = TypeVar("R")
 
 
-def cache_in_memo(compute: Callable[[Subject], R]) -> Callable[[Subject], R]:
-    """Decorate a function of a subject: cache its result in `Subject.memo`."""
+def cache_in_memo(compute: Callable[[CheckedModel], R]) -> Callable[[CheckedModel], R]:
+    """Decorate a function of a subject: cache its result in `CheckedModel.memo`."""
 
     @wraps(compute)
-    def lookup(subject: Subject) -> R:
+    def lookup(subject: CheckedModel) -> R:
         if compute not in subject.memo:
             subject.memo[compute] = compute(subject)
         result: R = subject.memo[compute]

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from onnxtext import ast
 from onnxtext.ast.visit import odd_lists
-from onnxtext.checker.context.checked_model import Subject, cache_in_memo
+from onnxtext.checker.context.checked_model import CheckedModel, cache_in_memo
 from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.scopes import Scope
 
@@ -34,7 +34,7 @@ class TypeUse(NamedTuple):
 
 
 @cache_in_memo
-def type_uses(subject: Subject) -> list[TypeUse]:
+def type_uses(subject: CheckedModel) -> list[TypeUse]:
     """Return every distinct type in declarations and attributes, in the order of first use.
 
     Equal types that are different objects count as distinct.
@@ -96,7 +96,7 @@ _SIMPLE = NUMERIC | {_A.STRING, _A.STRINGS}
 
 
 @cache_in_memo
-def odd_attributes(subject: Subject) -> list[tuple[ast.Node, int, ast.Attribute]]:
+def odd_attributes(subject: CheckedModel) -> list[tuple[ast.Node, int, ast.Attribute]]:
     """Return all attributes of each node that has at least one odd attribute.
 
     An attribute is odd if it lacks a name or a type, or if its value is neither a number nor a list
@@ -121,12 +121,12 @@ def odd_attributes(subject: Subject) -> list[tuple[ast.Node, int, ast.Attribute]
 
 
 @cache_in_memo
-def rich_attributes(subject: Subject) -> list[tuple[ast.Node, int, ast.Attribute]]:
+def rich_attributes(subject: CheckedModel) -> list[tuple[ast.Node, int, ast.Attribute]]:
     """Return the `odd_attributes`, except for numbers, strings, and lists of numbers or strings."""
     return [item for item in odd_attributes(subject) if item[2].type not in _SIMPLE]
 
 
-def _attribute_items(subject: Subject) -> Iterator[tuple[object, str, Place]]:
+def _attribute_items(subject: CheckedModel) -> Iterator[tuple[object, str, Place]]:
     """Yield each value in `rich_attributes`, with the name and the place of its attribute."""
     for node, index, attribute in rich_attributes(subject):
         place = Place(node, ("attributes", index, "value"))
@@ -140,7 +140,7 @@ Decorated = ast.Graph | ast.Function | ast.Node | ast.ValueInfo
 
 
 @cache_in_memo
-def annotated_items(subject: Subject) -> list[Decorated]:
+def annotated_items(subject: CheckedModel) -> list[Decorated]:
     """Return every graph, function, node and value that has decorators or metadata."""
     result: list[Decorated] = []
     for scope in subject.scopes:
@@ -190,7 +190,7 @@ _ORDINARY = frozenset(
 
 
 @cache_in_memo
-def dense_tensors(subject: Subject) -> list[TensorUse]:
+def dense_tensors(subject: CheckedModel) -> list[TensorUse]:
     """Return the dense tensors in initializers and attributes, and in their sparse tensors.
 
     An initializer that has raw data is left out if it has no decorators and its element type is in
@@ -199,7 +199,7 @@ def dense_tensors(subject: Subject) -> list[TensorUse]:
     return list(_tensors(subject))
 
 
-def _tensors(subject: Subject) -> Iterator[TensorUse]:
+def _tensors(subject: CheckedModel) -> Iterator[TensorUse]:
     for scope in subject.scopes:
         for value in scope.initializers:
             type = value.type
@@ -219,21 +219,25 @@ def _tensors(subject: Subject) -> Iterator[TensorUse]:
 
 
 def _values_and_indices(
-    subject: Subject, sparse: ast.SparseTensor, place: Place, name: str
+    subject: CheckedModel, sparse: ast.SparseTensor, place: Place, name: str
 ) -> Iterator[TensorUse]:
     yield _use(subject, sparse.values, place, name or sparse.values.name or "", sparse)
     yield _use(subject, sparse.indices, place, sparse.indices.name or "", sparse)
 
 
 def _use(
-    subject: Subject, tensor: ast.Tensor, place: Place, name: str, sparse: ast.SparseTensor | None
+    subject: CheckedModel,
+    tensor: ast.Tensor,
+    place: Place,
+    name: str,
+    sparse: ast.SparseTensor | None,
 ) -> TensorUse:
     if tensor.decorators:
         tensor = subject.resolved.tensor(tensor)
     return TensorUse(name, tensor.type, tensor.data, tensor.decorators, place, sparse)
 
 
-def sparse_tensors(subject: Subject) -> Iterator[tuple[str, ast.SparseTensor, Place]]:
+def sparse_tensors(subject: CheckedModel) -> Iterator[tuple[str, ast.SparseTensor, Place]]:
     """Yield (name, sparse tensor, place) for every sparse tensor in initializers and attributes."""
     for scope in subject.scopes:
         for value in scope.initializers:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from onnxtext.checker.context.checked_model import Subject, cache_in_memo, plain_domain
+from onnxtext.checker.context.checked_model import CheckedModel, cache_in_memo, plain_domain
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
 
@@ -12,12 +12,12 @@ Target = Signature | Scope | None
 
 
 @cache_in_memo
-def resolve_targets(subject: Subject) -> dict[int, list[Target]]:
+def resolve_targets(subject: CheckedModel) -> dict[int, list[Target]]:
     """Return the targets of all nodes: `id(scope)` maps to a list parallel to `scope.nodes`."""
     return {id(scope): _targets(subject, scope) for scope in subject.scopes}
 
 
-def _targets(subject: Subject, scope: Scope) -> list[Target]:
+def _targets(subject: CheckedModel, scope: Scope) -> list[Target]:
     result: list[Target] = []
     memo: dict[tuple[str | None, str, str | None], Target] = {}
     for node in scope.nodes:
@@ -31,7 +31,7 @@ def _targets(subject: Subject, scope: Scope) -> list[Target]:
 
 
 def _target(
-    subject: Subject, scope: Scope, domain: str | None, name: str, overload: str | None
+    subject: CheckedModel, scope: Scope, domain: str | None, name: str, overload: str | None
 ) -> Target:
     domain = plain_domain(domain)
     function = subject.functions.get((domain, name, overload or ""))

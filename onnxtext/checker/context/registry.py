@@ -9,7 +9,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
-from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding
 from onnxtext.diagnostics import Severity
 
@@ -83,7 +83,7 @@ class Family(NamedTuple):
         rules: the metadata of the rules.
     """
 
-    check: Callable[[Subject], Iterable[Finding]]
+    check: Callable[[CheckedModel], Iterable[Finding]]
     rules: tuple[Rule, ...]
 
 

@@ -10,7 +10,7 @@ from onnxtext.ast.model import Function, ValueInfo
 from onnxtext.ast.records import FieldValue, Record
 from onnxtext.ast.tensors_and_attributes import Attribute
 from onnxtext.ast.types import DecoratedDim, Type
-from onnxtext.checker.context.checked_model import Subject, cache_in_memo
+from onnxtext.checker.context.checked_model import CheckedModel, cache_in_memo
 from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.model_items import (
     TYPES,
@@ -38,7 +38,7 @@ class TypeRecord(NamedTuple):
 
 
 @cache_in_memo
-def type_records(subject: Subject) -> list[TypeRecord]:
+def type_records(subject: CheckedModel) -> list[TypeRecord]:
     """Return every type that is written as a record, or that `@set` or `@unset` changes."""
     return [*_of_values(subject), *_of_attributes(subject)]
 
@@ -53,7 +53,7 @@ def has_record(value: ValueInfo) -> bool:
     return value.type is not None and _is_changed(value.type)
 
 
-def _of_values(subject: Subject) -> Iterator[TypeRecord]:
+def _of_values(subject: CheckedModel) -> Iterator[TypeRecord]:
     lift = subject.resolved.type_record
     declared = [use.type for use in type_uses(subject)]
     changed = {id(type) for type in declared if _is_decorated(type) and _is_changed(type)}
@@ -74,7 +74,7 @@ def _of_values(subject: Subject) -> Iterator[TypeRecord]:
                         yield TypeRecord(record, place, node.outputs[index], False)
 
 
-def _of_attributes(subject: Subject) -> Iterator[TypeRecord]:
+def _of_attributes(subject: CheckedModel) -> Iterator[TypeRecord]:
     for node, index, attribute in rich_attributes(subject):
         yield from _of_attribute(subject, attribute, Place(node, ("attributes", index)))
     for scope in subject.scopes:
@@ -85,7 +85,9 @@ def _of_attributes(subject: Subject) -> Iterator[TypeRecord]:
                     yield from _of_attribute(subject, item, place)
 
 
-def _of_attribute(subject: Subject, attribute: Attribute, place: Place) -> Iterator[TypeRecord]:
+def _of_attribute(
+    subject: CheckedModel, attribute: Attribute, place: Place
+) -> Iterator[TypeRecord]:
     value = attribute.value
     records: list[FieldValue | None] = []
     if isinstance(value, Record):

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from onnxtext.ast.model import Fragment, Model
-from onnxtext.checker.context.checked_model import Options, Subject
+from onnxtext.checker.context.checked_model import CheckedModel, Options
 from onnxtext.checker.context.finding import Finding, Place
 from onnxtext.checker.context.registry import BACKSLASH_LOST, SEVERITIES, rules
 from onnxtext.checker.engine.backslashes import lost_backslashes
@@ -30,7 +30,7 @@ from onnxtext.source import Source
 
 _MOST_FIXES = 100
 """The maximum number of findings of one text for which fixes are planned."""
-Then = Callable[[Subject, Source | None], list[Diagnostic]]
+Then = Callable[[CheckedModel, Source | None], list[Diagnostic]]
 """Returns further diagnostics of a model without errors; the source is None for a binary model."""
 MOST_LABELS = 12
 """The maximum number of places to show for one finding; a note counts the others."""
@@ -86,7 +86,7 @@ def run_rules(
     ignore: Sequence[str] | None = None,
     encoded: Callable[[], bytes | None] | None = None,
     answers: Answers | None = None,
-) -> tuple[Subject, list[Finding]]:
+) -> tuple[CheckedModel, list[Finding]]:
     """Run the rules on a model or a fragment; return the subject of the check and its findings.
 
     `answers` is a cache of results of onnx's inference, to which the check adds new results. The
@@ -105,7 +105,7 @@ def run_rules(
     if isinstance(root, Fragment):
         return find_in_fragment(root, options)
     with paused_collector():
-        subject = Subject(root, options)
+        subject = CheckedModel(root, options)
         return subject, run_enabled_rules(subject)
 
 
@@ -132,7 +132,11 @@ _FIRST_OPSET = b"\x42\x02\x10\x01"
 
 
 def diagnose(
-    subject: Subject, findings: list[Finding], *, source: Source | None, file: str | None = None
+    subject: CheckedModel,
+    findings: list[Finding],
+    *,
+    source: Source | None,
+    file: str | None = None,
 ) -> list[Diagnostic]:
     """Turn findings into diagnostics, except those that comments in the text suppress.
 
@@ -192,7 +196,9 @@ def _in_text(finding: Finding, source: Source, places: TextPlaces) -> Diagnostic
     )
 
 
-def _with_paths(subject: Subject, findings: list[Finding], file: str | None) -> list[Diagnostic]:
+def _with_paths(
+    subject: CheckedModel, findings: list[Finding], file: str | None
+) -> list[Diagnostic]:
     paths = ModelPaths(subject)
     diagnostics = []
     for finding in findings:

@@ -24,7 +24,7 @@ from onnxtext.ast.model import (
     Training,
     ValueInfo,
 )
-from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Place
 from onnxtext.source import Source, Span
 from onnxtext.syntax.grammar.lexer import Token, load_lexer
@@ -48,7 +48,7 @@ class TextPlaces:
             parts. When it reaches 0, `span` returns the span of a statement's first token instead.
     """
 
-    def __init__(self, source: Source, subject: Subject, budget: int = 500) -> None:
+    def __init__(self, source: Source, subject: CheckedModel, budget: int = 500) -> None:
         self.budget = budget
         self._source = source
         self._subject = subject

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from onnxtext.ast.model import Function, Graph, Model, Node, OpsetImport, ValueInfo
 from onnxtext.ast.visit import walk_graphs
-from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding, Repair
 from onnxtext.checker.engine.sharding_names import (
     rename_shardings,
@@ -42,7 +42,7 @@ class RepairResult:
     done: tuple[str, ...]
 
 
-def repair(source: Source, subject: Subject, findings: Iterable[Finding]) -> RepairResult:
+def repair(source: Source, subject: CheckedModel, findings: Iterable[Finding]) -> RepairResult:
     """Apply the repairs of findings to a text, except those of kind `respell`, which are guesses.
 
     If two repairs have overlapping edits, only the first is applied. All repairs are verified
@@ -83,7 +83,7 @@ def repair(source: Source, subject: Subject, findings: Iterable[Finding]) -> Rep
 
 
 def fix_of(
-    source: Source, subject: Subject, finding: Finding, labels: Sequence[Label]
+    source: Source, subject: CheckedModel, finding: Finding, labels: Sequence[Label]
 ) -> Fix | None:
     """Return the fix that an editor offers for a finding; its edits are not verified.
 
@@ -154,7 +154,7 @@ def _overlaps(edits: list[Edit], taken: list[tuple[int, int]]) -> bool:
     return False
 
 
-def plan_fix(source: Source, subject: Subject, repair: Repair) -> PlannedRepair | None:
+def plan_fix(source: Source, subject: CheckedModel, repair: Repair) -> PlannedRepair | None:
     """Plan the edits of a repair; return None for `respell`, or if the repair is not possible."""
     try:
         match repair.kind:
@@ -174,7 +174,7 @@ def plan_fix(source: Source, subject: Subject, repair: Repair) -> PlannedRepair 
 # ---- Imports ------------------------------------------------------------------------------------
 
 
-def _import(source: Source, subject: Subject, repair: Repair) -> PlannedRepair | None:
+def _import(source: Source, subject: CheckedModel, repair: Repair) -> PlannedRepair | None:
     domain, version = repair.argument
     entry = f'"{domain}": {version}' if domain else f"{version}"
     owner = repair.item
@@ -224,7 +224,7 @@ def _indentation(text: str) -> int:
 # ---- Names --------------------------------------------------------------------------------------
 
 
-def _rename(source: Source, subject: Subject, repair: Repair) -> PlannedRepair | None:
+def _rename(source: Source, subject: CheckedModel, repair: Repair) -> PlannedRepair | None:
     right, uses = repair.argument
     if any(subject.resolved.original(node) is not node for node, _ in uses):
         return None  # the inputs are written in a decorator
@@ -253,7 +253,7 @@ def _respell(source: Source, repair: Repair, labels: Sequence[Label]) -> Fix | N
 # ---- Removing -----------------------------------------------------------------------------------
 
 
-def _remove(source: Source, subject: Subject, repair: Repair) -> PlannedRepair | None:
+def _remove(source: Source, subject: CheckedModel, repair: Repair) -> PlannedRepair | None:
     value = subject.resolved.original(repair.item)
     if not isinstance(value, ValueInfo) or value.at < 0:
         return None
@@ -283,7 +283,7 @@ def _remove(source: Source, subject: Subject, repair: Repair) -> PlannedRepair |
 # ---- Sorting ------------------------------------------------------------------------------------
 
 
-def _sort(source: Source, subject: Subject, repair: Repair) -> PlannedRepair | None:
+def _sort(source: Source, subject: CheckedModel, repair: Repair) -> PlannedRepair | None:
     graph = repair.item
     nodes: list[Node] = graph.nodes
     order = safe_order(subject, graph)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from onnxtext.ast.model import Fragment, Graph, Model
-from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding
 from onnxtext.checker.engine.check_source import encode_for_checks, parse_any
 from onnxtext.checker.engine.check_tree import run_rules, severity_of
@@ -35,7 +35,7 @@ class _Checked:
     """A text and its findings."""
 
     source: Source
-    subject: Subject
+    subject: CheckedModel
     findings: list[Finding]
 
     def errors(self) -> Counter[str]:

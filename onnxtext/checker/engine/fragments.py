@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from onnxtext.ast.model import Fragment, Function
-from onnxtext.checker.context.checked_model import Options, Subject, plain_domain
+from onnxtext.checker.context.checked_model import CheckedModel, Options, plain_domain
 from onnxtext.checker.context.finding import Finding
 from onnxtext.checker.context.scopes import Opsets
 from onnxtext.checker.context.signatures import Schemas, newest_versions
@@ -32,7 +32,7 @@ _ABOUT_OPERATORS = frozenset(
 """Rules whose findings depend on the version of the standard operators."""
 
 
-def find_in_fragment(fragment: Fragment, options: Options) -> tuple[Subject, list[Finding]]:
+def find_in_fragment(fragment: Fragment, options: Options) -> tuple[CheckedModel, list[Finding]]:
     """Check a fragment with the version of the standard operators that gives the fewest errors.
 
     Args:
@@ -45,15 +45,15 @@ def find_in_fragment(fragment: Fragment, options: Options) -> tuple[Subject, lis
     """
     with paused_collector():
         if isinstance(fragment.item, Function):
-            subject = Subject(fragment, options)
+            subject = CheckedModel(fragment, options)
             return subject, run_enabled_rules(subject)
-        best: tuple[int, int, Subject, list[Finding]] | None = None
+        best: tuple[int, int, CheckedModel, list[Finding]] | None = None
         newest = newest_versions()[""]
         schemas = Schemas(options.tables)
         versions = {domain: schemas.newest(domain) or 1 for domain in schemas.domains()}
-        for version in _versions(Subject(fragment, options), newest):
+        for version in _versions(CheckedModel(fragment, options), newest):
             opsets = Opsets({**versions, "": version})
-            subject = Subject(fragment, replace(options, assumed=opsets))
+            subject = CheckedModel(fragment, replace(options, assumed=opsets))
             findings = run_enabled_rules(subject)
             count = len([item for item in errors_of(subject) if item.code in _ABOUT_OPERATORS])
             if best is None or count < best[0]:
@@ -65,7 +65,7 @@ def find_in_fragment(fragment: Fragment, options: Options) -> tuple[Subject, lis
         return subject, [_with_note(item, version) for item in findings]
 
 
-def _versions(subject: Subject, newest: int) -> list[int]:
+def _versions(subject: CheckedModel, newest: int) -> list[int]:
     """Return the newest version, then older versions in which a used operator differs."""
     names = {node.op_type for _, node in subject.nodes() if not plain_domain(node.domain)}
     if subject.node_count > _MOST_NODES:

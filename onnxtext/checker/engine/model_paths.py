@@ -9,14 +9,14 @@ from typing import Any
 
 from onnxtext.ast.model import Fragment, Function, Graph, Model, Node, ValueInfo
 from onnxtext.ast.tensors_and_attributes import Attribute
-from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Place
 
 
 class ModelPaths:
     """Maps places (`finding.Place`) in a model or fragment to paths of protobuf fields."""
 
-    def __init__(self, subject: Subject) -> None:
+    def __init__(self, subject: CheckedModel) -> None:
         self._subject = subject
         self._paths: dict[int, str] = {}
         root = subject.root

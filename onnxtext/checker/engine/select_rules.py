@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding
 from onnxtext.checker.context.registry import families, profiles, rules
 from onnxtext.checker.engine.cascading_findings import without_cascades
@@ -63,10 +63,11 @@ def active_rules(select: Sequence[str] | None, ignore: Sequence[str] | None) -> 
     return (selected_rules(select) | on) - selected_rules(ignore)
 
 
-def run_enabled_rules(subject: Subject) -> list[Finding]:
+def run_enabled_rules(subject: CheckedModel) -> list[Finding]:
     """Run the enabled rules, family by family; return their findings.
 
-    Findings that follow from other findings are not returned, but stored in `Subject.cascades`.
+    Findings that follow from other findings are not returned, but stored in
+    `CheckedModel.cascades`.
     """
     active = subject.options.active
     if subject.active("shape-mismatch", "onnx-inference-failed"):

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from onnxtext.ast.model import Function, Graph, Node
 from onnxtext.ast.visit import walk_graphs, walk_nodes
-from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.resolved_fields import changed_fields
 from onnxtext.checker.context.scopes import used_names
 
@@ -16,7 +16,7 @@ _NAMING = {"input", "output", "attribute", "node"}
 """The protobuf fields with names of values; a decorator that sets them changes dependencies."""
 
 
-def safe_order(subject: Subject, graph: Graph | Function) -> list[int] | None:
+def safe_order(subject: CheckedModel, graph: Graph | Function) -> list[int] | None:
     """Return a topological order of the nodes of a graph; None if sorting them is not safe.
 
     Args:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding
 from onnxtext.checker.context.registry import UNUSED_SUPPRESSION, rules
 from onnxtext.checker.engine.finding_positions import TextPlaces
@@ -120,7 +120,7 @@ class Suppressions:
                     suppression.used = suppressed = True
         return suppressed
 
-    def unsuppressed(self, findings: list[Finding], subject: Subject) -> list[Finding]:
+    def unsuppressed(self, findings: list[Finding], subject: CheckedModel) -> list[Finding]:
         """Return the findings that no comment suppresses; mark suppressing comments as used."""
         if not self:
             return findings

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from onnxtext.ast.model import Node
 from onnxtext.ast.tensors_and_attributes import Reference
 from onnxtext.ast.types import TensorType, Type
-from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding, Place, quote
 from onnxtext.checker.context.operator_resolution import Target, resolve_targets
 from onnxtext.checker.context.scopes import GIVEN, Scope
@@ -69,7 +69,7 @@ class SizeExplainer:
     """
 
     def __init__(
-        self, subject: Subject, findings: list[Finding], *, most: int = _MOST_STEPS
+        self, subject: CheckedModel, findings: list[Finding], *, most: int = _MOST_STEPS
     ) -> None:
         self._targets = resolve_targets(subject)
         self._shapes = SymbolicStep()

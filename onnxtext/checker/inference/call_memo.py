@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from onnxtext.ast.tensors_and_attributes import Attribute
-from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.scopes import Scope
 
 _MOST_NODES = 20_000
@@ -27,7 +27,7 @@ class CallMemo:
         known: maps the `key` of a call to the cached result of the call.
     """
 
-    def __init__(self, subject: Subject) -> None:
+    def __init__(self, subject: CheckedModel) -> None:
         self.known: dict[tuple[object, ...], Any] = {}
         self._budget = _MOST_NODES + 2 * subject.node_count
         self._depth = 0

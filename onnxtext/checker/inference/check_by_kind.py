@@ -16,7 +16,7 @@ from dataclasses import replace
 from onnxtext.ast.model import Graph, Model, Node, ValueInfo
 from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType
 from onnxtext.ast.types import TensorType, Type
-from onnxtext.checker.context.checked_model import Options, Subject, cache_in_memo
+from onnxtext.checker.context.checked_model import CheckedModel, Options, cache_in_memo
 from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.context.operator_resolution import Target, resolve_targets
 from onnxtext.checker.context.scopes import Scope
@@ -33,7 +33,7 @@ _LEAST_NODES = 200
 """Models with fewer nodes are checked node by node."""
 
 
-def fits_by_kind(subject: Subject) -> bool:
+def fits_by_kind(subject: CheckedModel) -> bool:
     """Whether checking one node of each kind proves that a model has no type or shape errors.
 
     False does not mean that there are errors.
@@ -41,7 +41,7 @@ def fits_by_kind(subject: Subject) -> bool:
     return _propagated(subject) is not None
 
 
-def sizes_fit_by_kind(subject: Subject) -> bool:
+def sizes_fit_by_kind(subject: CheckedModel) -> bool:
     """Whether checking one node of each kind proves that symbolic dimensions are consistent.
 
     Also False if a node limits a symbol, for example to one number, or equates two symbols.
@@ -50,7 +50,7 @@ def sizes_fit_by_kind(subject: Subject) -> bool:
     return kinds is not None and kinds.symbols.fits
 
 
-def types_by_kind(subject: Subject) -> dict[int, dict[str, Type]] | None:
+def types_by_kind(subject: CheckedModel) -> dict[int, dict[str, Type]] | None:
     """Propagate types by kind; return the types of all values, by `id(scope)` and value name.
 
     Return None if `fits_by_kind` is False, or if types may depend on the elements of tensors.
@@ -62,7 +62,7 @@ def types_by_kind(subject: Subject) -> dict[int, dict[str, Type]] | None:
 
 
 @cache_in_memo
-def _propagated(subject: Subject) -> KindPropagation | None:
+def _propagated(subject: CheckedModel) -> KindPropagation | None:
     """Propagate types by kind through a model; return None unless this proves it free of errors."""
     if errors_of(subject) or subject.main is None or subject.model is None:
         return None
@@ -77,13 +77,13 @@ def _propagated(subject: Subject) -> KindPropagation | None:
         data = b"".join(lower_pieces(small))
     except (Inconclusive, LowerError, RecordError):
         return None
-    made = Subject(small, Options(encoded=lambda: data, inference=subject.options.inference))
+    made = CheckedModel(small, Options(encoded=lambda: data, inference=subject.options.inference))
     if TypeInference(made).run() or whole_model(made) is not None:
         return None
     return kinds
 
 
-def _may_fit(subject: Subject) -> bool:
+def _may_fit(subject: CheckedModel) -> bool:
     """Whether types can be propagated by kind through all graphs and operators of a model."""
     if any(scope.kind not in ("main", "nested", "function") for scope in subject.scopes):
         return False

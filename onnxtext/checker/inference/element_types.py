@@ -13,7 +13,7 @@ from typing import Any
 
 from onnxtext.ast.model import Node, ValueInfo
 from onnxtext.ast.types import Type
-from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding, Place, quote, with_schema_origin
 from onnxtext.checker.context.operator_resolution import Target
 from onnxtext.checker.context.scopes import Scope
@@ -36,7 +36,7 @@ TypeEnvironment = Environment[str | None]
 class TypeInference(ScopeWalk[TypeEnvironment]):
     """Infers types without shapes in one walk over a model."""
 
-    def __init__(self, subject: Subject) -> None:
+    def __init__(self, subject: CheckedModel) -> None:
         super().__init__(subject)
         self._functions = subject.functions
         self._texts: dict[int, str | None] = {}

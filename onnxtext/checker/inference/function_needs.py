@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 
 from onnxtext.ast.model import Function, Node
 from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType, Floats, Reference
-from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Place, Repair
 from onnxtext.checker.context.operator_resolution import Target, resolve_targets
 from onnxtext.checker.context.scopes import Scope
@@ -62,7 +62,7 @@ class FunctionNeeds:
             different types.
     """
 
-    def __init__(self, subject: Subject) -> None:
+    def __init__(self, subject: CheckedModel) -> None:
         self._interfaces: dict[int, FunctionInterface] = {}
         self._declared: dict[int, dict[str, Attribute | None]] = {}
         self._needed: set[Parameter] = set()

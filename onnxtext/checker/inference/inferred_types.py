@@ -6,7 +6,7 @@ from __future__ import annotations
 from functools import cache
 
 from onnxtext.ast.types import Type
-from onnxtext.checker.context.checked_model import Subject, cache_in_memo
+from onnxtext.checker.context.checked_model import CheckedModel, cache_in_memo
 from onnxtext.checker.inference.check_by_kind import is_full, types_by_kind
 from onnxtext.checker.inference.element_types import TypeInference
 from onnxtext.checker.inference.explain_shape_errors import spell_type
@@ -15,7 +15,7 @@ from onnxtext.checker.inference.symbolic.small_tensors import SmallTensor
 from onnxtext.schemas.type_strings import text_spelling
 
 
-def inferred_types(subject: Subject) -> dict[int, dict[str, Type]]:
+def inferred_types(subject: CheckedModel) -> dict[int, dict[str, Type]]:
     """Return the inferred types of all values, with shapes, as types of the syntax tree.
 
     Args:
@@ -34,7 +34,7 @@ def inferred_types(subject: Subject) -> dict[int, dict[str, Type]]:
     return {scope: environment.known for scope, environment in environments.items()}
 
 
-def inferred_type_texts(subject: Subject) -> dict[int, dict[str, str]]:
+def inferred_type_texts(subject: CheckedModel) -> dict[int, dict[str, str]]:
     """Return the inferred types of all values, with shapes, as text such as `float[N, 3]`.
 
     Args:
@@ -64,7 +64,7 @@ def inferred_type_texts(subject: Subject) -> dict[int, dict[str, str]]:
     return result
 
 
-def small_values(subject: Subject) -> dict[int, dict[str, SmallTensor]]:
+def small_values(subject: CheckedModel) -> dict[int, dict[str, SmallTensor]]:
     """Return the elements of small tensors that inference knows, such as computed shapes.
 
     Args:
@@ -87,7 +87,7 @@ def small_values(subject: Subject) -> dict[int, dict[str, SmallTensor]]:
 
 
 @cache_in_memo
-def _full_types_by_kind(subject: Subject) -> dict[int, dict[str, Type]] | None:
+def _full_types_by_kind(subject: CheckedModel) -> dict[int, dict[str, Type]] | None:
     """Return the types that `check_by_kind` infers; None if any is unknown or incomplete."""
     found = types_by_kind(subject)
     distinct = {id(type): type for types in (found or {}).values() for type in types.values()}

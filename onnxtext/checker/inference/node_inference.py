@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from onnxtext.ast.model import Node, Presence
 from onnxtext.ast.tensors_and_attributes import attribute_value
 from onnxtext.ast.types import Type
-from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.scopes import Opsets
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.inference.type_merging import Types, without_shape, without_sizes
@@ -35,7 +35,7 @@ Answer = Types | str | Failure
 class NodeInference:
     """Asks onnx for the output types of nodes, and caches the answers."""
 
-    def __init__(self, subject: Subject) -> None:
+    def __init__(self, subject: CheckedModel) -> None:
         self._inference = subject.options.inference
         self._version = _clamped(subject.ir_version or 10)
         resources = subject.model.resources if subject.model else {}
@@ -49,7 +49,7 @@ class NodeInference:
         self._lifted_types: dict[bytes, Type | None] = {}
 
     @classmethod
-    def of(cls, subject: Subject) -> NodeInference:
+    def of(cls, subject: CheckedModel) -> NodeInference:
         """Return the instance for a model; all inference passes over the model share its cache."""
         cached: NodeInference | None = subject.memo.get("node-inference")
         if cached is None:

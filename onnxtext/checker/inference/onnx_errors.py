@@ -6,7 +6,7 @@ A failure is, for example, a crash or a timeout of the process that runs onnx.
 
 from __future__ import annotations
 
-from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding, Place
 from onnxtext.checker.context.operator_resolution import resolve_targets
 from onnxtext.checker.context.registry import rules
@@ -21,13 +21,13 @@ _DEEPEST = 100
 """Maximum depth of calls, because onnx recurses."""
 
 
-def errors_of(subject: Subject) -> list[Finding]:
+def errors_of(subject: CheckedModel) -> list[Finding]:
     """Return the errors among the findings that earlier rules have reported."""
     known = rules()
     return [f for f in subject.found if (f.severity or known[f.code].level) == "error"]
 
 
-def wrong_items(subject: Subject) -> set[int]:
+def wrong_items(subject: CheckedModel) -> set[int]:
     """Return the `id()` of the statement at the primary place of each error.
 
     Inference skips these statements.
@@ -35,7 +35,7 @@ def wrong_items(subject: Subject) -> set[int]:
     return {id(finding.places[0].item) for finding in errors_of(subject)}
 
 
-def contradicted_outputs(subject: Subject) -> set[tuple[int, int]]:
+def contradicted_outputs(subject: CheckedModel) -> set[tuple[int, int]]:
     """Return (`id(node)`, output index) of each output whose declared and computed types differ."""
     return {
         (id(place.item), int(place.part[1]))
@@ -46,7 +46,7 @@ def contradicted_outputs(subject: Subject) -> set[tuple[int, int]]:
     }
 
 
-def whole_model(subject: Subject) -> str | Failure | None:
+def whole_model(subject: CheckedModel) -> str | Failure | None:
     """Have onnx check a whole model like `onnx.checker.check_model(full_check=True)`.
 
     Returns:
@@ -66,7 +66,7 @@ def whole_model(subject: Subject) -> str | Failure | None:
     return None if isinstance(answer, list) else answer
 
 
-def is_expandable(subject: Subject) -> bool:
+def is_expandable(subject: CheckedModel) -> bool:
     """Whether onnx can infer a model in reasonable time, although it expands every function call.
 
     If each of 30 functions calls the next one twice, they expand to a billion calls.

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from onnxtext.ast.model import Node
 from onnxtext.ast.tensors_and_attributes import Attribute, Tensor
 from onnxtext.ast.types import Type
-from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.operator_resolution import Target, resolve_targets
 from onnxtext.checker.context.scopes import Scope
@@ -79,7 +79,7 @@ class KindPropagation:
         depends_on_values: whether an output type may depend on the elements of an input.
     """
 
-    def __init__(self, subject: Subject, main: Scope) -> None:
+    def __init__(self, subject: CheckedModel, main: Scope) -> None:
         self.kinds: list[NodeKind] = []
         self.symbols = KindShapes()
         self.depends_on_values = False

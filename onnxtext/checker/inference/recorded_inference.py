@@ -9,7 +9,7 @@ from typing import Any
 from onnxtext.ast.model import Node
 from onnxtext.ast.tensors_and_attributes import Attribute
 from onnxtext.ast.types import Type
-from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding
 from onnxtext.checker.context.operator_resolution import Target
 from onnxtext.checker.context.scopes import Scope
@@ -33,7 +33,7 @@ class RecordedInference(ShapeInference):
             the called body. The key has the environment that contains the call.
     """
 
-    def __init__(self, subject: Subject) -> None:
+    def __init__(self, subject: CheckedModel) -> None:
         super().__init__(subject)
         self.visits: dict[int, list[ShapeEnvironment]] = {}
         self.made: dict[tuple[int, int], Types] = {}

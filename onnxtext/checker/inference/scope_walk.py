@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Generic, TypeVar
 
-from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding
 from onnxtext.checker.context.operator_resolution import resolve_targets
 from onnxtext.checker.context.scopes import Scope
@@ -40,7 +40,7 @@ class ScopeWalk(Generic[E]):
         environments: maps `id(scope)` to the environment of the first visit of the scope.
     """
 
-    def __init__(self, subject: Subject) -> None:
+    def __init__(self, subject: CheckedModel) -> None:
         self.findings: list[Finding] = []
         self.environments: dict[int, E] = {}
         # The subject refers to this walk: a reference to the subject would make a cycle.
@@ -49,7 +49,7 @@ class ScopeWalk(Generic[E]):
         self._calls = CallMemo(subject)
 
     @classmethod
-    def of(cls: type[W], subject: Subject) -> W:
+    def of(cls: type[W], subject: CheckedModel) -> W:
         """Return the finished walk over a model. The first call runs it; later calls reuse it."""
         cached: W | None = subject.memo.get(cls.__name__)
         if cached is None:

@@ -14,7 +14,7 @@ from onnxtext.ast.tensors_and_attributes import (
     TypedData,
 )
 from onnxtext.ast.types import TensorType, Type
-from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.scopes import Scope
@@ -79,7 +79,7 @@ def replaceable_inputs(scope: Scope, ir_version: int) -> set[str]:
     return set() if 0 < ir_version < 4 else {value.name for value in scope.inputs}
 
 
-def input_symbols(subject: Subject) -> frozenset[str]:
+def input_symbols(subject: CheckedModel) -> frozenset[str]:
     """Return the symbols in the shapes of the main graph's inputs."""
     types = [value.type for value in subject.main.inputs] if subject.main is not None else []
     shapes = [type.shape or () for type in types if isinstance(type, TensorType)]

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from onnxtext.ast.model import Node
 from onnxtext.ast.tensors_and_attributes import Attribute, Tensor, TensorData
 from onnxtext.ast.types import TensorType, Type
-from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding, Place, quote
 from onnxtext.checker.context.operator_resolution import Target
 from onnxtext.checker.context.scopes import Scope
@@ -64,7 +64,7 @@ _Inputs = list[Type | None]
 class ShapeInference(ScopeWalk[ShapeEnvironment]):
     """Infers the types of all values, with shapes, in one walk over a model."""
 
-    def __init__(self, subject: Subject) -> None:
+    def __init__(self, subject: CheckedModel) -> None:
         super().__init__(subject)
         self._inference = NodeInference.of(subject)
         self._merger = TypeMerger(input_symbols(subject))

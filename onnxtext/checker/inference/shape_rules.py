@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from onnxtext.ast.model import Fragment
 from onnxtext.ast.types import TensorType, Type
-from onnxtext.checker.context.checked_model import Options, Subject
+from onnxtext.checker.context.checked_model import CheckedModel, Options
 from onnxtext.checker.context.operator_resolution import Target, resolve_targets
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
@@ -16,7 +16,7 @@ from onnxtext.checker.context.signatures import Signature
 class ShapeRules:
     """Finds shape rules, and caches the scopes of their function bodies."""
 
-    def __init__(self, subject: Subject) -> None:
+    def __init__(self, subject: CheckedModel) -> None:
         self._tables = subject.options.tables
         self._known: dict[int, Scope] = {}
         self._kept: list[object] = []  # keeps alive the objects whose ids are in keys
@@ -33,7 +33,7 @@ class ShapeRules:
             return None
         cached = self._known.get(id(signature))
         if cached is None:
-            subject = Subject(Fragment(signature.rule), Options(tables=self._tables))
+            subject = CheckedModel(Fragment(signature.rule), Options(tables=self._tables))
             subject.functions.clear()  # in the rule, the operator's name refers to its schema
             cached = self._known[id(signature)] = subject.scopes[0]
             resolved.update(resolve_targets(subject))

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from onnxtext.ast.model import Node
 from onnxtext.ast.tensors_and_attributes import attribute_value
-from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding, Place, Repair, quote
 from onnxtext.checker.context.operator_resolution import resolve_targets
 from onnxtext.checker.context.registry import Family, Rule
@@ -175,7 +175,7 @@ def _listed_for(signature: Signature) -> dict[str, _Listed]:
     }
 
 
-def check(subject: Subject) -> Iterator[Finding]:
+def check(subject: CheckedModel) -> Iterator[Finding]:
     """Find attributes with values that their operators do not list."""
     resolved = resolve_targets(subject)
     listed: dict[int, dict[str, _Listed]] = {}

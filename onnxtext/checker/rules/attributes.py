@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from onnxtext.ast.model import Function, Node
 from onnxtext.ast.records import Record, Word
 from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType, Reference
-from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding, Place, Repair, quote
 from onnxtext.checker.context.model_items import NUMERIC, odd_attributes
 from onnxtext.checker.context.operator_resolution import Target, resolve_targets
@@ -36,7 +36,7 @@ An absent message has no default value, unlike an absent number or string.
 """
 
 
-def check(subject: Subject) -> Iterator[Finding]:
+def check(subject: CheckedModel) -> Iterator[Finding]:
     """Check the attributes of nodes and functions against the rules that hold for all operators."""
     for node, index, attribute in odd_attributes(subject):
         if attribute.type in NUMERIC and attribute.name and attribute.value is not None:
@@ -54,7 +54,7 @@ def check(subject: Subject) -> Iterator[Finding]:
 
 
 def _check_attribute(
-    subject: Subject, attribute: Attribute, place: Place, *, is_parameter: bool = False
+    subject: CheckedModel, attribute: Attribute, place: Place, *, is_parameter: bool = False
 ) -> Iterator[Finding]:
     value = attribute.value
     if not attribute.name:
@@ -108,7 +108,7 @@ def _untyped(name: str, place: Place) -> Finding:
     )
 
 
-def _untyped_reference(subject: Subject, name: str, parameter: str, place: Place) -> Finding:
+def _untyped_reference(subject: CheckedModel, name: str, parameter: str, place: Place) -> Finding:
     """Report a reference without a type, such as `value_float = @alpha`."""
     type = _type_of(subject, name, parameter, place.item)
     from onnxtext.printer.strings import quote_word  # only for errors: the import is slow
@@ -127,7 +127,7 @@ def _untyped_reference(subject: Subject, name: str, parameter: str, place: Place
     )
 
 
-def _type_of(subject: Subject, name: str, parameter: str, node: Node) -> str | None:
+def _type_of(subject: CheckedModel, name: str, parameter: str, node: Node) -> str | None:
     """Return the name of the type that a reference should have, such as `float`; None if unknown.
 
     The type comes from the operator's schema, else from the declaration of attribute `name` in the
@@ -166,7 +166,7 @@ def _without_value(
     )
 
 
-def _record(subject: Subject, name: str, record: Record, place: Place) -> Iterator[Finding]:
+def _record(subject: CheckedModel, name: str, record: Record, place: Place) -> Iterator[Finding]:
     """Check an attribute that is written as a record, such as `a = {type: INT, i: 1, f: 1.0}`."""
     word = field_of(record, "type")
     type = AttributeType.__members__.get(word.text) if isinstance(word, Word) else None
@@ -201,7 +201,7 @@ def _record(subject: Subject, name: str, record: Record, place: Place) -> Iterat
         )
 
 
-def _references(subject: Subject) -> Iterator[Finding]:
+def _references(subject: CheckedModel) -> Iterator[Finding]:
     if not any(type(item.value) is Reference for _, _, item in odd_attributes(subject)):
         return
     known: dict[int, Parameters] = {}
@@ -231,7 +231,7 @@ def _parameters(function: Function) -> Parameters:
 
 
 def _reference(
-    subject: Subject, scope: Scope, node: Node, index: int, parameters: Parameters
+    subject: CheckedModel, scope: Scope, node: Node, index: int, parameters: Parameters
 ) -> Iterator[Finding]:
     attribute = node.attributes[index]
     assert isinstance(attribute.value, Reference)

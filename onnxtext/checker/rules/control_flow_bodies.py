@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from onnxtext.ast.model import Node
 from onnxtext.ast.tensors_and_attributes import attribute_value
-from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding, Place
 from onnxtext.checker.context.operator_resolution import resolve_targets
 from onnxtext.checker.context.registry import Family, Rule
@@ -22,7 +22,7 @@ from onnxtext.checker.context.signatures import Signature
 from onnxtext.plurals import count_noun
 
 
-def check(subject: Subject) -> Iterator[Finding]:
+def check(subject: CheckedModel) -> Iterator[Finding]:
     """Find bodies with a wrong number of inputs or outputs."""
     resolved = resolve_targets(subject)
     for scope in subject.scopes:

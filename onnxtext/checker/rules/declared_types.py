@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from onnxtext.ast.records import Record, Word
 from onnxtext.ast.types import DecoratedDim, Dim, MapType, SparseTensorType, TensorType
-from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.context.finding import Finding, Place, quote
 from onnxtext.checker.context.model_items import TypeUse, inner_types, type_uses
@@ -38,7 +38,7 @@ _CONTAINERS = {
 _KINDS = {"tensor_type", "sparse_tensor_type", "opaque_type", *_CONTAINERS}
 
 
-def check(subject: Subject) -> Iterator[Finding]:
+def check(subject: CheckedModel) -> Iterator[Finding]:
     """Find invalid and incomplete types in declarations and attributes."""
     for use in type_uses(subject):
         for type in inner_types(use.type):
@@ -56,7 +56,7 @@ def check(subject: Subject) -> Iterator[Finding]:
         yield from _denotations(subject)
 
 
-def _kinds(use: TypeRecord, subject: Subject) -> Iterator[Finding]:
+def _kinds(use: TypeRecord, subject: CheckedModel) -> Iterator[Finding]:
     """Find types and nested types that set no kind (tensor, sequence, …), or several kinds."""
     record = use.record
     while True:
@@ -154,7 +154,7 @@ def _number(record: Record, name: str) -> int:
     return 1 if isinstance(value, Word) else number_of(value) or 0
 
 
-def _denotations(subject: Subject) -> Iterator[Finding]:
+def _denotations(subject: CheckedModel) -> Iterator[Finding]:
     for use in type_uses(subject):
         for type in inner_types(use.type):
             decorators = list(type.decorators)

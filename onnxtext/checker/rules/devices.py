@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from onnxtext.ast.model import Configuration, Node
 from onnxtext.ast.records import Decorator, Field, FieldValue, Record
-from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding, Place, quote
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.resolved_fields import changed_fields, field_of, number_of
@@ -26,7 +26,7 @@ Ranks = ChainMap[str, int]
 """The ranks of values by name; names of inner scopes hide equal names of outer scopes."""
 
 
-def check(subject: Subject) -> Iterator[Finding]:
+def check(subject: CheckedModel) -> Iterator[Finding]:
     """Check the configurations of a model and the sharding of its nodes."""
     known: dict[str, Configuration] = {}
     for configuration in subject.model.configurations if subject.model else ():
@@ -133,7 +133,7 @@ def _ranks(scope: Scope, known: dict[int, Ranks]) -> Ranks:
 
 
 def _node(
-    subject: Subject, node: Node, record: Record, known: dict[str, Configuration], ranks: Ranks
+    subject: CheckedModel, node: Node, record: Record, known: dict[str, Configuration], ranks: Ranks
 ) -> Iterator[Finding]:
     place = Place(node, ("op_type",))
     name = _text(field_of(record, "configuration_id"))

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 
 from onnxtext.ast.model import Node, ValueInfo
 from onnxtext.ast.types import TensorType
-from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.context.finding import Finding, Place, Repair, chain_of, quote
 from onnxtext.checker.context.registry import Family, Rule
@@ -39,7 +39,7 @@ from onnxtext.checker.inference.symbolic.tracing import SymbolTrace
 from onnxtext.diagnostics import Severity
 
 
-def check(subject: Subject) -> Iterator[Finding]:
+def check(subject: CheckedModel) -> Iterator[Finding]:
     """Find symbolic dimensions with contradictory sizes, and inputs that accept only one size.
 
     Also report the shape mismatches that symbolic inference finds.

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from onnxtext.ast.records import Record, Word
 from onnxtext.ast.tensors_and_attributes import ExternalData, NoData, StringData, TypedData
-from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding, quote
 from onnxtext.checker.context.model_items import TensorUse, dense_tensors
 from onnxtext.checker.context.registry import Family, Rule
@@ -29,7 +29,7 @@ _ALIGNMENT = 4096
 _DRIVE = re.compile(r"[A-Za-z]:")
 
 
-def check(subject: Subject) -> Iterator[Finding]:
+def check(subject: CheckedModel) -> Iterator[Finding]:
     """Check references to external data and, if `base_dir` is known, the referenced files."""
     digests: dict[Path, str] = {}
     for tensor in dense_tensors(subject):

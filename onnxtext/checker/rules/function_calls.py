@@ -15,7 +15,7 @@ from itertools import islice
 
 from onnxtext.ast.model import Node
 from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType, Reference
-from onnxtext.checker.context.checked_model import Subject, plain_domain
+from onnxtext.checker.context.checked_model import CheckedModel, plain_domain
 from onnxtext.checker.context.finding import Finding, Place, quote
 from onnxtext.checker.context.operator_resolution import resolve_targets
 from onnxtext.checker.context.registry import Family, Rule
@@ -31,7 +31,7 @@ Without this limit, n calls of a function with n parameters could have n * n fin
 """
 
 
-def check(subject: Subject) -> Iterator[Finding]:
+def check(subject: CheckedModel) -> Iterator[Finding]:
     """Compare calls with the called functions."""
     if not subject.functions:
         return
@@ -51,7 +51,7 @@ def check(subject: Subject) -> Iterator[Finding]:
                     yield _no_overload(subject, node, overloads)
 
 
-def _conflicts(subject: Subject, needs: FunctionNeeds) -> Iterator[Finding]:
+def _conflicts(subject: CheckedModel, needs: FunctionNeeds) -> Iterator[Finding]:
     """Find attribute parameters that a function body refers to with two different types."""
     declared = {
         (id(scope.function), item.name)
@@ -71,7 +71,7 @@ def _conflicts(subject: Subject, needs: FunctionNeeds) -> Iterator[Finding]:
         )
 
 
-def _no_overload(subject: Subject, node: Node, overloads: list[str]) -> Finding:
+def _no_overload(subject: CheckedModel, node: Node, overloads: list[str]) -> Finding:
     near = subject.nearest(node.overload or "", overloads)
     shown = [f"`{name}`" if name else "an unnamed overload" for name in overloads[:_MOST]]
     more = f" and {len(overloads) - _MOST} more" if len(overloads) > _MOST else ""
@@ -90,7 +90,9 @@ def _no_overload(subject: Subject, node: Node, overloads: list[str]) -> Finding:
     )
 
 
-def _call(subject: Subject, node: Node, function: Scope, needs: FunctionNeeds) -> Iterator[Finding]:
+def _call(
+    subject: CheckedModel, node: Node, function: Scope, needs: FunctionNeeds
+) -> Iterator[Finding]:
     definition = Place(function.original, ("name",), "defined here")
     for kind, actual, formal in (
         ("input", node.inputs, function.inputs),
@@ -120,7 +122,7 @@ def _call(subject: Subject, node: Node, function: Scope, needs: FunctionNeeds) -
 
 
 def _attributes(
-    subject: Subject, node: Node, function: Scope, definition: Place, needs: FunctionNeeds
+    subject: CheckedModel, node: Node, function: Scope, definition: Place, needs: FunctionNeeds
 ) -> Iterator[Finding]:
     parameters, _, needed = needs.interface(function)
     given = set()

@@ -14,7 +14,12 @@ from collections.abc import Iterator
 
 from onnxtext.ast.model import Function, Node
 from onnxtext.ast.tensors_and_attributes import Attribute
-from onnxtext.checker.context.checked_model import FunctionKey, Subject, function_key, plain_domain
+from onnxtext.checker.context.checked_model import (
+    CheckedModel,
+    FunctionKey,
+    function_key,
+    plain_domain,
+)
 from onnxtext.checker.context.finding import Finding, Place, chain_of, quote
 from onnxtext.checker.context.operator_resolution import resolve_targets
 from onnxtext.checker.context.registry import Family, Rule
@@ -22,7 +27,7 @@ from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
 
 
-def check(subject: Subject) -> Iterator[Finding]:
+def check(subject: CheckedModel) -> Iterator[Finding]:
     """Check the definitions of functions."""
     bodies = [(s, s.function) for s in subject.scopes if s.kind == "function" and s.function]
     if not bodies:
@@ -36,7 +41,7 @@ def check(subject: Subject) -> Iterator[Finding]:
         yield from _usage(subject, bodies)
 
 
-def _keys(subject: Subject, bodies: list[tuple[Scope, Function]]) -> Iterator[Finding]:
+def _keys(subject: CheckedModel, bodies: list[tuple[Scope, Function]]) -> Iterator[Finding]:
     by_key: dict[tuple[str, ...], Scope] = {}
     for scope, function in bodies:
         place = Place(scope.original, ("name",))
@@ -84,7 +89,7 @@ def _parameters(scope: Scope, function: Function) -> Iterator[Finding]:
         seen.add(name)
 
 
-def _calls(subject: Subject) -> dict[FunctionKey, list[tuple[FunctionKey, Node]]]:
+def _calls(subject: CheckedModel) -> dict[FunctionKey, list[tuple[FunctionKey, Node]]]:
     """Map each function to the calls in its body and nested graphs: (called function, node)."""
     calls: dict[FunctionKey, list[tuple[FunctionKey, Node]]] = {}
     for scope in subject.scopes:
@@ -98,7 +103,7 @@ def _calls(subject: Subject) -> dict[FunctionKey, list[tuple[FunctionKey, Node]]
     return calls
 
 
-def _recursion(subject: Subject) -> Iterator[Finding]:
+def _recursion(subject: CheckedModel) -> Iterator[Finding]:
     """Find cycles of calls by a depth-first search without recursion."""
     calls = _calls(subject)
     state: dict[FunctionKey, int] = {}  # 1: on the current path of calls, 2: finished
@@ -125,7 +130,7 @@ def _recursion(subject: Subject) -> Iterator[Finding]:
 
 
 def _recursive(
-    subject: Subject, path: list[tuple[FunctionKey, Node | None]], last: Node
+    subject: CheckedModel, path: list[tuple[FunctionKey, Node | None]], last: Node
 ) -> Finding:
     names = [key[1] for key, _ in path]
     chain = chain_of([*names, names[0]])
@@ -140,7 +145,7 @@ def _recursive(
     )
 
 
-def _conflicts(subject: Subject) -> Iterator[Finding]:
+def _conflicts(subject: CheckedModel) -> Iterator[Finding]:
     """Find operators that differ between the versions that the model and its functions import."""
     resolved = resolve_targets(subject)
     in_functions = [
@@ -179,7 +184,7 @@ def _conflicts(subject: Subject) -> Iterator[Finding]:
                 )
 
 
-def _usage(subject: Subject, bodies: list[tuple[Scope, Function]]) -> Iterator[Finding]:
+def _usage(subject: CheckedModel, bodies: list[tuple[Scope, Function]]) -> Iterator[Finding]:
     called: set[FunctionKey] = set()
     if subject.active("function-unused"):
         for _, node in subject.nodes():

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 
 from onnxtext.ast.model import Function, Model
-from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding, Place, quote
 from onnxtext.checker.context.model_items import Decorated, annotated_items
 from onnxtext.checker.context.registry import Family, Rule
@@ -30,7 +30,7 @@ _STANDARD_KEYS = frozenset(
 """The keys that the specification defines (IR spec, Metadata; MetadataProps.md)."""
 
 
-def check(subject: Subject) -> Iterator[Finding]:
+def check(subject: CheckedModel) -> Iterator[Finding]:
     """Check the header, metadata and doc strings."""
     model = subject.model
     if model is not None:

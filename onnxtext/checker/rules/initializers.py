@@ -13,14 +13,14 @@ from collections.abc import Iterator
 
 from onnxtext.ast.model import ValueInfo
 from onnxtext.ast.tensors_and_attributes import SparseTensor
-from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding, Place, quote
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.rules.missing_and_duplicate_names import items_by_repeated_name
 
 
-def check(subject: Subject) -> Iterator[Finding]:
+def check(subject: CheckedModel) -> Iterator[Finding]:
     """Find duplicate initializers, and those that must be inputs or must not be inputs."""
     for scope in subject.scopes:
         if not scope.initializers or not scope.is_graph:

@@ -15,7 +15,7 @@ from itertools import chain, islice
 from onnxtext.ast.model import Fragment, Graph
 from onnxtext.ast.tensors_and_attributes import Attribute
 from onnxtext.ast.types import MapType, OptionalType, SequenceType, SparseTensorType, TensorType
-from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding, Place, quote
 from onnxtext.checker.context.model_items import (
     MOST_PLACES,
@@ -43,7 +43,7 @@ ELEMENTS = {
 """The IR version that introduced each newer element type (proto TensorProto.DataType, Version)."""
 
 
-def check(subject: Subject) -> Iterator[Finding]:
+def check(subject: CheckedModel) -> Iterator[Finding]:
     """Check the IR version and the model version of a model."""
     model = subject.model
     if model is None:
@@ -74,7 +74,7 @@ def check(subject: Subject) -> Iterator[Finding]:
         yield from _needs(subject, version)
 
 
-def _headless(subject: Subject) -> Iterator[Finding]:
+def _headless(subject: CheckedModel) -> Iterator[Finding]:
     """Report a graph without a header: it is valid, but the author probably meant a model."""
     root = subject.root
     if isinstance(root, Fragment) and isinstance(root.item, Graph) and root.item.at >= 0:
@@ -95,7 +95,7 @@ def newest_known() -> int:
     return max(NEWEST, int(onnx.IR_VERSION))
 
 
-def _needs(subject: Subject, version: int) -> Iterator[Finding]:
+def _needs(subject: CheckedModel, version: int) -> Iterator[Finding]:
     for needed, what, places, severity in _newer(subject):
         some = tuple(places) if needed > version else ()
         if some:
@@ -112,7 +112,7 @@ Need = tuple[int, str, Iterable[Place], Severity | None]
 """The required IR version, a construct, the places with it, and the severity of the finding."""
 
 
-def _newer(subject: Subject) -> Iterator[Need]:
+def _newer(subject: CheckedModel) -> Iterator[Need]:
     """Yield the constructs that IR versions after 1 introduced, and where the model uses them.
 
     Most places are generators: they walk the model only if its IR version lacks the construct.
@@ -161,13 +161,13 @@ def _has_types(scope: Scope) -> bool:
     )
 
 
-def _with_decorator(subject: Subject, name: str) -> Iterator[Place]:
+def _with_decorator(subject: CheckedModel, name: str) -> Iterator[Place]:
     for item in annotated_items(subject):
         if any(decorator.name.rpartition(".")[2] == name for decorator in item.decorators):
             yield Place(item)
 
 
-def _newer_types(subject: Subject) -> Iterator[Need]:
+def _newer_types(subject: CheckedModel) -> Iterator[Need]:
     elements: dict[str, list[Place]] = {}
     sparse: list[Place] = []
     optional: list[Place] = []

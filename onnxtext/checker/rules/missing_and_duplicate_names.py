@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from onnxtext.ast.model import Node, ValueInfo
 from onnxtext.ast.tensors_and_attributes import SparseTensor
-from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding, Place, quote
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.scopes import Scope
@@ -24,7 +24,7 @@ _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 Named = TypeVar("Named", ValueInfo, Node)
 
 
-def check(subject: Subject) -> Iterator[Finding]:
+def check(subject: CheckedModel) -> Iterator[Finding]:
     """Find missing and duplicate names, and names that are not C identifiers."""
     for scope in subject.scopes:
         if scope.is_graph and not scope.name:
@@ -101,7 +101,7 @@ def _nodes(scope: Scope) -> Iterator[Finding]:
         )
 
 
-def _identifiers(subject: Subject) -> Iterator[Finding]:
+def _identifiers(subject: CheckedModel) -> Iterator[Finding]:
     matches = _IDENTIFIER.fullmatch
     for scope in subject.scopes:
         identifiers: list[tuple[str, str, Place]] = []

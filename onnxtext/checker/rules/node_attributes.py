@@ -15,7 +15,7 @@ from onnxtext.ast.model import Node
 from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType
 from onnxtext.ast.types import TensorType
 from onnxtext.ast.visit import attribute_forms
-from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import (
     Finding,
     Place,
@@ -31,7 +31,7 @@ from onnxtext.suggestions import nearest_name
 from onnxtext.tensor.elements import ELEMENTS
 
 
-def check(subject: Subject) -> Iterator[Finding]:
+def check(subject: CheckedModel) -> Iterator[Finding]:
     """Compare the attributes of nodes with the schemas of the operators."""
     resolved = resolve_targets(subject)
     fitting: set[tuple[object, ...]] = set()

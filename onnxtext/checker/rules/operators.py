@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from onnxtext.ast.model import Node
-from onnxtext.checker.context.checked_model import Subject, plain_domain
+from onnxtext.checker.context.checked_model import CheckedModel, plain_domain
 from onnxtext.checker.context.finding import (
     Finding,
     Place,
@@ -35,7 +35,7 @@ _EXPERIMENTAL = frozenset(
 _SUCCESSORS = {"Upsample": "Resize", "Scatter": "ScatterElements"}
 
 
-def check(subject: Subject) -> Iterator[Finding]:
+def check(subject: CheckedModel) -> Iterator[Finding]:
     """Find unknown and deprecated operators, and nodes with a wrong number of inputs or outputs."""
     resolved = resolve_targets(subject)
     unknown: dict[tuple[str, str, str, int], list[Place]] = {}
@@ -100,7 +100,7 @@ def check(subject: Subject) -> Iterator[Finding]:
 
 
 def _record_unknown(
-    subject: Subject,
+    subject: CheckedModel,
     scope: Scope,
     node: Node,
     unknown: dict[tuple[str, str, str, int], list[Place]],
@@ -137,7 +137,7 @@ def _record_unknown(
     unknown.setdefault((domain, node.op_type, "", version), []).append(place)
 
 
-def _functions(subject: Subject) -> dict[str, list[str]]:
+def _functions(subject: CheckedModel) -> dict[str, list[str]]:
     """Map each domain to the names of its functions; each name occurs once per overload."""
     cached: dict[str, list[str]] | None = subject.memo.get("function-names")
     if cached is None:
@@ -147,7 +147,7 @@ def _functions(subject: Subject) -> dict[str, list[str]]:
     return cached
 
 
-def _unknown(subject: Subject, key: tuple[str, str, str, int], places: list[Place]) -> Finding:
+def _unknown(subject: CheckedModel, key: tuple[str, str, str, int], places: list[Place]) -> Finding:
     """Report the nodes at `places`, whose operator is not known.
 
     `key` is (domain, operator, overload, version); the version is 0 in a fragment without imports.

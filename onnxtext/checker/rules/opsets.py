@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from onnxtext.ast.model import Function, Model
-from onnxtext.checker.context.checked_model import Subject, plain_domain
+from onnxtext.checker.context.checked_model import CheckedModel, plain_domain
 from onnxtext.checker.context.finding import Finding, Place, Repair
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.scopes import Scope
@@ -19,7 +19,7 @@ from onnxtext.checker.context.signatures import newest_versions
 from onnxtext.plurals import count_noun
 
 
-def check(subject: Subject) -> Iterator[Finding]:
+def check(subject: CheckedModel) -> Iterator[Finding]:
     """Check the operator set imports of a model and its functions."""
     model = subject.model
     if model is not None:
@@ -82,7 +82,7 @@ def _imports(owner: Model | Function, place: object) -> Iterator[Finding]:
             )
 
 
-def _is_reported(subject: Subject, scope: Scope) -> bool:
+def _is_reported(subject: CheckedModel, scope: Scope) -> bool:
     """Whether another rule reports that a model or function has no imports or no header."""
     if scope.function is not None:
         return scope.function.domain is None and subject.active("function-domain-missing")
@@ -90,7 +90,7 @@ def _is_reported(subject: Subject, scope: Scope) -> bool:
     return subject.ir_version not in (1, 2) and subject.active(missing)
 
 
-def _not_imported(subject: Subject) -> Iterator[Finding]:
+def _not_imported(subject: CheckedModel) -> Iterator[Finding]:
     """Find domains of nodes that the model or function does not import."""
     missing: dict[tuple[int, str], tuple[Scope, list[Place]]] = {}
     for scope in subject.scopes:
@@ -124,7 +124,7 @@ def _not_imported(subject: Subject) -> Iterator[Finding]:
         )
 
 
-def _unused(subject: Subject) -> Iterator[Finding]:
+def _unused(subject: CheckedModel) -> Iterator[Finding]:
     used: dict[int, set[str]] = {}
     for scope in subject.scopes:
         if scope.opsets is not None:

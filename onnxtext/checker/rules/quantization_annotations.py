@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding, Place, quote
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.scopes import Scope
@@ -18,7 +18,7 @@ from onnxtext.checker.context.scopes import Scope
 KEYS = ("SCALE_TENSOR", "ZERO_POINT_TENSOR")
 
 
-def check(subject: Subject) -> Iterator[Finding]:
+def check(subject: CheckedModel) -> Iterator[Finding]:
     """Find quantization annotations that refer to unknown tensors."""
     for scope in subject.scopes:
         for annotation in scope.quantization:

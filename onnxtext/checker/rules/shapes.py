@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from itertools import chain
 
 from onnxtext.ast.model import Node
-from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding, Place
 from onnxtext.checker.context.operator_resolution import Target, resolve_targets
 from onnxtext.checker.context.registry import Family, Rule
@@ -41,7 +41,7 @@ from onnxtext.checker.inference.symbolic.operators import OPERATORS
 from onnxtext.checker.isolation.worker_client import Failure
 
 
-def check(subject: Subject) -> Iterator[Finding]:
+def check(subject: CheckedModel) -> Iterator[Finding]:
     """Find nodes that reject the shapes of their inputs, and wrong declared shapes."""
     if subject.is_recursive or fits_by_kind(subject):
         return
@@ -78,7 +78,7 @@ def _is_checked_only_by_onnx(target: Target) -> bool:
     return type(target) is Signature and target.name not in OPERATORS
 
 
-def _negative(subject: Subject, objection: str | Failure) -> Finding | None:
+def _negative(subject: CheckedModel, objection: str | Failure) -> Finding | None:
     """Return the warning about a negative dimension as an error, if onnx rejects the dimension.
 
     The warning is removed from `subject.found`. Return None if onnx has another objection.
@@ -93,7 +93,7 @@ def _negative(subject: Subject, objection: str | Failure) -> Finding | None:
     return warning._replace(severity="error", notes=("onnx's shape inference rejects this node",))
 
 
-def _unplaced(subject: Subject, objection: str | Failure) -> Finding:
+def _unplaced(subject: CheckedModel, objection: str | Failure) -> Finding:
     """Report onnx's error for the whole model, if inference of single nodes found no error."""
     place = Place(subject.model)
     if subject.main is not None:

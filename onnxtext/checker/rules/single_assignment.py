@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding, Place, quote
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.scopes import GIVEN, Scope
@@ -19,7 +19,7 @@ from onnxtext.checker.context.scopes import GIVEN, Scope
 _MOST_NAMES = 5
 
 
-def check(subject: Subject) -> Iterator[Finding]:
+def check(subject: CheckedModel) -> Iterator[Finding]:
     """Find names that are defined twice, and names that shadow those of outer graphs."""
     for scope in subject.scopes:
         if scope.redefinitions:

@@ -14,7 +14,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from onnxtext.ast.tensors_and_attributes import RawData, SparseTensor, Tensor, TypedData
-from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding, Place, quote
 from onnxtext.checker.context.model_items import sparse_tensors
 from onnxtext.checker.context.registry import Family, Rule
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def check(subject: Subject) -> Iterator[Finding]:
+def check(subject: CheckedModel) -> Iterator[Finding]:
     """Check the values, indices and dims of sparse tensors."""
     for scope in subject.scopes:
         for value in scope.initializers:

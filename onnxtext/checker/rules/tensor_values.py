@@ -12,14 +12,14 @@ from collections.abc import Iterator
 from math import prod
 
 from onnxtext.ast.tensors_and_attributes import FieldData, RawData, StringData, TypedData
-from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding
 from onnxtext.checker.context.model_items import TensorUse, dense_tensors
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.tensor.elements import ELEMENTS, ElementType, raw_size
 
 
-def check(subject: Subject) -> Iterator[Finding]:
+def check(subject: CheckedModel) -> Iterator[Finding]:
     """Find elements that are not values of the element type."""
     for tensor in dense_tensors(subject):
         element = ELEMENTS.get(tensor.type.element)

@@ -14,7 +14,7 @@ from math import prod
 
 from onnxtext.ast.tensors_and_attributes import FieldData, NoData, RawData, StringData, TypedData
 from onnxtext.ast.typed_blobs import ENTRY_WIDTHS
-from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding
 from onnxtext.checker.context.model_items import TensorUse, dense_tensors
 from onnxtext.checker.context.registry import Family, Rule
@@ -24,7 +24,7 @@ from onnxtext.plurals import count_noun
 from onnxtext.tensor.elements import ELEMENTS, ElementType, raw_size
 
 
-def check(subject: Subject) -> Iterator[Finding]:
+def check(subject: CheckedModel) -> Iterator[Finding]:
     """Check the types and dims of tensors, and the field and the size of their data."""
     for tensor in dense_tensors(subject):
         if type(tensor.data) is RawData and tensor.type.element != "bool" and not tensor.decorators:

@@ -12,13 +12,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from onnxtext.ast.model import Training
-from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding, Place, quote
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.scopes import Scope
 
 
-def check(subject: Subject) -> Iterator[Finding]:
+def check(subject: CheckedModel) -> Iterator[Finding]:
     """Check the initialization, the algorithm and the bindings of each `TrainingInfoProto`."""
     if subject.model is None:
         return
@@ -49,7 +49,10 @@ def check(subject: Subject) -> Iterator[Finding]:
 
 
 def _keys(
-    subject: Subject, training: Training, step: Scope | None, bound: dict[tuple[str, str], Training]
+    subject: CheckedModel,
+    training: Training,
+    step: Scope | None,
+    bound: dict[tuple[str, str], Training],
 ) -> Iterator[Finding]:
     initializers = {
         value.name
@@ -90,7 +93,7 @@ def _keys(
 
 
 def _values(
-    subject: Subject, training: Training, start: Scope | None, step: Scope | None
+    subject: CheckedModel, training: Training, start: Scope | None, step: Scope | None
 ) -> Iterator[Finding]:
     initialized = {value.name for value in start.outputs} if start is not None else set()
     updated = {

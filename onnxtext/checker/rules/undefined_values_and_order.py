@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from onnxtext.ast.model import Node, ValueInfo
-from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.cycles import find_cycles
 from onnxtext.checker.context.finding import Finding, Place, Repair, chain_of, quote
 from onnxtext.checker.context.registry import Family, Rule
@@ -40,7 +40,7 @@ class NestedUse(NamedTuple):
     places: list[Place]
 
 
-def check(subject: Subject) -> Iterator[Finding]:
+def check(subject: CheckedModel) -> Iterator[Finding]:
     """Find uses of values that are not defined or are defined later, and undefined outputs."""
     nested: dict[int, list[NestedUse]] = {}
     undefined: dict[int, list[Finding]] = {}
@@ -88,7 +88,7 @@ def _merged(first: Finding, other: Finding, name: str) -> Finding | None:
 
 
 def _undefined(
-    subject: Subject, scope: Scope, nested: dict[int, list[NestedUse]]
+    subject: CheckedModel, scope: Scope, nested: dict[int, list[NestedUse]]
 ) -> Iterator[tuple[str, Finding]]:
     """Yield each undefined name of a scope with its finding.
 
@@ -129,7 +129,9 @@ def _undefined(
                 yield name, _undefined_value(subject, scope, name, places)
 
 
-def _undefined_value(subject: Subject, scope: Scope, name: str, places: list[Place]) -> Finding:
+def _undefined_value(
+    subject: CheckedModel, scope: Scope, name: str, places: list[Place]
+) -> Finding:
     near, later = _suggestions(subject, scope, name, places[0].item)
     notes: tuple[str, ...] = ()
     inner = _inner_definition(scope, name) if subject.may_suggest else None
@@ -150,7 +152,7 @@ def _undefined_value(subject: Subject, scope: Scope, name: str, places: list[Pla
 
 
 def _suggestions(
-    subject: Subject, scope: Scope, name: str, node: Node
+    subject: CheckedModel, scope: Scope, name: str, node: Node
 ) -> tuple[str | None, str | None]:
     """Return (similar visible name, None), or else (None, similar name that is defined later).
 
@@ -296,7 +298,7 @@ def _cycles(scope: Scope, needed: list[set[str]]) -> list[list[int]]:
     return find_cycles(before)
 
 
-def _outputs(subject: Subject, scope: Scope) -> Iterator[Finding]:
+def _outputs(subject: CheckedModel, scope: Scope) -> Iterator[Finding]:
     for value in scope.outputs:
         if not value.name:
             continue

@@ -12,14 +12,14 @@ from collections.abc import Iterator
 
 from onnxtext.ast.model import ValueInfo
 from onnxtext.ast.types import SparseTensorType, TensorType
-from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding, Place, quote
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.type_records import has_record
 
 
-def check(subject: Subject) -> Iterator[Finding]:
+def check(subject: CheckedModel) -> Iterator[Finding]:
     """Find inputs and outputs of the main graph without a type or a shape."""
     for scope in subject.scopes:
         if scope.kind == "main":

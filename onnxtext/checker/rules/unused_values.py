@@ -12,12 +12,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import chain
 
-from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding, Place, Repair, quote
 from onnxtext.checker.context.registry import Family, Rule
 
 
-def check(subject: Subject) -> Iterator[Finding]:
+def check(subject: CheckedModel) -> Iterator[Finding]:
     """Find unused initializers, and nodes without a used output."""
     used = _used_by_scope(subject)
     for scope in subject.scopes:
@@ -43,7 +43,7 @@ def check(subject: Subject) -> Iterator[Finding]:
                 )
 
 
-def _used_by_scope(subject: Subject) -> dict[int, set[str]]:
+def _used_by_scope(subject: CheckedModel) -> dict[int, set[str]]:
     """Map `id(scope)` to the names of the scope's used values.
 
     A value is used by a node (also of a nested graph), an output of the graph, a quantization

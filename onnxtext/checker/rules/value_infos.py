@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from onnxtext.ast.list_order import INITIALIZERS, ValueInfoError, unknown_names
+from onnxtext.ast.compact_form.list_order import INITIALIZERS, ValueInfoError, unknown_names
 from onnxtext.ast.model import Graph, ValueInfo
 from onnxtext.ast.types import Type
-from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.compare_declared_types import declared_type, describe_contradiction
 from onnxtext.checker.context.finding import Finding, Place, Repair, quote
 from onnxtext.checker.context.registry import Family, Rule
@@ -24,7 +24,7 @@ _LONGEST_LABEL = 60
 """The maximum length of a type in a label; labels leave out longer types."""
 
 
-def check(subject: Subject) -> Iterator[Finding]:
+def check(subject: CheckedModel) -> Iterator[Finding]:
     """Find invalid `value_info` entries, and values whose declared types contradict each other."""
     for scope in subject.scopes:
         yield from _duplicates(scope)

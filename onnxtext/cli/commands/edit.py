@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from onnxtext.cli.edited_files import EditTarget, new_findings, read, show, write
+from onnxtext.cli.load_settings import schemas_of_project
 from onnxtext.cli.options import MODEL, add_options, reporting_options
-from onnxtext.cli.project_settings import schemas_of_project
 from onnxtext.cli.report import FINDINGS, Reporter
 from onnxtext.diagnostics import Diagnostic
 from onnxtext.io.text_or_binary import decode_text, is_binary

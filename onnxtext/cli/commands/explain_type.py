@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from onnxtext.cli.complete_value_names import complete_value
+from onnxtext.cli.load_settings import schemas_of_project
 from onnxtext.cli.options import MODEL, reporting_options
 from onnxtext.cli.output_paths import STDIN
-from onnxtext.cli.project_settings import schemas_of_project
 from onnxtext.cli.report import Reporter
 from onnxtext.cli.streams import print_to_stdout, read_argument
 from onnxtext.diagnostics.safe import escape_controls
@@ -22,7 +22,7 @@ from onnxtext.io.text_or_binary import decode_text, is_binary
 from onnxtext.source import Source
 
 if TYPE_CHECKING:
-    from onnxtext.checker.context.checked_model import Subject
+    from onnxtext.checker.context.checked_model import CheckedModel
     from onnxtext.checker.context.finding import Place
     from onnxtext.checker.context.scopes import Scope
 
@@ -141,7 +141,7 @@ class _Model:
         if self._source is not None:
             self._places = TextPlaces(self._source, self._subject, budget=10_000)
 
-    def _checked(self, data: bytes) -> Subject:
+    def _checked(self, data: bytes) -> CheckedModel:
         """Parse and check the model; set `_source` if it is a text."""
         from onnxtext.ast.model import Model
         from onnxtext.checker.engine.check_source import encode_for_checks, parse_any
@@ -174,11 +174,11 @@ class _Model:
         Raises:
             OnnxTextError: there is no such value.
         """
-        from onnxtext.excerpt.errors import ShowError
+        from onnxtext.show_model.show_error import ShowError
 
         scopes = self._subject.scopes
         if graph is not None:
-            from onnxtext.excerpt.find_bodies import find_bodies
+            from onnxtext.show_model.find_bodies import find_bodies
 
             root: Any = self._subject.root
             root = getattr(root, "item", root)
@@ -202,7 +202,7 @@ class _Model:
     def _at_line(self, scopes: list[Scope], line: int) -> list[tuple[Scope, str]]:
         """Return the values that the statement at a line of a text defines."""
         from onnxtext.ast.model import Node
-        from onnxtext.excerpt.errors import ShowError
+        from onnxtext.show_model.show_error import ShowError
 
         if self._source is None:
             raise ShowError.of("a binary model has no lines", self._name, "name a value instead")

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import click
 
 from onnxtext.cli.commands.check import report_findings
+from onnxtext.cli.load_settings import read_schema_tables, read_settings
 from onnxtext.cli.options import FileName, one_of, reporting_options
-from onnxtext.cli.project_settings import read_schema_tables, read_settings
 from onnxtext.cli.report import CommandError, Reporter, io_errors
 from onnxtext.cli.streams import print_to_stdout
 from onnxtext.io.files import write_atomically

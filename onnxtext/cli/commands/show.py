@@ -17,7 +17,7 @@ from onnxtext.cli.streams import read_file_or_stdin
 from onnxtext.terminal import is_terminal, wants_color
 
 if TYPE_CHECKING:
-    from onnxtext.excerpt.load_model import ReadableModel
+    from onnxtext.show_model.load_model import ReadableModel
 
 EXPLANATION = """\b
 Examples:
@@ -111,8 +111,8 @@ def command(
         if reading is None:
             return reporter.status
         with reporter.reporting(name):
-            from onnxtext.excerpt.annotate_text import annotate
-            from onnxtext.excerpt.print_part import PartOptions, part_text
+            from onnxtext.show_model.annotate_text import annotate
+            from onnxtext.show_model.print_part import PartOptions, part_text
 
             # Print the whole text first, so that errors are reported before the pager starts.
             text = "".join(part_text(reading, PartOptions(graph, starts, ends, find, context)))
@@ -128,7 +128,7 @@ def command(
 
 
 def _read(file: str, name: str) -> ReadableModel:
-    from onnxtext.excerpt.load_model import read_model
+    from onnxtext.show_model.load_model import read_model
 
     data, base = read_file_or_stdin(file, name)
     return read_model(data, name, base)

@@ -79,7 +79,7 @@ def _check(
     from onnxtext.checker.context.operator_tables import use_tables
     from onnxtext.checker.engine.check_tree import check_tree
     from onnxtext.checker.isolation.strip_weights import LARGE
-    from onnxtext.cli.project_settings import read_schema_tables, read_settings
+    from onnxtext.cli.load_settings import read_schema_tables, read_settings
     from onnxtext.proto.encode.lower import lower_without_weights
     from onnxtext.text_to_binary import join_pieces
 

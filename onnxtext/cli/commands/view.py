@@ -24,7 +24,7 @@ from onnxtext.diagnostics.safe import escape_controls
 from onnxtext.io.files import is_stream, write_atomically
 
 if TYPE_CHECKING:
-    from onnxtext.viewer.load_model import LoadedModel
+    from onnxtext.viewer.page_model import LoadedModel
 
 EXPLANATION = """\b
 Examples:
@@ -100,7 +100,7 @@ def command(
 
 
 def _read(file: str, name: str, statistics: bool) -> LoadedModel:
-    from onnxtext.viewer.load_model import read
+    from onnxtext.viewer.page_model import read
 
     data, base = read_file_or_stdin(file, name)
     return read(data, name, base, statistics=statistics)

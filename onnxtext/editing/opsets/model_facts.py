@@ -8,7 +8,12 @@ from functools import cached_property
 from onnxtext.ast.model import Function, Model, Node
 from onnxtext.ast.tensors_and_attributes import Float32, Reference, Tensor
 from onnxtext.ast.types import TensorType, Type
-from onnxtext.checker.context.checked_model import FunctionKey, Subject, function_key, plain_domain
+from onnxtext.checker.context.checked_model import (
+    CheckedModel,
+    FunctionKey,
+    function_key,
+    plain_domain,
+)
 from onnxtext.checker.context.scopes import GIVEN, Scope
 from onnxtext.checker.context.signatures import Schemas
 from onnxtext.checker.inference.element_types import TypeInference
@@ -44,7 +49,7 @@ class ModelFacts:
             have.
     """
 
-    def __init__(self, subject: Subject) -> None:
+    def __init__(self, subject: CheckedModel) -> None:
         self.subject = subject
         self.schemas = Schemas()  # the schemas of onnx, because rules exist only for its operators
         model = subject.model

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from onnxtext.ast.model import Function, Graph, Model, Node, OpsetImport
-from onnxtext.checker.context.checked_model import Subject, plain_domain
+from onnxtext.checker.context.checked_model import CheckedModel, plain_domain
 from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.resolved_fields import changed_fields
 from onnxtext.checker.context.scopes import Scope
@@ -36,7 +36,7 @@ class ConversionPlan:
         remarks: a remark for each obstacle, then a remark for each change.
     """
 
-    subject: Subject
+    subject: CheckedModel
     targets: Targets
     remarks: list[Remark] = field(default_factory=list)
     _nodes: list[tuple[Graph | Function, list[Node]]] = field(default_factory=list)
@@ -100,7 +100,7 @@ def convert(model: Model, targets: Targets) -> list[str]:
 
 
 def plan_conversion(
-    model: Model, targets: Targets, subject: Subject | None = None
+    model: Model, targets: Targets, subject: CheckedModel | None = None
 ) -> ConversionPlan:
     """Plan a conversion: find the nodes to rewrite and the obstacles.
 

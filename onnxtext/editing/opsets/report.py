@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Place
 from onnxtext.checker.engine.finding_positions import TextPlaces
 from onnxtext.checker.engine.model_paths import ModelPaths
@@ -53,7 +53,7 @@ class ConversionError(OnnxTextError):
         subject: the checked model.
     """
 
-    def __init__(self, remarks: list[Remark], subject: Subject) -> None:
+    def __init__(self, remarks: list[Remark], subject: CheckedModel) -> None:
         super().__init__(*remark_diagnostics(remarks, subject))
         self.remarks = remarks
         self.subject = subject
@@ -64,7 +64,7 @@ class ConversionError(OnnxTextError):
 
 
 def remark_diagnostics(
-    remarks: Iterable[Remark], subject: Subject, *, source: Source | None = None,
+    remarks: Iterable[Remark], subject: CheckedModel, *, source: Source | None = None,
     file: str | None = None,
 ) -> list[Diagnostic]:  # fmt: skip
     """Return a diagnostic for each remark.

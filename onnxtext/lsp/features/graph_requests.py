@@ -25,7 +25,7 @@ from lsprotocol import types as t
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.io.memory import paused_collector
 from onnxtext.lsp.features.other_versions import other_text
-from onnxtext.lsp.graph.changes import NEW, changes_of, diff_of
+from onnxtext.lsp.graph.compare_drawings import NEW, changes_of, diff_of
 from onnxtext.lsp.graph.details import details
 from onnxtext.lsp.graph.details import find as find_nodes
 from onnxtext.lsp.graph.drawing import Drawing

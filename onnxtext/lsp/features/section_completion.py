@@ -9,7 +9,7 @@ from typing import Any
 
 from lsprotocol import types as t
 
-from onnxtext.ast.list_order import PARTS
+from onnxtext.ast.compact_form.list_order import PARTS
 from onnxtext.ast.section_paths import PathStep
 from onnxtext.checker.context.checked_model import plain_domain
 from onnxtext.checker.context.scopes import Scope

@@ -17,7 +17,7 @@ from typing import Any
 
 from onnxtext.ast.model import Node
 from onnxtext.checker.context.scopes import GIVEN, Scope
-from onnxtext.lsp.graph.changes import Changes
+from onnxtext.lsp.graph.compare_drawings import Changes
 from onnxtext.lsp.graph.drawn_spans import DrawnSpans
 from onnxtext.lsp.graph.module_groups import (
     MOST_VALUES,

@@ -15,9 +15,9 @@ from typing import Any
 from onnxtext.ast.model import Fragment, Function, Graph, Model, Node, ValueInfo
 from onnxtext.ast.tensors_and_attributes import Reference
 from onnxtext.checker.context.checked_model import (
+    CheckedModel,
     FunctionKey,
     Options,
-    Subject,
     plain_domain,
 )
 from onnxtext.checker.context.finding import Place
@@ -76,7 +76,7 @@ class Index:
         self._inputs: dict[int, frozenset[str]] = {}
         self.labels: dict[int, dict[str, int]] = {}
         self.schemas = schemas or schemas_of(None)
-        self.subject: Subject | None = None if root is None else Subject(root, Options())
+        self.subject: CheckedModel | None = None if root is None else CheckedModel(root, Options())
         if self.subject is not None:
             self.subject.schemas = self.schemas
         self.scopes: list[Scope] = [] if self.subject is None else self.subject.scopes

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from onnxtext.ast.list_order import ORDERS
+from onnxtext.ast.compact_form.list_order import ORDERS
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.lsp.index.section_names import SectionName, name_of
 from onnxtext.lsp.index.symbols import Key, Occurrence, Symbol

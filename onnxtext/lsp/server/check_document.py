@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from onnxtext.ast.model import Fragment, Model
-from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.inference.symbolic.small_tensors import SmallTensor
 from onnxtext.checker.isolation.pool import Answers
 from onnxtext.diagnostics import Diagnostic, Label, OnnxTextError
@@ -95,7 +95,7 @@ def _check(
     *,
     broken: bool,
     answers: Answers | None,
-) -> tuple[Subject, list[Diagnostic]]:
+) -> tuple[CheckedModel, list[Diagnostic]]:
     from onnxtext.checker.context.operator_tables import default_tables, use_tables
     from onnxtext.checker.engine.check_source import encode_for_checks
     from onnxtext.checker.engine.check_tree import diagnose, run_rules

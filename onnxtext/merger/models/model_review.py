@@ -7,10 +7,10 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from onnxtext.ast.list_order import is_dense, known_with_data
+from onnxtext.ast.compact_form.list_order import is_dense, known_with_data
 from onnxtext.ast.model import Function, Graph, Model, Node
 from onnxtext.ast.visit import walk_graphs
-from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding
 from onnxtext.merger.models.canonical_models import DataMarks, lift, lower_one
 from onnxtext.merger.models.merge_messages import FieldPath, ModelMerger
@@ -201,7 +201,9 @@ def _outputs(data: bytes) -> set[str]:
     return {(first_payload(node, 2) or b"").decode("utf-8", "surrogateescape") for node in nodes}
 
 
-def _sort(model: Model, subject: Subject, findings: Sequence[Finding], known: set[str]) -> bool:
+def _sort(
+    model: Model, subject: CheckedModel, findings: Sequence[Finding], known: set[str]
+) -> bool:
     """Sort the nodes of graphs with misordered nodes; return False if there is a cycle.
 
     Nodes whose first output is not in `known` are new: they are moved before their users.

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from onnxtext.ast.model import Model
-from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.diagnostics import OnnxTextError
@@ -196,7 +196,7 @@ def _mark_broken(error: OnnxTextError, places: _ChunkSpans, notes: list[str]) ->
 # ---- Order ----------------------------------------------------------------------------------
 
 
-def _sort(subject: Subject, findings: Sequence[Finding], places: _ChunkSpans) -> bool:
+def _sort(subject: CheckedModel, findings: Sequence[Finding], places: _ChunkSpans) -> bool:
     """Sort the nodes of graphs with misordered nodes; return False if that is impossible."""
     wanted = {id(place.item) for finding in findings for place in finding.places}
     for scope in subject.scopes:

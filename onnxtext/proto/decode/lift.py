@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from operator import attrgetter
 
-from onnxtext.ast.list_order import place_order
+from onnxtext.ast.compact_form.list_order import place_order
 from onnxtext.ast.metadata import inline_all_metadata, inline_metadata
 from onnxtext.ast.model import EncodingPatch, Fragment, Function, Graph, Model, Node, ValueInfo
 from onnxtext.ast.visit import list_graphs

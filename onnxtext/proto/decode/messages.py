@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from onnxtext import ast
-from onnxtext.ast.combine_lists import assemble_function, assemble_graph
+from onnxtext.ast.compact_form.assemble import assemble_function, assemble_graph
 from onnxtext.core import core, core_module
 from onnxtext.proto.decode.fields import all_fields
 from onnxtext.proto.decode.nodes import NO_DEFAULTS, NodeLifter

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from onnxtext import ast
-from onnxtext.ast import list_order
+from onnxtext.ast.compact_form import list_order
 from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.encode.types_and_tensors import entry, metadata_fields, text_bytes
 from onnxtext.proto.encode.values_and_attributes import ValueLowering

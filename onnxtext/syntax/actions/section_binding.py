@@ -9,7 +9,7 @@ from collections.abc import Set as AbstractSet
 from functools import cached_property, partial
 from typing import Any
 
-from onnxtext.ast.list_order import order_first
+from onnxtext.ast.compact_form.list_order import order_first
 from onnxtext.ast.model import Annotation, Function, Graph, Model, Node, ValueInfo
 from onnxtext.ast.records import Decorator, Field
 from onnxtext.ast.section_paths import PathStep, first_output, function_key, generated_values

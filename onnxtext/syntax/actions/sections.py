@@ -13,7 +13,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from onnxtext.ast.list_order import ORDERS
+from onnxtext.ast.compact_form.list_order import ORDERS
 from onnxtext.ast.model import Configuration, EncodingPatch, Graph, Training
 from onnxtext.ast.records import Decorator, Record
 from onnxtext.ast.section_paths import PathStep

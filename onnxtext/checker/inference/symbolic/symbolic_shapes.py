@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from onnxtext.ast.model import Node
 from onnxtext.ast.types import Type
-from onnxtext.checker.context.checked_model import Subject
+from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.operator_resolution import Target, resolve_targets
 from onnxtext.checker.context.scopes import Scope
@@ -79,7 +79,7 @@ class SymbolicShapes:
         main: the shapes and values of the main graph.
     """
 
-    def __init__(self, subject: Subject) -> None:
+    def __init__(self, subject: CheckedModel) -> None:
         self.sizes = SizeEquations()
         self.main: SymbolicEnvironment | None = None
         self._scopes = subject.scopes

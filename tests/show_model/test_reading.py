@@ -16,13 +16,13 @@ from onnx import TensorProto, helper, numpy_helper
 
 import onnxtext
 from onnxtext.ast.model import Graph, Node
-from onnxtext.excerpt import load_model as reading_module
-from onnxtext.excerpt.annotate_text import annotate
-from onnxtext.excerpt.errors import ShowError
-from onnxtext.excerpt.find_bodies import NamedBody
-from onnxtext.excerpt.load_model import read_model
-from onnxtext.excerpt.paths_between_values import cut_graph
-from onnxtext.excerpt.print_part import PartOptions, part_text
+from onnxtext.show_model import load_model as reading_module
+from onnxtext.show_model.annotate_text import annotate
+from onnxtext.show_model.find_bodies import NamedBody
+from onnxtext.show_model.load_model import read_model
+from onnxtext.show_model.paths_between_values import cut_graph
+from onnxtext.show_model.print_part import PartOptions, part_text
+from onnxtext.show_model.show_error import ShowError
 from tests.corpus import EXAMPLES, SHARED
 
 STATISTICS = re.compile(r" # (min .*|[\d,]+ bytes)$", re.MULTILINE)

@@ -9,10 +9,10 @@ from typing import Any
 from onnxtext.differ import ItemChange, ItemPosition, ModelDiff, compare
 from onnxtext.differ.render.hunks import VERDICTS, hunks_of_items
 from onnxtext.differ.result import Category
-from onnxtext.lsp.graph.changes import changes_of
+from onnxtext.lsp.graph.compare_drawings import changes_of
 from onnxtext.lsp.graph.drawing import Drawing
 from onnxtext.viewer.colored_lines import ColoredText
-from onnxtext.viewer.load_model import LoadedModel
+from onnxtext.viewer.page_model import LoadedModel
 
 NOT_DRAWN: tuple[Category, ...] = ("encoding", "doc", "metadata")
 """Categories of differences that the graph of a page does not mark."""

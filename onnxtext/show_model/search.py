@@ -9,11 +9,11 @@ from dataclasses import replace
 
 from onnxtext.ast.model import Function, Graph, Node
 from onnxtext.ast.visit import attribute_graphs
-from onnxtext.excerpt.errors import ShowError
-from onnxtext.excerpt.find_bodies import NamedBody
 from onnxtext.printer.graphs_and_nodes import GraphPrinter
 from onnxtext.printer.layout import STEP
 from onnxtext.printer.models import graph_printer
+from onnxtext.show_model.find_bodies import NamedBody
+from onnxtext.show_model.show_error import ShowError
 
 
 def search(

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from onnxtext.diagnostics.safe import visible_char
-from onnxtext.excerpt.load_model import ReadableModel
 from onnxtext.highlight import classify
+from onnxtext.show_model.load_model import ReadableModel
 
 _COLORS = {
     "Comment": "2",

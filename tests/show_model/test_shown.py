@@ -15,10 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import onnxtext
-from onnxtext.excerpt.annotate_text import escape_controls_in_lines
-from onnxtext.excerpt.html import MOST_LINES, MOST_OPEN, to_html
+from onnxtext.show_model.annotate_text import escape_controls_in_lines
+from onnxtext.show_model.html import MOST_LINES, MOST_OPEN, to_html
 from tests.corpus import REPOSITORY, onnx_directory, wheel_models
-from tests.excerpt.test_reading import weighted
+from tests.show_model.test_reading import weighted
 from tests.strategies import models
 
 COLOR = re.compile(r"\x1b\[[0-9;]*m")

@@ -8,12 +8,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from onnxtext.ast.model import Function, Model
-from onnxtext.excerpt.find_bodies import NamedBody, find_bodies, walk_bodies
-from onnxtext.excerpt.load_model import ReadableModel
-from onnxtext.excerpt.paths_between_values import cut_graph
-from onnxtext.excerpt.search import comment_text, search
 from onnxtext.plurals import count_noun
 from onnxtext.printer.models import graph_printer, model_parts
+from onnxtext.show_model.find_bodies import NamedBody, find_bodies, walk_bodies
+from onnxtext.show_model.load_model import ReadableModel
+from onnxtext.show_model.paths_between_values import cut_graph
+from onnxtext.show_model.search import comment_text, search
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Sequence
 from onnxtext.ast.model import Function, Graph, Node, ValueInfo
 from onnxtext.ast.types import Type
 from onnxtext.ast.visit import nested_graphs
-from onnxtext.excerpt.errors import ShowError
-from onnxtext.excerpt.find_bodies import NamedBody
 from onnxtext.plurals import count_noun
+from onnxtext.show_model.find_bodies import NamedBody
+from onnxtext.show_model.show_error import ShowError
 
 
 def cut_graph(

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from html import escape
 
-from onnxtext.excerpt.annotate_text import Piece, escape_controls_in_lines, style_of
+from onnxtext.show_model.annotate_text import Piece, escape_controls_in_lines, style_of
 
 MOST_LINES = 5_000
 """Maximum number of lines of the HTML; browsers take seconds to show more."""
@@ -90,7 +90,7 @@ def to_html(pieces: Iterable[Piece]) -> str:
     """Return the HTML of a text in the canonical layout: a `<style>` and a `<pre>` element.
 
     Args:
-        pieces: the tokens of the text, as `onnxtext.excerpt.annotate_text.add_statistics` yields
+        pieces: the tokens of the text, as `onnxtext.show_model.annotate_text.add_statistics` yields
             them.
     """
     lines = list(_lines(pieces))

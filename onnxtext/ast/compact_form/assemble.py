@@ -9,9 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from onnxtext.ast.compact_value_infos import place_infos
-from onnxtext.ast.inline_output_types import place_all_types, place_types
-from onnxtext.ast.list_order import (
+from onnxtext.ast.compact_form.list_order import (
     INITIALIZERS,
     ListOrder,
     ascending_end,
@@ -19,6 +17,8 @@ from onnxtext.ast.list_order import (
     is_dense,
     order_of,
 )
+from onnxtext.ast.compact_form.output_types import place_all_types, place_types
+from onnxtext.ast.compact_form.value_infos import place_infos
 from onnxtext.ast.metadata import Pairs, decorator_entries
 from onnxtext.ast.model import Function, Graph, ValueInfo
 from onnxtext.ast.records import Decorator, Word

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from onnxtext.ast.model import Function, Graph, Model, Node
 from onnxtext.ast.tensors_and_attributes import Attribute
 from onnxtext.ast.visit import attribute_graphs
-from onnxtext.excerpt.errors import ShowError
-from onnxtext.excerpt.load_model import Root
+from onnxtext.show_model.load_model import Root
+from onnxtext.show_model.show_error import ShowError
 
 
 @dataclass(frozen=True, slots=True)

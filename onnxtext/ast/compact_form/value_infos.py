@@ -13,7 +13,15 @@ from collections.abc import Iterable
 from functools import partial
 from itertools import groupby
 
-from onnxtext.ast.inline_output_types import (
+from onnxtext.ast.compact_form.list_order import (
+    ListOrder,
+    ValueInfoError,
+    ascending_end,
+    decorator_of,
+    value_info_entries,
+    with_data,
+)
+from onnxtext.ast.compact_form.output_types import (
     Placed,
     is_plain,
     place_all_types,
@@ -21,14 +29,6 @@ from onnxtext.ast.inline_output_types import (
     place_type,
     place_types,
     types_at_end,
-)
-from onnxtext.ast.list_order import (
-    ListOrder,
-    ValueInfoError,
-    ascending_end,
-    decorator_of,
-    value_info_entries,
-    with_data,
 )
 from onnxtext.ast.model import Graph, Node, ValueInfo
 from onnxtext.ast.records import Decorator, Word
