@@ -173,6 +173,7 @@ def test_right_nodes_have_no_findings(case: Case) -> None:
     assert not problems(model(case))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("case", [*WRONG, *WARNED, *RIGHT])
 def test_onnxruntime_agrees(case: Case) -> None:
     pytest.importorskip("onnxruntime", reason="onnxruntime needs Python 3.11")

@@ -234,6 +234,7 @@ def test_the_rank_of_updates_tells_how_far_indices_select() -> None:
     assert "`M` must be 2" in finding.message
 
 
+@pytest.mark.thorough
 def test_onnxruntime_agrees_with_the_findings() -> None:
     """onnxruntime rejects the models with an error or a warning, and runs the others."""
     pytest.importorskip("onnxruntime", reason="onnxruntime needs Python 3.11")

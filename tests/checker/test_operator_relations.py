@@ -258,6 +258,7 @@ def test_inputs_of_unknown_sizes_have_no_findings(case: Case) -> None:
         assert not messages
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("case", [*WRONG, *RIGHT])
 def test_onnxruntime_agrees(case: Case) -> None:
     pytest.importorskip("onnxruntime", reason="onnxruntime needs Python 3.11")

@@ -100,6 +100,7 @@ remainder <mode> (a) => (b) {
     assert not found(source)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("case", [*WRONG, *RIGHT])
 def test_onnxruntime_agrees(case: Case) -> None:
     pytest.importorskip("onnxruntime", reason="onnxruntime needs Python 3.11")

@@ -203,6 +203,7 @@ def test_an_endless_device_is_an_error(arguments: list[str]) -> None:
     assert not result.out
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "arguments",
     [

@@ -107,6 +107,7 @@ def test_fmt_off_regions_are_kept(region: str) -> None:
     assert_format_laws(f"# fmt: off\n{HEAD}{{\n{around}}}\n")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "statement",
     [

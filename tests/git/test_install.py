@@ -14,6 +14,8 @@ import pytest
 from onnxtext.git.filter_comment import NOTE
 from tests.git.repository import Repository, binary, create, environment
 
+pytestmark = pytest.mark.thorough
+
 MODES = ["textconv", "filter", "source"]
 FOREIGN = """\
 # mine; keep it

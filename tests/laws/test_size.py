@@ -60,6 +60,7 @@ def memory() -> Iterator[Callable[[], int]]:
     tracemalloc.stop()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", BOMBS)
 def test_too_large_data_is_rejected_before_allocation(name: str, memory: Callable[[], int]) -> None:
     text = BOMBS[name]

@@ -131,6 +131,7 @@ def shown(found: list[t.Diagnostic]) -> list[str]:
     )
 
 
+@pytest.mark.thorough
 @pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize("number", range(0, len(texts()), 3))
 async def test_the_server_publishes_what_a_check_finds(

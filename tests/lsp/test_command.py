@@ -18,6 +18,8 @@ import pytest
 
 from tests.cli.command import environment, onnxtext_command, run, run_command
 
+pytestmark = pytest.mark.thorough
+
 
 def message(method: str, number: int | None = None, **params: object) -> bytes:
     body: dict[str, object] = {"jsonrpc": "2.0", "method": method, "params": params}

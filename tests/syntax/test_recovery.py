@@ -308,7 +308,7 @@ WORDS = (
 )
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(8))
 def test_any_tokens_in_any_order_are_reported(seed: int) -> None:
     rng = random.Random(seed)
     for _ in range(draws(20)):
