@@ -130,11 +130,11 @@ def new_findings(target: EditTarget, old: str | bytes, new: str | bytes) -> list
     """
     if old == new:
         return []
-    known = Counter([(item.code, item.message) for item in _errors(target, old)])
+    old_errors = Counter([(item.code, item.message) for item in _errors(target, old)])
     result = []
     for item in _errors(target, new):
-        if known[item.code, item.message] > 0:
-            known[item.code, item.message] -= 1
+        if old_errors[item.code, item.message] > 0:
+            old_errors[item.code, item.message] -= 1
         else:
             result.append(item)
     return result

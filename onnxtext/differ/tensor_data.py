@@ -307,11 +307,11 @@ def _accumulate(
             nans = [have + int(part.sum()) for have, part in zip(nans, missing, strict=True)]
             distance = np.abs(wide[0] - wide[1])
             distance[wide[0] == wide[1]] = 0  # equal infinities, too
-            known = distance[~(missing[0] | missing[1])]
-            compared += known.size
-            if known.size:
-                largest = max(largest, float(known.max()))
-                total += float(known.sum())
+            finite = distance[~(missing[0] | missing[1])]
+            compared += finite.size
+            if finite.size:
+                largest = max(largest, float(finite.max()))
+                total += float(finite.sum())
     known_any = numeric and compared > 0
     return WeightChange(
         count,

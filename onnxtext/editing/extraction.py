@@ -60,15 +60,19 @@ def extract(model: Model, starts: Sequence[str], ends: Sequence[str]) -> None:
         types = _inferred_types(model) | types
     kept = _with_annotated(graph, needed.union(outputs, last), weights | defaults)
     before = graph.outputs
-    given = kept - outputs - weights.difference([value.name for value in graph.inputs])
-    graph.inputs, graph.outputs = _interface(graph, types, first, last, given)
+    needed_inputs = kept - outputs - weights.difference([value.name for value in graph.inputs])
+    graph.inputs, graph.outputs = _interface(graph, types, first, last, needed_inputs)
     graph.nodes = nodes
     _move_declarations(graph, before, weights & kept)
     _drop_unused(model)
 
 
 def _interface(
-    graph: Graph, types: dict[str, Type], first: Sequence[str], last: Sequence[str], given: set[str]
+    graph: Graph,
+    types: dict[str, Type],
+    first: Sequence[str],
+    last: Sequence[str],
+    needed_inputs: set[str],
 ) -> tuple[list[ValueInfo], list[ValueInfo]]:
     """Return the inputs and outputs of an extracted graph.
 
@@ -77,8 +81,8 @@ def _interface(
         types: types of its values.
         first: the names of possible inputs.
         last: the names of the outputs.
-        given: the names of the inputs that the extracted graph needs; those that are not in `first`
-            have default values.
+        needed_inputs: the names of the inputs that the extracted graph needs; those that are not in
+            `first` have default values.
     """
     infos = [value for value in graph.values if value.data is None]
     declared = {value.name: value for value in (*infos, *graph.outputs, *graph.inputs)}
@@ -88,8 +92,8 @@ def _interface(
             name, types.get(name), metadata=graph.value_metadata.get(name, ())
         )
 
-    others = given.difference(first)
-    inputs = [value_info(name) for name in first if name in given]
+    others = needed_inputs.difference(first)
+    inputs = [value_info(name) for name in first if name in needed_inputs]
     inputs += [value for value in graph.inputs if value.name in others]
     return inputs, [_as_output(value_info(name)) for name in last]
 
@@ -113,8 +117,8 @@ def _move_declarations(graph: Graph, before: Sequence[ValueInfo], weights: set[s
     changed = {name: value.type for name, value in inner.items()} | dict.fromkeys(moved)
     for node in graph.nodes:
         if not changed.keys().isdisjoint(node.outputs):
-            known = dict(zip(node.outputs, node.output_types, strict=False))
-            types = [changed.get(name, known.get(name)) for name in node.outputs]
+            output_types = dict(zip(node.outputs, node.output_types, strict=False))
+            types = [changed.get(name, output_types.get(name)) for name in node.outputs]
             node.output_types = tuple(types) if any(types) else ()
     inside = (outputs | weights) - moved
     graph.values = [

@@ -100,9 +100,9 @@ def _rename_label(model: Model, old: str, new: str) -> None:
     chosen = [node for node in nodes if node.name == old]
     if not chosen:
         scopes = list(walk_graphs(model))
-        known = [name for scope in scopes for name in defined_names(scope)]
+        values = [name for scope in scopes for name in defined_names(scope)]
         raise unknown_name_error(
-            "value or node", old, [*known, *[node.name for node in nodes if node.name]]
+            "value or node", old, [*values, *[node.name for node in nodes if node.name]]
         )
     if any(node.name == new for node in nodes):
         raise refused_edit_error(f"another node already has the label `{new}`")
@@ -174,8 +174,10 @@ def _in_decorators(decorators: tuple[Decorator, ...], names: Names) -> tuple[Dec
                 return Record(fields(value.fields, *keys))
         return value
 
-    def fields(given: tuple[Field, ...], *keys: str | int | None) -> tuple[Field, ...]:
-        return tuple([replace(one, value=mapped(one.value, *keys, one.key)) for one in given])
+    def fields(record_fields: tuple[Field, ...], *keys: str | int | None) -> tuple[Field, ...]:
+        return tuple(
+            [replace(one, value=mapped(one.value, *keys, one.key)) for one in record_fields]
+        )
 
     return tuple(
         [

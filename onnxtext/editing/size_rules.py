@@ -198,8 +198,8 @@ def _scatter(node: Node, shapes: Shapes, values: Sequence[SmallTensor | None]) -
 
 def _broadcast(node: Node, shapes: Shapes, values: Sequence[SmallTensor | None]) -> bool:
     """Whether all inputs of known shape can be broadcast to each other."""
-    known = [reversed(shape) for shape in shapes if shape is not None]
-    return all(len({*sizes} - {1}) <= 1 for sizes in zip_longest(*known, fillvalue=1))
+    reversed_shapes = [reversed(shape) for shape in shapes if shape is not None]
+    return all(len({*sizes} - {1}) <= 1 for sizes in zip_longest(*reversed_shapes, fillvalue=1))
 
 
 Rule = Callable[[Node, Shapes, Sequence[SmallTensor | None]], bool]

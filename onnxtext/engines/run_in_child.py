@@ -152,8 +152,8 @@ def _with_outputs(model: onnx.ModelProto, also: Sequence[str]) -> bytes:
     """Serialize a model, with the values named in `also` as additional outputs."""
     import onnx
 
-    known = {output.name for output in model.graph.output}
-    names = [name for name in dict.fromkeys(also) if name not in known]
+    output_names = {output.name for output in model.graph.output}
+    names = [name for name in dict.fromkeys(also) if name not in output_names]
     if not names:
         return model.SerializeToString()
     copy = onnx.ModelProto()

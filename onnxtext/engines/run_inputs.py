@@ -117,12 +117,12 @@ def _check_symbols(model: onnx.ModelProto, sizes: Mapping[str, int]) -> None:
         OnnxTextError: no input has one of the symbols.
     """
     types = [value.type.tensor_type for value in model.graph.input]
-    known = dict.fromkeys(dim.dim_param for type in types for dim in type.shape.dim)
-    known.pop("", None)
+    symbols = dict.fromkeys(dim.dim_param for type in types for dim in type.shape.dim)
+    symbols.pop("", None)
     for name in sizes:
-        if name not in known:
+        if name not in symbols:
             message = f"no input has a symbolic dimension `{name}`"
-            raise _unknown(message, name, "their symbolic dimensions", known)
+            raise _unknown(message, name, "their symbolic dimensions", symbols)
 
 
 def _unknown(message: str, name: str, what: str, candidates: Collection[str]) -> OnnxTextError:
@@ -176,10 +176,10 @@ def _cast(name: str, value: Any, type: onnx.TypeProto) -> Any:
     return result
 
 
-def _wrong_type(name: str, wanted: np.dtype[Any], given: NDArray[Any]) -> OnnxTextError:
-    if given.dtype.kind == "O":  # such as integers that no element type can hold
+def _wrong_type(name: str, wanted: np.dtype[Any], array: NDArray[Any]) -> OnnxTextError:
+    if array.dtype.kind == "O":  # such as integers that no element type can hold
         return input_error(f"`{name}` must be {wanted.name}, which cannot hold the given values")
-    return input_error(f"`{name}` must be {wanted.name}; the given array is {given.dtype.name}")
+    return input_error(f"`{name}` must be {wanted.name}; the given array is {array.dtype.name}")
 
 
 def _check_shape(name: str, shape: tuple[int, ...], type: onnx.TypeProto) -> None:

@@ -63,8 +63,8 @@ def check_out(top: Path) -> list[CheckoutResult]:
     replaced = "".join(f"{result.path}\0" for result in results if not result.problems)
     if replaced:
         # Refresh the index: git has recorded the size of the text, so the file would seem modified.
-        given = replaced.encode("utf-8", "surrogateescape")
-        run_git("-C", str(top), "update-index", "-z", "--stdin", given=given)
+        listing = replaced.encode("utf-8", "surrogateescape")
+        run_git("-C", str(top), "update-index", "-z", "--stdin", stdin=listing)
     return results
 
 

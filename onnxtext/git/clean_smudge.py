@@ -176,9 +176,9 @@ def _reason(data: bytes, error: OnnxTextError) -> str:
 
     if has_markers(data):
         return "it has conflict markers"
-    known = recognize(data[:HEAD])
-    if known is not None and known.code != "not-a-model":
-        return f"it is {known.what}"
+    file_type = recognize(data[:HEAD])
+    if file_type is not None and file_type.code != "not-a-model":
+        return f"it is {file_type.what}"
     first = error.diagnostics[0]
     at = first.position
     place = "" if at is None else f"line {at.line}, column {at.column}: "

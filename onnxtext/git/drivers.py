@@ -52,8 +52,8 @@ def merge_files(
     from onnxtext.merger import merge
 
     base_label, our_label, their_label = [
-        default if given in ("", "%S", "%X", "%Y") else given
-        for given, default in zip([*labels, "", "", ""], _LABELS, strict=False)
+        default if label in ("", "%S", "%X", "%Y") else label
+        for label, default in zip([*labels, "", "", ""], _LABELS, strict=False)
     ]
     stored = [read_input(path) for path in (base, ours, theirs)]
     plain = [without_note(data) for data in stored]

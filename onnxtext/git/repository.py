@@ -15,12 +15,12 @@ from onnxtext.diagnostics import Diagnostic, OnnxTextError
 Scope = Literal["local", "global"]
 
 
-def run_git(*arguments: str, given: bytes | None = None, fails: Iterable[int] = ()) -> bytes:
+def run_git(*arguments: str, stdin: bytes | None = None, fails: Iterable[int] = ()) -> bytes:
     """Run a git command and return its output.
 
     Args:
         arguments: arguments of `git`.
-        given: the standard input of the command.
+        stdin: the standard input of the command.
         fails: exit statuses besides 0 that are not errors.
 
     Raises:
@@ -29,8 +29,8 @@ def run_git(*arguments: str, given: bytes | None = None, fails: Iterable[int] = 
     try:
         done = subprocess.run(
             ["git", *arguments],
-            input=given,
-            stdin=subprocess.DEVNULL if given is None else None,
+            input=stdin,
+            stdin=subprocess.DEVNULL if stdin is None else None,
             capture_output=True,
             check=False,
         )

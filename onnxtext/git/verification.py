@@ -77,8 +77,8 @@ def tracked_models(top: Path) -> list[TrackedFile]:
         mode, name, stage = head.split(" ")
         if mode.startswith("100") and stage == "0":  # no links, submodules or conflicts
             entries[path] = name
-    given = "".join(f"{path}\0" for path in entries).encode("utf-8", "surrogateescape")
-    values = run_git("-C", str(top), "check-attr", "--stdin", "-z", "filter", given=given)
+    listing = "".join(f"{path}\0" for path in entries).encode("utf-8", "surrogateescape")
+    values = run_git("-C", str(top), "check-attr", "--stdin", "-z", "filter", stdin=listing)
     fields = split_output(values)  # path, attribute, value, path, …
     filters = dict(zip(fields[::3], fields[2::3], strict=True))
     models = [

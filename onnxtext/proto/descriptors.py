@@ -82,8 +82,8 @@ def message_spec(name: str) -> MessageSpec:
     fields = installed_fields(name)
     if not fields and not newer:
         raise KeyError(name)
-    known = {field.number for field in fields}
-    fields += [newer_field(*field) for field in newer if field[1] not in known]
+    numbers = {field.number for field in fields}
+    fields += [newer_field(*field) for field in newer if field[1] not in numbers]
     return MessageSpec(
         name, {field.name: field for field in fields}, {field.number: field for field in fields}
     )

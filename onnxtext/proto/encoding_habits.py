@@ -88,13 +88,13 @@ class Encoder:
         unknown: list[bytes] = []
         lists: dict[int, list[WireField]] = {}
         for item in read_fields(data, 0, len(data)):
-            known = spec.by_number.get(item.number)
-            if known is None or not is_known(known, data, item):
+            field = spec.by_number.get(item.number)
+            if field is None or not is_known(field, data, item):
                 unknown.append(data[item.start : item.end])
             elif (message, item.number) in self.packed:
                 lists.setdefault(item.number, []).append(item)
-            elif known.kind == "message" and item.wire_type == LENGTH:
-                inside = self._encode(known.message, data[item.value : item.end])
+            elif field.kind == "message" and item.wire_type == LENGTH:
+                inside = self._encode(field.message, data[item.value : item.end])
                 groups.setdefault(item.number, []).append(
                     delimited(tag(item.number, LENGTH), inside)
                 )
@@ -187,9 +187,9 @@ def observe_habits(data: bytes) -> tuple[EncodingHabit, ...]:
         spec = message_spec(message)
         packed, unpacked = seen[message].packed, seen[message].unpacked
         for kind, numbers in (("packed", packed - unpacked), ("unpacked", unpacked - packed)):
-            for known in [spec.by_number[number] for number in sorted(numbers)]:
-                if known.packed != (kind == "packed"):
-                    habits.append(EncodingHabit(kind, (f"{names[message]}.{known.name}",)))
+            for spec_field in [spec.by_number[number] for number in sorted(numbers)]:
+                if spec_field.packed != (kind == "packed"):
+                    habits.append(EncodingHabit(kind, (f"{names[message]}.{spec_field.name}",)))
         order = _order(seen[message])
         if order and order != sorted(order):
             habits.append(EncodingHabit("order", (names[message], *order)))
@@ -209,8 +209,8 @@ def _observe(message: str, data: bytes, seen: dict[str, _Observed], depth: int) 
     last = 0
     seen_numbers: set[int] = set()
     for item in read_fields(data, 0, len(data)):
-        known = spec.by_number.get(item.number)
-        if known is None:
+        field = spec.by_number.get(item.number)
+        if field is None:
             continue
         if item.number != last:
             if item.number in seen_numbers:
@@ -220,10 +220,10 @@ def _observe(message: str, data: bytes, seen: dict[str, _Observed], depth: int) 
             if last:
                 observed.before[item.number].add(last)
             last = item.number
-        if known.kind == "message" and item.wire_type == LENGTH:
+        if field.kind == "message" and item.wire_type == LENGTH:
             if depth < MAX_MESSAGE_DEPTH:
-                _observe(known.message, data[item.value : item.end], seen, depth + 1)
-        elif known.repeated and known.wire_type in (VARINT, FIXED32, FIXED64):
+                _observe(field.message, data[item.value : item.end], seen, depth + 1)
+        elif field.repeated and field.wire_type in (VARINT, FIXED32, FIXED64):
             kind = observed.packed if item.wire_type == LENGTH else observed.unpacked
             kind.add(item.number)
 

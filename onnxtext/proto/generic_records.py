@@ -69,15 +69,15 @@ def lower_record(spec: MessageSpec, record: Record, depth: int = 0) -> bytes:
         RecordError: a key is an unknown name or the number of a known field, or a value has the
             wrong type.
     """
-    known: dict[int, list[bytes]] = {}
+    by_number: dict[int, list[bytes]] = {}
     unknown: list[bytes] = []
     for item in record.fields:
         if isinstance(item.key, int):
             unknown.append(lower_unknown(spec, item.key, item.value, depth))
         else:
             field = find_field(spec, item.key)
-            known.setdefault(field.number, []).append(lower_field(field, item.value, depth))
-    return b"".join([b"".join(known[number]) for number in sorted(known)] + unknown)
+            by_number.setdefault(field.number, []).append(lower_field(field, item.value, depth))
+    return b"".join([b"".join(by_number[number]) for number in sorted(by_number)] + unknown)
 
 
 def find_field(spec: MessageSpec, name: str | None) -> FieldSpec:

@@ -86,21 +86,21 @@ class _Splice:
         self._nodes(before.nodes, after.nodes)
 
     def _nodes(self, before: Sequence[Node], after: Sequence[Node]) -> None:
-        known = {node.at: node for node in before}
-        kept = [node.at for node in after if node.at in known]
-        if kept != sorted(set(kept)) or -1 in known or not kept:
+        by_offset = {node.at: node for node in before}
+        kept = [node.at for node in after if node.at in by_offset]
+        if kept != sorted(set(kept)) or -1 in by_offset or not kept:
             return  # the nodes were reordered, or all are new
-        for gone in known.keys() - set(kept):
+        for gone in by_offset.keys() - set(kept):
             self._remove(gone)
         last = -1
         added: list[Node] = []
         for node in after:
-            if node.at not in known:
+            if node.at not in by_offset:
                 added.append(node)
                 continue
             self._insert(added, last, node.at)
             added, last = [], node.at
-            self._change(known[node.at], node)
+            self._change(by_offset[node.at], node)
         self._insert(added, last, -1)
 
     def _change(self, before: Node, after: Node) -> None:

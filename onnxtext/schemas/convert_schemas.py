@@ -50,9 +50,11 @@ def convert_schema(schema: Any) -> OperatorSchema:
     )
     for constraint in schema.type_constraints:
         types = [type_of(text, ()) for text in constraint.allowed_type_strs]
-        known = tuple(dict.fromkeys([type for type in types if type is not None]))
+        allowed = tuple(dict.fromkeys([type for type in types if type is not None]))
         # If the syntax of texts lacks one of the types, the constraint allows every type.
-        result.constraints[constraint.type_param_str] = known if len(types) == len(known) else None
+        result.constraints[constraint.type_param_str] = (
+            allowed if len(types) == len(allowed) else None
+        )
     result.inputs = _values(schema.inputs, schema.min_input, result)
     result.outputs = _values(schema.outputs, schema.min_output, result)
     used = {formal.type for formal in (*result.inputs, *result.outputs)}

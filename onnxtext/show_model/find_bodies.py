@@ -99,6 +99,6 @@ def find_bodies(root: Root, name: str, file: str) -> list[NamedBody]:
     result = [body for body in bodies if body.names[0] == name]
     result = result or [body for body in bodies if name in body.names]
     if not result:
-        known = dict.fromkeys(name for body in bodies for name in body.names if name)
-        raise ShowError.unknown("graph or function", name, list(known), file)
+        candidates = dict.fromkeys(name for body in bodies for name in body.names if name)
+        raise ShowError.unknown("graph or function", name, list(candidates), file)
     return result

@@ -39,10 +39,10 @@ def cut_graph(
         if all(map(flow.resolve, wanted)):
             return _cut(body, flow, starts, ends, file)
         flows.append(flow)
-    known = dict.fromkeys(name for flow in flows for name in flow.names())
+    candidates = dict.fromkeys(name for flow in flows for name in flow.names())
     for name in wanted:
         if not any(flow.resolve(name) for flow in flows):
-            raise ShowError.unknown("value or node", name, list(known), file)
+            raise ShowError.unknown("value or node", name, list(candidates), file)
     names = ", ".join(f"`{name}`" for name in wanted)
     raise ShowError.of(
         f"no graph contains all of {names}", file, "for a value of a nested graph, name its node"

@@ -155,8 +155,8 @@ def _infer(loaded: LoadedModel) -> None:
     """Check the model and infer the types of values, as the language server does."""
     document = loaded.document
     analysis = analyse(loaded.text, loaded.name, loaded.base)
-    known = {finding.message for finding in loaded.findings}
-    loaded.findings += [each for each in analysis.diagnostics if each.message not in known]
+    messages = {finding.message for finding in loaded.findings}
+    loaded.findings += [each for each in analysis.diagnostics if each.message not in messages]
     document.analysis = Analysis(types=analysis.types)
     document.analysed = document.version.number
 

@@ -57,14 +57,14 @@ def declared_size(model: ast.Model | ast.Fragment) -> tuple[int, int]:
         if isinstance(graph, ast.Function):
             sizes.append((_attributes(graph.attributes, resources), graph.at))
         rich = rich_lists(graph.nodes)
-        known = {
+        sizes_of_lists = {
             id(attributes): size
             for attributes in rich
             if (size := _attributes(attributes, resources))
         }
-        for node in graph.nodes if known else ():
-            if id(node.attributes) in known:
-                sizes.append((known[id(node.attributes)], node.at))
+        for node in graph.nodes if sizes_of_lists else ():
+            if id(node.attributes) in sizes_of_lists:
+                sizes.append((sizes_of_lists[id(node.attributes)], node.at))
         for size, place in sizes:
             total += size
             if size > largest:

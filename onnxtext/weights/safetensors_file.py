@@ -68,9 +68,9 @@ def write_safetensors(path: Path, blobs: Mapping[str, bytes | memoryview], model
             if digest[:length] not in types:
                 continue
             tensor, type = types[digest[:length]]
-            known = _DTYPES.get(type.element)
-            if known is not None and tensor not in arrays:
-                name, dtype = tensor, known
+            supported = _DTYPES.get(type.element)
+            if supported is not None and tensor not in arrays:
+                name, dtype = tensor, supported
                 shape = type.integer_dims
                 break
         arrays[name] = np.frombuffer(data, dtype).reshape(shape)

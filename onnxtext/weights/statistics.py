@@ -69,10 +69,12 @@ def describe_entries(element: str, entries: bytes) -> str | None:
         element: the element type of the tensor.
         entries: the field's entries, little-endian.
     """
-    known = ELEMENTS.get(element)
-    if known is None or (known.kind == "float" and known.field == "int32_data"):
+    element_type = ELEMENTS.get(element)
+    if element_type is None or (
+        element_type.kind == "float" and element_type.field == "int32_data"
+    ):
         return None
-    return describe(known.field.removesuffix("_data"), entries)
+    return describe(element_type.field.removesuffix("_data"), entries)
 
 
 def first_uses_of_blobs(root: Model | Graph | Function) -> dict[str, tuple[str, str]]:

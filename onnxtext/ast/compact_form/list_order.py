@@ -273,11 +273,13 @@ def unknown_names(graph: Graph) -> Iterator[tuple[str, str]]:
         if order is None:
             continue
         if decorator == DECORATOR:
-            known = {entry.name for part in PARTS[DECORATOR] for entry in _entries_of(graph, part)}
+            defined = {
+                entry.name for part in PARTS[DECORATOR] for entry in _entries_of(graph, part)
+            }
         else:
-            known = {value.name for value in known_with_data(graph)}
+            defined = {value.name for value in known_with_data(graph)}
         for name in (*order.items, *sorted(order.without)):
-            if isinstance(name, str) and name not in known:
+            if isinstance(name, str) and name not in defined:
                 yield decorator, name
 
 

@@ -281,8 +281,11 @@ def _copied_infos(graph: Graph, initializers: list[ValueInfo]) -> list[ValueInfo
         copied = [e for e in value_info_entries(graph, order) if e.part not in ("values", "nodes")]
     except ValueInfoError:  # the encoder reports the error
         return []
-    known = {("initializers", value.name): value for value in initializers}
-    values = [known.get((e.part, e.name), ValueInfo(e.name, e.type, at=e.at)) for e in copied]
+    initializers_by_name = {("initializers", value.name): value for value in initializers}
+    values = [
+        initializers_by_name.get((e.part, e.name), ValueInfo(e.name, e.type, at=e.at))
+        for e in copied
+    ]
     return list(map(_declaration, values))
 
 

@@ -172,12 +172,12 @@ def imports_of(file: SchemaFile) -> tuple[OpsetImport, ...]:
     The header of the file lists them. If it does not import the standard domain, or a domain of the
     file's operators, the newest version of this domain is added.
     """
-    given = {item.domain or "" for item in file.opset_imports}
+    imported = {item.domain or "" for item in file.opset_imports}
     newest: dict[str, int] = {"": newest_versions()[""]}
     for schema in file.schemas:
         newest[schema.domain] = max(schema.since, newest.get(schema.domain, 1))
     implied = [
-        OpsetImport(domain or None, n) for domain, n in newest.items() if domain not in given
+        OpsetImport(domain or None, n) for domain, n in newest.items() if domain not in imported
     ]
     return (*file.opset_imports, *implied)
 

@@ -209,9 +209,9 @@ class Schemas:
 
     def newest(self, domain: str) -> int | None:
         """Return the newest known version of an operator set; None for an unknown domain."""
-        known = newest_versions().get(domain)
-        if known is not None:
-            return known
+        version = newest_versions().get(domain)
+        if version is not None:
+            return version
         versions = [
             since
             for table in self._tables
@@ -229,9 +229,9 @@ class Schemas:
     def history(self, domain: str, name: str) -> list[int]:
         """Return the versions that added or changed an operator, ascending; [] if it is unknown."""
         key = domain, name
-        known = _operators().get(key, [])
+        registered = _operators().get(key, [])
         histories = (table.operators().get(key, []) for table in self._tables)
-        return known or next(filter(None, histories), [])
+        return registered or next(filter(None, histories), [])
 
     def names(self, domain: str) -> list[str]:
         """Return the names of all operators of a domain."""

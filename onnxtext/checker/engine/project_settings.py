@@ -98,9 +98,9 @@ def _settings(path: Path, table: dict[str, Any]) -> Settings:
     profile = strings("profile", "the name of a profile, or a list of names")
     for name in profile:
         if name not in profiles():
-            known = ", ".join(profiles())
+            profile_names = ", ".join(profiles())
             raise SettingsError(
-                f"{where} profile: unknown profile {name!r}; the profiles are {known}"
+                f"{where} profile: unknown profile {name!r}; the profiles are {profile_names}"
             )
     strict = table.get("strict", False)
     if not isinstance(strict, bool):

@@ -63,8 +63,10 @@ def rename_shardings(node: Node, old: str, new: str) -> None:
                 return Record(fields(value.fields))
         return value
 
-    def fields(given: tuple[Any, ...]) -> tuple[Any, ...]:
-        return tuple([replace(field, value=mapped(field.value, field.key)) for field in given])
+    def fields(record_fields: tuple[Any, ...]) -> tuple[Any, ...]:
+        return tuple(
+            [replace(field, value=mapped(field.value, field.key)) for field in record_fields]
+        )
 
     node.decorators = tuple(
         [

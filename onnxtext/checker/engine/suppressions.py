@@ -146,15 +146,15 @@ class Suppressions:
         if UNUSED_SUPPRESSION.code not in active:
             return []
         result = []
-        known = rules()
+        all_rules = rules()
         for suppression in (item for items in self._by_line.values() for item in items):
             code = suppression.code
-            if suppression.used or (code in known and code not in active):
+            if suppression.used or (code in all_rules and code not in active):
                 continue
             message = f"the rule `{code}` has nothing to suppress here"
             if not code:
                 message = "this comment suppresses nothing"
-            elif code not in known:
+            elif code not in all_rules:
                 message = f"there is no rule `{code}`"
             result.append(
                 Diagnostic(

@@ -121,21 +121,21 @@ def determining_sizes(
         part: the part of the output that has the size.
         size: the known size.
     """
-    known = {one: extent for one, extent in _parts(facts) if extent is not None}
+    extents = {one: extent for one, extent in _parts(facts) if extent is not None}
     base = infer_size(facts, output, part)
     result: list[Influence] = []
-    if base is not None and len(known) <= _MOST_REPLACED:
-        for one in known:
+    if base is not None and len(extents) <= _MOST_REPLACED:
+        for one in extents:
             changed = _replaced(facts, {one: _symbol(one)})
             if infer_size(changed, output, part) != base:
                 result.append(one)
-    same = [one for one in result if known[one] == size]
+    same = [one for one in result if extents[one] == size]
     if same:
         return same
     if result or part.kind != "dimension":
         return result
     # Equal input sizes may determine the dimension together: replace all of them by one symbol.
-    equal = _equal(facts, known, part, size)
+    equal = _equal(facts, extents, part, size)
     if base is None:
         return equal if size != 1 else []
     together = _replaced(facts, dict.fromkeys(equal, _symbol(equal[0]))) if equal else facts

@@ -141,8 +141,8 @@ def loop_inputs(inputs: Sequence[Type | None], visit: Visit) -> Types:
         visit: a function that visits the body.
     """
     count = len(inputs)
-    given = (TensorType("int64", ()), TensorType("bool", ()), *inputs[2:])
-    return _carried_types(visit, given, slice(2, count), slice(1, count - 1))
+    passed = (TensorType("int64", ()), TensorType("bool", ()), *inputs[2:])
+    return _carried_types(visit, passed, slice(2, count), slice(1, count - 1))
 
 
 def loop_outputs(
@@ -233,8 +233,8 @@ def scan_inputs(node: Node, count: int, inputs: Sequence[Type | None], visit: Vi
     states = len(inputs) - count
     axes = _numbers(node, "scan_input_axes", count)
     slices = [_without_axis(type, axis) for type, axis in zip(inputs[states:], axes, strict=True)]
-    given = (*inputs[:states], *slices)
-    return _carried_types(visit, given, slice(0, states), slice(0, states))
+    passed = (*inputs[:states], *slices)
+    return _carried_types(visit, passed, slice(0, states), slice(0, states))
 
 
 def _without_axis(type: Type | None, axis: int) -> Type | None:

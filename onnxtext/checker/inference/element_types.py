@@ -82,11 +82,11 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
             if declared_type is not None and value.name not in declared:
                 declared[value.name] = declared_type, value
         for value in (*scope.inputs, *scope.initializers):
-            known = declared.get(value.name)
-            types[value.name] = known[0] if known is not None else None
+            origin = declared.get(value.name)
+            types[value.name] = origin[0] if origin is not None else None
         for index, value in enumerate(scope.inputs[: len(input_types)]):
-            known = declared.get(value.name)
-            self._set_input_type(scope, known[1] if known else value, input_types[index], types)
+            origin = declared.get(value.name)
+            self._set_input_type(scope, origin[1] if origin else value, input_types[index], types)
         environment: TypeEnvironment = Environment(types, outer)
         self.environments.setdefault(id(scope), environment)
         self._visits.setdefault(id(scope), []).append(environment)
@@ -250,8 +250,8 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
         """Infer types in the bodies of a node; return the types of the node's outputs."""
         output_types: list[Texts] = []
         for body in bodies:
-            given = _passed_types(node, inputs, body)
-            inner = self._scope(body, given, environment)
+            passed = _passed_types(node, inputs, body)
+            inner = self._scope(body, passed, environment)
             output_types.append(tuple([inner.find(value.name) for value in body.outputs]))
         match node.op_type:
             case "If":

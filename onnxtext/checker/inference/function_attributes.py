@@ -52,6 +52,6 @@ def bound_node(node: Node, parameters: Mapping[str, Attribute]) -> Node:
         if type(attribute.value) is not Reference:
             attributes.append(attribute)
         elif attribute.value.name in parameters:
-            given = parameters[attribute.value.name]
-            attributes.append(replace(given, name=attribute.name))
+            argument = parameters[attribute.value.name]
+            attributes.append(replace(argument, name=attribute.name))
     return replace(node, attributes=tuple(attributes))

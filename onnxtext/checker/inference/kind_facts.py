@@ -344,9 +344,9 @@ def kind_key(
     Raises:
         KeyError: `types` has no entry for an input.
     """
-    given = tuple(map(types.__getitem__, node.inputs))
+    input_types = tuple(map(types.__getitem__, node.inputs))
     # Facts are hashed by their identity, which is fast.
-    key: list[object] = [id(target), len(node.outputs), given, typed]
+    key: list[object] = [id(target), len(node.outputs), input_types, typed]
     for attribute in node.attributes:
         value: object = attribute.value
         if type(value) is Reference:

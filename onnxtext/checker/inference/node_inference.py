@@ -77,10 +77,10 @@ class NodeInference:
         names = tuple([numbers.setdefault(name, str(len(numbers))) for name in node.inputs])
         results = tuple([numbers.setdefault(name, str(len(numbers))) for name in node.outputs])
         types = [type if type is None else self._interned(type) for type in inputs]
-        given = tuple([constants.get(name) for name in node.inputs]) if constants else ()
+        input_constants = tuple([constants.get(name) for name in node.inputs]) if constants else ()
         key = (
             id(signature), id(opsets), names, results, tuple(map(id, types)),
-            tuple(map(id, node.attributes)), given,
+            tuple(map(id, node.attributes)), input_constants,
         )  # fmt: skip
         cached = self._answers.get(key)
         if cached is None:
@@ -89,7 +89,7 @@ class NodeInference:
                           node.overload)  # fmt: skip
             tensors = {
                 name: data
-                for name, data in zip(names, given, strict=False)
+                for name, data in zip(names, input_constants, strict=False)
                 if name and data is not None
             }
             cached = self._answers[key] = self.whole(
@@ -119,7 +119,7 @@ class NodeInference:
         self._kept.append(node)  # `Lowering` caches its attributes by id
         try:
             data = self._lowering.node(node)
-            given = {
+            input_constants = {
                 name: self._type(type) for name, type in types.items() if name and type is not None
             }
         except (LowerError, RecordError):
@@ -127,7 +127,7 @@ class NodeInference:
         answer = self._inference.node(
             (signature.name, signature.since, signature.domain),
             data,
-            given,
+            input_constants,
             constants,
             self._versions(opsets),
             self._version,

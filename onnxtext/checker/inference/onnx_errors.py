@@ -23,8 +23,8 @@ _DEEPEST = 100
 
 def errors_of(subject: CheckedModel) -> list[Finding]:
     """Return the errors among the findings that earlier rules have reported."""
-    known = rules()
-    return [f for f in subject.found if (f.severity or known[f.code].level) == "error"]
+    all_rules = rules()
+    return [f for f in subject.found if (f.severity or all_rules[f.code].level) == "error"]
 
 
 def wrong_items(subject: CheckedModel) -> set[int]:

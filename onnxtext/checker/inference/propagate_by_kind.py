@@ -166,9 +166,9 @@ class KindPropagation:
             fact, constant = self._types[value.name], LARGE
             if fact is not None and fact.is_small and value.name not in variable:
                 constant = self._table.constant(fact, value.data)
-                known = self._table.value(stored_value(constant.type, constant.data))
-                if known is not None:
-                    self._values[value.name] = known
+                data = self._table.value(stored_value(constant.type, constant.data))
+                if data is not None:
+                    self._values[value.name] = data
             self._constants[value.name] = constant
 
     def _nodes(self, scope: Scope, declared: dict[str, ValueFact]) -> None:
@@ -190,15 +190,15 @@ class KindPropagation:
             elif declared:
                 typed = tuple(map(declared.get, outputs))
             if children and index in children:
-                found, known = self._branches(node, target, children[index], typed)
+                found, computed = self._branches(node, target, children[index], typed)
             else:
-                found, known = self._node(node, target, typed, self._seen + index)
+                found, computed = self._node(node, target, typed, self._seen + index)
             if len(found) == 1:
                 types[outputs[0]] = found[0]
             else:
                 types.update(zip(outputs, found, strict=True))
-            if known:
-                for name, value in zip(outputs, known, strict=False):
+            if computed:
+                for name, value in zip(outputs, computed, strict=False):
                     if name and value is not None:
                         values[name] = value
         self._seen += len(scope.nodes)
@@ -356,12 +356,12 @@ class KindPropagation:
         self, node: Node, target: Target, bodies: list[Scope], typed: Facts
     ) -> tuple[Facts, SmallTensors]:
         """Return the types and values of the outputs of an `If` whose branches agree."""
-        given = self._types.get(node.inputs[0]) if len(node.inputs) == 1 else None
-        if type(target) is not Signature or target.domain or given is None or len(bodies) != 2:
+        condition = self._types.get(node.inputs[0]) if len(node.inputs) == 1 else None
+        if type(target) is not Signature or target.domain or condition is None or len(bodies) != 2:
             raise Inconclusive
-        if bind_type_variables(target, (type_text(given.type),), node)[1] is not None:
+        if bind_type_variables(target, (type_text(condition.type),), node)[1] is not None:
             raise Inconclusive
-        if has_several(given.shape):
+        if has_several(condition.shape):
             raise Inconclusive
         (one, first), (other, second) = map(self._body, bodies)
         if types_of(one) != types_of(other) or len(one) != len(node.outputs):

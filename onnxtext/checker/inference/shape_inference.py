@@ -123,9 +123,9 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         resolved = self._targets[id(scope)]
         for index, node in enumerate(scope.nodes):
             output_types, elements = self._node(scope, index, node, resolved[index], environment)
-            for name, known in zip(node.outputs, elements, strict=False):
-                if name and known is not None:
-                    environment.values.setdefault(name, known)
+            for name, computed in zip(node.outputs, elements, strict=False):
+                if name and computed is not None:
+                    environment.values.setdefault(name, computed)
             self._add_outputs(scope, node, output_types, declared, environment)
         return environment
 
@@ -208,7 +208,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         bodies = scope.children.get(index, [])
         if any(map(self._has_error, bodies)):
             return (), ()
-        given = self._bodies(node, bodies, inputs, environment) if bodies else None
+        body_outputs = self._bodies(node, bodies, inputs, environment) if bodies else None
         if type(target) is Signature and target.origin:
             return self._from_schema_file(node, target, inputs, environment)
         if type(target) is not Signature or target.deprecated or id(node) in self._wrong:
@@ -219,13 +219,13 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         if node.op_type == "Constant" and not target.domain:
             self._add_constant(node, environment)
         values = [environment.value(name) if name else None for name in node.inputs]
-        if given is not None and values and inner.live_branch(node, values[0]) is not None:
-            return given
+        if body_outputs is not None and values and inner.live_branch(node, values[0]) is not None:
+            return body_outputs
         answer = self._answer(scope, bound, target, environment, inputs, bodies)
         types = self._accepted(node, answer, inputs, environment)
-        if given is not None:
-            from_bodies = (*given.types, *(None,) * len(types))[: len(types)]
-            return tuple(map(inner.complete_output_type, types, from_bodies)), given.values
+        if body_outputs is not None:
+            from_bodies = (*body_outputs.types, *(None,) * len(types))[: len(types)]
+            return tuple(map(inner.complete_output_type, types, from_bodies)), body_outputs.values
         return self._step.node(target, bound, inputs, values, types) if types else (types, ())
 
     def _bodies(

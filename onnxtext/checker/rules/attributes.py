@@ -204,12 +204,12 @@ def _record(subject: CheckedModel, name: str, record: Record, place: Place) -> I
 def _references(subject: CheckedModel) -> Iterator[Finding]:
     if not any(type(item.value) is Reference for _, _, item in odd_attributes(subject)):
         return
-    known: dict[int, Parameters] = {}
+    by_function: dict[int, Parameters] = {}
     for scope in subject.scopes:
         parameters: Parameters = {}
         if scope.function is not None:
             key = id(scope.function)
-            parameters = known[key] = known.get(key) or _parameters(scope.function)
+            parameters = by_function[key] = by_function.get(key) or _parameters(scope.function)
         for node in scope.nodes:
             for index, attribute in enumerate(node.attributes):
                 if type(attribute.value) is Reference:

@@ -37,8 +37,8 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
 def _body(node: Node, signature: Signature, body: Scope, ir_version: int) -> Iterator[Finding]:
     names = [value.name for value in body.inputs]
     if 0 < ir_version < 4:  # initializers are listed as inputs, but the node passes no value
-        given = {value.name for value in body.initializers}
-        names = [name for name in names if name not in given]
+        initializers = {value.name for value in body.initializers}
+        names = [name for name in names if name not in initializers]
     outputs = len(body.outputs)
     least_outputs = len(node.outputs)
     match node.op_type:

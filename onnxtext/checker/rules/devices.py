@@ -28,16 +28,16 @@ Ranks = ChainMap[str, int]
 
 def check(subject: CheckedModel) -> Iterator[Finding]:
     """Check the configurations of a model and the sharding of its nodes."""
-    known: dict[str, Configuration] = {}
+    configurations: dict[str, Configuration] = {}
     for configuration in subject.model.configurations if subject.model else ():
-        yield from _configuration(configuration, known)
-        known.setdefault(configuration.name, configuration)
+        yield from _configuration(configuration, configurations)
+        configurations.setdefault(configuration.name, configuration)
     ranks: dict[int, Ranks] = {}
     for scope in subject.scopes:
         for node in scope.nodes:
             if node.decorators:
                 for record in _records(node):
-                    yield from _node(subject, node, record, known, _ranks(scope, ranks))
+                    yield from _node(subject, node, record, configurations, _ranks(scope, ranks))
 
 
 def _number(record: Record, name: str) -> int | None:
@@ -54,7 +54,7 @@ def _items(record: Record, name: str) -> list[Record]:
 
 
 def _configuration(
-    configuration: Configuration, known: dict[str, Configuration]
+    configuration: Configuration, configurations: dict[str, Configuration]
 ) -> Iterator[Finding]:
     place = Place(configuration)
     if not configuration.name:
@@ -64,7 +64,7 @@ def _configuration(
             (place,),
             help="name it, so that nodes can refer to it",
         )
-    elif configuration.name in known:
+    elif configuration.name in configurations:
         message = f"two device configurations are named {quote(configuration.name)}"
         yield Finding("device-config-name", message, (place,), help="rename one of them")
     count = _number(configuration.record, "num_devices")
@@ -108,18 +108,18 @@ def _device(decorator: Decorator) -> Record:
     return Record(fields)
 
 
-def _ranks(scope: Scope, known: dict[int, Ranks]) -> Ranks:
+def _ranks(scope: Scope, by_scope: dict[int, Ranks]) -> Ranks:
     """Return the declared ranks of the values that are visible in a scope.
 
     Args:
         scope: the scope.
-        known: the cache of earlier results, by `id(scope)`; the result is added.
+        by_scope: the cache of earlier results, by `id(scope)`; the result is added.
     """
-    result = known.get(id(scope))
+    result = by_scope.get(id(scope))
     if result is not None:
         return result
     outer = scope.parent or scope.main_graph
-    result = known[id(scope)] = _ranks(outer, known).new_child() if outer else ChainMap()
+    result = by_scope[id(scope)] = _ranks(outer, by_scope).new_child() if outer else ChainMap()
     for value in (*scope.inputs, *scope.outputs, *scope.infos, *scope.initializers):
         shape = getattr(value.type, "shape", None)
         if shape is not None:
@@ -133,13 +133,17 @@ def _ranks(scope: Scope, known: dict[int, Ranks]) -> Ranks:
 
 
 def _node(
-    subject: CheckedModel, node: Node, record: Record, known: dict[str, Configuration], ranks: Ranks
+    subject: CheckedModel,
+    node: Node,
+    record: Record,
+    configurations: dict[str, Configuration],
+    ranks: Ranks,
 ) -> Iterator[Finding]:
     place = Place(node, ("op_type",))
     name = _text(field_of(record, "configuration_id"))
-    configuration = known.get(name)
+    configuration = configurations.get(name)
     if configuration is None and subject.model is not None:
-        near = subject.nearest(name, known)
+        near = subject.nearest(name, configurations)
         yield Finding(
             "device-config-unknown",
             f"this `{node.op_type}` refers to the device configuration {quote(name)}, which the "

@@ -67,7 +67,7 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
 def _forced(main: Scope, shapes: SymbolicShapes) -> Iterator[Finding]:
     """Find symbolic dimensions of inputs that must have one size, or must be equal."""
     # The default of an input restricts nothing: a caller may pass another value.
-    given = {id(value) for value in (*main.inputs, *main.initializers)}
+    declared_ids = {id(value) for value in (*main.inputs, *main.initializers)}
     trace = SymbolTrace(main, shapes)
     declared: dict[str, ValueInfo] = {}
     for value in main.inputs:
@@ -78,14 +78,14 @@ def _forced(main: Scope, shapes: SymbolicShapes) -> Iterator[Finding]:
     groups: dict[str, list[str]] = {}
     for name, value in declared.items():
         forced = shapes.sizes.forced(name)
-        if forced is not None and id(forced.place.item) not in given:
+        if forced is not None and id(forced.place.item) not in declared_ids:
             yield _forced_size(value, name, forced, trace)
         if shapes.sizes.number(symbol_plus(name)) is None:
             groups.setdefault(shapes.sizes.joined(name)[0], []).append(name)
     for names in groups.values():
         if len(names) > 1:
             finding = _forced_equality(names, declared, trace)
-            if id(finding.places[0].item) not in given:
+            if id(finding.places[0].item) not in declared_ids:
                 yield finding
 
 
@@ -194,8 +194,8 @@ def _mismatch(wrong: ShapeMismatch, *, certain: bool) -> Finding:
 
     def name(match: re.Match[str]) -> str:
         index = int(match[1])
-        known = index < len(node.inputs) and node.inputs[index]
-        return quote(known) if known else f"input {index}"
+        input_name = index < len(node.inputs) and node.inputs[index]
+        return quote(input_name) if input_name else f"input {index}"
 
     return Finding(
         "shape-mismatch",

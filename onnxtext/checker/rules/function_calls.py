@@ -75,7 +75,7 @@ def _no_overload(subject: CheckedModel, node: Node, overloads: list[str]) -> Fin
     near = subject.nearest(node.overload or "", overloads)
     shown = [f"`{name}`" if name else "an unnamed overload" for name in overloads[:_MOST]]
     more = f" and {len(overloads) - _MOST} more" if len(overloads) > _MOST else ""
-    known = ", ".join(shown) + more
+    listing = ", ".join(shown) + more
     lacks = "has no unnamed overload"
     if node.overload:
         lacks = f"does not have the overload {quote(node.overload)}"
@@ -86,7 +86,7 @@ def _no_overload(subject: CheckedModel, node: Node, overloads: list[str]) -> Fin
         help=f"did you mean {quote(near)}?"
         if near
         else "call an overload that exists, or define this overload",
-        notes=(f"its overloads: {known}",),
+        notes=(f"its overloads: {listing}",),
     )
 
 
@@ -125,9 +125,9 @@ def _attributes(
     subject: CheckedModel, node: Node, function: Scope, definition: Place, needs: FunctionNeeds
 ) -> Iterator[Finding]:
     parameters, _, needed = needs.interface(function)
-    given = set()
+    present = set()
     for index, attribute in enumerate(node.attributes):
-        given.add(attribute.name)
+        present.add(attribute.name)
         place = Place(node, ("attributes", index))
         if attribute.name not in parameters:
             near = subject.nearest(attribute.name, parameters)
@@ -146,7 +146,7 @@ def _attributes(
             declared = None if formal is None else formal.type
             used = needs.type(function, attribute.name) if declared is None else None
             yield from _mistyped(node, index, function, definition, declared, used)
-    for name in islice((name for name in needed if name not in given), _MOST):
+    for name in islice((name for name in needed if name not in present), _MOST):
         yield Finding(
             "function-call-attribute",
             f"the function {quote(function.name)} requires the attribute {quote(name)}",
@@ -177,7 +177,7 @@ def _mistyped(
     wanted = declared or (used.type if used is not None else None)
     if wanted is None or attribute.type is None or attribute.type == wanted:
         return
-    type, given = wanted.name.lower(), attribute.type.name.lower()
+    type, actual = wanted.name.lower(), attribute.type.name.lower()
     what = f"the attribute {quote(attribute.name)} of {quote(function.name)}"
     must = "must have the type" if used is None else "is used as"
     place = Place(node, ("attributes", index, "value"))
@@ -186,7 +186,7 @@ def _mistyped(
         others = [used.place._replace(label=f"used as `{type}` here")]
     yield Finding(
         "function-call-attribute",
-        f"{what} {must} `{type}`, but has the type `{given}`",
+        f"{what} {must} `{type}`, but has the type `{actual}`",
         (place, *others),
         help=f"refer to a parameter of type `{type}`"
         if isinstance(attribute.value, Reference)

@@ -113,7 +113,7 @@ def _misfit(
         if not attribute.name or "" in signature.attributes or signature.is_open:
             return
         near = nearest_name(attribute.name, signature.attributes)
-        known = ", ".join(f"`{name}`" for name in sorted(signature.attributes))
+        names = ", ".join(f"`{name}`" for name in sorted(signature.attributes))
         yield Finding(
             "attribute-unknown",
             f"`{node.op_type}` has no attribute {quote(attribute.name)}",
@@ -121,7 +121,7 @@ def _misfit(
             help=f"did you mean {quote(near)}?"
             if near
             else "remove the attribute, or correct its name",
-            notes=(f"its attributes: {known}" if known else "it has no attributes",),
+            notes=(f"its attributes: {names}" if names else "it has no attributes",),
             severity="info" if attribute.name.startswith("__") else None,
             repair=rename_repair(node, attribute.name, near),
         )

@@ -190,9 +190,9 @@ class _Model:
         for name in names:
             matches = [(scope, value) for scope in scopes for value in _values(scope, name)]
             if not matches:
-                known = [name for scope in scopes for name in scope.position]
-                known += [node.name for scope in scopes for node in scope.nodes if node.name]
-                raise ShowError.unknown("value or node", name, known, self._name)
+                candidates = [name for scope in scopes for name in scope.position]
+                candidates += [node.name for scope in scopes for node in scope.nodes if node.name]
+                raise ShowError.unknown("value or node", name, candidates, self._name)
             if line is not None and (at := self._last_statement(scopes, line)) is not None:
                 matches = [each for each in matches if each[0] is at[0]] or matches
             first_scope = matches[0][0]
@@ -237,25 +237,25 @@ class _Model:
         from onnxtext.checker.explain_type.explanation import explain_value, explanation_lines
         from onnxtext.checker.explain_type.inferred_facts import scope_views
 
-        known = [] if self._inference is None else scope_views(self._inference, scope)
-        if not known:
+        views = [] if self._inference is None else scope_views(self._inference, scope)
+        if not views:
             reason = "functions call themselves" if self._inference is None else "it has errors"
             return escape_controls(f"`{name}`: unknown type, because {reason}")
         found = list(
-            explanation_lines(explain_value(self._explainer, known[0], name), self._where, most)
+            explanation_lines(explain_value(self._explainer, views[0], name), self._where, most)
         )
-        notes = list(self._notes(scope, name, known))
+        notes = list(self._notes(scope, name, views))
         return "\n".join([escape_controls(line) for line in (*found[:2], *notes, *found[2:])])
 
-    def _notes(self, scope: Scope, name: str, known: list[Any]) -> Iterator[str]:
+    def _notes(self, scope: Scope, name: str, views: list[Any]) -> Iterator[str]:
         """Yield notes: the call that is explained if there are several, and other definitions."""
         from onnxtext.checker.context.finding import Place
         from onnxtext.checker.inference.explain_shape_errors import spell_type
 
-        if len(known) > 1:
-            types = {None if v.type(name) is None else spell_type(v.type(name)) for v in known[1:]}
+        if len(views) > 1:
+            types = {None if v.type(name) is None else spell_type(v.type(name)) for v in views[1:]}
             listed = ", ".join(sorted([f"`{type or 'unknown'}`" for type in types]))
-            caller = known[0].caller()
+            caller = views[0].caller()
             at = "" if caller is None else f" at {self._where(Place(caller[1], ('op_type',)))}"
             yield f"  this is for the call{at}; calls with other arguments give the types {listed}"
         others = [

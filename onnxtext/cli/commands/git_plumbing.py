@@ -126,10 +126,10 @@ def _filter(convert: Callable[[bytes], ConvertedFile], name: str) -> int:
     return 0
 
 
-def _limit(given: int | None) -> int:
+def _limit(option: int | None) -> int:
     """Return the maximum size of a model to clean: as given, else git's setting, else 64 MiB."""
-    if given is not None:
-        return given
+    if option is not None:
+        return option
     from onnxtext.git.clean_smudge import DEFAULT_LIMIT
     from onnxtext.git.repository import configured_limit
 

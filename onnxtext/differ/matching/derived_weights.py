@@ -226,11 +226,11 @@ def _measured(old: _Values, new: _Values, count: int, how: str) -> WeightChange:
     with np.errstate(all="ignore"):
         for at in range(0, count, BLOCK):
             distance = np.abs(old.block(at) - new.block(at))
-            known = distance[~np.isnan(distance)]
-            compared += known.size
-            if known.size:
-                largest = max(largest, float(known.max()))
-                total += float(known.sum())
+            finite = distance[~np.isnan(distance)]
+            compared += finite.size
+            if finite.size:
+                largest = max(largest, float(finite.max()))
+                total += float(finite.sum())
     if not compared:
         return WeightChange(count, how=how)
     return WeightChange(count, max_abs=largest, mean_abs=total / compared, how=how)

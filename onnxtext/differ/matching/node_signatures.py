@@ -49,7 +49,7 @@ class NodeKinds:
         """
         number = self._numbers.of
         encoder = self._encoder
-        known: dict[tuple[str, int, str | None, str | None], int] = {}
+        tails: dict[tuple[str, int, str | None, str | None], int] = {}
         default = encoder.defaults.node_name
         plain = "NodeProto" not in encoder.defaults.others
         result: list[Hashable] = []
@@ -59,9 +59,9 @@ class NodeKinds:
                     result.append(encoder.node(node))
                     continue
                 key = (node.op_type, id(node.attributes), node.domain, node.overload)
-                tail = known.get(key)
+                tail = tails.get(key)
                 if tail is None:
-                    tail = known[key] = number(("tail", encoder.tail(node)))
+                    tail = tails[key] = number(("tail", encoder.tail(node)))
             except LowerError as error:  # errors in attributes have no offset
                 at = node.at if error.at < 0 else error.at
                 raise LowerError(error.message, at, error.code) from None

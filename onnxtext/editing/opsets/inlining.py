@@ -33,13 +33,13 @@ def inline(work: NodeConversion) -> int:
     if any(plain_domain(item.domain) != work.old.domain for item in body.opset_imports):
         raise NotConvertible(_absent(work))
     names = _names(work, body)
-    given = {attribute.name: attribute for attribute in work.node.attributes}
+    attributes = {attribute.name: attribute for attribute in work.node.attributes}
     for attribute in work.node.attributes:
         work.check_given(attribute)
     for node in body.nodes:
         copy = replace(node)
         _rename(copy, names)
-        _substitute(copy, given, work.old)
+        _substitute(copy, attributes, work.old)
         work.before.append(copy)
     _keep_statement(work)
     work.say(
@@ -108,8 +108,8 @@ def _context_dependent(work: NodeConversion, schema: Any) -> tuple[bytes, int]:
 def _type_of(work: NodeConversion, name: str) -> Type | None:
     scope = work.graph.scope
     text = work.facts.element_type(scope, name) or ""
-    known = work.facts.type(scope, name)
-    return known or (TensorType(text[7:-1], None) if text.startswith("tensor(") else None)
+    inferred = work.facts.type(scope, name)
+    return inferred or (TensorType(text[7:-1], None) if text.startswith("tensor(") else None)
 
 
 def _names(work: NodeConversion, body: Function) -> dict[str, str]:
@@ -139,17 +139,17 @@ def _rename(node: Node, names: dict[str, str]) -> None:
             _rename(inner, names)
 
 
-def _substitute(node: Node, given: dict[str, Attribute], signature: Signature) -> None:
+def _substitute(node: Node, attributes: dict[str, Attribute], signature: Signature) -> None:
     """Replace references to attributes of the function by the attributes of the node."""
     substituted = []
     for attribute in node.attributes:
         if not isinstance(attribute.value, Reference):
             if isinstance(attribute.value, Graph):
                 for inner in attribute.value.nodes:
-                    _substitute(inner, given, signature)
+                    _substitute(inner, attributes, signature)
             substituted.append(attribute)
             continue
-        source = given.get(attribute.value.name)
+        source = attributes.get(attribute.value.name)
         if source is not None:
             substituted.append(replace(source, name=attribute.name))
             continue

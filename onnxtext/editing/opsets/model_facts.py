@@ -138,8 +138,8 @@ class ModelFacts:
         if name in self._made:
             return self._made[name]
         types = self.element_types(scope, name)
-        known = next(iter(types)) if len(types) == 1 else None
-        return known or type_text(self.type(scope, name))
+        only_type = next(iter(types)) if len(types) == 1 else None
+        return only_type or type_text(self.type(scope, name))
 
     def element_types(self, scope: Scope, name: str) -> set[str | None]:
         """Return the types, without shapes, that a value has in any call of its function."""

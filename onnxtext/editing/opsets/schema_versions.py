@@ -69,16 +69,16 @@ def misfit_reason(
 
 
 def _attributes(node: Node, signature: Signature) -> str | None:
-    known = signature.attributes
+    formals = signature.attributes
     for attribute in node.attributes:
-        formal = known.get(attribute.name)
+        formal = formals.get(attribute.name)
         if formal is None:
             return f"it has no attribute `{attribute.name}`"
         differs = attribute.type is not None and attribute.type != formal.type
         if differs and not isinstance(attribute.value, Reference):
             return f"its attribute `{attribute.name}` has another type"
     present = {attribute.name for attribute in node.attributes}
-    for name, formal in known.items():
+    for name, formal in formals.items():
         if formal.required and name not in present:
             return f"it needs the attribute `{name}`"
     return None
@@ -110,8 +110,8 @@ def _types(
         if text is None:
             if facts.is_new(name) or old is None or before.allowed(old.type) <= allowed:
                 continue
-            known = facts.element_types(scope, name)
-            if known and known <= allowed and old.type == formal.type:
+            inferred = facts.element_types(scope, name)
+            if inferred and inferred <= allowed and old.type == formal.type:
                 continue
             return f"not all types are allowed, and the type of `{name}` is not known: declare it"
         if text not in allowed and not any(item.startswith("opaque") for item in allowed):

@@ -197,16 +197,16 @@ class _Maker:
         return newest_opsets(self.index.schemas)
 
     def _operators(self) -> Iterator[t.CompletionItem]:
-        given = ".".join(self.context.operator)
+        typed_domain = ".".join(self.context.operator)
         prefix = self.context.prefix.casefold()
         for scope in self.index.functions().values():
-            yield from self._function(scope, given)
+            yield from self._function(scope, typed_domain)
         schemas = self.index.schemas
         for domain, version in self._opsets().versions.items():
-            if given not in ("", domain):
+            if typed_domain not in ("", domain):
                 continue
             for name in schemas.names(domain):
-                qualified = name if given == domain else f"{domain}.{name}"
+                qualified = name if typed_domain == domain else f"{domain}.{name}"
                 if prefix and not _matches(prefix, qualified):
                     continue
                 signature = schemas.find(domain, name, version)
@@ -229,15 +229,15 @@ class _Maker:
             deprecated=signature.deprecated,
         )
 
-    def _function(self, scope: Scope, given: str) -> Iterator[t.CompletionItem]:
+    def _function(self, scope: Scope, typed_domain: str) -> Iterator[t.CompletionItem]:
         function = scope.owner
         assert isinstance(function, Function)
         domain = function.domain or ""
-        if given not in ("", domain):
+        if typed_domain not in ("", domain):
             return
         dots = ".".join(map(quote_word, domain.split("."))) if domain else ""
         name = quote_word(function.name)
-        label = name if given == domain else f"{dots}.{name}"
+        label = name if typed_domain == domain else f"{dots}.{name}"
         overload = f":{quote_word(function.overload)}" if function.overload else ""
         names = [_tab_stop(n + 1, value.name) for n, value in enumerate(scope.inputs)]
         item = self._item(

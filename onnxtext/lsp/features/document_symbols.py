@@ -223,13 +223,13 @@ def _matching(document: Document, query: str) -> Iterator[t.WorkspaceSymbol]:
                 kind = t.SymbolKind.Function
             place = t.Location(document.uri, lines.range(index.name_span(scope.original)))
             yield t.WorkspaceSymbol(place, scope.name, kind)
-    known: set[tuple[int, str]] = set()
+    reported: set[tuple[int, str]] = set()
     for statement in index.statements:
         for name, paths in _defined(statement):
             key = id(statement.scope), name
-            if query not in name.casefold() or key in known:
+            if query not in name.casefold() or key in reported:
                 continue
-            known.add(key)
+            reported.add(key)
             span = index.span(Occurrence("definition", statement, paths))
             if span is not None:
                 place = t.Location(document.uri, lines.range(span))

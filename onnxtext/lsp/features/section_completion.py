@@ -101,13 +101,13 @@ class _SectionItems:
                 text = f"{key}(" if key.startswith("@") else f"{key}: "
                 yield self.item(key, _PROPERTY, text=text, snippet=snippet.format(key=key))
             return
-        given, above = self.section.block.entries, self.section.above
+        present, above = self.section.block.entries, self.section.above
         for key in above:
-            if key not in given:
+            if key not in present:
                 spelled = f"{quote_word(key)}: above"
                 yield self.item(spelled, _PROPERTY, detail="as in the block above", order="1")
         for number, (key, values) in enumerate(_by_frequency(metadata_entries(self.index))):
-            if key not in given:
+            if key not in present:
                 yield self.item(
                     key,
                     _PROPERTY,

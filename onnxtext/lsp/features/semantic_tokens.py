@@ -65,11 +65,11 @@ async def delta(
     document: Document, params: t.SemanticTokensDeltaParams
 ) -> orjson.Fragment | t.SemanticTokensDelta | None:
     """Return the changes since the tokens that the client has; all tokens if these are unknown."""
-    known = document.tokens
+    previous = document.tokens
     name, data = await _remember(document)
-    if known is None or known[0] != params.previous_result_id:
+    if previous is None or previous[0] != params.previous_result_id:
         return _whole(name, data)
-    old = known[1]
+    old = previous[1]
     head = common_start(old, data)
     tail = common_start(old[head:][::-1], data[head:][::-1])
     edit = t.SemanticTokensEdit(head, len(old) - head - tail, data[head : len(data) - tail])

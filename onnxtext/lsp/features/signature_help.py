@@ -73,8 +73,8 @@ def target_of(document: Document, context: Context, offset: int) -> Signature | 
     if function is not None:
         return function
     scope = index.scope_at(offset)
-    known = scope.opsets if scope is not None else None
-    opsets = known or newest_opsets(index.schemas)
+    scope_opsets = scope.opsets if scope is not None else None
+    opsets = scope_opsets or newest_opsets(index.schemas)
     version = opsets.versions.get(domain)
     if version is None:
         return None

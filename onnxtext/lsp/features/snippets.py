@@ -28,8 +28,8 @@ def name_alone(written: str, following: str) -> str | None:
     added = "" if name is None else written[name.end() :].strip()[:1]
     if name is None or not added or not following:
         return None
-    known = added == "$" or any({added, following[0]} <= marks for marks in _ALTERNATIVES)
-    return name.group() if known else None
+    is_complete = added == "$" or any({added, following[0]} <= marks for marks in _ALTERNATIVES)
+    return name.group() if is_complete else None
 
 
 def following_text(text: str, offset: int) -> str:

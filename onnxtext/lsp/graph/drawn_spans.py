@@ -24,8 +24,8 @@ class DrawnSpans:
         place = scope.position.get(name, GIVEN)
         item: Any = scope.nodes[place] if place != GIVEN else None
         if item is None:
-            given: Sequence[ValueInfo] = (*scope.initializers, *scope.inputs)
-            item = next((value for value in given if value.name == name), None)
+            interface: Sequence[ValueInfo] = (*scope.initializers, *scope.inputs)
+            item = next((value for value in interface if value.name == name), None)
         at = -1 if item is None else self._index.original(item).at
         if at < 0:
             return None

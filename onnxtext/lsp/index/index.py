@@ -192,8 +192,8 @@ class Index:
             for i, attribute in enumerate(node.attributes):
                 if attribute.name in parameters:
                     parameter: Key = ("parameter", self.number(callee), attribute.name)
-                    given = (("attributes", i, "name"),)
-                    self._add(parameter, attribute.name, Occurrence("use", statement, given))
+                    name_path = (("attributes", i, "name"),)
+                    self._add(parameter, attribute.name, Occurrence("use", statement, name_path))
         scope = statement.scope
         if scope.function is None:
             return

@@ -119,11 +119,11 @@ def valid_strings(signature: Signature, name: str) -> list[str]:
     """
     if signature.attributes[name].type != AttributeType.STRING:
         return []
-    known = details(signature).attributes[name]
-    if known.values:
-        return list(known.values)
-    description = one_line(known.doc)
-    default = known.default.strip('"')
+    attribute = details(signature).attributes[name]
+    if attribute.values:
+        return list(attribute.values)
+    description = one_line(attribute.doc)
+    default = attribute.default.strip('"')
     for find in (_quoted_words, _listed_words, _TICKED.findall, _UPPER.findall):
         words = [word for word in find(description) if word not in signature.attributes]
         values = list(dict.fromkeys([*([default] if default else []), *words]))

@@ -134,10 +134,10 @@ class StatementResults:
         return self._layout[1]
 
     def _align(self, old: VersionLayout, new: VersionLayout) -> tuple[int, int]:
-        known = self._aligned
-        if known is None or known[0] is not old or known[1] is not new:
-            known = self._aligned = old, new, *count_unchanged(old, new)
-        return known[2:]
+        alignment = self._aligned
+        if alignment is None or alignment[0] is not old or alignment[1] is not new:
+            alignment = self._aligned = old, new, *count_unchanged(old, new)
+        return alignment[2:]
 
 
 def count_unchanged(old: VersionLayout, new: VersionLayout) -> tuple[int, int]:

@@ -70,9 +70,9 @@ class EditorView:
         if holder is None or analysis is None:
             return None
         result = analysis.values.get(holder.original.at, {}).get(name)
-        given = holder.given.get(name)
-        if result is None and given is not None and given.data is not None:
-            result = stored_value(given.type, given.data)
+        initial = holder.given.get(name)
+        if result is None and initial is not None and initial.data is not None:
+            result = stored_value(initial.type, initial.data)
         return result
 
     def made(self, node: Node) -> Types | None:

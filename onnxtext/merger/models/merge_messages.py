@@ -229,7 +229,7 @@ class ModelMerger:
             by_key: dict[Hashable, list[bytes]] = defaultdict(list)
             if len(set(listed)) < len(listed) or len(set(map(key, listed))) < len(listed):
                 for item in listed:
-                    by_key[item if (known := key(item)) is None else (known,)].append(item)
+                    by_key[item if (item_key := key(item)) is None else (item_key,)].append(item)
             groups.append(by_key)
         shared = {k for group in groups for k, by_key in group.items() if len(by_key) > 1}
         if not shared:
@@ -237,7 +237,7 @@ class ModelMerger:
         for listed, group in zip(items, groups, strict=True):
             if not group:
                 for item in listed:
-                    group[item if (known := key(item)) is None else (known,)].append(item)
+                    group[item if (item_key := key(item)) is None else (item_key,)].append(item)
         base, ours, theirs = groups
         return any(base.get(k) != ours.get(k) and base.get(k) != theirs.get(k) for k in shared)
 
@@ -249,12 +249,12 @@ def _versions(triple: MatchedItem, items: Sequence[list[bytes]]) -> list[bytes |
 
 def _memoized(key: Any) -> Any:
     """Wrap a key function so that it computes the key of each item once."""
-    known: dict[bytes, Hashable] = {}
+    keys: dict[bytes, Hashable] = {}
 
     def read(item: bytes) -> Hashable:
-        if item not in known:
-            known[item] = key(item)
-        return known[item]
+        if item not in keys:
+            keys[item] = key(item)
+        return keys[item]
 
     return read
 

@@ -118,10 +118,10 @@ def can_be_marked(versions: tuple[Item | None, Item | None, Item | None]) -> boo
 
     They fit around a statement, and around an attribute that begins a line in all versions.
     """
-    known = [item for item in versions if item is not None]
-    if known[0].part.origin in STATEMENTS:
+    present = [item for item in versions if item is not None]
+    if present[0].part.origin in STATEMENTS:
         return True
-    return known[0].part.origin == "attribute" and all("\n" in item.lead for item in known)
+    return present[0].part.origin == "attribute" and all("\n" in item.lead for item in present)
 
 
 def roles_of(part: TextPart) -> dict[str, tuple[str, TextPart]]:

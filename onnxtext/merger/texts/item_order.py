@@ -221,11 +221,11 @@ def _pairwise(
     shared: list[MatchedItem], by_us: list[MatchedItem], by_them: list[MatchedItem]
 ) -> list[MatchedItem] | None:
     """Order any two items as on the side that changed their order; None if that is impossible."""
-    known = [[t for t in order if t.base != ABSENT] for order in (by_us, by_them)]
+    present = [[t for t in order if t.base != ABSENT] for order in (by_us, by_them)]
     apart = _inversions(by_us, _theirs)
-    if len(known[0]) < len(by_us) and _inversions(known[0], _theirs) != apart:
+    if len(present[0]) < len(by_us) and _inversions(present[0], _theirs) != apart:
         return None
-    ours, theirs = _inversions(known[0], _base), _inversions(known[1], _base)
+    ours, theirs = _inversions(present[0], _base), _inversions(present[1], _base)
     if abs(ours - theirs) == apart:  # one side made all changes of the other, and more
         return by_us if ours > theirs else by_them
 

@@ -120,16 +120,16 @@ def _pair(
     def run(key: Callable[[Any], Hashable], *, unique: bool = False) -> None:
         places: dict[Hashable, list[int]] = defaultdict(list)
         for at, item in enumerate(base):
-            if not used[at] and (known := key(item)) is not None:
-                places[known].append(at)
+            if not used[at] and (item_key := key(item)) is not None:
+                places[item_key].append(at)
         if not places:
             return
         mine: dict[Hashable, list[int]] = defaultdict(list)
         for at, item in enumerate(side):
-            if partners[at] == ABSENT and (known := key(item)) in places:
-                mine[known].append(at)
-        for known, ats in mine.items():
-            others = places[known]
+            if partners[at] == ABSENT and (item_key := key(item)) in places:
+                mine[item_key].append(at)
+        for item_key, ats in mine.items():
+            others = places[item_key]
             if unique and (len(ats) != 1 or len(others) != 1):
                 continue
             for at, other in zip(ats, others, strict=False):

@@ -97,7 +97,7 @@ def _merge_statements(
             "how empty fields of the merged statements are stored"
         )
     try:
-        versions, known = lower_all(trees, resources)
+        versions, encodings = lower_all(trees, resources)
     except (LowerError, RecordError) as error:
         proposal = propose_merge(texts, models, markers, notes, ItemOrders())
         notes.append(f"the merged text was not verified against the merged model: {error}")
@@ -106,7 +106,7 @@ def _merge_statements(
     if (versions[2], texts[2]) < (versions[1], texts[1]):
         texts[1:], trees[1:], versions[1:] = texts[:0:-1], trees[:0:-1], versions[:0:-1]
         markers = replace(markers, swapped=True)
-    merge = _Merge(texts, trees, versions, known, markers, notes)
+    merge = _Merge(texts, trees, versions, encodings, markers, notes)
     text, conflicts = merge.run()
     return text, conflicts, _limit_notes(list(dict.fromkeys(notes)))
 

@@ -224,15 +224,15 @@ def fill_items(
         end: offset after the list's content.
     """
     parts = [(TextPart.of(source, tree), comma) for tree, comma in trees]
-    known = [(part, comma) for part, comma in parts if part is not None]
+    present = [(part, comma) for part, comma in parts if part is not None]
     at = start
     lead = ""
-    for number, (part, comma) in enumerate(known):
+    for number, (part, comma) in enumerate(present):
         if number == 0:
             items.behind, lead = _split_first_line(
                 source[at : part.start], started=bool(items.opening)
             )
-        following = known[number + 1][0].start if number + 1 < len(known) else end
+        following = present[number + 1][0].start if number + 1 < len(present) else end
         trivia = source[part.end : following]
         if comma is not None:
             cut = comma.at - part.end
@@ -241,7 +241,7 @@ def fill_items(
         items.items.append(Item(part, lead, tail, comma is not None))
         lead = rest
         at = following
-    if known:
+    if present:
         items.suffix = lead
     else:
         items.behind, items.suffix = _split_first_line(

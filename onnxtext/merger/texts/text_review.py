@@ -84,7 +84,7 @@ def review(
     """
     _drop_unneeded_blobs(listed)
     sides = (ours, theirs)
-    known: set[tuple[str, str]] | None = None
+    old_issues: set[tuple[str, str]] | None = None
     tried = False
     for _ in range(_MOST_ROUNDS):
         writer = write(listed, None)
@@ -98,16 +98,16 @@ def review(
         findings = list(find_conflicts(subject, sides))
         if not findings:
             return ReviewedMerge(text, model, True)
-        if known is None:
-            known = issues_of(sides)
-        new = [finding for finding in findings if finding_key(finding) not in known]
+        if old_issues is None:
+            old_issues = issues_of(sides)
+        new = [finding for finding in findings if finding_key(finding) not in old_issues]
         places = _ChunkSpans(writer.placed, split_all)
         disordered = [finding for finding in new if finding.code == "node-order"]
         sorted_all = bool(disordered) and not tried and _sort(subject, disordered, places)
         tried = tried or bool(disordered)
         for finding in new:
             if not sorted_all or finding.code != "node-order":
-                known.add(finding_key(finding))
+                old_issues.add(finding_key(finding))
                 _mark(finding, places, notes)
         if not sorted_all:
             return ReviewedMerge(text, model, not new)

@@ -78,15 +78,15 @@ def _known_and_unknown(
     spec: MessageSpec, data: bytes
 ) -> tuple[dict[int, list[WireField]], list[Field]]:
     """Return the known fields of a message by number, and the unknown fields in order."""
-    known: dict[int, list[WireField]] = {}
+    by_number: dict[int, list[WireField]] = {}
     unknown: list[Field] = []
     for item in read_fields(data, 0, len(data)):
         field = spec.by_number.get(item.number)
         if field is None or not is_known(field, data, item):
             unknown.append(Field(item.number, lift_numbered(data, item)))
         else:
-            known.setdefault(item.number, []).append(item)
-    return known, unknown
+            by_number.setdefault(item.number, []).append(item)
+    return by_number, unknown
 
 
 def _encoding(data: bytes, items: list[WireField]) -> bytes:

@@ -170,9 +170,9 @@ class SectionBinding:
         key = (".".join(names[:-1]), names[-1], block.overload or "")
         function = self._functions.get(key)
         if function is None:
-            known = [f.name for f in model.functions if f.domain == key[0]]
+            candidates = [f.name for f in model.functions if f.domain == key[0]]
             name = ".".join(names)
-            raise self._dangling(block.kind, name, known, block.kind, len(names) - 1)
+            raise self._dangling(block.kind, name, candidates, block.kind, len(names) - 1)
         function.metadata = block.entries()
         self.attach_all(function, block.items, partial(self._attach_inside, function))
 
@@ -244,17 +244,17 @@ class SectionBinding:
                         root = value
                         break
             else:
-                known = [a.name for a in node.attributes]
-                raise self._dangling("graph", step.name, known, token, index + 1)
+                candidates = [a.name for a in node.attributes]
+                raise self._dangling("graph", step.name, candidates, token, index + 1)
         return root
 
     def _node(self, owner: Graph | Function, path: PathStep, token: str, step: int) -> Node:
         names = self._of(owner)
-        known = names.labels if path.is_label else names.nodes
-        node = known.get(path.name)
+        by_name = names.labels if path.is_label else names.nodes
+        node = by_name.get(path.name)
         if node is None:
             kind = "label" if path.is_label else "node"
-            raise self._dangling(kind, path.name, list(known), token, step)
+            raise self._dangling(kind, path.name, list(by_name), token, step)
         return node
 
     def _attach_value(self, owner: Graph | Function, name: str, block: MetadataBlock) -> None:
@@ -274,8 +274,8 @@ class SectionBinding:
         if name in generated:
             owner.value_metadata[name] = block.entries()
         else:
-            known = [*values, *generated]
-            raise self._dangling(str(block.kind), name, known, block.kind, len(block.path) - 1)
+            candidates = [*values, *generated]
+            raise self._dangling(str(block.kind), name, candidates, block.kind, len(block.path) - 1)
 
     def _attach_tensor(self, owner: Graph | Function, name: str, block: MetadataBlock) -> None:
         names = self._of(owner)

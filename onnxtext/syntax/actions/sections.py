@@ -186,9 +186,11 @@ def _fill_repeated(items: list[MetadataItem | RepeatedItem | MetadataBlock]) -> 
         repeated = [
             (n, item) for n, item in enumerate(block.items) if isinstance(item, RepeatedItem)
         ]
-        known = dict([item for item in above if isinstance(item, MetadataItem)]) if repeated else {}
+        earlier = (
+            dict([item for item in above if isinstance(item, MetadataItem)]) if repeated else {}
+        )
         for number, item in repeated:
-            value = known.get(item.key)
+            value = earlier.get(item.key)
             if value is None:
                 raise SemanticError(
                     f"no block directly above has the key `{item.key}`",

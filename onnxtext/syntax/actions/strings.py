@@ -126,13 +126,13 @@ def _unescape(token: str, text: str, *, bytes_allowed: bool) -> bytes:
         match = _BYTE_ESCAPE.match(text, slash)
         value = _escape_value(match, bytes_allowed) if match else None
         if match is None or value is None:
-            known = r"\\ \" \n \r \t \u{…}" + (r" \xNN" if bytes_allowed else "")
+            escapes = r"\\ \" \n \r \t \u{…}" + (r" \xNN" if bytes_allowed else "")
             raise SemanticError(
                 f"unknown escape `{text[slash : slash + 2]}` in the string",
                 token=token,
                 offset=slash + 2 if bytes_allowed else 0,  # unknown in a dedented text
                 length=2,
-                help=f"the escapes are {known}",
+                help=f"the escapes are {escapes}",
             )
         parts.append(value)
         at = match.end()

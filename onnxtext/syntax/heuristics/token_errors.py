@@ -150,7 +150,7 @@ def _hex(context: ErrorContext) -> Iterator[Diagnosis]:
 
 def misspelt(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose misspelt or foreign keywords: `flaot[N]`, `float32`, `sequence(…)`, `metdata {`."""
-    known = _keywords()
+    keywords = _keywords()
     for token in context.nearby(4):
         if context.name(token) != "WORD":
             continue
@@ -159,7 +159,7 @@ def misspelt(context: ErrorContext) -> Iterator[Diagnosis]:
             code, message, safe = "unknown-type", f"`{token}` is not a type", True
         else:
             code, message, safe = "misspelt-keyword", f"`{token}` is unknown here", False
-            meant = nearest_name(token, known)
+            meant = nearest_name(token, keywords)
         if meant is not None:
             edits, title = (replace(token, meant),), f"write `{meant}`"
             applicability: Applicability = "safe" if safe else "unsafe"

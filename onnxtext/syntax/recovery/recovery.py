@@ -115,8 +115,8 @@ class Recovery:
         kept = [e for index, e in enumerate(self._errors) if not self._follows_from_guess(index, e)]
         if self.diagnostics or any(error.code != DANGLING for error in kept):
             kept = [error for error in kept if not self._names_dropped_statement(error)]
-        known = {(error.code, error.at): error for error in reversed(kept)}
-        semantic = [semantic_error_report(self.source, error) for error in known.values()]
+        distinct = {(error.code, error.at): error for error in reversed(kept)}
+        semantic = [semantic_error_report(self.source, error) for error in distinct.values()]
         result = first_of_lines(self.text, self.diagnostics, semantic)
         result = without_cascade(self.source, result)
         if self._stopped:
@@ -369,11 +369,11 @@ class Recovery:
             The length of the text; None if a construct cannot be closed.
         """
         self.parser.machine.has_error_nodes = True
-        known = len(self._errors)
+        error_count = len(self._errors)
         try:
             return self._close_all(len(self.text))
         finally:
-            del self._errors[known:]  # errors of the truncated constructs
+            del self._errors[error_count:]  # errors of the truncated constructs
 
     def _close_all(self, end: int) -> int | None:
         machine = self.parser.machine

@@ -29,13 +29,13 @@ Operation = Callable[[Extent, Extent], Extent]
 
 def _broadcast_inputs(call: OperatorCall) -> list[SmallTensor] | None:
     """Return the input values, broadcast to one shape; None if one is unknown or too large."""
-    known = [value for value in call.values if value is not None]
-    shape = broadcast_all_shapes([value.shape for value in known])
-    if len(known) != len(call.values) or not known or shape is None:
+    tensors = [value for value in call.values if value is not None]
+    shape = broadcast_all_shapes([value.shape for value in tensors])
+    if len(tensors) != len(call.values) or not tensors or shape is None:
         return None
     if call.since < 7 or prod(shape) > MOST_ELEMENTS:
         return None
-    wide = [broadcast_tensor(value, shape) for value in known]
+    wide = [broadcast_tensor(value, shape) for value in tensors]
     return [value for value in wide if value is not None]
 
 
@@ -153,11 +153,11 @@ def where(call: OperatorCall) -> SmallTensor | None:
     If an element of the condition is unknown, the element of the result is known only if both
     choices are equal.
     """
-    known = [value for value in call.values if value is not None]
-    shape = broadcast_all_shapes([value.shape for value in known])
-    if len(known) != 3 or shape is None or prod(shape) > MOST_ELEMENTS:
+    tensors = [value for value in call.values if value is not None]
+    shape = broadcast_all_shapes([value.shape for value in tensors])
+    if len(tensors) != 3 or shape is None or prod(shape) > MOST_ELEMENTS:
         return None
-    condition, one, other = [broadcast_tensor(value, shape) for value in known]
+    condition, one, other = [broadcast_tensor(value, shape) for value in tensors]
     if condition is None or one is None or other is None:
         return None
     items = [

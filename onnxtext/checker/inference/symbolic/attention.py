@@ -18,8 +18,8 @@ def _width(call: OperatorCall) -> Extent:
     sizes = call.listed("qkv_hidden_sizes", ())
     if call.attribute("qkv_hidden_sizes") is not None:
         return sizes[2] if len(sizes) == 3 and sizes[2] > 0 else None
-    given = call.shape(1)
-    whole = given[1] if given is not None and len(given) == 2 else None
+    bias_shape = call.shape(1)
+    whole = bias_shape[1] if bias_shape is not None and len(bias_shape) == 2 else None
     if whole is None:
         single = call.shape(2)  # the bias
         whole = single[0] if single is not None and len(single) == 1 else None
@@ -35,11 +35,13 @@ def attention(call: OperatorCall, *, past: int) -> Shapes:
     if shape is None or len(shape) != 3 or heads <= 0:
         return ()
     width = _width(call)
-    given = call.shape(past)
+    past_shape = call.shape(past)
     size = None if call.attribute("qkv_hidden_sizes") is not None else exact_quotient(width, heads)
     total: Extent = shape[1]
     if call.has_input(past):
-        total = None if given is None or len(given) != 5 else plus(given[3], shape[1])
+        total = (
+            None if past_shape is None or len(past_shape) != 5 else plus(past_shape[3], shape[1])
+        )
     if call.integer("past_present_share_buffer", 0):
         total = None
     return (*shape[:2], width), (2, shape[0], heads, total, size)
@@ -56,11 +58,11 @@ def standard_attention(call: OperatorCall) -> Shapes:
     query = _by_head(call, 0, "q_num_heads")
     keys, values = _by_head(call, 1, "kv_num_heads"), _by_head(call, 2, "kv_num_heads")
     past, older = _by_head(call, 4, ""), _by_head(call, 5, "")
-    given = {0: query, 1: keys, 2: values, 4: past, 5: older}
+    input_shapes = {0: query, 1: keys, 2: values, 4: past, 5: older}
 
     def common(axis: int, name: str, *inputs: int) -> Extent:
         """Return the size that all of these inputs must have; reject the node if they differ."""
-        sizes = [(index, given[index][axis]) for index in inputs]
+        sizes = [(index, input_shapes[index][axis]) for index in inputs]
         first, known = next((pair for pair in sizes if pair[1] is not None), sizes[0])
         for index, size in sizes:
             call.equal(known, size, f"the {name} of {{{first}}}", f"the {name} of {{{index}}}")
@@ -169,9 +171,11 @@ def multi_head_attention(call: OperatorCall) -> Shapes:
         return ()
     if call.has_input(6) or call.has_input(8):
         past = call.shape(6)
-        known = past is not None and len(past) == 4 and not call.has_input(8) and key is not None
+        appends_past = (
+            past is not None and len(past) == 4 and not call.has_input(8) and key is not None
+        )
         # Keys (B, N, L, H) may already contain the past ones.
-        length = plus(past[2], length) if known and past and key and len(key) == 3 else None
+        length = plus(past[2], length) if appends_past and past and key and len(key) == 3 else None
     present = [(query[0], heads, length, size) for size in sizes]
     return ((*query[:2], width), *present)
 

@@ -98,9 +98,9 @@ def _require_bias(call: OperatorCall, index: int, size: Extent, name: str) -> No
 
 def require_kernel(call: OperatorCall, kernel: Extents, weights: int) -> None:
     """Require `kernel_shape` to be `kernel`, the spatial dimensions of the input `weights`."""
-    given = call.listed("kernel_shape", ())
-    if given and len(given) == len(kernel):
-        for axis, (wanted, size) in enumerate(zip(given, kernel, strict=True)):
+    declared = call.listed("kernel_shape", ())
+    if declared and len(declared) == len(kernel):
+        for axis, (wanted, size) in enumerate(zip(declared, kernel, strict=True)):
             names = f"entry {axis} of `kernel_shape`", f"dimension {axis + 2} of {{{weights}}}"
             call.equal(size, wanted, names[1], names[0])
 
@@ -161,8 +161,12 @@ def conv_transpose(call: OperatorCall) -> SymbolicShape:
         for axis, output in enumerate(wanted):
             _require_output(call, axis, output, strides[axis], spans[axis], more[axis])
         return (shape[0], channels, *wanted)
-    known = call.attribute("auto_pad") in (None, b"NOTSET", b"VALID")
-    if not known or call.attribute("output_shape") is not None or len(pads) != 2 * count:
+    has_explicit_pads = call.attribute("auto_pad") in (None, b"NOTSET", b"VALID")
+    if (
+        not has_explicit_pads
+        or call.attribute("output_shape") is not None
+        or len(pads) != 2 * count
+    ):
         return (shape[0], channels, *(None,) * count)
     dims: list[Extent] = []
     for axis in range(count):

@@ -70,8 +70,8 @@ def _expanded_dim(call: OperatorCall, size: Extent, wanted: Extent) -> Extent:
     if isinstance(size, int) and isinstance(wanted, int) and 1 not in (size, wanted):
         call.equal(size, wanted, "a dimension of {0}", "the expanded dimension")
     if size is None or wanted is None:
-        known = wanted if size is None else size
-        return known if isinstance(known, int) and known != 1 else None
+        dim = wanted if size is None else size
+        return dim if isinstance(dim, int) and dim != 1 else None
     return broadcast_pair(size, wanted)
 
 
@@ -130,8 +130,8 @@ def top_k(call: OperatorCall) -> Shapes:
     shape, axis = call.shape(0), call.axis("axis", -1)
     if shape is None or axis is None:
         return ()
-    given = call.attribute("k")
-    count = given if isinstance(given, int) else call.scalar(1)
+    attribute = call.attribute("k")
+    count = attribute if isinstance(attribute, int) else call.scalar(1)
     size = shape[axis]
     if isinstance(count, int) and isinstance(size, int) and not 0 <= count <= size:
         call.reject(f"`k` is {count}, but dimension {axis} of {{0}} is {size}")
@@ -190,11 +190,11 @@ def resize(call: OperatorCall) -> SymbolicShape:
 def _require_positive_scales(call: OperatorCall, scales: Extents) -> None:
     """Require scales of `Resize` above 0, and scales of `Upsample` of at least 1."""
     listed = call.attribute("scales")
-    given: list[object] = list(scales)
+    factors: list[object] = list(scales)
     if isinstance(listed, Floats):
-        given += struct.unpack(f"<{len(listed)}f", listed.data)
+        factors += struct.unpack(f"<{len(listed)}f", listed.data)
     is_upsample = call.node.op_type == "Upsample"
-    for scale in given:
+    for scale in factors:
         if not isinstance(scale, (int, float)) or scale >= 1 or (scale > 0 and not is_upsample):
             continue
         needed = "at least 1" if is_upsample else "above 0"

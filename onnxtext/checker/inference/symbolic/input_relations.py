@@ -92,11 +92,11 @@ def _require_output_size(call: OperatorCall, index: int, output: Extents) -> Non
 
 def _attention(call: OperatorCall) -> None:
     """Require that `Attention` gets past keys and values together, and no other cache."""
-    given = [index for index in (4, 5) if call.has_input(index)]
-    if len(given) == 1:
-        one, other = ("past_key", "past_value")[:: 1 if given == [4] else -1]
+    past_inputs = [index for index in (4, 5) if call.has_input(index)]
+    if len(past_inputs) == 1:
+        one, other = ("past_key", "past_value")[:: 1 if past_inputs == [4] else -1]
         call.reject(f"`{one}` is given, but `{other}` is missing; they must be used together")
-    elif given and call.has_input(6):
+    elif past_inputs and call.has_input(6):
         call.reject("`nonpad_kv_seqlen` should not be used with past keys", certain=False)
 
 

@@ -71,10 +71,10 @@ def _need(call: OperatorCall, name: str) -> None:
 
 def _only_one(call: OperatorCall, one: str, other: str) -> str | None:
     """Return the name of the list that is given; reject the node if none or both are given."""
-    given = [name for name in (one, other) if count_of(call, name)]
-    if len(given) != 1:
+    present = [name for name in (one, other) if count_of(call, name)]
+    if len(present) != 1:
         call.reject(f"exactly one of `{one}` and `{other}` must be given")
-    return given[0] if len(given) == 1 else None
+    return present[0] if len(present) == 1 else None
 
 
 def _linear_classifier(call: OperatorCall) -> Shapes:
@@ -93,8 +93,8 @@ def _linear_classifier(call: OperatorCall) -> Shapes:
         needed = f"{count_noun(classes, 'class', 'classes')} times {count_noun(size, 'feature')}"
         call.reject(f"`coefficients` has {entries(weights)}, fewer than {needed}")
     if labels < classes and classes > 1:
-        given = f"the number of class labels is {labels}"
-        call.reject(f"{given}, but there are {classes} `intercepts`", certain=labels > 0)
+        label_count = f"the number of class labels is {labels}"
+        call.reject(f"{label_count}, but there are {classes} `intercepts`", certain=labels > 0)
     elif classes == 1 and labels > 2:
         call.reject(
             f"there are {labels} class labels, but `intercepts` has one entry", certain=False
@@ -149,12 +149,14 @@ def _tree_regressor(call: OperatorCall) -> Shapes:
 def _zip_map(call: OperatorCall) -> Shapes:
     """Check `ZipMap`: there must be one label for each column. Its output has no shape."""
     names = "classlabels_strings", "classlabels_int64s"
-    given = _only_one(call, *names)
-    if given is None:
+    keys_attribute = _only_one(call, *names)
+    if keys_attribute is None:
         return ()
-    shape, count = call.shape(0), count_of(call, given)
+    shape, count = call.shape(0), count_of(call, keys_attribute)
     if shape and call.has_rank(0, 1, 2):
-        call.equal(shape[-1], count, "the last dimension of {0}", f"the length of `{given}`")
+        call.equal(
+            shape[-1], count, "the last dimension of {0}", f"the length of `{keys_attribute}`"
+        )
     return ()
 
 

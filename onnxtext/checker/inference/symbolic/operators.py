@@ -78,15 +78,15 @@ def _broadcast_dim(call: OperatorCall, extents: list[Extent]) -> Extent:
     If the result must be a number, restrict each symbolic dimension to 1 or this number.
     """
     number = call.sizes.number
-    known = [extent for extent in extents if number(extent) not in (None, 1)]
-    size = next((extent for extent in known if isinstance(extent, int)), None)
-    if size is None and known:
-        size = number(known[0])
+    not_one = [extent for extent in extents if number(extent) not in (None, 1)]
+    size = next((extent for extent in not_one if isinstance(extent, int)), None)
+    if size is None and not_one:
+        size = number(not_one[0])
     if size is not None:
         for extent in extents:
             if isinstance(extent, SymbolicSize):
                 call.one_or(extent, size)
-        return size if any(isinstance(extent, int) for extent in known) else known[0]
+        return size if any(isinstance(extent, int) for extent in not_one) else not_one[0]
     others = {call.sizes.root(extent): extent for extent in extents if number(extent) != 1}
     if not others:
         return 1

@@ -23,7 +23,7 @@ def quantize_linear(call: OperatorCall) -> SymbolicShape:
     if scale is None or not call.has_rank(1, 0, 1):
         return shape
     if zero is not None and call.has_rank(2, 0, 1):
-        one, other = [given[0] if given else 1 for given in (scale, zero)]
+        one, other = [dims[0] if dims else 1 for dims in (scale, zero)]
         call.equal(one, other, "the size of {1}", "the size of {2}")
     if shape and scale and scale != _ONE:
         axis = call.integer("axis", 1)
@@ -51,13 +51,13 @@ def _require_blocks(call: OperatorCall, block: int) -> None:
     axis = call.axis("axis", 1)
     if axis is None:
         return
-    for index, (size, given) in enumerate(zip(shape, scale, strict=True)):
+    for index, (size, block_count) in enumerate(zip(shape, scale, strict=True)):
         name = f"dimension {index} of {{0}}"
         if index != axis:
-            call.equal(size, given, name, f"dimension {index} of {{1}}")
+            call.equal(size, block_count, name, f"dimension {index} of {{1}}")
         elif isinstance(size, int):
             name = f"the number of blocks of {block} along {name}"
-            call.equal(-(-size // block), given, name, f"dimension {index} of {{1}}")
+            call.equal(-(-size // block), block_count, name, f"dimension {index} of {{1}}")
     call.same_shape(1, 2)
 
 
@@ -106,12 +106,15 @@ def require_matmul_scales(
             continue
         name = f"dimension {at} of {{{matrix}}}"
         for index in indexes:
-            given = call.shape(index)
-            if given is None or len(given) < 2:
+            scale_shape = call.shape(index)
+            if scale_shape is None or len(scale_shape) < 2:
                 _require_each(call, index, shape[at], name)
-            elif isinstance(given[-3 - at], int):  # the other of the last two dimensions
+            elif isinstance(scale_shape[-3 - at], int):  # the other of the last two dimensions
                 call.equal(
-                    given[-3 - at], 1, f"dimension {-3 - at} of {{{index}}}", "the required size"
+                    scale_shape[-3 - at],
+                    1,
+                    f"dimension {-3 - at} of {{{index}}}",
+                    "the required size",
                 )
 
 

@@ -45,12 +45,14 @@ def recurrent(call: OperatorCall) -> Shapes:
 
 def _require_functions(call: OperatorCall, directions: int) -> None:
     """Require the right number of `activations`; the default of `RNN` is always two."""
-    operator, given = call.node.op_type, call.attribute("activations")
+    operator, activations = call.node.op_type, call.attribute("activations")
     wanted = directions * _FUNCTIONS.get(operator, 0)
-    if wanted and isinstance(given, tuple) and len(given) not in (
+    if wanted and isinstance(activations, tuple) and len(activations) not in (
         wanted, 2 if operator == "RNN" else 0
     ):  # fmt: skip
-        call.reject(f"`activations` has {entries(len(given))}, but the operator needs {wanted}")
+        call.reject(
+            f"`activations` has {entries(len(activations))}, but the operator needs {wanted}"
+        )
 
 
 def _hidden(call: OperatorCall) -> Extent:

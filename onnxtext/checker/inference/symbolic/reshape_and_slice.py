@@ -62,8 +62,8 @@ def squeeze(call: OperatorCall) -> SymbolicShape:
     axes = call.integers("axes", 1)
     if shape is not None and axes is None and not call.has_input(1):
         # All dimensions of size 1 are removed; a symbolic one may be 1.
-        known = all(isinstance(extent, int) for extent in shape)
-        return tuple([extent for extent in shape if extent != 1]) if known else None
+        is_static = all(isinstance(extent, int) for extent in shape)
+        return tuple([extent for extent in shape if extent != 1]) if is_static else None
     if shape is None or axes is None:
         return None
     if not axes and 1 in shape:
@@ -146,29 +146,31 @@ def reshape(call: OperatorCall) -> SymbolicShape:
     wanted = tuple([None if isinstance(size, SymbolicSize) and not is_positive(size) else size
                     for size in wanted])  # fmt: skip
     dims = list(wanted)
-    known = None if shape is None else _named(shape)
+    input_shape = None if shape is None else _named(shape)
     for index, size in enumerate(wanted):
         if size == 0:
-            if known is not None and index >= len(known):
+            if input_shape is not None and index >= len(input_shape):
                 wrong = f"size {index} of the shape is 0, which copies dimension {index} of {{0}}"
-                call.reject(f"{wrong}, but {{0}} has only {dimensions(len(known))}")
-            dims[index] = known[index] if known is not None and index < len(known) else None
+                call.reject(f"{wrong}, but {{0}} has only {dimensions(len(input_shape))}")
+            dims[index] = (
+                input_shape[index] if input_shape is not None and index < len(input_shape) else None
+            )
     rest = [index for index, size in enumerate(wanted) if size in (-1, None)]
     for index in rest:
         dims[index] = None
-    if known is not None and (None not in dims or len(rest) == 1):
+    if input_shape is not None and (None not in dims or len(rest) == 1):
         others = [size for index, size in enumerate(dims) if index not in rest]
-        if 0 in known:
+        if 0 in input_shape:
             if rest and all(map(is_positive, others)):
                 dims[rest[0]] = 0
         elif rest:
-            whole, part = product_of(known), product_of(others)
+            whole, part = product_of(input_shape), product_of(others)
             if isinstance(whole, int) and isinstance(part, int) and part and whole % part:
                 product = f"{part}, the product of the other sizes"
                 call.reject(f"{{0}} has {whole} elements, which is not a multiple of {product}")
             dims[rest[0]] = quotient(whole, part)
         else:
-            _equal_products(call, known, tuple(dims))
+            _equal_products(call, input_shape, tuple(dims))
     return tuple([_unnamed(size) for size in dims])
 
 

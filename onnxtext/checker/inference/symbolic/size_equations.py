@@ -167,8 +167,8 @@ class SizeEquations:
             return None
         shifted = extent.shifted
         if shifted is not None:
-            known = self._number(shifted[0])
-            return None if known is None else known + shifted[1]
+            root_size = self._number(shifted[0])
+            return None if root_size is None else root_size + shifted[1]
         found = self.resolved(extent)
         return found if isinstance(found, int) else None
 
@@ -204,8 +204,8 @@ class SizeEquations:
         total = 0
         places: list[Place] = []
         if self._outer is not None:
-            name, total, known = self._outer.joined(name)
-            places += known
+            name, total, outer_places = self._outer.joined(name)
+            places += outer_places
         while name in self._links:
             name, more, place = self._links[name]
             total += more
@@ -332,21 +332,21 @@ class SizeEquations:
         root, more, joined = self.joined(extent[0])
         offset = more + extent[1]
         wanted = frozenset(number - offset for number in numbers)
-        known = self._choice(root)
-        left = wanted if known is None else wanted & known.numbers
+        choice = self._choice(root)
+        left = wanted if choice is None else wanted & choice.numbers
         if left:
-            if known is None or left != known.numbers:
+            if choice is None or left != choice.numbers:
                 self._choices[root] = _Choice(left, place, len(wanted) == 1)
                 self.learned += 1
             return
-        if known is None or root in self._reported:
+        if choice is None or root in self._reported:
             return
         self._reported.add(root)
-        before = frozenset(number + more for number in known.numbers)
+        before = frozenset(number + more for number in choice.numbers)
         now = frozenset(number + more for number in wanted)
         texts = _words(before), _words(now)
         name = reported_as or extent[0]
-        self.conflicts.append(SizeConflict(name, texts, (known.place, place), joined))
+        self.conflicts.append(SizeConflict(name, texts, (choice.place, place), joined))
 
 
 def _words(numbers: frozenset[int]) -> str:

@@ -47,8 +47,8 @@ class SmallTensor(NamedTuple):
         Returns None for other tensors.
         """
         numbers = tuple([item for item in self.items if isinstance(item, int)])
-        known = len(numbers) == len(self.items) and len(self.shape) <= 1
-        return numbers if known else None
+        is_list_of_numbers = len(numbers) == len(self.items) and len(self.shape) <= 1
+        return numbers if is_list_of_numbers else None
 
     def is_useful(self) -> bool:
         """Whether any element is known."""

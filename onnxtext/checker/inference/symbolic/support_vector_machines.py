@@ -45,8 +45,8 @@ def require_regressor(call: OperatorCall) -> None:
         return
     _require_vectors(call, number, "`n_supports`")
     if coefficients < number:
-        given = f"`coefficients` has {entries(coefficients)}"
-        call.reject(f"{given}, but `n_supports` is {number}")
+        length = f"`coefficients` has {entries(coefficients)}"
+        call.reject(f"{length}, but `n_supports` is {number}")
 
 
 def _require_kernel(call: OperatorCall) -> None:
