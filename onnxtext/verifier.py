@@ -70,7 +70,12 @@ class Verdict:
 
     def __str__(self) -> str:
         """Return the violations, one a line; `ok` if there are none."""
-        return "\n".join([f"{one.law}: {one.message}" for one in self.differences]) or "ok"
+        return (
+            "\n".join(
+                [f"{difference.law}: {difference.message}" for difference in self.differences]
+            )
+            or "ok"
+        )
 
     @property
     def laws(self) -> tuple[str, ...]:

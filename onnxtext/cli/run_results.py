@@ -84,22 +84,27 @@ def _finite(value: Any) -> Any:
 
 def differences_as_text(differences: list[ValueDifference], first: str, second: str) -> str:
     """Return a table of all outputs, and of the inner values that differ."""
-    outputs = [one for one in differences if one.is_output]
-    inner = [one for one in differences if not one.is_output and one.differs]
+    outputs = [difference for difference in differences if difference.is_output]
+    inner = [
+        difference for difference in differences if not difference.is_output and difference.differs
+    ]
     lines = [f"{first} and {second}: compared the {len(differences)} values that both have"]
     lines += _rows("outputs", outputs)
     inner.sort(key=lambda one: -(one.largest if one.largest is not None else float("inf")))
     if inner:
         title = f"inner values that differ: {len(inner)}, the largest differences"
         lines += _rows(title, inner[:_MOST_ROWS])
-        earliest = next(one for one in differences if one.differs)
+        earliest = next(difference for difference in differences if difference.differs)
         lines.append(f"the first value that differs: {earliest.name}")
     return "\n".join(map(escape_controls, lines))
 
 
 def _rows(title: str, differences: list[ValueDifference]) -> list[str]:
-    width = max([len(one.name) for one in differences], default=0)
-    return [f"{title}:", *[f"  {one.name:<{width}}  {_row(one)}" for one in differences]]
+    width = max([len(difference.name) for difference in differences], default=0)
+    return [
+        f"{title}:",
+        *[f"  {difference.name:<{width}}  {_row(difference)}" for difference in differences],
+    ]
 
 
 def _row(one: ValueDifference) -> str:
@@ -118,7 +123,7 @@ def differences_as_json(differences: list[ValueDifference]) -> str:
     from dataclasses import asdict
 
     rows = [
-        {key: _finite(value) for key, value in asdict(one).items() if key != "pairs"}
-        for one in differences
+        {key: _finite(value) for key, value in asdict(difference).items() if key != "pairs"}
+        for difference in differences
     ]
     return json.dumps(rows, indent=2)

@@ -75,9 +75,11 @@ def put_shape(model: Model, name: str, shape: Shape | None) -> None:
         OnnxTextError: the value has no declared type, or is not a tensor.
     """
     declared = list(type_declarations(model.graph))
-    chosen = [one for one in declared if one[0] == name]
+    chosen = [declaration for declaration in declared if declaration[0] == name]
     if not chosen:
-        raise unknown_name_error("declared value", name, [one[0] for one in declared])
+        raise unknown_name_error(
+            "declared value", name, [declaration[0] for declaration in declared]
+        )
     renamed: dict[str, int | str] = {}
     for _, type, put in chosen:
         if not isinstance(type, TensorType):

@@ -143,16 +143,25 @@ def _with_annotated(graph: Graph, used: set[str], constants: set[str]) -> set[st
     kept, size = set(used), -1
     while len(kept) != size:
         size = len(kept)
-        chosen = [one for one in graph.quantization if one.tensor_name in kept]
-        kept.update([name for one in chosen for _, name in one.entries if name in constants])
-    graph.quantization = [one for one in chosen if all(name in kept for _, name in one.entries)]
+        chosen = [annotation for annotation in graph.quantization if annotation.tensor_name in kept]
+        kept.update(
+            [name for annotation in chosen for _, name in annotation.entries if name in constants]
+        )
+    graph.quantization = [
+        annotation for annotation in chosen if all(name in kept for _, name in annotation.entries)
+    ]
     return kept
 
 
 def _metadata(value: ValueInfo) -> Pairs:
     """Return the metadata of a value, whether it is in a section or a decorator."""
     return value.metadata or next(
-        (decorator_entries(one) for one in value.decorators if one.name == "meta"), ()
+        (
+            decorator_entries(decorator)
+            for decorator in value.decorators
+            if decorator.name == "meta"
+        ),
+        (),
     )
 
 

@@ -93,7 +93,10 @@ def strip(model: Model, what: What) -> None:
             scope.doc_string = None
         if isinstance(scope, Function):
             scope.attributes = tuple(
-                [one if isinstance(one, str) else _stripped(one, name) for one in scope.attributes]
+                [
+                    attribute if isinstance(attribute, str) else _stripped(attribute, name)
+                    for attribute in scope.attributes
+                ]
             )
         for value in (*scope.inputs, *scope.values):
             if isinstance(value.data, SparseTensor):
@@ -119,7 +122,7 @@ def _stripped(attribute: Attribute, name: str) -> Attribute:
     """
     held = attribute.value
     value = (
-        tuple([_tensor_without(one, name) for one in held])
+        tuple([_tensor_without(tensor, name) for tensor in held])
         if isinstance(held, tuple)
         else _tensor_without(held, name)
     )
@@ -131,7 +134,9 @@ def _stripped(attribute: Attribute, name: str) -> Attribute:
 def _tensor_without(value: Any, name: str) -> Any:
     """Return a tensor without decorators called `name`; other values are returned unchanged."""
     if isinstance(value, SparseTensor):
-        values, indices = [_tensor_without(one, name) for one in (value.values, value.indices)]
+        values, indices = [
+            _tensor_without(tensor, name) for tensor in (value.values, value.indices)
+        ]
         value = replace(value, values=values, indices=indices)
     if isinstance(value, (Tensor, SparseTensor)) and value.decorators:
         return replace(value, decorators=_without(value.decorators, name))
@@ -139,7 +144,9 @@ def _tensor_without(value: Any, name: str) -> Any:
 
 
 def _without(decorators: tuple[Decorator, ...], name: str) -> tuple[Decorator, ...]:
-    return tuple([one for one in decorators if one.name not in (name, f"data.{name}")])
+    return tuple(
+        [decorator for decorator in decorators if decorator.name not in (name, f"data.{name}")]
+    )
 
 
 def _strip_types(scope: Graph | Function) -> None:

@@ -133,7 +133,7 @@ def _place(
             scope, node = find_node(model, after)
         except OnnxTextError:
             if after not in defined_names(model.graph):
-                owners = [one for one in walk_graphs(model) if after in _given(one)]
+                owners = [graph for graph in walk_graphs(model) if after in _given(graph)]
                 if len(owners) != 1:
                     raise
                 (chosen,) = owners
@@ -235,7 +235,9 @@ def remove(model: Model, node: str) -> None:
     ]
     scope.value_metadata = {k: v for k, v in scope.value_metadata.items() if k not in gone}
     if isinstance(scope, Graph):
-        scope.quantization = [one for one in scope.quantization if one.tensor_name not in gone]
+        scope.quantization = [
+            annotation for annotation in scope.quantization if annotation.tensor_name not in gone
+        ]
 
 
 def _used_in_training(model: Model) -> set[str]:
@@ -272,7 +274,9 @@ def _bypass(scope: Graph | Function, rest: list[Node], old: str, source: str) ->
     scope.values = [value for value in scope.values if value.name != source]
     scope.value_metadata.pop(old, None)
     if isinstance(scope, Graph):
-        scope.quantization = [one for one in scope.quantization if one.tensor_name != old]
+        scope.quantization = [
+            annotation for annotation in scope.quantization if annotation.tensor_name != old
+        ]
     map_names(scope, lambda name: old if name == source else name)
     for other in rest:
         if old in other.outputs and other.output_types:  # the graph output declares the type

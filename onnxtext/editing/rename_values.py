@@ -143,8 +143,10 @@ def map_names(scope: Scope, names: Names) -> None:
     }
     if isinstance(scope, Graph):
         scope.quantization = [
-            Annotation(names(one.tensor_name), tuple([(k, names(v)) for k, v in one.entries]))
-            for one in scope.quantization
+            Annotation(
+                names(annotation.tensor_name), tuple([(k, names(v)) for k, v in annotation.entries])
+            )
+            for annotation in scope.quantization
         ]
     for node in scope.nodes:
         map_uses(node, names)
@@ -176,12 +178,14 @@ def _in_decorators(decorators: tuple[Decorator, ...], names: Names) -> tuple[Dec
 
     def fields(record_fields: tuple[Field, ...], *keys: str | int | None) -> tuple[Field, ...]:
         return tuple(
-            [replace(one, value=mapped(one.value, *keys, one.key)) for one in record_fields]
+            [replace(field, value=mapped(field.value, *keys, field.key)) for field in record_fields]
         )
 
     return tuple(
         [
-            replace(one, arguments=fields(one.arguments, one.name)) if one.name in _NAMING else one
-            for one in decorators
+            replace(decorator, arguments=fields(decorator.arguments, decorator.name))
+            if decorator.name in _NAMING
+            else decorator
+            for decorator in decorators
         ]
     )

@@ -64,7 +64,9 @@ def replace_weight(model: Model, name: str, array: np.ndarray[Any, Any]) -> list
     else:
         node, attribute, tensor = weight
         replaced = replace(attribute, value=replace(tensor, type=new.type, data=new.data))
-        node.attributes = tuple([replaced if one is attribute else one for one in node.attributes])
+        node.attributes = tuple(
+            [replaced if each is attribute else each for each in node.attributes]
+        )
     if isinstance(data, (Blob, TypedBlob)) and not _is_used(model, data.digest):
         model.resources = {
             digest: blob

@@ -212,12 +212,12 @@ def _measured(
 
 def _added_up(name: str, is_output: bool, parts: list[ValueDifference]) -> ValueDifference:
     """Return the difference of two lists or maps, given the differences of their items."""
-    changed = sum([one.changed for one in parts])
-    elements = sum([one.elements for one in parts])
-    note = next((one.note for one in parts if one.note is not None), None)
-    if note is not None or any(one.differs and one.largest is None for one in parts):
+    changed = sum([part.changed for part in parts])
+    elements = sum([part.elements for part in parts])
+    note = next((part.note for part in parts if part.note is not None), None)
+    if note is not None or any(part.differs and part.largest is None for part in parts):
         return ValueDifference(name, is_output, changed, elements, note=note)
-    pairs = [pair for one in parts for pair in one.pairs]
+    pairs = [pair for part in parts for pair in part.pairs]
     gap, ratio = np.array(pairs, np.float64).reshape(-1, 2).T
     return _measured(name, is_output, changed, elements, gap, ratio)
 

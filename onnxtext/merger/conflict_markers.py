@@ -74,7 +74,7 @@ def join_versions(base: str, ours: str, theirs: str, markers: Markers) -> tuple[
             joined += parts[1]
         else:
             conflicts += 1
-            texts = ["".join([f"{one}\n" for one in part]) for part in parts]
+            texts = ["".join([f"{line}\n" for line in part]) for part in parts]
             joined += markers.lines(*texts).split("\n")
         if line < len(versions[1]):
             joined.append(versions[1][line])

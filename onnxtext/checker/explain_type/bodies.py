@@ -101,7 +101,7 @@ def _branches(
         for view in inner
         if output < len(view.scope.outputs)
     ]
-    sizes = [size_of(*one) for one in results]
+    sizes = [size_of(*result) for result in results]
     if step.size is not None:
         step.how = f"the branches of {called} give"
         return [one for one, size in zip(results, sizes, strict=True) if size == step.size]

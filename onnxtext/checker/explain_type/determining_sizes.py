@@ -125,11 +125,11 @@ def determining_sizes(
     base = infer_size(facts, output, part)
     result: list[Influence] = []
     if base is not None and len(extents) <= _MOST_REPLACED:
-        for one in extents:
-            changed = _replaced(facts, {one: _symbol(one)})
+        for influence in extents:
+            changed = _replaced(facts, {influence: _symbol(influence)})
             if infer_size(changed, output, part) != base:
-                result.append(one)
-    same = [one for one in result if extents[one] == size]
+                result.append(influence)
+    same = [influence for influence in result if extents[influence] == size]
     if same:
         return same
     if result or part.kind != "dimension":
@@ -174,14 +174,16 @@ def missing_sizes(facts: NodeFacts, output: int, part: TypePart) -> list[Influen
         """Infer the output size, as if these sizes and these values of inputs were known."""
         own = enumerate(facts.values)
         valued = facts._replace(values=tuple([values.get(index, value) for index, value in own]))
-        return infer_size(_replaced(valued, {one: _symbol(one) for one in sizes}), output, part)
+        return infer_size(
+            _replaced(valued, {influence: _symbol(influence) for influence in sizes}), output, part
+        )
 
     whole = infer(unknown, values)
     if whole is not None:
         needed = [
-            one
-            for one in unknown
-            if infer([other for other in unknown if other != one], values) is None
+            influence
+            for influence in unknown
+            if infer([other for other in unknown if other != influence], values) is None
         ]
         for index, value in values.items():
             if infer(unknown, {i: v for i, v in values.items() if i != index}) is None:
@@ -189,7 +191,9 @@ def missing_sizes(facts: NodeFacts, output: int, part: TypePart) -> list[Influen
                     Influence(index, TypePart("element", at)) for at in range(len(value.items))
                 ]
                 used = [
-                    one for one in elements if not symbols(_symbol(one)).isdisjoint(symbols(whole))
+                    influence
+                    for influence in elements
+                    if not symbols(_symbol(influence)).isdisjoint(symbols(whole))
                 ]
                 needed += used or elements[:1]
         return needed or unknown
@@ -208,7 +212,7 @@ def missing_sizes(facts: NodeFacts, output: int, part: TypePart) -> list[Influen
     if lengths or part.kind != "dimension":
         return lengths
     aligned = set(_aligned(facts, part))
-    return [one for one in unknown if one in aligned]
+    return [influence for influence in unknown if influence in aligned]
 
 
 def broadcast_sizes(facts: NodeFacts, part: TypePart) -> list[Extent]:
@@ -219,7 +223,11 @@ def broadcast_sizes(facts: NodeFacts, part: TypePart) -> list[Extent]:
         part: the dimension of the output.
     """
     sizes = dict(_parts(facts))
-    return list(dict.fromkeys([sizes[one] for one in _aligned(facts, part) if sizes[one] != 1]))
+    return list(
+        dict.fromkeys(
+            [sizes[influence] for influence in _aligned(facts, part) if sizes[influence] != 1]
+        )
+    )
 
 
 def _aligned(facts: NodeFacts, part: TypePart) -> list[Influence]:

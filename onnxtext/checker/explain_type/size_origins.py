@@ -259,7 +259,10 @@ class SizeExplainer:
             step.how = f"{called} computes it"
             return []
         influences = determining_sizes(facts, output, step.part, _extent(step, self._shapes))
-        sizes = [size_of(step.view, node.inputs[one.input], one.part) for one in influences]
+        sizes = [
+            size_of(step.view, node.inputs[influence.input], influence.part)
+            for influence in influences
+        ]
         if not influences:
             step.how = f"{called} computes it"
             if node.attributes:
@@ -268,7 +271,9 @@ class SizeExplainer:
         if all(size == step.size for size in sizes):
             step.how = f"{called} takes it from"
             first, *others = influences
-            shown = dict.fromkeys([one.part.of(quote(node.inputs[one.input])) for one in others])
+            shown = dict.fromkeys(
+                [influence.part.of(quote(node.inputs[influence.input])) for influence in others]
+            )
             shown.pop(first.part.of(quote(node.inputs[first.input])), None)
             step.also += [f"{other} is the same" for other in list(shown)[:_MOST_OTHERS]]
             return self._sources(step, node, [first])
@@ -280,7 +285,12 @@ class SizeExplainer:
     ) -> list[Wanted]:
         """Return the sizes to explain next, each once: several inputs may be the same value."""
         return list(
-            dict.fromkeys([(step.view, node.inputs[one.input], one.part) for one in influences])
+            dict.fromkeys(
+                [
+                    (step.view, node.inputs[influence.input], influence.part)
+                    for influence in influences
+                ]
+            )
         )
 
     def _facts(self, view: InferredView, node: Node, target: Signature) -> NodeFacts:

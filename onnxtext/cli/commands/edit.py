@@ -304,7 +304,9 @@ def _apply(target: EditTarget, edit: Edit, reporter: Reporter, color: str) -> No
     findings = new_findings(target, before, edited.content)
     for note in edited.notes:
         # Skip a note if a finding has the same message: the finding also has positions.
-        if isinstance(note, Obstacle) and not any(note.startswith(one.message) for one in findings):
+        if isinstance(note, Obstacle) and not any(
+            note.startswith(finding.message) for finding in findings
+        ):
             findings.append(Diagnostic("edit-obstacle", note, "warning"))
     for finding in findings:
         reporter.found(finding, target.name)

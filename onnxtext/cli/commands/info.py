@@ -123,10 +123,15 @@ def _lines(row: Row, first: int, widths: Sequence[int]) -> Iterable[str]:
 def _operators(views: Sequence[ModelSummary]) -> list[Row]:
     """Return the row that counts each operator in each model, the most frequent first."""
     counts = [view.operators for view in views]
-    names = {name for one in counts for name in one}
-    order = sorted(names, key=lambda name: (-max([one.get(name, 0) for one in counts]), name))
+    names = {name for model_counts in counts for name in model_counts}
+    order = sorted(
+        names, key=lambda name: (-max([model_counts.get(name, 0) for model_counts in counts]), name)
+    )
     width = max(map(len, order), default=0)
-    cells = [[f"{name:<{width}}  {one.get(name, '-')}" for name in order] for one in counts]
+    cells = [
+        [f"{name:<{width}}  {model_counts.get(name, '-')}" for name in order]
+        for model_counts in counts
+    ]
     return [("operators", cells)]
 
 
@@ -174,7 +179,7 @@ def _amounts(amounts: dict[str, TensorTotals]) -> Cells:
 
 
 def _largest(view: ModelSummary) -> Cells:
-    return [f"{size_text(one.size):>7}  {one.name}  {one.type}" for one in view.largest]
+    return [f"{size_text(weight.size):>7}  {weight.name}  {weight.type}" for weight in view.largest]
 
 
 _CELLS: tuple[tuple[str, Callable[[ModelSummary], Cells]], ...] = (

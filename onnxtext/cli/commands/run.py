@@ -209,7 +209,9 @@ def command(
                 if as_json
                 else differences_as_text(compared, name, other)
             )
-            if any(one.is_output and one.exceeds(rtol, atol) for one in compared):
+            if any(
+                difference.is_output and difference.exceeds(rtol, atol) for difference in compared
+            ):
                 reporter.status = max(reporter.status, FINDINGS)
     return reporter.status
 

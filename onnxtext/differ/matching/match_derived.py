@@ -52,7 +52,7 @@ def match_derived(
     if not left or not right:
         return []
     matches = []
-    named = {f"{old[one].name}{QUANTIZED}": one for one in left}
+    named = {f"{old[index].name}{QUANTIZED}": index for index in left}
     for other in list(right):
         one = named.get(new[other].name)
         if one is not None and _shape(old[one]) == _shape(new[other]):
@@ -60,7 +60,7 @@ def match_derived(
             left.remove(one)
             right.remove(other)
     return matches + _by_content(
-        [(one, old[one]) for one in left], [(o, new[o]) for o in right], sides
+        [(index, old[index]) for index in left], [(o, new[o]) for o in right], sides
     )
 
 

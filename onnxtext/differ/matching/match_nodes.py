@@ -257,7 +257,7 @@ class NodeMatcher:
     def _propagate(self) -> None:
         """Match producers and consumers of matched nodes transitively, by operator and index."""
         used = value_uses(self.old), value_uses(self.new)
-        queue = [(one, self.old.partner[one]) for one in sorted(self._frontier(used[0]))]
+        queue = [(index, self.old.partner[index]) for index in sorted(self._frontier(used[0]))]
         for one, other in queue:  # grows during the loop
             for pair in (*self._above(one, other), *self._below(one, other, *used)):
                 if self.old.partner[pair[0]] < 0 and self.new.partner[pair[1]] < 0:

@@ -26,8 +26,8 @@ def names_in_use(model: Model, converted: Mapping[int, list[Node]]) -> set[str]:
     for scope in scopes:
         for node in converted.get(id(scope), scope.nodes):
             used.update(node.inputs)
-        for one in scope.quantization if isinstance(scope, Graph) else ():
-            used.update([one.tensor_name, *[name for _, name in one.entries]])
+        for annotation in scope.quantization if isinstance(scope, Graph) else ():
+            used.update([annotation.tensor_name, *[name for _, name in annotation.entries]])
     for training in model.training:
         for bindings in (training.initialization_binding, training.update_binding):
             used.update([name for pair in bindings for name in pair])
@@ -63,7 +63,9 @@ def _remove_declarations(graph: Graph, gone: set[str], without: set[str]) -> Non
         gone: the names of unused constants.
         without: the names of outputs that nodes no longer have.
     """
-    graph.quantization = [one for one in graph.quantization if one.tensor_name not in without]
+    graph.quantization = [
+        annotation for annotation in graph.quantization if annotation.tensor_name not in without
+    ]
     kept = {value.name for value in graph.inputs}
     graph.values = [
         value
@@ -76,8 +78,8 @@ def _remove_declarations(graph: Graph, gone: set[str], without: set[str]) -> Non
         for name, metadata in graph.value_metadata.items()
         if name not in without | gone
     }
-    decorators = [_without_names(one, without | gone) for one in graph.decorators]
-    graph.decorators = tuple([one for one in decorators if one is not None])
+    decorators = [_without_names(decorator, without | gone) for decorator in graph.decorators]
+    graph.decorators = tuple([decorator for decorator in decorators if decorator is not None])
 
 
 def _without_names(decorator: Decorator, names: set[str]) -> Decorator | None:
@@ -85,5 +87,5 @@ def _without_names(decorator: Decorator, names: set[str]) -> Decorator | None:
     if decorator.name not in ("value_info", "initializers"):
         return decorator
     gone = {name.encode("utf-8", "surrogateescape") for name in names}
-    kept = tuple([one for one in decorator.arguments if one.value not in gone])
+    kept = tuple([argument for argument in decorator.arguments if argument.value not in gone])
     return replace(decorator, arguments=kept) if kept or not decorator.arguments else None

@@ -165,7 +165,9 @@ class ModelFacts:
             if place is None:
                 return True
             key = function_key(place)
-            with_default = [one.name for one in place.attributes if not isinstance(one, str)]
+            with_default = [
+                attribute.name for attribute in place.attributes if not isinstance(attribute, str)
+            ]
             if (key, name) in seen or name in with_default:
                 continue
             seen.add((key, name))

@@ -130,7 +130,7 @@ class ModelMerger:
             single = [item[0] if item else None for item in items]
             if None not in single[1:] and (kind.merge_if_both_add or None not in single):
                 found = self._inner(kind.messages[number], where, single)
-                return _as_resolved([{key: [one]} for one in found])
+                return _as_resolved([{key: [item]} for item in found])
         elif number in kind.positions:
             merged = _positions(*items)
             if merged is not None:

@@ -80,7 +80,7 @@ def review_models(
         return resolved
     if resolved[0] == resolved[1]:
         return (lower_one(model, marks),) * 3
-    return tuple([_sorted(one, sides, marks, before) for one in resolved])  # type: ignore[return-value]
+    return tuple([_sorted(version, sides, marks, before) for version in resolved])  # type: ignore[return-value]
 
 
 # ---- Names ----------------------------------------------------------------------------------

@@ -126,7 +126,7 @@ class _Nfa:
     def _characters(self, at: int, characters: Iterable[int], flags: int) -> int:
         chosen = {min(character, _OTHER) for character in characters}
         if flags & re.IGNORECASE:
-            chosen |= {ord(chr(one).swapcase()) for one in chosen if one < _OTHER}
+            chosen |= {ord(chr(code).swapcase()) for code in chosen if code < _OTHER}
         end = self._state()
         self.moves[at].append((frozenset(chosen), end))
         return end
@@ -151,7 +151,7 @@ class _Nfa:
         classes = []
         samples = []
         for character in sorted(_CHARACTERS):
-            key = tuple([character in one for one in sets])
+            key = tuple([character in characters for characters in sets])
             if key not in numbers:
                 numbers[key] = len(numbers)
                 samples.append(character)
@@ -177,7 +177,7 @@ class _Nfa:
             row = []
             for sample in samples:
                 raw = frozenset(
-                    end for one in subset for chars, end in self.moves[one] if sample in chars
+                    end for state in subset for chars, end in self.moves[state] if sample in chars
                 )
                 if raw not in closures:
                     closures[raw] = self._closure(raw)
@@ -188,7 +188,9 @@ class _Nfa:
                 row.append(numbers[target] if target else -1)
             rows.append(row)
         finals = self.finals
-        accepts = [min((finals[s] for s in one if s in finals), default=-1) for one in subsets]
+        accepts = [
+            min((finals[s] for s in subset if s in finals), default=-1) for subset in subsets
+        ]
         return rows, accepts
 
     def _closure(self, states: frozenset[int]) -> frozenset[int]:
@@ -199,7 +201,7 @@ class _Nfa:
             new = [state for state in self.empty[left.pop()] if state not in seen]
             seen.update(new)
             left += new
-        return frozenset(one for one in seen if self.moves[one] or one in self.finals)
+        return frozenset(state for state in seen if self.moves[state] or state in self.finals)
 
 
 def _characters_in(items: Any) -> set[int]:

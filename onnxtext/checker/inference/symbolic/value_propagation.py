@@ -126,7 +126,7 @@ def _slice(call: OperatorCall) -> SmallTensor | None:
         ranges[at] = kept
     return take_elements(
         value,
-        [len(one) for one in ranges],
+        [len(indices) for indices in ranges],
         lambda index: tuple([one[at] for one, at in zip(ranges, index, strict=True)]),
     )
 
