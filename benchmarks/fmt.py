@@ -31,7 +31,7 @@ def texts(count: int) -> Iterator[tuple[str, str]]:
     text = onnxtext.from_binary(data)
     yield "as printed", text
     lines = text.split("\n")
-    nodes = [number for number, line in enumerate(lines) if line.endswith(")") and " = " in line]
+    nodes = [index for index, line in enumerate(lines) if line.endswith(")") and " = " in line]
     commented = list(lines)
     for number in nodes[::10]:
         commented[number] = f"\n  # about it\n{lines[number]}  # behind it"
@@ -50,7 +50,7 @@ def texts(count: int) -> Iterator[tuple[str, str]]:
     bare = onnxtext.from_binary(b"".join(transformer(count, bare=True)))
     yield "bare names", bare
     yield "bare, other lines", bare.replace(", ", ",").replace("\n  ", "\n    ")
-    chain = [f"v{number + 1} = Relu (v{number})" for number in range(count)]
+    chain = [f"v{index + 1} = Relu (v{index})" for index in range(count)]
     yield "a chain", _chain("\n  ".join(chain), count)
     yield "a chain, other lines", _chain("\n\t".join(chain), count)
 

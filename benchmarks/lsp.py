@@ -173,11 +173,11 @@ async def timed(ask: Ask, runs: int) -> list[float]:
 async def typing(editor: Editor, runs: int) -> list[float]:
     """Return the seconds from keystrokes that add and remove an error to their diagnostics."""
     times = []
-    for number in range(2 * runs):
+    for index in range(2 * runs):
         while not editor.client.published.empty():
             editor.client.published.get_nowait()
         start = time.perf_counter()
-        editor.type("=") if number % 2 == 0 else editor.type("", 1)
+        editor.type("=") if index % 2 == 0 else editor.type("", 1)
         while (await editor.client.published.get()).version != editor.number:
             pass
         times.append(time.perf_counter() - start)
@@ -188,8 +188,8 @@ async def typing(editor: Editor, runs: int) -> list[float]:
 async def behind_typing(editor: Editor, ask: Ask, runs: int) -> list[float]:
     """Return the seconds of requests right after keystrokes that keep the text valid."""
     times = []
-    for number in range(runs):
-        editor.type(" ") if number % 2 == 0 else editor.type("", 1)
+    for index in range(runs):
+        editor.type(" ") if index % 2 == 0 else editor.type("", 1)
         start = time.perf_counter()
         await ask()
         times.append(time.perf_counter() - start)
@@ -199,9 +199,9 @@ async def behind_typing(editor: Editor, ask: Ask, runs: int) -> list[float]:
 async def checking(editor: Editor, runs: int) -> list[float]:
     """Return the seconds from keystrokes to the diagnostics of the checker."""
     times = []
-    for number in range(runs):
+    for index in range(runs):
         start = time.perf_counter()
-        editor.type(" ") if number % 2 == 0 else editor.type("", 1)
+        editor.type(" ") if index % 2 == 0 else editor.type("", 1)
         await editor.checked()
         times.append(time.perf_counter() - start)
     return times

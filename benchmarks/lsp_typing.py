@@ -272,7 +272,7 @@ def measure_diagnostics(text: str, where: list[str]) -> None:
 def places(text: str) -> dict[str, int]:
     """Return the line numbers of nodes at the `start`, in the `middle` and at the `end`."""
     lines = text.split("\n")
-    nodes = [number for number, line in enumerate(lines) if NODE.search(line)]
+    nodes = [index for index, line in enumerate(lines) if NODE.search(line)]
     return {"start": nodes[0], "middle": nodes[len(nodes) // 2], "end": nodes[-1]}
 
 
@@ -321,7 +321,7 @@ def main() -> None:
     if arguments.mistakes:
         # A comma is missing in some nodes.
         lines = text.split("\n")
-        nodes = [number for number, line in enumerate(lines) if " = Add (" in line]
+        nodes = [index for index, line in enumerate(lines) if " = Add (" in line]
         for number in nodes[:: len(nodes) // arguments.mistakes or 1][: arguments.mistakes]:
             lines[number] = lines[number].replace(", ", " ", 1)
         text = "\n".join(lines)

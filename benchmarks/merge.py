@@ -34,8 +34,8 @@ def shared_pairs(count: int, seed: int = SEED, directory: Path = SHARED) -> Iter
     files = [directory / entry["file"] for entry in entries]
     files = [file for file in files if file.stat().st_size <= LARGEST]
     made = 0
-    for number in range(count):
-        for file in files[number :: max(1, len(files) * 2 // count)] if number < 50 else ():
+    for index in range(count):
+        for file in files[index :: max(1, len(files) * 2 // count)] if index < 50 else ():
             for pair in pairs(file.name, file.read_bytes(), 1, seed + made):
                 yield pair
                 made += 1

@@ -121,8 +121,8 @@ def _trial(file: tuple[str, bytes], draw: random.Random, name: str) -> Trial | N
     seed = draw.randrange(10**9)
     same_spelling, rough = draw.random() < 0.5, draw.random() < 0.4
     texts = []
-    for number, model in enumerate((base, *sides)):
-        options = random.Random(seed if same_spelling else seed + number)
+    for index, model in enumerate((base, *sides)):
+        options = random.Random(seed if same_spelling else seed + index)
         text = spelled(model.SerializeToString(), options)  # type: ignore[union-attr]
         texts.append(text)
     if rough:

@@ -190,9 +190,9 @@ def _names(model: onnx.ModelProto) -> set[str]:
 def _is_known(dim: int | str | None, given: set[str]) -> bool:
     if not isinstance(dim, str):
         return dim is not None and dim >= 0
-    for number, name in enumerate(sorted(given, key=len, reverse=True)):
+    for index, name in enumerate(sorted(given, key=len, reverse=True)):
         if not name.isidentifier():  # it would read as an expression
-            dim, given = dim.replace(name, f"given_{number}"), given | {f"given_{number}"}
+            dim, given = dim.replace(name, f"given_{index}"), given | {f"given_{index}"}
     names = names_in(dim)
     return dim in given or (names is not None and names <= given)
 

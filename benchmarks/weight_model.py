@@ -22,7 +22,7 @@ def write_model(path: Path, size: int) -> None:
     """Write a model with about `size` bytes of weights, layer by layer."""
     random = np.random.default_rng(1)
     rows = max(size // LAYERS // 4096, 1)
-    names = [f"layer.{number}.weight" for number in range(LAYERS)]
+    names = [f"layer.{index}.weight" for index in range(LAYERS)]
     nodes = [oh.make_node("Identity", [name], [f"y{at}"]) for at, name in enumerate(names)]
     shape = [rows, 1024]
     outputs = [

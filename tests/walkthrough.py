@@ -51,7 +51,7 @@ class Block:
 def blocks_of(page: str) -> list[Block]:
     """Return the fenced blocks of a page, in order."""
     found = []
-    for number, match in enumerate(BLOCK.finditer(page)):
+    for index, match in enumerate(BLOCK.finditer(page)):
         language, words, text = match[1], match[2] or "", match[3]
         commands = []
         if language == "console":
@@ -60,7 +60,7 @@ def blocks_of(page: str) -> list[Block]:
             commands = [Command(line) for line in re.findall(r"^\$ (.*)$", text, re.MULTILINE)]
             commands[-1].status = int(exits[1]) if exits else 0
         elif language == "python":
-            name = f".block-{number}.py"
+            name = f".block-{index}.py"
             commands = [Command(f"cat >{name} <<'@@@'\n{text}@@@\npython {name}")]
         elif language in ("onnxtxt", "onnxschema") and "." in words:
             name = words.split()[0]

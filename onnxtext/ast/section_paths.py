@@ -171,9 +171,9 @@ def _parts_in_attributes(node: Node, path: tuple[PathStep, ...], tied: bool) -> 
         if isinstance(value, Graph):
             result += _graph_parts(value, (*path, PathStep(attribute.name)), is_tied)
         elif isinstance(value, tuple):
-            for number, item in enumerate(value):
+            for index, item in enumerate(value):
                 if isinstance(item, Graph):
-                    result += _graph_parts(item, (*path, PathStep(attribute.name, number)), is_tied)
+                    result += _graph_parts(item, (*path, PathStep(attribute.name, index)), is_tied)
     return result
 
 

@@ -120,12 +120,12 @@ def occupy_closed_descriptors() -> None:
     Otherwise the next opened file would get the descriptor of the stream, and libraries would
     print warnings into that file.
     """
-    for number in range(3):
+    for index in range(3):
         try:
-            os.fstat(number)
+            os.fstat(index)
         except OSError:
             opened = os.open(os.devnull, os.O_RDWR)
-            if opened != number:  # a lower descriptor was free
-                os.dup2(opened, number)
+            if opened != index:  # a lower descriptor was free
+                os.dup2(opened, index)
                 os.close(opened)
-            os.set_inheritable(number, True)
+            os.set_inheritable(index, True)

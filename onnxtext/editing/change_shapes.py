@@ -143,12 +143,12 @@ def follow_inference(
         after: the inferred shapes after the edit.
         names: the names of values of the main graph to skip, because the edit set their shapes.
     """
-    for number, scope in enumerate(walk_graphs(model)):
+    for index, scope in enumerate(walk_graphs(model)):
         if not isinstance(scope, Graph):
             continue
         for name, type, put in type_declarations(scope):
             if isinstance(type, TensorType) and not (scope is model.graph and name in names):
-                key = number, name
+                key = index, name
                 put(_following(type, before.shapes.get(key), after.shapes.get(key)))
 
 

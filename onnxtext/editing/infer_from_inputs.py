@@ -72,7 +72,7 @@ def infer_shapes(
             value.type = _sized(value.type, sizes)
     subject = CheckedModel(stripped, Options(inference=InferenceClient(answers)))
     inference = RecordedInference.of(subject)
-    order = {id(graph): number for number, graph in enumerate(walk_graphs(stripped))}
+    order = {id(graph): index for index, graph in enumerate(walk_graphs(stripped))}
     numbers = {id(scope): order.get(id(scope.original), -1) for scope in subject.scopes}
     shapes: dict[Key, Shape] = {}
     for scope in subject.scopes:

@@ -119,12 +119,12 @@ def attach_items(items: list[ListItem], closing: CommentedToken) -> None:
         items: the items.
         closing: the token after the last item.
     """
-    for number, item in enumerate(items):
+    for index, item in enumerate(items):
         _Statement(item).visit(item.tree)
         if item.comma is None:
             continue
         last = item.last
-        following = items[number + 1].first if number + 1 < len(items) else closing
+        following = items[index + 1].first if index + 1 < len(items) else closing
         late = item.comma.lead
         behind = item.comma.trail
         item.comma.lead, item.comma.trail = [], None

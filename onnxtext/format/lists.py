@@ -72,7 +72,7 @@ class ListWriter(VerbatimSpans):
         lines: list[str] = []
         # A last item without data ends in `=`, but its `=` may be part of the token `=>`.
         partial = items[-1] if items and items[-1].tree.origin.startswith("dataless") else None
-        for number, (item, text) in enumerate(zip(items, texts, strict=True)):
+        for index, (item, text) in enumerate(zip(items, texts, strict=True)):
             first, last = item.first, item.last
             if self.is_kept(first):
                 continue
@@ -84,7 +84,7 @@ class ListWriter(VerbatimSpans):
                 lines += self.lead_lines(above, indent, started=bool(lines))
                 if off.blank and lines:
                     lines.append("")
-                lines.append(indent + self.copy_region(off, items[number:]))
+                lines.append(indent + self.copy_region(off, items[index:]))
                 continue
             behind, shown = last.trail, text
             skipped = behind is not None and behind.text.startswith(SKIP)

@@ -208,19 +208,19 @@ def _nested_as_in_source(texts: list[str], indent: str) -> list[str]:
     lines: list[str] = []
     row: list[str] = []
     depth = 0
-    for number, text in enumerate(texts):
+    for index, text in enumerate(texts):
         before = indent + STEP * depth
         if text == "[":
-            if depth or number == 0:
+            if depth or index == 0:
                 row = []
-                if texts[number + 1 : number + 2] == ["["]:
+                if texts[index + 1 : index + 2] == ["["]:
                     lines.append(f"{before}[")
             depth += 1
         elif text == "]":
             depth -= 1
             before = indent + STEP * depth
             comma = "," if depth else ""
-            if texts[number - 1] == "]":
+            if texts[index - 1] == "]":
                 lines.append(f"{before}]{comma}")
             else:
                 lines.append(row_line(", ".join(row), before) + comma)

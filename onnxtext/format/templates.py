@@ -55,7 +55,7 @@ class StatementLayout:
         the item is the string itself.
         """
         return tuple(
-            [text if number in self.fixed else _kind(text) for number, text in enumerate(strings)]
+            [text if index in self.fixed else _kind(text) for index, text in enumerate(strings)]
         )
 
 
@@ -152,8 +152,8 @@ class Templates:
     def _template(self, parts: Parts, signature: Signature) -> list[str] | None:
         """Return the texts between the strings, found and verified with probe names, or None."""
         marks = [
-            text if isinstance(text, str) else (f"q{number}_{text}" if text else f"/{number}/")
-            for number, text in enumerate(signature)
+            text if isinstance(text, str) else (f"q{index}_{text}" if text else f"/{index}/")
+            for index, text in enumerate(signature)
         ]
         probe = '"'.join(interleaved_list(parts[::2], marks))
         result = self._format(probe)
@@ -181,8 +181,8 @@ def _fixed(strings: Sequence[str], item: Node | ValueInfo) -> frozenset[int]:
     else:
         names = [item.name]
     return frozenset(
-        number
-        for number, text in enumerate(strings)
+        index
+        for index, text in enumerate(strings)
         if text not in names or strings.count(text) > names.count(text)
     )
 

@@ -76,16 +76,16 @@ def _attach(
         trivia += "\n"  # a comment without line end at the end of the text
     lines = trivia.split("\n")
     at = start
-    for number, line in enumerate(lines):
+    for index, line in enumerate(lines):
         mark = line.find("#")
         if mark >= 0:
             comment = Comment(line[mark:].rstrip(), at + mark, token.blank)
-            if number == 0 and before is not None:
+            if index == 0 and before is not None:
                 before.trail = comment
             else:
                 token.lead.append(comment)
             token.blank = False
-        elif 0 < number < len(lines) - 1 and not line.strip():
+        elif 0 < index < len(lines) - 1 and not line.strip():
             token.blank = True
         at += len(line) + 1
     return token

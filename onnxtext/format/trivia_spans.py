@@ -48,12 +48,12 @@ def format_trivia(trivia: str, indent: str) -> str:
     text = f" {text}\n" if text else "\n"
     blank = ""
     last = len(lines) - 1
-    for number, line in enumerate(lines):
+    for index, line in enumerate(lines):
         comment = line.strip()
         if comment:
             text += f"{blank}{indent}{comment}\n"
             blank = ""
-        elif number < last:
+        elif index < last:
             blank = "\n"
     return f"{text}{blank}{indent}"
 

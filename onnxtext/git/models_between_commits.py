@@ -81,10 +81,10 @@ def files_of(top: Path, change: ChangedModel) -> Iterator[tuple[Path, Path]]:
         read = stack.enter_context(read_objects(top))
         files = []
         sides = ((change.old_path, change.old), (change.new_path, change.new))
-        for number, (path, name) in enumerate(sides):
+        for index, (path, name) in enumerate(sides):
             file = Path(os.devnull)
             if path is not None:
-                file = Path(directory, f"{number}{Path(path).suffix}")
+                file = Path(directory, f"{index}{Path(path).suffix}")
                 file.write_bytes(read(name))
             files.append(stack.enter_context(with_matching_suffix(file)))
         yield files[0], files[1]

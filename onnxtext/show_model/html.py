@@ -111,8 +111,8 @@ def _lines(pieces: Iterable[Piece]) -> Iterator[_Line]:
     line = _Line()
     for kind, piece in pieces:
         classes = style_of(_CLASSES, kind)
-        for number, part in enumerate(piece.split("\n")):
-            if number:
+        for index, part in enumerate(piece.split("\n")):
+            if index:
                 yield line
                 line = _Line(continues=kind.startswith("String"))
             if not part:
@@ -129,15 +129,15 @@ def _folded(lines: list[_Line]) -> Iterator[str]:
     """Yield the lines; put lines inside of brackets into a `<details>` element."""
     ends = _ends(lines)
     closing: list[int] = []
-    for number, line in enumerate(lines):
-        while closing and closing[-1] == number:
+    for index, line in enumerate(lines):
+        while closing and closing[-1] == index:
             closing.pop()
             yield "</details>"
-        end = ends.get(number)
+        end = ends.get(index)
         if end is None:
             yield f"{line.html}\n"
             continue
-        is_long_list = line.text.endswith("<") and end - number > MOST_OPEN
+        is_long_list = line.text.endswith("<") and end - index > MOST_OPEN
         yield f"<details{'' if is_long_list else ' open'}><summary>{line.html}</summary>"
         closing.append(end)
     yield "</details>" * len(closing)
@@ -147,12 +147,12 @@ def _ends(lines: list[_Line]) -> dict[int, int]:
     """Return, for each line that opens a foldable bracket, the number of the closing line."""
     ends: dict[int, int] = {}
     opened: list[int] = []
-    for number, line in enumerate(lines):
+    for index, line in enumerate(lines):
         if line.continues or not line.text:
             continue
         while opened and lines[opened[-1]].indent >= line.indent:
-            ends[opened.pop()] = number
+            ends[opened.pop()] = index
         if line.opens:
-            opened.append(number)
+            opened.append(index)
     ends.update(dict.fromkeys(opened, len(lines)))
     return {start: end for start, end in ends.items() if end > start + 1}

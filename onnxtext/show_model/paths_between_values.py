@@ -91,14 +91,14 @@ class DataFlow:
         self.makers: dict[str, int] = {}
         self.users: defaultdict[str, list[int]] = defaultdict(list)
         self._labels: dict[str, int] = {}
-        for number, node in enumerate(graph.nodes):
+        for index, node in enumerate(graph.nodes):
             for name in used_values(node):
-                self.users[name].append(number)
+                self.users[name].append(index)
             for name in node.outputs:
                 if name:
-                    self.makers.setdefault(name, number)
+                    self.makers.setdefault(name, index)
             if node.name:
-                self._labels.setdefault(node.name, number)
+                self._labels.setdefault(node.name, index)
         self._declared = dict.fromkeys(v.name for v in (*graph.inputs, *graph.values) if v.name)
 
     def names(self) -> Iterable[str]:

@@ -65,8 +65,8 @@ def part_text(model: ReadableModel, options: PartOptions) -> Iterator[str]:
         yield from search(bodies, options.find, options.context, name)
         return
     printer = graph_printer()
-    for number, body in enumerate(bodies):
-        yield f"{chr(10) * bool(number)}# {comment_text(body.title)}\n"
+    for index, body in enumerate(bodies):
+        yield f"{chr(10) * bool(index)}# {comment_text(body.title)}\n"
         if isinstance(body.graph, Function):
             yield printer.function_statement(body.graph)
         else:

@@ -221,8 +221,8 @@ def _numbers(text: str, shown: ColoredText) -> list[int]:
         return list(range(len(shown.lines)))
     lines = LineIndex(text, ENCODING)
     result: list[int] = []
-    for number in range(lines.count):
-        if shown.place(lines.line_start(number)) == (len(result), 0):
-            result.append(number)
+    for index in range(lines.count):
+        if shown.place(lines.line_start(index)) == (len(result), 0):
+            result.append(index)
     result += [result[-1]] * (len(shown.lines) - len(result))
     return result

@@ -72,10 +72,10 @@ class Bombs:
         draw = self.random
         graph = onnx.GraphProto(name="g")
         opsets: dict[str, int] = {}
-        for number in range(draw.choice((1, 1, 1, 2, 3))):
+        for index in range(draw.choice((1, 1, 1, 2, 3))):
             schema = draw.choice(self._schemas)
             opsets.setdefault(schema.domain, schema.since_version + draw.choice((0, 0, 0, 1)))
-            self._node(graph, schema, number, 0)
+            self._node(graph, schema, index, 0)
         imports = [helper.make_opsetid(*item) for item in opsets.items()]
         return helper.make_model(graph, opset_imports=imports, ir_version=draw.choice((10, 11, 13)))
 
@@ -197,8 +197,8 @@ class Bombs:
             case AttributeProto.GRAPH:
                 made.g.name = "body"
                 if depth < 2:
-                    for number in range(draw.randrange(3)):
-                        self._node(made.g, draw.choice(self._schemas), number, depth + 1)
+                    for index in range(draw.randrange(3)):
+                        self._node(made.g, draw.choice(self._schemas), index, depth + 1)
 
 
 def models(seed: int, valid: list[bytes]) -> Iterator[onnx.ModelProto]:
@@ -234,21 +234,21 @@ def main(count: int, seed: int, *, many: bool) -> None:
     drawn = models(seed, valid_models(many=many))
     seen: Counter[str] = Counter()
     slowest = 0.0
-    for number in range(count):
+    for index in range(count):
         data = next(drawn).SerializeToString()
         start = time.process_time()
         try:
             found = onnxtext.check(data)
-            if number % 4 == 0:  # `check` does not run onnx's inference on some invalid models
+            if index % 4 == 0:  # `check` does not run onnx's inference on some invalid models
                 answer = InferenceClient().model(data)
                 if isinstance(answer, Failure):
                     seen[answer.kind + " / model alone"] += 1
         except BaseException:
-            print(f"model {number} of seed {seed}: {data.hex()}", flush=True)
+            print(f"model {index} of seed {seed}: {data.hex()}", flush=True)
             raise
         seconds = time.process_time() - start
         slowest = max(slowest, seconds)
-        assert seconds < 10, f"model {number} of seed {seed} takes {seconds} s: {data.hex()}"
+        assert seconds < 10, f"model {index} of seed {seed} takes {seconds} s: {data.hex()}"
         for item in found:
             if item.code == "onnx-inference-failed":
                 seen[item.message.removeprefix("onnx's inference ")] += 1

@@ -198,8 +198,8 @@ def test_terms_of_sums_of_terms_do_not_grow_exponentially(step: Operation) -> No
 def test_bounding_nested_terms_takes_linear_time(kind: str) -> None:
     def nested(depth: int) -> SymbolicSize:
         size = symbol_plus("n")
-        for number in range(depth):
-            made = quotients.opaque_size(kind, (plus(size, 1) or 0, number + 2))
+        for index in range(depth):
+            made = quotients.opaque_size(kind, (plus(size, 1) or 0, index + 2))
             assert isinstance(made, SymbolicSize)
             size = made
         return size

@@ -203,13 +203,13 @@ def errors(text: str) -> list[str]:
 def sweep(wanted: int) -> Counter[str]:
     seed = fresh_seed()
     counts: Counter[str] = Counter()
-    for number in range(seed, seed + wanted):
-        rng = random.Random(number)
+    for index in range(seed, seed + wanted):
+        rng = random.Random(index)
         data = rng.choice(models())
         try:
             counts[check_fix(rng, data)] += 1
         except Exception as error:
-            raise AssertionError(f"ONNXTEXT_SEED={number}") from error
+            raise AssertionError(f"ONNXTEXT_SEED={index}") from error
     return counts
 
 

@@ -178,7 +178,7 @@ def test_threads_check_in_parallel() -> None:
         text = CALM.replace("float[2] x", f"float[{2 + number % 2}] x")
         found.append(len(onnxtext.check(text)) - number % 2)
 
-    threads = [threading.Thread(target=check, args=(number,)) for number in range(8)]
+    threads = [threading.Thread(target=check, args=(index,)) for index in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -107,13 +107,13 @@ def sweep(count: int) -> None:
     choose = seeded()
     missed, refused = 0, 0
     operators = sorted(DRAWERS)
-    for number in range(count):
-        name = operators[number % len(operators)]
+    for index in range(count):
+        name = operators[index % len(operators)]
         model = drawn_node(choose, name)
         seen = _seen(model)
         verdict = judged(model, ((2,), (3,)), shapes=True)
         symbolic = any(dim.dim_param for dim in model.graph.input[0].type.tensor_type.shape.dim)
-        what = number, onnx.printer.to_text(model.graph)
+        what = index, onnx.printer.to_text(model.graph)
         if verdict.state in ("load", "run") and not symbolic:
             refused += 1
             missed += not seen

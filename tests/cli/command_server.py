@@ -80,8 +80,8 @@ def serve(connection: socket.socket) -> None:
 
 def become(request: dict[str, object], streams: list[int]) -> None:
     """Set the streams, directory, environment and arguments of this process to those requested."""
-    for number, stream in enumerate(streams):
-        os.dup2(stream, number)
+    for index, stream in enumerate(streams):
+        os.dup2(stream, index)
         os.close(stream)
     os.chdir(str(request["cwd"]))
     sys.path[0] = str(request["cwd"])

@@ -35,7 +35,7 @@ COMMANDS = {
 
 def model(seed: int) -> bytes:
     arrays = np.random.default_rng(seed).standard_normal((2, 20_000), dtype=np.float32)
-    tensors = [nh.from_array(array, f"w{number}") for number, array in enumerate(arrays)]
+    tensors = [nh.from_array(array, f"w{index}") for index, array in enumerate(arrays)]
     data: bytes = oh.make_model(oh.make_graph([], "g", [], [], tensors)).SerializeToString()
     return data
 

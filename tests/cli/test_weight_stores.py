@@ -505,8 +505,8 @@ def test_gc_keeps_blobs_that_are_being_stored(tmp_path: Path, moment: str) -> No
 def test_two_gc_runs_work_at_once(tmp_path: Path) -> None:
     store = tmp_path / "w"
     store.mkdir()
-    for number in range(300):
-        (store / hashlib.sha256(b"%d" % number).hexdigest()).write_bytes(b"")
+    for index in range(300):
+        (store / hashlib.sha256(b"%d" % index).hexdigest()).write_bytes(b"")
     aged(store)
     command = onnxtext_command("weights", "gc", "--delete", store)
     both = [subprocess.Popen(command, stderr=subprocess.PIPE) for _ in range(2)]

@@ -54,7 +54,7 @@ def tools(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run_all(commands: list[str], directory: Path, tools: Path) -> subprocess.CompletedProcess[str]:
     """Run commands one after the other; all but the last one succeed."""
     path = f"{tools}{os.pathsep}{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    for number, command in enumerate(commands, 1):
+    for index, command in enumerate(commands, 1):
         result = subprocess.run(
             ["bash", "-c", command],
             cwd=directory,
@@ -65,7 +65,7 @@ def run_all(commands: list[str], directory: Path, tools: Path) -> subprocess.Com
             check=False,
             timeout=120,
         )
-        if number < len(commands):
+        if index < len(commands):
             assert result.returncode == 0, (command, result.stderr)
     return result
 

@@ -82,10 +82,10 @@ def models() -> list[bytes | Path]:
 def commented(text: str, draw: random.Random) -> str:
     """Add comments to the nodes of a printed text that are one line."""
     lines = []
-    for number, line in enumerate(text.split("\n")):
+    for index, line in enumerate(text.split("\n")):
         if re.fullmatch(r"  \S.* = \w+ .*\)", line) and draw.random() < 0.3:
             own = draw.random() < 0.5
-            lines += [f"  # above {number}", line] if own else [f"{line} # behind {number}"]
+            lines += [f"  # above {index}", line] if own else [f"{line} # behind {index}"]
         else:
             lines.append(line)
     return "\n".join(lines)

@@ -208,7 +208,7 @@ def sentence(rng: random.Random, start: str, depth: int = 24) -> str:
 def joined_tokens(rng: random.Random, tokens: list[str]) -> str:
     """Return the text of tokens, with blanks between them except where blanks have a meaning."""
     text = ""
-    for number, token in enumerate(tokens):
-        tight = number and tokens[number - 1].startswith("@") and not token.startswith("@")
+    for index, token in enumerate(tokens):
+        tight = index and tokens[index - 1].startswith("@") and not token.startswith("@")
         text += ("" if tight else rng.choice((" ", " ", " ", "\n"))) + token
     return text.strip() + "\n"

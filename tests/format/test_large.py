@@ -22,25 +22,25 @@ def large_text(seed: int) -> str:
     values = [
         chance.choice(
             (
-                f"float[2] w{number} = [1, {number}]",
-                f"float[2]w{number}=[1,{number}]",
-                f"float[2] w{number} = [1e0, # {number}\n2]",
-                f'@doc("# {number}") float[2] w{number} = {{1, 2}}',
+                f"float[2] w{index} = [1, {index}]",
+                f"float[2]w{index}=[1,{index}]",
+                f"float[2] w{index} = [1e0, # {index}\n2]",
+                f'@doc("# {index}") float[2] w{index} = {{1, 2}}',
             )
         )
-        for number in range(150)
+        for index in range(150)
     ]
     nodes = [
         chance.choice(
             (
-                f"y{number} = Relu (x)",
-                f'[ "n/{number}" ] y{number}=Conv<group=1,auto_pad="NOTSET">(x,w{number})',
-                f"y{number} = Relu (x) # {number}",
-                f"# {number}\n y{number} = Clip (x, , w{number},)",
-                f"y{number} = If (x) <then_branch = g () => (z) {{ z = Neg (x) }}>",
+                f"y{index} = Relu (x)",
+                f'[ "n/{index}" ] y{index}=Conv<group=1,auto_pad="NOTSET">(x,w{index})',
+                f"y{index} = Relu (x) # {index}",
+                f"# {index}\n y{index} = Clip (x, , w{index},)",
+                f"y{index} = If (x) <then_branch = g () => (z) {{ z = Neg (x) }}>",
             )
         )
-        for number in range(300)
+        for index in range(300)
     ]
     blanks = ("\n", "\n\n", "\n\n\n  ")
     joined = "".join([node + chance.choice(("\n", "\n", "\n\n", "  \n\n\n ")) for node in nodes])
@@ -72,7 +72,7 @@ def test_output_is_parsed_before_it_replaces_a_file(monkeypatch: pytest.MonkeyPa
 
 def test_graphs_of_nodes_with_long_outputs_are_indented() -> None:
     # Outputs on their own lines indent the attributes, and so the statements of their graphs.
-    nodes = "".join([f"  t{number} = Relu (x)\n" for number in range(100)])
+    nodes = "".join([f"  t{index} = Relu (x)\n" for index in range(100)])
     printed = onnxtext.from_binary(
         onnxtext.to_binary(
             f"<onnxtext: 1> g (x) => () {{\n{nodes}"

@@ -22,9 +22,9 @@ def nodes(count: int, seed: int) -> str:
     """Nodes as people write them; many differ in their names only."""
     chance = random.Random(seed)
     made = []
-    for number in range(count):
-        name = chance.choice((f"v{number}", f'"v/{number}"', f'"v{number}"', f'"a b{number}"'))
-        other = chance.choice(("x", '"x"', '"p/q"', '""', f'"float", v{number}'))
+    for index in range(count):
+        name = chance.choice((f"v{index}", f'"v/{index}"', f'"v{index}"', f'"a b{index}"'))
+        other = chance.choice(("x", '"x"', '"p/q"', '""', f'"float", v{index}'))
         quoted = name if name.startswith('"') else f'"{name}"'
         node = chance.choice(
             (
@@ -34,9 +34,9 @@ def nodes(count: int, seed: int) -> str:
                 f'{name} = Op <s = "tanh", t = {quoted}> ({other})',
                 f"{name} = # inside\n Relu ({other} # again\n)",
                 f"{name} = Op <a = 1, # in the list\n b = 2> ({other})",
-                f'@doc("it is {number}") {name} = Relu ({other})',
+                f'@doc("it is {index}") {name} = Relu ({other})',
                 f"[{name}] float[{name}, 2] {name} = Relu ({other})",
-                f'{name} = Op <s = "{"long" * (number % 20)}"> ({other})',
+                f'{name} = Op <s = "{"long" * (index % 20)}"> ({other})',
             )
         )
         made.append(node + chance.choice(("\n", "\n", " # behind\n", "\n\n\n", "\n # above\n\n")))
@@ -47,8 +47,8 @@ def values(count: int, seed: int) -> str:
     """Value infos and initializers."""
     chance = random.Random(seed)
     made = []
-    for number in range(count):
-        name = chance.choice((f"w{number}", f'"w/{number}"', f'"w{number}"'))
+    for index in range(count):
+        name = chance.choice((f"w{index}", f'"w/{index}"', f'"w{index}"'))
         made.append(
             chance.choice(
                 (
@@ -82,8 +82,8 @@ def test_nested_lists_and_functions_are_formatted(seed: int) -> None:
 
 
 def test_comments_keep_their_order_around_lists() -> None:
-    listed = "".join([f"float v{number}, # {number}\n" for number in range(150)])
-    body = "".join([f"y{number} = Relu (x) # {number}\n" for number in range(150)])
+    listed = "".join([f"float v{index}, # {index}\n" for index in range(150)])
+    body = "".join([f"y{index} = Relu (x) # {index}\n" for index in range(150)])
     assert_format_laws(
         f"{HEAD}<{listed} float last> # between\n {{ # first\n{body}}} # end\n# behind\n"
     )
@@ -100,7 +100,7 @@ def test_comments_keep_their_order_around_lists() -> None:
     ],
 )
 def test_fmt_off_regions_are_kept(region: str) -> None:
-    around = "".join([f"v{number}=Relu(x)\n" for number in range(150)])
+    around = "".join([f"v{index}=Relu(x)\n" for index in range(150)])
     assert_format_laws(f"{HEAD}{{\n{around}{region}{around.replace('v', 'u')}}}\n")
     assert_format_laws(f"{HEAD}{{\n{region}{around}}}\n")
     assert_format_laws(f"{HEAD}{{\n{around}{region}}}\n")
@@ -127,7 +127,7 @@ def test_most_statements_take_the_fast_path(
     statement: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Only a few of thousands of statements are formatted in full."""
-    body = "\n".join([statement.format(number, number + 1) for number in range(2000)])
+    body = "\n".join([statement.format(index, index + 1) for index in range(2000)])
     source = f"{HEAD}{{\n{body}\n}}\n"
     expected = write_document(source)
     walked = full_formatting(monkeypatch, statement_writers, text)

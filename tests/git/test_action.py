@@ -227,9 +227,9 @@ def test_the_diff_of_two_commits_shows_changed_models(repository: Repository) ->
 
 
 def test_a_short_diff_of_many_models_names_some(repository: Repository) -> None:
-    repository.commit("base", **{f"m{number:02}": binary() for number in range(30)})
+    repository.commit("base", **{f"m{index:02}": binary() for index in range(30)})
     changed = edited(("Tanh (a)", "Elu (a)"))
-    repository.commit("head", **{f"m{number:02}": changed for number in range(30)})
+    repository.commit("head", **{f"m{index:02}": changed for index in range(30)})
     shown = repository.onnxtext("git", "diff", "HEAD~", "--most", "200").text
     count = shown.count("+b = Elu (a)")
     assert 0 < count < 10

@@ -67,7 +67,7 @@ def test_hosting_sites_show_text_diffs(filtered: Repository) -> None:
 
 
 def test_other_content_passes_through(filtered: Repository) -> None:
-    odd = {f"odd{number}": content for number, content in enumerate(UNREADABLE)}
+    odd = {f"odd{index}": content for index, content in enumerate(UNREADABLE)}
     filtered.commit("models", m=binary(), **odd)
     for name, content in odd.items():
         assert filtered.blob(f"{name}.onnx") == content
@@ -194,7 +194,7 @@ def test_a_filter_that_cannot_be_run_loses_nothing(filtered: Repository, program
 
 
 def test_the_filter_killed_in_the_middle_loses_nothing(filtered: Repository) -> None:
-    filtered.commit("models", **{f"m{number}": binary() for number in range(5)})
+    filtered.commit("models", **{f"m{index}": binary() for index in range(5)})
     command = filtered.git("config", "filter.onnxtext.process").text.strip()
     wrapper = filtered.home / "wrapper"
     # Dies on the third file, in the middle of the protocol.
@@ -228,10 +228,10 @@ def test_the_filter_killed_in_the_middle_loses_nothing(filtered: Repository) -> 
 
 @pytest.mark.parametrize("delay", [0.0, 0.3, 0.8])
 def test_a_checkout_repairs_an_interrupted_one(filtered: Repository, delay: float) -> None:
-    filtered.commit("models", **{f"m{number}": binary() for number in range(40)})
+    filtered.commit("models", **{f"m{index}": binary() for index in range(40)})
     filtered.git("checkout", "-q", "-b", "side")
     changed = edited(("Tanh", "Relu"))
-    filtered.commit("changed", **{f"m{number}": changed for number in range(40)})
+    filtered.commit("changed", **{f"m{index}": changed for index in range(40)})
     with subprocess.Popen(
         ["git", "checkout", "-q", "main"],
         cwd=filtered.path,

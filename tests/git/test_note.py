@@ -127,8 +127,8 @@ def test_a_conflict_keeps_the_comment_once(merged: object) -> None:
 def weighted(operator: str, *shifts: int) -> bytes:
     """A model with two large weights, and a long list."""
     weights = [
-        numpy_helper.from_array(np.arange(200, dtype=np.float32) + shift, f"w{number}")
-        for number, shift in enumerate(shifts)
+        numpy_helper.from_array(np.arange(200, dtype=np.float32) + shift, f"w{index}")
+        for index, shift in enumerate(shifts)
     ]
     nodes = [
         helper.make_node("Add", ["w0", "w1"], ["a"], list=[*range(50)]),

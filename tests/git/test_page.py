@@ -37,8 +37,8 @@ def executed(scripts: list[str], directory: Path) -> list[tuple[int, str]]:
     path = f"{directory / 'tools'}:{os.environ['PATH']}"
     repository.more = {"PATH": path, "GIT_PAGER": "cat"}
     lines = ["exec 2>&1", "trap 'echo untimely' ERR"]
-    for number, script in enumerate(scripts):
-        lines += [script, f'echo "{MARK}{number} $?"', "true"]
+    for index, script in enumerate(scripts):
+        lines += [script, f'echo "{MARK}{index} $?"', "true"]
     work = directory / "work"
     work.mkdir()
     repository.path = work

@@ -68,7 +68,7 @@ def test_every_entry_keeps_its_owner(model: onnx.ModelProto, metadata: Any) -> N
 
 
 def test_exporters_metadata_leaves_the_graph() -> None:
-    outputs = ", ".join([f'@meta("kind": "o") y{number}' for number in range(9)])
+    outputs = ", ".join([f'@meta("kind": "o") y{index}' for index in range(9)])
     text = f"<onnxtext: 1> g (x) => ({outputs}) {{ [n] y = Op (x) }}"
     many = onnxtext.from_binary(onnxtext.to_binary(text))
     assert "@meta" not in many

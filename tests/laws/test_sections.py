@@ -433,9 +433,9 @@ def test_functions_of_the_standard_domain_keep_their_metadata(domains: tuple[str
     """`""` and `ai.onnx` are one domain, but two spellings, which paths distinguish."""
     model = onnx.ModelProto(ir_version=10, graph=onnx.GraphProto(name="g"))
     model.opset_import.add(version=21)
-    for number, domain in enumerate(domains):
+    for index, domain in enumerate(domains):
         function = model.functions.add(name="f", domain=domain)
-        function.metadata_props.add(key="long", value=f"{number}" * 200)
+        function.metadata_props.add(key="long", value=f"{index}" * 200)
     data = model.SerializeToString(deterministic=True)
     text = onnxtext.from_binary(data)
     assert onnxtext.to_binary(text) == data

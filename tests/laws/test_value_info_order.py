@@ -235,7 +235,7 @@ def test_the_section_equals_the_decorators() -> None:
 
 @pytest.mark.parametrize("metadata", ["auto", "section", "inline"])
 def test_long_orders_are_printed_at_the_end(metadata: Any) -> None:
-    names = [f"a_rather_long_name_{number}" for number in range(50)]
+    names = [f"a_rather_long_name_{index}" for index in range(50)]
     graph = onnx.GraphProto(name="g")
     for name in names:
         graph.node.add(op_type="Op", output=[name])

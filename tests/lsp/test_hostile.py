@@ -115,8 +115,8 @@ async def test_random_edits_cause_no_error(client: LanguageClient) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(100, 200, 10))
 async def test_many_random_edits_cause_no_error(client: LanguageClient, seed: int) -> None:
-    for number in range(seed, seed + 10):
-        await edit_at_random(client, number, edits=30)
+    for index in range(seed, seed + 10):
+        await edit_at_random(client, index, edits=30)
 
 
 TEXTS = {

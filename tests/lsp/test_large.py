@@ -181,8 +181,8 @@ async def test_outdated_results_are_never_published(client: LanguageClient, tmp_
 
     client.protocol.fm.features["textDocument/publishDiagnostics"] = note
     at = session.text.index("{\n", session.text.index("layers.79")) + 2
-    for number in range(20):
-        session.edit(at, at, f"  extra_{number} = Relu (hidden_states)\n")
+    for index in range(20):
+        session.edit(at, at, f"  extra_{index} = Relu (hidden_states)\n")
         await asyncio.sleep(0.03)
         assert "hidden" in await hover(session, "Relu (hid|den_states)")
         known = session.number

@@ -57,7 +57,7 @@ class Wire:
     async def settle(self) -> None:
         """Wait until every request is answered."""
         for _ in range(20_000):
-            if all(number in self.answers for number in range(1, self.number + 1)):
+            if all(index in self.answers for index in range(1, self.number + 1)):
                 return
             await asyncio.sleep(0.001)
         missing = set(range(1, self.number + 1)) - set(self.answers)
@@ -313,8 +313,8 @@ def test_a_large_text_is_parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
         document = wire.server.documents[URI]
         document.version.cost = 10.0  # as if the text took long to parse
         versions = []
-        for number in range(10):
-            wire.send(method="textDocument/didChange", params=change(number + 2))
+        for index in range(10):
+            wire.send(method="textDocument/didChange", params=change(index + 2))
             versions.append(document.version)
             wire.ask("textDocument/completion", HERE)
             for _ in range(5):
@@ -414,7 +414,7 @@ def message(rng: random.Random, uris: list[str]) -> tuple[str, Any]:
 async def anything(wire: Wire, seed: int, count: int) -> None:
     rng = random.Random(seed)
     await wire.start()
-    uris = [URI, *(f"file:///{number}.onnxtxt" for number in range(5)), "untitled:a", "\ud800", ""]
+    uris = [URI, *(f"file:///{index}.onnxtxt" for index in range(5)), "untitled:a", "\ud800", ""]
     for _ in range(count):
         method, params = message(rng, uris)
         if rng.random() < 0.15:

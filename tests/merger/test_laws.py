@@ -83,13 +83,13 @@ class Side:
 
     def apply(self, nodes: list[Statement]) -> list[Statement]:
         made = list(nodes)
-        for number, (kind, at) in enumerate(self.edits):
+        for index, (kind, at) in enumerate(self.edits):
             target = nodes[at % len(nodes)].name
             place = next((n for n, node in enumerate(made) if node.name == target), None)
             if place is None:
                 continue
-            new = f"{self.name}{number}"
-            value = 10_000 * (1 + (self.name == "theirs")) + number
+            new = f"{self.name}{index}"
+            value = 10_000 * (1 + (self.name == "theirs")) + index
             node = made[place]
             match kind:
                 case "edit":

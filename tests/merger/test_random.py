@@ -140,7 +140,7 @@ def test_one_of_several_equal_nodes_deleted_twice_is_a_conflict() -> None:
 
 
 def test_data_is_equal_wherever_it_is_stored() -> None:
-    values = ", ".join([f"{number}.0" for number in range(100)])
+    values = ", ".join([f"{index}.0" for index in range(100)])
     graph = "g (float[100] x) => (float[100] y)"
     base = HEAD + f"{graph} <float[100] w = [{values}]> {{ y = Add (x, w) }}"
     blob = onnxtext.from_binary(onnxtext.to_binary(base))

@@ -86,7 +86,7 @@ def listed(name: str, lost: set[str], path: str) -> Iterator[str]:
 
 def list_differences(wanted: Any, found: Any, lost: set[str], path: str) -> Iterator[str]:
     """Compare lists of messages without lost items."""
-    named = {key(item, path, number): item for number, item in enumerate(wanted)}
+    named = {key(item, path, index): item for index, item in enumerate(wanted)}
     assume(len(named) == len(wanted))  # two attributes of the same name have the same path
     kept = {name: item for name, item in named.items() if name not in lost}
     if len(kept) != len(found):

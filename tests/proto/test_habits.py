@@ -53,11 +53,11 @@ def test_any_bytes_have_the_same_habits() -> None:
     chance = seeded()
     small = [data for data in real_models() if len(data) < 3000]
     small += [data for file in shared_models()[::60] if len(data := shared_model(file)) < 3000]
-    for number in range(150):
+    for index in range(150):
         data = chance.choice(small)
-        if number % 3:
+        if index % 3:
             data = mutate("ModelProto", data, chance)
-        if number % 3 == 2:  # damaged
+        if index % 3 == 2:  # damaged
             at = chance.randrange(len(data))
             data = data[:at] + bytes([chance.randrange(256)]) + data[at + chance.randrange(3) :]
         habits = any_habits(chance)

@@ -90,12 +90,12 @@ def commented(draw: random.Random, text: str) -> str:
     """Add comments on lines of their own, and behind lines, where no string is open."""
     lines = []
     opened = False
-    for number, line in enumerate(text.split("\n")):
+    for index, line in enumerate(text.split("\n")):
         opened ^= line.count('"""') % 2 == 1
         if not opened and '"""' not in line and draw.random() < 0.3:
-            lines.append(f"  # above {number}")
+            lines.append(f"  # above {index}")
         plain = not opened and '"""' not in line
-        lines.append(line + f"  # behind {number}" * (plain and draw.random() < 0.2))
+        lines.append(line + f"  # behind {index}" * (plain and draw.random() < 0.2))
     return "\n".join(lines)
 
 

@@ -125,10 +125,10 @@ def test_examples_are_shown_with_statistics(path: Path) -> None:
 def graphs(draw: st.DrawFn) -> Graph:
     """Graphs of nodes with up to three inputs among the values before them."""
     nodes: list[Node] = []
-    for number in range(draw(st.integers(1, 12))):
+    for index in range(draw(st.integers(1, 12))):
         count = draw(st.integers(0, 3))
-        inputs = [f"v{draw(st.integers(-2, number - 1))}" for _ in range(count)]
-        nodes.append(Node("Op", tuple(inputs), (f"v{number}",)))
+        inputs = [f"v{draw(st.integers(-2, index - 1))}" for _ in range(count)]
+        nodes.append(Node("Op", tuple(inputs), (f"v{index}",)))
     return Graph("g", nodes=nodes)
 
 

@@ -124,8 +124,8 @@ def test_parts_and_sources_are_shown_alike(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_long_lists_are_folded() -> None:
-    values = ",\n".join([f"float w{number} = 1" for number in range(MOST_OPEN + 2)])
-    nodes = "\n".join([f"y{number} = A (x)" for number in range(3)])
+    values = ",\n".join([f"float w{index} = 1" for index in range(MOST_OPEN + 2)])
+    nodes = "\n".join([f"y{index} = A (x)" for index in range(3)])
     page = assert_alike(onnxtext.show(f"g (x) => (y0) <{values}> {{ {nodes} }}"))
     assert page.folds == [False, True]  # the constants, the nodes
     few = (REPOSITORY / "examples" / "classifier.onnxtxt").read_text("utf-8")
@@ -133,7 +133,7 @@ def test_long_lists_are_folded() -> None:
 
 
 def test_long_texts_are_cut() -> None:
-    nodes = "\n".join([f"y{number} = A (x)" for number in range(MOST_LINES + 50)])
+    nodes = "\n".join([f"y{index} = A (x)" for index in range(MOST_LINES + 50)])
     page = Page(onnxtext.show(f"g (x) => (y0) {{ {nodes} }}")._repr_html_())
     assert page.text.count("\n") <= MOST_LINES + 1
     assert "more lines" in page.text

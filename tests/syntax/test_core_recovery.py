@@ -39,7 +39,7 @@ def test_an_error_does_not_slow_down_parsing(monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr(Machine, "value", counting)
     lines = text().split("\n")
-    first = next(number for number, line in enumerate(lines) if " = [" in line)
+    first = next(index for index, line in enumerate(lines) if " = [" in line)
     for number, error in ((2, "ir_version: ,"), (first, lines[first].replace("[", "[, "))):
         wrong = "\n".join([*lines[:number], error, *lines[number + 1 :]])
         counted = 0

@@ -44,7 +44,7 @@ def test_block_search_finds_the_same_token(
 
 
 def test_literals_across_blocks_are_found() -> None:
-    text = "[" + ", ".join(f"[{number}, 0.5]" for number in range(100_000)) + "]"
+    text = "[" + ", ".join(f"[{index}, 0.5]" for index in range(100_000)) + "]"
     assert len(text) > 4 * literals._BLOCK
     assert literals.literal_end(text, 0) == len(text)
     assert literals.literal_end(f"{text}, [1]", 0) == len(text)

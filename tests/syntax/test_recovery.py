@@ -75,7 +75,7 @@ def spoil(line: str, rng: random.Random) -> str:
 def whole_statements(path: Path) -> list[int]:
     """Return the lines, from 0, that contain one complete node each."""
     lines = example(path).split("\n")
-    plain = (number for number, line in enumerate(lines) if "#" not in line and '"""' not in line)
+    plain = (index for index, line in enumerate(lines) if "#" not in line and '"""' not in line)
     return [number for number in plain if not diagnose(lines[number], "node_fragment")]
 
 

@@ -49,7 +49,7 @@ def test_short_float_lists_give_the_same_bits(text: str) -> None:
 
 
 def test_decimals_without_numpy_cover_most_floats() -> None:
-    texts = [f"{number / 64}" for number in range(-400, 400)]
+    texts = [f"{index / 64}" for index in range(-400, 400)]
     assert all(parse_small(ELEMENTS["float"], f"[{text}]", 1) is not None for text in texts)
 
 

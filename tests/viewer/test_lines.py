@@ -76,8 +76,8 @@ def test_offsets_map_to_the_shown_characters(text: str) -> None:
         # An offset keeps its line number, unless a part before it is cut.
         if not made.cuts:
             assert (line, column) == lines.place(offset)
-    for number in range(lines.count):
-        assert made.numbers[made.line(number)] <= number
+    for index in range(lines.count):
+        assert made.numbers[made.line(index)] <= index
 
 
 @pytest.mark.parametrize("long", LONG)

@@ -94,9 +94,9 @@ class ModelPaths:
             if isinstance(attribute.value, Graph):
                 self._graph(attribute.value, f"{lead}.g")
             elif isinstance(attribute.value, tuple):
-                for number, item in enumerate(attribute.value):
+                for index, item in enumerate(attribute.value):
                     if isinstance(item, Graph):
-                        self._graph(item, f"{lead}.graphs[{number}]")
+                        self._graph(item, f"{lead}.graphs[{index}]")
 
 
 _FIELD_NAMES = {

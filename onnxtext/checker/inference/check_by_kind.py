@@ -116,11 +116,11 @@ def is_full(type: Type) -> bool:
 def _small_model(model: Model, kinds: KindPropagation) -> Model:
     """Return a model with one node of each kind; each node has model inputs of its own."""
     graph = Graph("kinds")
-    for number, kind in enumerate(kinds.kinds):
+    for index, kind in enumerate(kinds.kinds):
         node = replace(
             kind.node,
-            inputs=tuple([name and f"{name}_{number}" for name in kind.node.inputs]),
-            outputs=tuple([name and f"{name}_{number}" for name in kind.node.outputs]),
+            inputs=tuple([name and f"{name}_{index}" for name in kind.node.inputs]),
+            outputs=tuple([name and f"{name}_{index}" for name in kind.node.outputs]),
             output_types=kind.declared,
         )
         graph.nodes.append(node)

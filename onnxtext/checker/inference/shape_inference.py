@@ -138,26 +138,26 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         environment: ShapeEnvironment,
     ) -> None:
         """Add the types of a node's outputs to the environment: declared and computed, merged."""
-        for number, name in enumerate(node.outputs):
-            if not name or name in environment.known or (id(node), number) in self._contradicted:
+        for index, name in enumerate(node.outputs):
+            if not name or name in environment.known or (id(node), index) in self._contradicted:
                 continue
-            inferred = output_types[number] if number < len(output_types) else None
+            inferred = output_types[index] if index < len(output_types) else None
             wanted = declared.get(name)
-            if node.output_types and node.output_types[number] is not None:
-                wanted = node.output_types[number], Place(node, ("output_types", number))  # type: ignore[assignment]
+            if node.output_types and node.output_types[index] is not None:
+                wanted = node.output_types[index], Place(node, ("output_types", index))  # type: ignore[assignment]
             if wanted is not None and inferred is not None:
                 conflict, both = self._merger.merge(wanted[0], inferred)
                 if conflict is None:
                     inferred = both
                 elif scope.kind != "function":  # runtimes ignore the declared types in functions
-                    self._report_difference(node, number, inferred, wanted)
+                    self._report_difference(node, index, inferred, wanted)
                     continue  # either may be wrong, so the type is unknown to later nodes
             elif wanted is not None:
                 inferred = wanted[0]
             if inferred is not None:
                 environment.known[name] = inferred
                 environment.places[name] = (
-                    wanted[1] if wanted is not None else Place(node, ("outputs", number))
+                    wanted[1] if wanted is not None else Place(node, ("outputs", index))
                 )
 
     def _report_difference(

@@ -160,8 +160,8 @@ def _serve(module: object, requests: int, answers: int, errors: int) -> None:
 
         # First duplicate the pipes to numbers from 10 on: they may have the numbers 0, 1 and 2 now.
         moved = [fcntl.fcntl(fd, fcntl.F_DUPFD, 10) for fd in (requests, answers, errors)]
-        for number, fd in enumerate(moved):
-            os.dup2(fd, number)
+        for index, fd in enumerate(moved):
+            os.dup2(fd, index)
         os.closerange(3, _max_files())
         worker_main.serve(module)
     except BaseException:

@@ -146,12 +146,12 @@ def _combined(main: Scope, step: Scope) -> Iterator[Finding]:
                 severity="warning",
             )
     for node in main.nodes:
-        for number, name in enumerate(node.inputs):
+        for index, name in enumerate(node.inputs):
             if name and name not in main.position and name in step.position:
                 yield Finding(
                     "training-graph-combined",
                     f"a node of the graph uses {quote(name)}, a value of the training's algorithm",
-                    (Place(node, ("inputs", number)), Place(*step.definition(name))),
+                    (Place(node, ("inputs", index)), Place(*step.definition(name))),
                     help="compute the value in the graph, or move the node to the algorithm",
                 )
 

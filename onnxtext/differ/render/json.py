@@ -33,7 +33,7 @@ def render(diff: ModelDiff) -> str:
 
 def _groups(diff: ModelDiff) -> list[dict[str, Any]]:
     """Return the groups; each occurrence is a list of indices of items."""
-    numbers = {item.key: number for number, item in enumerate(diff.items)}
+    numbers = {item.key: index for index, item in enumerate(diff.items)}
     result = []
     for group in diff.groups:
         occurrences = [

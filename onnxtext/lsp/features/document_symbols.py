@@ -240,8 +240,8 @@ def _matching(document: Document, query: str) -> Iterator[t.WorkspaceSymbol]:
 def _defined(statement: Statement) -> Iterator[tuple[str, tuple[tuple[str | int, ...], ...]]]:
     """Yield each value that a statement defines, and the `path` of an `Occurrence` of its name."""
     if statement.kind == "node":
-        for number, name in enumerate(statement.item.outputs):
+        for index, name in enumerate(statement.item.outputs):
             if name:
-                yield name, (("outputs", number, "name"), ("outputs", number))
+                yield name, (("outputs", index, "name"), ("outputs", index))
     elif statement.group in ("input", "initializer"):
         yield statement.item.name, (("name",),)

@@ -106,7 +106,7 @@ class _SectionItems:
             if key not in present:
                 spelled = f"{quote_word(key)}: above"
                 yield self.item(spelled, _PROPERTY, detail="as in the block above", order="1")
-        for number, (key, values) in enumerate(_by_frequency(metadata_entries(self.index))):
+        for index, (key, values) in enumerate(_by_frequency(metadata_entries(self.index))):
             if key not in present:
                 yield self.item(
                     key,
@@ -114,7 +114,7 @@ class _SectionItems:
                     text=f"{quote_word(key)}: ",
                     snippet=f'{escape_snippet(quote_word(key))}: "$1"',
                     detail=f"{values.total()} in this text",
-                    order=f"2{number:05}",
+                    order=f"2{index:05}",
                 )
 
     def values(self) -> Iterator[t.CompletionItem]:
@@ -132,11 +132,11 @@ class _SectionItems:
         if key in self.section.above:
             yield self.item("above", _KEYWORD, detail=_short(self.section.above[key]), order="0")
         counts = metadata_entries(self.index).get(key, Counter())
-        for number, (value, count) in enumerate(counts.most_common(_MOST_VALUES)):
+        for index, (value, count) in enumerate(counts.most_common(_MOST_VALUES)):
             if value and len(value) <= _LONGEST_VALUE:
                 detail = f"{count} in this text"
                 yield self.item(
-                    name_of(value), _VALUE, text=value, detail=detail, order=f"1{number:05}"
+                    name_of(value), _VALUE, text=value, detail=detail, order=f"1{index:05}"
                 )
 
     # ---- Names ------------------------------------------------------------------------------
@@ -200,8 +200,8 @@ class _SectionItems:
         places = node_labels(self.index, scope) if node.is_label else scope.position
         children = scope.children.get(places.get(node.name, -1), ())
         for name, count in Counter(child.attribute for child in children).items():
-            for number in range(count):
-                text = quote_word(name) if count == 1 else f"{quote_word(name)}[{number}]"
+            for index in range(count):
+                text = quote_word(name) if count == 1 else f"{quote_word(name)}[{index}]"
                 yield self.item(text, _PROPERTY, detail="graph")
 
     def _functions(self) -> Iterator[t.CompletionItem]:
@@ -252,17 +252,15 @@ def argument_items(
         item: a function that makes a completion item, such as `completion._Maker._item`.
     """
     if context.attribute == "meta":
-        for number, (key, _) in enumerate(_by_frequency(metadata_entries(document.version.index))):
+        for index, (key, _) in enumerate(_by_frequency(metadata_entries(document.version.index))):
             snippet = f'{escape_snippet(quote_string(key))}: "$1"'
-            yield item(
-                key, _PROPERTY, text=quote_string(key), snippet=snippet, order=f"{number:05}"
-            )
+            yield item(key, _PROPERTY, text=quote_string(key), snippet=snippet, order=f"{index:05}")
         return
     if context.attribute not in (*PARTS, "without"):
         return
-    for number, name in enumerate(PARTS.get(context.attribute, ())):
+    for index, name in enumerate(PARTS.get(context.attribute, ())):
         if name not in context.given:
-            yield item(name, _KEYWORD, order=f"0{number}")
+            yield item(name, _KEYWORD, order=f"0{index}")
     if context.attribute == "value_info" and "without" not in context.given:
         yield item("without", _KEYWORD, text="without: [", snippet='without: ["$1"]', order="1")
     if scope is None:
@@ -271,11 +269,11 @@ def argument_items(
     if context.attribute != "initializers":
         groups += [scope.inputs, scope.outputs]
     names = [value.name for values in groups for value in values]
-    for number, name in enumerate(dict.fromkeys(names)):
+    for index, name in enumerate(dict.fromkeys(names)):
         if name not in context.given:
             detail = document.type_of(scope, name)
             yield item(
-                name, _VARIABLE, text=quote_string(name), detail=detail, order=f"2{number:05}"
+                name, _VARIABLE, text=quote_string(name), detail=detail, order=f"2{index:05}"
             )
 
 
@@ -303,8 +301,8 @@ def _values_of(scope: Scope, kind: str) -> Iterator[tuple[str, str]]:
     if kind in ("tensor", "output"):
         return
     for node in scope.nodes:
-        for number, name in enumerate(node.outputs):
-            typed = number < len(node.output_types) and node.output_types[number] is not None
+        for index, name in enumerate(node.outputs):
+            typed = index < len(node.output_types) and node.output_types[index] is not None
             if name and name not in seen and (typed or kind == "quantization"):
                 seen.add(name)
                 yield name, node.op_type

@@ -266,11 +266,11 @@ def _divide(group: ModuleGroup) -> None:
         chunks = [group.members[at : at + PART] for at in range(0, len(group.members), PART)]
         group.members = [
             ModuleGroup(
-                f"{group.id}#{level}.{number}",
-                f"part {number + 1} of {len(chunks)}",
+                f"{group.id}#{level}.{index}",
+                f"part {index + 1} of {len(chunks)}",
                 members=chunk,
             )
-            for number, chunk in enumerate(chunks)
+            for index, chunk in enumerate(chunks)
         ]
 
 

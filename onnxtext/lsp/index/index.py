@@ -80,7 +80,7 @@ class Index:
         if self.subject is not None:
             self.subject.schemas = self.schemas
         self.scopes: list[Scope] = [] if self.subject is None else self.subject.scopes
-        self._numbers = {id(scope): number for number, scope in enumerate(self.scopes)}
+        self._numbers = {id(scope): index for index, scope in enumerate(self.scopes)}
         self.statements: list[Statement] = []
         self._symbols: dict[Key, Symbol] = {}
         for scope in self.scopes:
@@ -317,8 +317,8 @@ class Index:
     def statement_at(self, offset: int) -> Statement | None:
         """Return the innermost statement that contains an offset; None if none does."""
         last = bisect_right(self.starts, offset) - 1
-        for number in range(last, max(last - _MOST_BACK, -1), -1):
-            statement = self.statements[number]
+        for index in range(last, max(last - _MOST_BACK, -1), -1):
+            statement = self.statements[index]
             located = self.located(statement)
             if located is not None and located.span.end >= offset:
                 return statement

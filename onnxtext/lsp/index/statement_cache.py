@@ -149,7 +149,7 @@ def count_unchanged(old: VersionLayout, new: VersionLayout) -> tuple[int, int]:
     head = min(_ending_by(old, same), _ending_by(new, same))
     if _part(old, 0, head) != _part(new, 0, head):
         pairs = zip(_rows(old, 0), _rows(new, 0), strict=False)
-        head = next((number for number, (one, other) in enumerate(pairs) if one != other), head)
+        head = next((index for index, (one, other) in enumerate(pairs) if one != other), head)
     shift = len(new.text) - len(old.text)
     most = min(len(old.text), len(new.text)) - same
     line = new.text.find("\n", len(new.text) - common_end(old.text, new.text, most)) + 1
@@ -161,7 +161,7 @@ def count_unchanged(old: VersionLayout, new: VersionLayout) -> tuple[int, int]:
     first, other_first = len(old.starts) - tail, len(new.starts) - tail
     if _part(old, first, len(old.starts), shift) != _part(new, other_first, len(new.starts)):
         pairs = zip(_rows(old, first, shift)[::-1], _rows(new, other_first)[::-1], strict=True)
-        tail = next((number for number, (one, other) in enumerate(pairs) if one != other), tail)
+        tail = next((index for index, (one, other) in enumerate(pairs) if one != other), tail)
     return head, tail
 
 

@@ -93,9 +93,9 @@ class EditorView:
         subject = self._document.version.index.subject
         if subject is None:
             return None
-        for number, other in enumerate(self._scope.nodes):
+        for index, other in enumerate(self._scope.nodes):
             if other is node:
-                target = resolve_targets(subject)[id(self._scope)][number]
+                target = resolve_targets(subject)[id(self._scope)][index]
                 return EditorView(self._document, target) if isinstance(target, Scope) else None
         return None
 

@@ -49,7 +49,7 @@ class ItemOrders:
         key = strict, theirs_first, places
         cached = self._known.get(key)
         if cached is None:
-            numbers = {id(triple): number for number, triple in enumerate(triples)}
+            numbers = {id(triple): index for index, triple in enumerate(triples)}
             order, fits = _arrange(triples, strict, theirs_first)
             self._known[key] = [numbers[id(triple)] for triple in order], fits
             return order, fits
@@ -247,8 +247,8 @@ def _inversions(items: Sequence[MatchedItem], place: Position) -> int:
     """Count the pairs of items whose positions, as returned by `place`, are in reverse order."""
     seen: list[int] = []
     count = 0
-    for number, at in enumerate(map(place, items)):
+    for index, at in enumerate(map(place, items)):
         lower = bisect_left(seen, at)
-        count += number - lower
+        count += index - lower
         seen.insert(lower, at)
     return count

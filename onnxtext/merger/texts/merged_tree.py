@@ -150,8 +150,8 @@ class MergedTreeWriter:
         shown = [c for c in listed.chunks if self.markers or not c.conflict or c.versions[1]]
         indent = self._indent
         broken = self.markers is not None and any(c.conflict or c.forced for c in shown)
-        for number, chunk in enumerate(shown):
-            comma = listed.commas and (number + 1 < len(shown) or listed.trailing)
+        for index, chunk in enumerate(shown):
+            comma = listed.commas and (index + 1 < len(shown) or listed.trailing)
             own_line = listed.opening and broken and "\n" not in chunk.lead
             lead = f"{chunk.lead.rstrip(' ')}\n{indent}  " if own_line else chunk.lead
             self._chunk(chunk, lead, listed, "," if comma else "")

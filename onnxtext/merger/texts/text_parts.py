@@ -227,12 +227,12 @@ def fill_items(
     present = [(part, comma) for part, comma in parts if part is not None]
     at = start
     lead = ""
-    for number, (part, comma) in enumerate(present):
-        if number == 0:
+    for index, (part, comma) in enumerate(present):
+        if index == 0:
             items.behind, lead = _split_first_line(
                 source[at : part.start], started=bool(items.opening)
             )
-        following = present[number + 1][0].start if number + 1 < len(present) else end
+        following = present[index + 1][0].start if index + 1 < len(present) else end
         trivia = source[part.end : following]
         if comma is not None:
             cut = comma.at - part.end

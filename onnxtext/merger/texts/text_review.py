@@ -126,11 +126,11 @@ class _ChunkSpans:
         self._starts = [place.start for place in self._placed]
         self._parents: list[int] = []
         open_places: list[int] = []
-        for number, place in enumerate(self._placed):
+        for index, place in enumerate(self._placed):
             while open_places and self._placed[open_places[-1]].end < place.end:
                 open_places.pop()
             self._parents.append(open_places[-1] if open_places else -1)
-            open_places.append(number)
+            open_places.append(index)
 
     def around(self, offset: int) -> Iterator[MergedItemSpan]:
         """Return the chunks around an offset, inner ones first."""
@@ -223,7 +223,7 @@ def _sort_chunks(listed: MergedList, scope: Scope) -> bool:
             (groups[-1] if groups else hidden).append(chunk)
     if len(groups) != len(scope.nodes):
         return False
-    new = {number for number, group in enumerate(groups) if group[0].versions[0] is None}
+    new = {index for index, group in enumerate(groups) if group[0].versions[0] is None}
     order = sorted_nodes(scope, new)
     if order is None:
         return False

@@ -78,10 +78,10 @@ class _Nfa:
         self.finals: dict[int, int] = {}
         self._parser: Any = importlib.import_module(_PARSER)
         start = self._state()
-        for number, pattern in enumerate(patterns):
+        for index, pattern in enumerate(patterns):
             parsed = self._parser.parse(pattern, re.ASCII)
             flags = parsed.state.flags & (re.IGNORECASE | re.DOTALL)
-            self.finals[self._sequence(parsed, self._state(start), flags)] = number
+            self.finals[self._sequence(parsed, self._state(start), flags)] = index
 
     def _state(self, before: int | None = None) -> int:
         """Add a state, and an empty transition to it from `before` if given; return its number."""

@@ -144,7 +144,7 @@ def load_grammar() -> Grammar:
     """
     tables, lexer, automaton = load_tables(), load_lexer(), load_automaton()
     terminals = number_terminals(tables)
-    origins = {name: number for number, name in enumerate(tables.goto_matrix.names)}
+    origins = {name: index for index, name in enumerate(tables.goto_matrix.names)}
     rules = [_rule(reduction, origins) for reduction in automaton.reductions]
     return Grammar(
         _scanner(tables, terminals),
@@ -166,7 +166,7 @@ def load_grammar() -> Grammar:
 
 def number_terminals(tables: ParserTables) -> dict[str, int]:
     """Map the name of each terminal, and `$END` for the end of the text, to its number."""
-    return {name: number for number, name in enumerate(tables.action_matrix.names)}
+    return {name: index for index, name in enumerate(tables.action_matrix.names)}
 
 
 def _scanner(tables: ParserTables, terminals: dict[str, int]) -> Scanner:

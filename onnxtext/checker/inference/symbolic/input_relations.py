@@ -244,7 +244,7 @@ def _split(call: OperatorCall) -> None:
     if parts is None or call.value(1) is not None or not call.has_rank(1, 1):
         return
     # The last outputs may have no names.
-    named = max([number for number, name in enumerate(call.node.outputs, 1) if name], default=0)
+    named = max([index for index, name in enumerate(call.node.outputs, 1) if name], default=0)
     if isinstance(parts[0], int) and not named <= parts[0] <= outputs:
         count = count_noun(outputs, "output")
         call.reject(f"{{1}} has {entries(parts[0])}, but the node has {count}")

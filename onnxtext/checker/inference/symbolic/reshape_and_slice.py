@@ -223,8 +223,8 @@ def require_indices(call: OperatorCall, sizes: Extents) -> None:
             if there is only one dimension, each element is an index.
     """
     chosen = call.value(1)
-    for number, item in enumerate(chosen.items if chosen is not None and sizes else ()):
-        size = sizes[number % len(sizes)]
+    for index, item in enumerate(chosen.items if chosen is not None and sizes else ()):
+        size = sizes[index % len(sizes)]
         if isinstance(item, int) and isinstance(size, int) and not -size <= item < size:
             call.reject(f"the index {item} is out of range: the dimension of {{0}} is {size}")
             return

@@ -83,14 +83,14 @@ def unify_shapes(
         sizes: the equations between sizes; this function adds equations.
     """
     found = []
-    for number, name in enumerate(node.outputs):
-        own = wanted[number]
-        shape = inferred[number] if number < len(inferred) else None
+    for index, name in enumerate(node.outputs):
+        own = wanted[index]
+        shape = inferred[index] if index < len(inferred) else None
         if name and own is not None and shape is not None:
             if shapes_contradict(own, shape):
-                sizes.contradict(node, number, own, shape)
+                sizes.contradict(node, index, own, shape)
                 own = shape = None  # either may be wrong
-            equate_dims(sizes, own, shape, Place(node, ("outputs", number)))
+            equate_dims(sizes, own, shape, Place(node, ("outputs", index)))
         found.append(_merged(own, shape))
     return tuple(found)
 

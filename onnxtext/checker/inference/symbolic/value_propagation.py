@@ -146,10 +146,10 @@ def _concat(call: OperatorCall) -> SmallTensor | None:
         return None
     elements: list[Extent] = []
     outer = prod(parts[0].shape[:at])
-    for number in range(outer):
+    for index in range(outer):
         for part in parts:
             width = len(part.items) // outer
-            elements += part.items[number * width : (number + 1) * width]
+            elements += part.items[index * width : (index + 1) * width]
     size = sum(part.shape[at] for part in parts)
     shape = (*parts[0].shape[:at], size, *parts[0].shape[at + 1 :])
     return (
@@ -260,7 +260,7 @@ def _range(call: OperatorCall) -> SmallTensor | None:
     if count > MOST_ELEMENTS:
         return None
     first = call.value(0)
-    items = tuple([plus(start, number * step) for number in range(count)])
+    items = tuple([plus(start, index * step) for index in range(count)])
     return SmallTensor((count,), items, first is not None and first.real)
 
 
