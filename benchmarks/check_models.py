@@ -89,14 +89,14 @@ def nested(count: int) -> bytes:
 
 def functions(count: int) -> bytes:
     """Return a model with functions of 36 nodes, each called four times."""
-    made = [_function(at) for at in range(max(1, count // 40))]
+    made = [_function(index) for index in range(max(1, count // 40))]
     nodes = []
     before = "x"
-    for at in range(4 * len(made)):
-        name = f"/call_{at}"
+    for index in range(4 * len(made)):
+        name = f"/call_{index}"
         nodes.append(
             helper.make_node(
-                made[at % len(made)].name, [before], [f"{name}_output_0"], name, domain="local",
+                made[index % len(made)].name, [before], [f"{name}_output_0"], name, domain="local",
                 alpha=0.5,
             )
         )  # fmt: skip

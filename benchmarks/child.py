@@ -97,8 +97,8 @@ def read(directory: Path, *, as_text: bool) -> list[bytes] | list[str]:
 def write(directory: Path, contents: Iterable[bytes], suffix: str) -> None:
     """Write files to a new directory."""
     directory.mkdir(parents=True)
-    for at, content in enumerate(contents):
-        (directory / f"{at:04}{suffix}").write_bytes(content)
+    for index, content in enumerate(contents):
+        (directory / f"{index:04}{suffix}").write_bytes(content)
 
 
 def _timed(

@@ -68,7 +68,9 @@ def large(count: int) -> tuple[bytes, bytes, bytes]:
     base = onnxtext.from_binary(b"".join(transformer(count)))
     one = base.replace("axis = -1", "axis = 1")
     lines = base.split("\n")
-    two = "\n".join([f"{line}  # {at}" if at % 50 == 0 else line for at, line in enumerate(lines)])
+    two = "\n".join(
+        [f"{line}  # {index}" if index % 50 == 0 else line for index, line in enumerate(lines)]
+    )
     return base.encode(), one.encode(), two.encode()
 
 
@@ -85,7 +87,7 @@ def identical(count: int) -> tuple[bytes, bytes, bytes]:
 def reordered(count: int) -> tuple[bytes, bytes, bytes]:
     """Return base, ours and theirs: the nodes are reversed in ours and rotated in theirs."""
     head = "<onnxtext: 1, ir_version: 10, opset_import: [20]>\ng (float x) => (float y0) {\n"
-    nodes = [f"  y{at} = Foo (x)\n" for at in range(count)]
+    nodes = [f"  y{index} = Foo (x)\n" for index in range(count)]
     half = count // 2
     texts = [nodes, nodes[::-1], [*nodes[half:], *nodes[:half]]]
     made = [f"{head}{''.join(text)}}}\n".encode() for text in texts]
@@ -95,9 +97,9 @@ def reordered(count: int) -> tuple[bytes, bytes, bytes]:
 def all_renamed(count: int) -> tuple[bytes, bytes, bytes]:
     """Return base, ours and theirs: ours renames all values, theirs adds a user of each."""
     head = "<onnxtext: 1, ir_version: 10, opset_import: [20]>\ng (float x) => (float y0) {\n"
-    nodes = [f"  y{at} = Foo (x)\n" for at in range(count)]
-    names = [f"  {'z' if at else 'y'}{at} = Foo (x)\n" for at in range(count)]
-    users = [f"  u{at} = Bar (y{at})\n" for at in range(count)]
+    nodes = [f"  y{index} = Foo (x)\n" for index in range(count)]
+    names = [f"  {'z' if index else 'y'}{index} = Foo (x)\n" for index in range(count)]
+    users = [f"  u{index} = Bar (y{index})\n" for index in range(count)]
     texts = [nodes, names, [*nodes, *users]]
     made = [f"{head}{''.join(text)}}}\n".encode() for text in texts]
     return made[0], made[1], made[2]

@@ -97,8 +97,8 @@ def _layers(model: Model) -> list[int]:
     nodes = model.graph.nodes
     outputs = [name for node in nodes for name in node.outputs if name]
     return [
-        at
-        for at, node in enumerate(nodes)
+        index
+        for index, node in enumerate(nodes)
         if node.outputs and node.outputs[0] and outputs.count(node.outputs[0]) == 1
     ]
 
@@ -107,7 +107,7 @@ def _layers(model: Model) -> list[int]:
 
 
 def _find(model: Model, output: str) -> int:
-    return next(at for at, n in enumerate(model.graph.nodes) if n.outputs[:1] == (output,))
+    return next(index for index, n in enumerate(model.graph.nodes) if n.outputs[:1] == (output,))
 
 
 def _on_node(output: str, change: Callable[[Node], Node]) -> Change:
@@ -222,7 +222,7 @@ def _is_of_floats(value: ValueInfo) -> bool:
 def _consumers(model: Model, name: str) -> list[int] | None:
     """Return the indices of the nodes that use a value; None if its name occurs elsewhere."""
     graph = model.graph
-    nodes = [at for at, node in enumerate(graph.nodes) if name in node.inputs]
+    nodes = [index for index, node in enumerate(graph.nodes) if name in node.inputs]
     known = {value.name for value in (*graph.inputs, *graph.outputs, *graph.values)}
     inner = sum(node.inputs.count(name) for node in walk_nodes(model))
     if name in known or name in graph.value_metadata or graph.quantization or model.training:
@@ -320,7 +320,7 @@ def reorder(model: Model, draw: random.Random) -> Edit:
 
 def _another_order(nodes: list[Node], draw: random.Random) -> list[Node]:
     """Return the nodes in a random topological order."""
-    place = {name: at for at, node in enumerate(nodes) for name in node.outputs if name}
+    place = {name: index for index, node in enumerate(nodes) for name in node.outputs if name}
     users: list[list[int]] = [[] for _ in nodes]
     waiting = [0] * len(nodes)
     for at, node in enumerate(nodes):
@@ -328,7 +328,7 @@ def _another_order(nodes: list[Node], draw: random.Random) -> list[Node]:
         for before in used - {at}:
             users[before].append(at)
             waiting[at] += 1
-    ready = [at for at, count in enumerate(waiting) if not count]
+    ready = [index for index, count in enumerate(waiting) if not count]
     made = []
     while ready:
         at = ready.pop(draw.randrange(len(ready)))

@@ -45,16 +45,18 @@ def small_initializers() -> Iterator[bytes]:
     """Yield a model with many small initializers, ten per node."""
     random = np.random.default_rng(1)
     tensors = []
-    for at in range(20_000):
+    for index in range(20_000):
         size = int(random.integers(4, 17))
         values: np.ndarray = random.standard_normal(size, np.float32)
-        if at % 3 == 0:
+        if index % 3 == 0:
             values = random.integers(-1000, 1000, size)
-        tensors.append(numpy_helper.from_array(values, f"onnx::Constant_{at}"))
+        tensors.append(numpy_helper.from_array(values, f"onnx::Constant_{index}"))
     names = [tensor.name for tensor in tensors]
     nodes = [
-        helper.make_node("Sum", names[at : at + 10], [f"/Sum_{at}_output_0"], f"/Sum_{at}")
-        for at in range(0, len(names), 10)
+        helper.make_node(
+            "Sum", names[index : index + 10], [f"/Sum_{index}_output_0"], f"/Sum_{index}"
+        )
+        for index in range(0, len(names), 10)
     ]
     yield _model(nodes, tensors)
 
@@ -65,8 +67,8 @@ def layers(count: int) -> Iterator[bytes]:
     shape: list[str | int | None] = ["batch", 8, "seq"]
     nodes, tensors, infos = [], [], []
     value = "x"
-    for at in range(count):
-        layer, step = divmod(at, 10)
+    for index in range(count):
+        layer, step = divmod(index, 10)
         inputs = [value]
         if step < 3:
             name = f"layers.{layer}.{('weight', 'shape', 'bias')[step]}"
@@ -74,12 +76,12 @@ def layers(count: int) -> Iterator[bytes]:
             array = random.integers(-5, 500, 4) if step == 1 else floats
             tensors.append(numpy_helper.from_array(array, name))
             inputs.append(name)
-        attributes: dict[str, Any] = {"axis": -1} if at % 3 == 0 else {}
-        if at % 7 == 0:
+        attributes: dict[str, Any] = {"axis": -1} if index % 3 == 0 else {}
+        if index % 7 == 0:
             attributes |= {"perm": [0, 2, 1, 3], "alpha": 0.5}
         path = f"/model/layers.{layer}/op_{step}"
         value = f"{path}_output_0"
-        operator = ("Add", "Softmax", "Transpose")[at % 3]
+        operator = ("Add", "Softmax", "Transpose")[index % 3]
         nodes.append(helper.make_node(operator, inputs, [value], path, **attributes))
         infos.append(helper.make_tensor_value_info(value, TensorProto.FLOAT, shape))
     ends = [helper.make_tensor_value_info(value, TensorProto.FLOAT, shape)]
@@ -106,13 +108,18 @@ def deep_subgraphs(levels: int, count: int) -> Iterator[bytes]:
 def functions(count: int) -> Iterator[bytes]:
     """Yield a model of functions with an attribute, which some of their nodes refer to."""
     opsets = [helper.make_opsetid("", OPSET)]
-    made = [_function(at, opsets) for at in range(count)]
-    values = [f"/call_{at}_output_0" for at in range(4 * len(made) + 1)]
+    made = [_function(index, opsets) for index in range(count)]
+    values = [f"/call_{index}_output_0" for index in range(4 * len(made) + 1)]
     nodes = [
         helper.make_node(
-            made[at % len(made)].name, [one], [other], f"/call_{at}", domain="local", alpha=0.5
+            made[index % len(made)].name,
+            [one],
+            [other],
+            f"/call_{index}",
+            domain="local",
+            alpha=0.5,
         )
-        for at, (one, other) in enumerate(pairwise(values))
+        for index, (one, other) in enumerate(pairwise(values))
     ]
     yield _model(nodes, [], made)
 
@@ -133,18 +140,20 @@ def _function(at: int, opsets: list[onnx.OperatorSetIdProto]) -> onnx.FunctionPr
 def long_metadata(count: int) -> Iterator[bytes]:
     """Yield a model with the metadata that torch's exporter adds to every node."""
     nodes = []
-    for at in range(count):
-        layer = at // 20
-        node = helper.make_node("Add", [f"val_{at}", f"val_{at}"], [f"val_{at + 1}"], f"node_{at}")
-        scopes = ["", "model", f"model.layers.{layer}", f"model.layers.{layer}.mlp", f"add_{at}"]
+    for index in range(count):
+        layer = index // 20
+        node = helper.make_node(
+            "Add", [f"val_{index}", f"val_{index}"], [f"val_{index + 1}"], f"node_{index}"
+        )
+        scopes = ["", "model", f"model.layers.{layer}", f"model.layers.{layer}.mlp", f"add_{index}"]
         kinds = ["transformers.Model", "torch.nn.ModuleList", "transformers.MLP", "aten.add.Tensor"]
         entries = {
             "namespace": "/".join(f"{one}: {two}" for one, two in zip(scopes, kinds, strict=False)),
             "pkg.torch.onnx.class_hierarchy": repr(kinds),
-            "pkg.torch.onnx.fx_node": f"%add_{at} : [num_users=1] = call_function[target=torch.ops."
-            f"aten.add.Tensor](args = (%val_{at}, %val_{at}), kwargs = {{}})",
+            "pkg.torch.onnx.fx_node": f"%add_{index} : [num_users=1] = call_function[target=torch.ops."
+            f"aten.add.Tensor](args = (%val_{index}, %val_{index}), kwargs = {{}})",
             "pkg.torch.onnx.name_scopes": repr(scopes),
-            "pkg.torch.onnx.stack_trace": _stack_trace(at),
+            "pkg.torch.onnx.stack_trace": _stack_trace(index),
         }
         for key, value in entries.items():
             node.metadata_props.add(key=key, value=value)
@@ -169,12 +178,12 @@ def weights(tensors: int, rows: int) -> Iterator[bytes]:
     """Yield a model of a few initializers with rows of 4 KiB."""
     random = np.random.default_rng(2)
     made = []
-    for at in range(tensors):
+    for index in range(tensors):
         values = random.standard_normal((rows, 1024), np.float32) * np.float32(0.02)
-        made.append(numpy_helper.from_array(values, f"model.layers.{at}.weight"))
+        made.append(numpy_helper.from_array(values, f"model.layers.{index}.weight"))
     nodes = [
-        helper.make_node("MatMul", ["x", tensor.name], [f"/MatMul_{at}"])
-        for at, tensor in enumerate(made)
+        helper.make_node("MatMul", ["x", tensor.name], [f"/MatMul_{index}"])
+        for index, tensor in enumerate(made)
     ]
     yield _model(nodes, made)
 
@@ -182,9 +191,9 @@ def weights(tensors: int, rows: int) -> Iterator[bytes]:
 def small_files() -> Iterator[bytes]:
     """Yield many distinct tiny models."""
     random = np.random.default_rng(3)
-    for at in range(1_000):
-        tensor = numpy_helper.from_array(random.standard_normal(3, np.float32), f"weight.{at}")
-        graph = _chain(f"model_{at}", 1 + at % 5, [], width=3)
+    for index in range(1_000):
+        tensor = numpy_helper.from_array(random.standard_normal(3, np.float32), f"weight.{index}")
+        graph = _chain(f"model_{index}", 1 + index % 5, [], width=3)
         first = graph.node[0]
         first.input.append(tensor.name)
         first.op_type = "Add"
@@ -206,10 +215,10 @@ def _chain(
     name: str, count: int, after: list[onnx.NodeProto], width: int = WIDTH
 ) -> onnx.GraphProto:
     """Return a graph with a chain of nodes, and more nodes after it."""
-    values = ["x", *(f"/{name}/Softmax_{at}_output_0" for at in range(count))]
+    values = ["x", *(f"/{name}/Softmax_{index}_output_0" for index in range(count))]
     nodes = [
-        helper.make_node("Softmax", [one], [other], f"/{name}/Softmax_{at}", axis=-1)
-        for at, (one, other) in enumerate(pairwise(values))
+        helper.make_node("Softmax", [one], [other], f"/{name}/Softmax_{index}", axis=-1)
+        for index, (one, other) in enumerate(pairwise(values))
     ]
     last = after[-1].output[0] if after else values[-1]
     output = helper.make_tensor_value_info(last, TensorProto.FLOAT, ["N", width])

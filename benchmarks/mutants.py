@@ -226,8 +226,8 @@ def attribute_list(model: ModelProto, choose: random.Random) -> str | None:
 
 def attribute_removed(model: ModelProto, choose: random.Random) -> str | None:
     """Remove an attribute other than a graph."""
-    found = [(node, at) for node in _nodes(model, lambda node: node.op_type != "Constant")
-             for at, a in enumerate(node.attribute) if a.type != AttributeProto.GRAPH]  # fmt: skip
+    found = [(node, index) for node in _nodes(model, lambda node: node.op_type != "Constant")
+             for index, a in enumerate(node.attribute) if a.type != AttributeProto.GRAPH]  # fmt: skip
     if not found:
         return None
     node, at = choose.choice(found)
@@ -266,7 +266,7 @@ def inputs_swapped(model: ModelProto, choose: random.Random) -> str | None:
     if not found:
         return None
     node = choose.choice(found)
-    one, other = choose.sample([at for at, name in enumerate(node.input) if name], 2)
+    one, other = choose.sample([index for index, name in enumerate(node.input) if name], 2)
     node.input[one], node.input[other] = node.input[other], node.input[one]
     return f"{_label(node)}: inputs {one} and {other} swapped"
 

@@ -102,7 +102,7 @@ def function_of(domain: str, name: str, overload: str) -> Where:
 
 def remove(items: Any, item: Any) -> None:
     """Remove an item from a list, by identity."""
-    at = next(at for at, other in enumerate(items) if other is item)
+    at = next(index for index, other in enumerate(items) if other is item)
     del items[at]
 
 

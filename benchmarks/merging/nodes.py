@@ -193,7 +193,7 @@ def _move(node: Any, graph: Any, draw: Draw) -> Any:
     def change(node: Any, graph: Any) -> None:
         after = node_of(graph, target)
         rest = [n for n in graph.node if n is not node]
-        at = next(at for at, n in enumerate(rest) if n is after)
+        at = next(index for index, n in enumerate(rest) if n is after)
         reorder(graph.node, [*rest[: at + 1], node, *rest[at + 1 :]])
 
     return change

@@ -37,7 +37,11 @@ def meta_of(entries: Pairs) -> Decorator:
 def inline_metadata(item: Graph | Function | Node | ValueInfo) -> None:
     """Replace the `metadata` of an item by a `@meta` decorator."""
     at = next(
-        (at for at, one in enumerate(item.decorators) if one.name.startswith(_BEHIND_METADATA)),
+        (
+            index
+            for index, one in enumerate(item.decorators)
+            if one.name.startswith(_BEHIND_METADATA)
+        ),
         len(item.decorators),
     )
     item.decorators = (*item.decorators[:at], meta_of(item.metadata), *item.decorators[at:])

@@ -229,8 +229,8 @@ def _equal(old: Data, new: Data) -> bool:
     one, other = np.frombuffer(old, np.uint8), np.frombuffer(new, np.uint8)
     step = BLOCK * 8
     return all(
-        np.array_equal(one[at : at + step], other[at : at + step])
-        for at in range(0, len(one), step)
+        np.array_equal(one[index : index + step], other[index : index + step])
+        for index in range(0, len(one), step)
     )
 
 
@@ -254,7 +254,10 @@ def _measure(old: TensorRef, new: TensorRef, before: Data, after: Data, count: i
     other = np.frombuffer(after, dtype_of(right.name) or f"<c{right.bits // 8}")
     if is_transposed(one, other, old.type.integer_dims, new.type.integer_dims):
         return WeightChange(count, how="transposed")
-    blocks = ((one[at : at + BLOCK], other[at : at + BLOCK]) for at in range(0, len(one), BLOCK))
+    blocks = (
+        (one[index : index + BLOCK], other[index : index + BLOCK])
+        for index in range(0, len(one), BLOCK)
+    )
     return _accumulate(blocks, count, count_nans=left.kind in ("float", "complex"))
 
 
@@ -263,10 +266,11 @@ def _measure_packed(element: ElementType, before: Data, after: Data, count: int)
 
     def blocks() -> Iterator[tuple[Array, Array]]:
         step = BLOCK // 8 * element.bits  # bytes that hold BLOCK elements
-        for at in range(0, len(before), step):
-            size = min(BLOCK, count - at // element.bits * 8)
+        for index in range(0, len(before), step):
+            size = min(BLOCK, count - index // element.bits * 8)
             parts = [
-                unpack_elements(element, data[at : at + step], size) for data in (before, after)
+                unpack_elements(element, data[index : index + step], size)
+                for data in (before, after)
             ]
             yield parts[0], parts[1]
 

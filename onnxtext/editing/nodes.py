@@ -142,7 +142,7 @@ def _place(
     own = {name for node in nodes for name in node.outputs}
     used = {name for node in nodes for name in used_values(node)} - own
     scope = chosen or next((one for one, names in _visible(model) if used <= names), model.graph)
-    makers = [at for at, node in enumerate(scope.nodes) if used.intersection(node.outputs)]
+    makers = [index for index, node in enumerate(scope.nodes) if used.intersection(node.outputs)]
     return scope, max(makers, default=-1) + 1
 
 
@@ -168,11 +168,13 @@ def _check_order(scope: Graph | Function, start: int, end: int) -> None:
         start: index of the first new node.
         end: index behind the last new node.
     """
-    makers = {name: at for at, node in enumerate(scope.nodes) for name in node.outputs if name}
-    for at, node in enumerate(scope.nodes[:end]):
+    makers = {
+        name: index for index, node in enumerate(scope.nodes) for name in node.outputs if name
+    }
+    for index, node in enumerate(scope.nodes[:end]):
         for name in used_values(node):
             maker = makers.get(name, -1)
-            if maker >= at and (at >= start or start <= maker < end):
+            if maker >= index and (index >= start or start <= maker < end):
                 raise refused_edit_error(
                     f"`{name}` would be used before it is computed",
                     "insert the new nodes behind the nodes whose outputs they use, and before the "
@@ -181,7 +183,7 @@ def _check_order(scope: Graph | Function, start: int, end: int) -> None:
 
 
 def _index(scope: Graph | Function, node: Node) -> int:
-    return next(at for at, other in enumerate(scope.nodes) if other is node)
+    return next(index for index, other in enumerate(scope.nodes) if other is node)
 
 
 def _reroute(scope: Graph | Function, old: str, new: str) -> None:

@@ -82,7 +82,7 @@ def find_list(tree: Tree) -> CommentedList | None:
     """Return the bracketed list of a construct; None if it has no such list."""
     if tree.origin not in BREAKABLE:
         return None
-    start = next((at for at, part in enumerate(tree.parts) if _opens(part)), None)
+    start = next((index for index, part in enumerate(tree.parts) if _opens(part)), None)
     if start is None:
         return None
     opening, closing = tree.parts[start], tree.parts[-1]

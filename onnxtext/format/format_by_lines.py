@@ -242,7 +242,7 @@ def _continued(printed: Sequence[str]) -> frozenset[int]:
     open: list[tuple[int, bool]] = []
     previous = ""
     inside = False  # of a string of several lines
-    for at, line in enumerate(printed):
+    for index, line in enumerate(printed):
         if '"""' in line and line.count('"""') % 2:
             inside = not inside
             if not inside:
@@ -255,13 +255,13 @@ def _continued(printed: Sequence[str]) -> frozenset[int]:
         if bare[:1] in _CLOSING and open:
             start, several = open.pop()
             if several or _closes(printed[start], bare):
-                continued.update(range(start, at))
+                continued.update(range(start, index))
         if indent > len(previous) - len(previous.lstrip(" ")) and previous[-1:] not in _OPENING:
-            continued.add(at - 1)
+            continued.add(index - 1)
         if bare.startswith("= ") and previous[-1:] not in _ENDS:
-            continued.update(_back(printed, at, indent))
+            continued.update(_back(printed, index, indent))
         if bare[-1:] in _OPENING and bare:
-            open.append((at, False))
+            open.append((index, False))
         elif open and _is_filled(bare) and _is_literal(printed[open[-1][0]]):
             open[-1] = open[-1][0], True
         previous = line

@@ -116,7 +116,7 @@ class LiteralWriter(RecordWriter):
                 return text.replace(",", ", ")
             return items_text(items, indent, budget)
         size = shape[-1]
-        rows = [", ".join(items[at : at + size]) for at in range(0, len(items), size)]
+        rows = [", ".join(items[index : index + size]) for index in range(0, len(items), size)]
         if len(items) <= budget:
             flat = flat_rows(rows, shape[:-1])
             if len(flat) <= budget:

@@ -93,15 +93,15 @@ def _pairs(one: Sequence[str], other: Sequence[str]) -> list[tuple[int, int]]:
     end = 0
     while end < min(len(one), len(other)) - start and one[-1 - end] == other[-1 - end]:
         end += 1
-    places = {line: at for at, line in enumerate(other[start : len(other) - end], start)}
+    places = {line: index for index, line in enumerate(other[start : len(other) - end], start)}
     counts = Counter(one[start : len(one) - end])
     others = Counter(other[start : len(other) - end])
     shared = [
-        (at, places[line])
-        for at, line in enumerate(one[start : len(one) - end], start)
+        (index, places[line])
+        for index, line in enumerate(one[start : len(one) - end], start)
         if counts[line] == 1 and others[line] == 1
     ]
     kept = longest_increasing_subsequence([at for _, at in shared])
     middle = [pair for pair, stays in zip(shared, kept, strict=True) if stays]
-    last = [(len(one) - at, len(other) - at) for at in range(end, 0, -1)]
-    return [*[(at, at) for at in range(start)], *middle, *last]
+    last = [(len(one) - index, len(other) - index) for index in range(end, 0, -1)]
+    return [*[(index, index) for index in range(start)], *middle, *last]

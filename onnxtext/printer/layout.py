@@ -88,12 +88,12 @@ def wrap_items(items: Sequence[str], width: int) -> list[str]:
     start = 0
     taken = 0
     several = False  # whether the line ends with an item of several lines
-    for at, item in enumerate(items):
+    for index, item in enumerate(items):
         size = len(item) + 2
         long = "\n" in item
-        if at > start and (taken + size - 1 > width or long or several):
-            lines.append(", ".join(items[start:at]))
-            start, taken = at, 0
+        if index > start and (taken + size - 1 > width or long or several):
+            lines.append(", ".join(items[start:index]))
+            start, taken = index, 0
         taken += size
         several = long
     lines.append(", ".join(items[start:]))

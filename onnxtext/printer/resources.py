@@ -41,8 +41,8 @@ def base64_parts(data: bytes | memoryview, indent: str) -> Iterator[str]:
         yield _base64_lines(data, indent)
         return
     view = memoryview(data)
-    for at in range(0, len(data), _BLOCK):
-        yield _base64_lines(view[at : at + _BLOCK], indent)
+    for index in range(0, len(data), _BLOCK):
+        yield _base64_lines(view[index : index + _BLOCK], indent)
 
 
 def _base64_lines(data: bytes | memoryview, indent: str) -> str:

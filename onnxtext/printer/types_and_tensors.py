@@ -255,7 +255,9 @@ def flat_rows(rows: list[str], shape: list[int]) -> str:
     if not shape:
         return f"[{rows[0]}]"
     size = len(rows) // shape[0]
-    parts = [flat_rows(rows[at : at + size], shape[1:]) for at in range(0, len(rows), size)]
+    parts = [
+        flat_rows(rows[index : index + size], shape[1:]) for index in range(0, len(rows), size)
+    ]
     return f"[{', '.join(parts)}]"
 
 
@@ -271,8 +273,8 @@ def nested_lines(rows: list[str], shape: list[int], indent: str) -> list[str]:
         return [row_line(rows[0], indent)]
     size = len(rows) // shape[0]
     lines = [indent + "["]
-    for at in range(0, len(rows), size):
-        lines += nested_lines(rows[at : at + size], shape[1:], indent + STEP)
+    for index in range(0, len(rows), size):
+        lines += nested_lines(rows[index : index + size], shape[1:], indent + STEP)
         lines[-1] += ","
     lines.append(indent + "]")
     return lines

@@ -290,7 +290,8 @@ def _lift_packed(field: FieldSpec, payload: bytes) -> list[FieldValue] | None:
     if len(payload) % size:
         raise WireError(f"a packed list of {field.kind} ends inside an item", 0)
     lifted = [
-        _lift_scalar(field, payload[at : at + size], 0) for at in range(0, len(payload), size)
+        _lift_scalar(field, payload[index : index + size], 0)
+        for index in range(0, len(payload), size)
     ]
     return [value for value in lifted if value is not None]
 

@@ -85,7 +85,7 @@ def _replaced(
 
     A comment between the tokens makes it impossible. `places` is as in `_inserted`.
     """
-    mapped = [places[at] for at in range(first, last) if at in places]
+    mapped = [places[index] for index in range(first, last) if index in places]
     if len(mapped) < last - first or mapped[-1] - mapped[0] != last - first - 1:
         return None
     tokens = spelled[mapped[0] : mapped[-1] + 1]

@@ -34,7 +34,7 @@ def search(
     separator = ""
     for body in bodies:
         statements = list(_statements(body.graph, printer))
-        matches = [at for at, text in enumerate(statements) if pattern.search(text)]
+        matches = [index for index, text in enumerate(statements) if pattern.search(text)]
         if not matches:
             continue
         count = f"{len(matches)} of {len(statements)} statements match"

@@ -104,7 +104,7 @@ def float_fields(key: bytes, data: bytes | memoryview) -> bytes:
         fields: bytes = core_module("varints").float_fields(key[0], data)
         return fields
     if len(data) < 4 * _FEW:
-        return b"".join([key + data[at : at + 4] for at in range(0, len(data), 4)])
+        return b"".join([key + data[index : index + 4] for index in range(0, len(data), 4)])
     made = np.full((len(data) // 4, 5), key[0], np.uint8)
     made[:, 1:] = np.frombuffer(data, np.uint8).reshape(-1, 4)
     return made.tobytes()

@@ -106,7 +106,7 @@ def color_lines(text: str) -> ColoredText:
         result._shifts.append(shift)
     shown = "".join([*parts, text[end:]])
     lines = result._shown = LineIndex(shown, ENCODING)
-    bounds = [(lines.line_start(at), lines.line_end(at)) for at in range(lines.count)]
+    bounds = [(lines.line_start(index), lines.line_end(index)) for index in range(lines.count)]
     result.lines = [shown[start:end] for start, end in bounds]
     result.kinds = list(_by_line(_with_marks(pieces, result.cuts), bounds))
     result.numbers = _numbers(text, result)

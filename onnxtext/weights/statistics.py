@@ -149,7 +149,9 @@ def _blocks(element: str, data: bytes | memoryview) -> Iterator[NDArray[np.float
     if dtype is None or len(data) == 0 or len(data) % dtype.itemsize:
         return None
     values = np.frombuffer(data, dtype)
-    return (values[at : at + _BLOCK].astype(np.float64) for at in range(0, values.size, _BLOCK))
+    return (
+        values[index : index + _BLOCK].astype(np.float64) for index in range(0, values.size, _BLOCK)
+    )
 
 
 def dtype_of(element: str) -> np.dtype[Any] | None:

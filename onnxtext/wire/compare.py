@@ -59,6 +59,6 @@ def same_bytes(left: Piece, right: Piece) -> bool:
     if one.ctypes.data == other.ctypes.data:
         return True
     return all(
-        bool((one[at : at + _BLOCK] == other[at : at + _BLOCK]).all())
-        for at in range(0, len(one), _BLOCK)
+        bool((one[index : index + _BLOCK] == other[index : index + _BLOCK]).all())
+        for index in range(0, len(one), _BLOCK)
     )

@@ -152,22 +152,22 @@ def _data(kind: str, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
 def _model(case: str, *, symbolic: bool) -> onnx.ModelProto:
     name, inputs, count, attributes = CASES[case]
     domain = "" if name.startswith(".") else "com.microsoft"
-    names = [f"i{at}" if each is not None else "" for at, each in enumerate(inputs)]
-    outputs = [f"o{at}" for at in range(count)]
+    names = [f"i{index}" if each is not None else "" for index, each in enumerate(inputs)]
+    outputs = [f"o{index}" for index in range(count)]
     if count == 4:  # the statistics are for training
         outputs[1:3] = ["", ""]
     node = helper.make_node(name.lstrip("."), names, outputs, domain=domain, **attributes)
     values, weights = [], []
-    for at, each in enumerate(inputs):
+    for index, each in enumerate(inputs):
         if each is None:
             continue
         kind, shape = each
         dims: list[Any] = [f"d{size}" if symbolic and size > 1 else size for size in shape]
-        packed = kind == "uint8" and at in (1, 3) and case not in ("add", "mul")
+        packed = kind == "uint8" and index in (1, 3) and case not in ("add", "mul")
         if kind in ("last", "size") or not shape or packed:
-            weights.append(onnx.numpy_helper.from_array(_data(*each), names[at]))
+            weights.append(onnx.numpy_helper.from_array(_data(*each), names[index]))
         else:
-            values.append(helper.make_tensor_value_info(names[at], TYPES[kind], dims))
+            values.append(helper.make_tensor_value_info(names[index], TYPES[kind], dims))
     made = [helper.make_value_info(name, onnx.TypeProto()) for name in outputs if name]
     graph = helper.make_graph([node], "g", values, made, weights)
     opsets = [helper.make_opsetid("", 21), helper.make_opsetid("com.microsoft", 1)]
@@ -186,7 +186,7 @@ def _computed(case: str) -> dict[str, tuple[int, ...]]:
         model.SerializeToString(), options, providers=["CPUExecutionProvider"]
     )
     names = [value.name for value in model.graph.output]
-    inputs = {f"i{at}": each for at, each in enumerate(CASES[case][1]) if each is not None}
+    inputs = {f"i{index}": each for index, each in enumerate(CASES[case][1]) if each is not None}
     known = {value.name for value in model.graph.input}
     feeds = {name: _data(*each) for name, each in inputs.items() if name in known}
     return dict(zip(names, [made.shape for made in session.run(names, feeds)], strict=True))

@@ -113,7 +113,7 @@ def test_violated_relations_are_errors(node: str) -> None:
 
 def test_a_condition_is_checked_in_a_large_model() -> None:
     """Large models are checked by kinds of nodes; see `rules.shapes`."""
-    chain = "\n".join(f"x{at + 1} = Relu (x{at})" for at in range(300))
+    chain = "\n".join(f"x{index + 1} = Relu (x{index})" for index in range(300))
     nodes = f"x0 = Neg (x)\n{chain}\n{branches('c2')}"
     source = text(nodes, inputs="float[4] x, bool[2] c2")
     (finding,) = problems(source)

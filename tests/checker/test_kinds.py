@@ -102,9 +102,9 @@ def test_one_different_constant_is_found(monkeypatch: pytest.MonkeyPatch) -> Non
     model = onnx.ModelProto.FromString(VARIANTS["reshaped"](COUNT))
     make = onnx.helper.make_tensor
     model.graph.initializer.append(make("four", 1, [4], [1.0] * 4))
-    for at, shape in enumerate([[2, 2], [2, 2], [4, 1], [3, 7]]):
-        model.graph.initializer.append(make(f"shape_{at}", 7, [2], shape))
-        node = onnx.helper.make_node("Reshape", ["four", f"shape_{at}"], [f"reshaped_{at}"])
+    for index, shape in enumerate([[2, 2], [2, 2], [4, 1], [3, 7]]):
+        model.graph.initializer.append(make(f"shape_{index}", 7, [2], shape))
+        node = onnx.helper.make_node("Reshape", ["four", f"shape_{index}"], [f"reshaped_{index}"])
         model.graph.node.append(node)
     data = model.SerializeToString()
     found = onnxtext.check(data)

@@ -176,8 +176,8 @@ def fed(inputs: list[Any], dims: list[tuple[str, int]], size: int, seed: int) ->
     for value in inputs:
         tensor = value.type.tensor_type
         shape = [
-            size if (value.name, at) in dims else dim.dim_value if dim.dim_value > 0 else 2
-            for at, dim in enumerate(tensor.shape.dim)
+            size if (value.name, index) in dims else dim.dim_value if dim.dim_value > 0 else 2
+            for index, dim in enumerate(tensor.shape.dim)
         ]
         kind = onnx.helper.tensor_dtype_to_np_dtype(tensor.elem_type)
         if tensor.elem_type == onnx.TensorProto.STRING:
@@ -201,10 +201,10 @@ def judge(data: bytes, pick: random.Random | None = None) -> str:
     if any(not value.type.tensor_type.HasField("shape") for value in inputs):
         return "skipped"
     sizes = {
-        (value.name, at): dim.dim_value
+        (value.name, index): dim.dim_value
         for value in inputs
-        for at, dim in enumerate(value.type.tensor_type.shape.dim)
-        if dim.dim_value > 0 and (pick is not None or at == 0)
+        for index, dim in enumerate(value.type.tensor_type.shape.dim)
+        if dim.dim_value > 0 and (pick is not None or index == 0)
     }
     if not sizes:
         return "skipped"

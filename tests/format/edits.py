@@ -113,7 +113,9 @@ def edited(rng: random.Random, text: str) -> str:
 
 def _comma(rng: random.Random, tokens: list[str], trivia: list[str]) -> None:
     """Put a comma before a closing bracket, or take one away."""
-    places = [at for at, token in enumerate(tokens) if at and token in (")", "]", ">", "}")]
+    places = [
+        index for index, token in enumerate(tokens) if index and token in (")", "]", ">", "}")
+    ]
     if not places:
         return
     at = rng.choice(places)

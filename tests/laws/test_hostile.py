@@ -95,7 +95,9 @@ def test_names_after_nested_graphs_are_converted_fast(tmp_path: Path) -> None:
 
 
 def test_many_nodes_in_a_decorated_graph_are_converted_fast(tmp_path: Path) -> None:
-    nodes = [onnx.helper.make_node("Relu", [f"v{at}"], [f"v{at + 1}"]) for at in range(20_000)]
+    nodes = [
+        onnx.helper.make_node("Relu", [f"v{index}"], [f"v{index + 1}"]) for index in range(20_000)
+    ]
     graph = onnx.helper.make_graph(nodes, "g", [], [], doc_string="decorated")
     graph.node[7].metadata_props.add(key="k", value="v")
     graph.initializer.add(name="w", data_type=1, dims=[MEGABYTE], raw_data=bytes(4 * MEGABYTE))
@@ -104,7 +106,9 @@ def test_many_nodes_in_a_decorated_graph_are_converted_fast(tmp_path: Path) -> N
 
 
 def test_metadata_of_many_nodes_is_converted_fast(tmp_path: Path) -> None:
-    nodes = [onnx.helper.make_node("Relu", [f"v{at}"], [f"v{at + 1}"]) for at in range(20_000)]
+    nodes = [
+        onnx.helper.make_node("Relu", [f"v{index}"], [f"v{index + 1}"]) for index in range(20_000)
+    ]
     for node in nodes:
         node.metadata_props.add(key="trace", value="line 1\nline 2")
     graph = onnx.helper.make_graph(nodes, "g", [], [])

@@ -361,7 +361,7 @@ def test_steps_named_like_types_are_quoted_before_an_index(name: str) -> None:
 
 
 def test_keys_are_counted_once_per_item() -> None:
-    nodes = [onnx.helper.make_node("Op", [], [f"y{at}"]) for at in range(6)]
+    nodes = [onnx.helper.make_node("Op", [], [f"y{index}"]) for index in range(6)]
     for node in nodes[1:]:
         for _ in range(2):
             node.metadata_props.add(key="k", value="")

@@ -135,7 +135,7 @@ def test_equal_elements_that_share_bytes_round_trip(bits: int, count: int) -> No
     for element in ELEMENTS.values():
         if element.bits != bits:
             continue
-        whole = sum(1 << bits * at for at in range(count))  # all elements are 1
+        whole = sum(1 << bits * index for index in range(count))  # all elements are 1
         raw = whole.to_bytes(-(-bits * count // 8), "little")
         tensor = onnx.TensorProto(name="w", dims=[count], data_type=element.number, raw_data=raw)
         model = onnx.ModelProto(ir_version=14, graph=onnx.GraphProto(name="g"))

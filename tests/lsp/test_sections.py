@@ -263,8 +263,8 @@ async def test_semantic_tokens_classify_sections(client: LanguageClient, tmp_pat
     data = answer.data
     found: dict[int, set[str]] = {}
     lines, line, column = TEXT.split("\n"), 0, 0
-    for at in range(0, len(data), 5):
-        ahead, shift, length, kind, _ = data[at : at + 5]
+    for index in range(0, len(data), 5):
+        ahead, shift, length, kind, _ = data[index : index + 5]
         line, column = line + ahead, shift if ahead else column + shift
         text = lines[line][column : column + length]
         found.setdefault(line, set()).add(f"{text} {TYPES[kind]}")
@@ -278,7 +278,7 @@ async def test_semantic_tokens_classify_sections(client: LanguageClient, tmp_pat
         "  x: [": {"x variable", '"w" variable'},
         "  initialization_b": {'"w" variable', '"n" variable'},
     }.items():
-        number = next(at for at, text in enumerate(lines) if text.startswith(start))
+        number = next(index for index, text in enumerate(lines) if text.startswith(start))
         assert found[number] == wanted
 
 

@@ -130,8 +130,8 @@ def decoded(
     found = []
     line = column = 0
     data = list(data)
-    for at in range(0, len(data), 5):
-        lines, columns, size, kind, modifiers = data[at : at + 5]
+    for index in range(0, len(data), 5):
+        lines, columns, size, kind, modifiers = data[index : index + 5]
         column = columns if lines else column + columns
         line += lines
         start = session.offset(t.Position(line, column))

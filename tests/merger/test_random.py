@@ -195,7 +195,7 @@ def test_sparse_data_survives_a_merge_of_other_changes(data: str) -> None:
 
 def test_a_new_call_of_a_renamed_function_is_a_conflict() -> None:
     def model(name: str, *calls: str) -> str:
-        nodes = " ".join([f"y{at} = l.{call} (x)" for at, call in enumerate(calls)])
+        nodes = " ".join([f"y{index} = l.{call} (x)" for index, call in enumerate(calls)])
         function = f'<domain: "l", opset_import: ["": 20]> {name} (a) => (b) {{ b = Neg (a) }}'
         return f"g (float[1] x) => (float[1] y0) {{ {nodes} }} {function}"
 

@@ -89,7 +89,7 @@ def test_large_tensors_print_the_same(dims: tuple[int, ...]) -> None:
         held: list[RawData | TypedData] = [RawData(data), RawData(memoryview(data))]
         if element == "int64":
             held.append(TypedData(data))
-        values = [ValueInfo(f"v{at}", type, one) for at, one in enumerate(held)]
+        values = [ValueInfo(f"v{index}", type, one) for index, one in enumerate(held)]
         node = Node("A", (), ("y",), (Attribute("a", A.TENSOR, Tensor(type, held[0])),))
         assert_same_text(Model(Graph("g", values=values, nodes=[node])))
 
@@ -324,7 +324,9 @@ def test_metadata_prints_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_two_threads_print_the_same() -> None:
-    made = [Model(Maker(random.Random(at)).graph(2), presence=Presence(1)) for at in range(30)]
+    made = [
+        Model(Maker(random.Random(index)).graph(2), presence=Presence(1)) for index in range(30)
+    ]
     wanted, chosen = [], []
     for model in made:
         try:

@@ -21,7 +21,7 @@ def mapped(data: bytes, path: Path) -> Any:
 
 
 def model() -> bytes:
-    nodes = [onnx.helper.make_node("Relu", [f"v{at}"], [f"v{at + 1}"]) for at in range(20)]
+    nodes = [onnx.helper.make_node("Relu", [f"v{index}"], [f"v{index + 1}"]) for index in range(20)]
     graph = onnx.helper.make_graph(nodes, "g", [], [])
     data: bytes = onnx.helper.make_model(graph).SerializeToString()
     return data

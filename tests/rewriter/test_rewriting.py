@@ -188,11 +188,11 @@ def test_any_part_of_a_statement_with_comments_can_change() -> None:
     text = (REPOSITORY / "examples" / "decision_trees.onnxtxt").read_text()
     before = onnxtext.parse(text).graph.nodes[0]
     assert len(before.attributes) > 10
-    for at in range(len(before.attributes)):
-        for held in ((), (replace(before.attributes[at], name="new"),), before.attributes[:2]):
+    for index in range(len(before.attributes)):
+        for held in ((), (replace(before.attributes[index], name="new"),), before.attributes[:2]):
             tree = onnxtext.parse(text)
             (node, *_) = tree.graph.nodes
-            node.attributes = (*before.attributes[:at], *held, *before.attributes[at + 1 :])
+            node.attributes = (*before.attributes[:index], *held, *before.attributes[index + 1 :])
             made = onnxtext.rewrite(text, tree)
             assert onnxtext.parse(made) == tree
             assert Counter(comments_of(made)) == Counter(comments_of(text))

@@ -267,7 +267,10 @@ def test_both_cores_agree_on_metadata_blocks(blocks: str) -> None:
 
 
 def test_the_core_continues_after_an_error() -> None:
-    lines = [f'  ["n{at}"] "v{at + 1}" = Relu <a = {at % 3}> ("v{at}")' for at in range(300)]
+    lines = [
+        f'  ["n{index}"] "v{index + 1}" = Relu <a = {index % 3}> ("v{index}")'
+        for index in range(300)
+    ]
     for at in (0, 17, 150, 299):
         lines[at] = lines[at].replace("Relu", "Re lu" if at % 2 else "")
     made, _, diagnostics = assert_same_in_both(

@@ -96,7 +96,9 @@ def test_braces_are_read_alike(items: list[str], comma: str, name: str, end: str
 def test_plain_literals_are_read_in_bulk(name: str) -> None:
     """The tests above would not test reading in bulk if it left these to the slow path."""
     point = ".25" if ELEMENTS[name].kind == "float" else ""
-    rows = [", ".join(f"{17 * at % 100}{point}" for at in range(row, row + 8)) for row in range(9)]
+    rows = [
+        ", ".join(f"{17 * index % 100}{point}" for index in range(row, row + 8)) for row in range(9)
+    ]
     nested = ",\n  ".join(f"[\n    {row},\n  ]" for row in rows)
     for text, shape in ((f"[\n  {nested},\n]", [9, 8]), (f"[{', '.join(rows)}]", [72])):
         with mock.patch.object(readers, "_SHORT", sys.maxsize):

@@ -120,7 +120,7 @@ def test_blanks_and_a_trailing_comma_change_nothing(
     def spaced(separator: str) -> str:
         return separator + data.draw(BLANKS)
 
-    items = "".join(f"{spaced(',') if at else ''}{one}" for at, one in enumerate(numbers))
+    items = "".join(f"{spaced(',') if index else ''}{one}" for index, one in enumerate(numbers))
     inside = data.draw(BLANKS) + items + data.draw(st.sampled_from(["", ","])) + data.draw(BLANKS)
     for name in ("float", "int64"):
         expected = parse_small(ELEMENTS[name], str(numbers), len(numbers))

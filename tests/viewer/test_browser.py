@@ -169,8 +169,8 @@ def test_differences_are_marked(page: Browser, tmp_path: Path) -> None:
     )
     assert any("Identity became Abs" in title or "node" in title for title in titles)
     seen = []
-    for at in range(len(titles)):
-        page.run(f"document.querySelectorAll('.changes .title')[{at}].click()")
+    for index in range(len(titles)):
+        page.run(f"document.querySelectorAll('.changes .title')[{index}].click()")
         seen.append(page.run("document.querySelector('.row.here').className"))
     assert any("plus" in each for each in seen)
     page.run("document.querySelector('.scroller').focus()")
@@ -250,10 +250,12 @@ def test_names_and_texts_cannot_run_scripts(page: Browser, tmp_path: Path) -> No
 def large(count: int) -> str:
     """Return a text of that many nodes in blocks, without labels."""
     nodes = []
-    for at in range(count):
-        before = f"v{at - 1}" if at else "x"
+    for index in range(count):
+        before = f"v{index - 1}" if index else "x"
         nodes.append(
-            f"  v{at} = Add ({before}, v{at - 7})" if at > 7 else f"  v{at} = Relu ({before})"
+            f"  v{index} = Add ({before}, v{index - 7})"
+            if index > 7
+            else f"  v{index} = Relu ({before})"
         )
     body = "\n".join(nodes)
     head = "<\n  onnxtext: 1,\n  ir_version: 10,\n  opset_import: [21],\n>\n"

@@ -122,8 +122,8 @@ def test_texts_are_shown_as_they_are() -> None:
     lines = found["text"]["lines"]
     names = {name: places for name, kind, _, places in found["text"]["names"] if kind == "value"}
     for name, places in names.items():
-        for at in range(0, len(places), 4):
-            line, column, length, _ = places[at : at + 4]
+        for index in range(0, len(places), 4):
+            line, column, length, _ = places[index : index + 4]
             assert lines[line][column : column + length] == name
     assert len(names["h"]) == 3 * 4
     types = {name: type for name, _, type, _ in found["text"]["names"]}

@@ -291,7 +291,7 @@ def _unpacked(field: FieldSpec, payload: bytes) -> list[bytes]:
     """Return the values of a packed list."""
     if field.wire_type != VARINT:
         width = 4 if field.wire_type == FIXED32 else 8
-        return [payload[at : at + width] for at in range(0, len(payload), width)]
+        return [payload[index : index + width] for index in range(0, len(payload), width)]
     values = []
     at = 0
     while at < len(payload):

@@ -50,7 +50,7 @@ ADVERSARIES: dict[str, Callable[[bytes], tuple[bytes, bytes]]] = {
     "random": lambda noise: (noise, noise[::-1]),
     "zeros against noise": lambda noise: (bytes(len(noise)), noise),
     "nearly worth a copy": lambda noise: (
-        b"".join([noise[at : at + 7] + b"\1" for at in range(0, len(noise), 7)]),
+        b"".join([noise[index : index + 7] + b"\1" for index in range(0, len(noise), 7)]),
         noise,
     ),
     "a block but for its last byte": lambda noise: (
@@ -60,7 +60,7 @@ ADVERSARIES: dict[str, Callable[[bytes], tuple[bytes, bytes]]] = {
     "the same block everywhere": lambda noise: (b"ab" * (len(noise) // 2), b"ba" * len(noise)),
     "a byte dropped now and then": lambda noise: (
         noise,
-        b"".join([noise[at : at + 20] for at in range(0, len(noise), 21)]),
+        b"".join([noise[index : index + 20] for index in range(0, len(noise), 21)]),
     ),
 }
 

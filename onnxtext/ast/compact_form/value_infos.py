@@ -221,7 +221,7 @@ def _copy_arguments(
         if not part:
             continue
         names = [info.name for info in run]
-        place = {name: at for at, name in enumerate(lists[part])}
+        place = {name: index for index, name in enumerate(lists[part])}
         ordered = ascending_end([place[name] for name in names])
         missing = place.keys() - set(names)
         if len(missing) > len(names) - ordered:

@@ -274,11 +274,11 @@ def diff(
     with Reporter(output_format, color) as reporter, reporter.reporting("git"), _git_errors():
         top, end = _top(), "\n" if form == "markdown" else ""
         changes, length = find_changes(top, old, new), 0
-        for at, change in enumerate(changes):
+        for index, change in enumerate(changes):
             shown = _shown_change(top, change, form or "text", color, every=every)
             length += len(shown)
             if most is not None and length > most:
-                for line in _not_shown(changes[at:], form):
+                for line in _not_shown(changes[index:], form):
                     print_to_stdout(line, end)
                 break
             print_to_stdout(shown, end)

@@ -103,8 +103,8 @@ def _table(models: Sequence[tuple[str, int, ModelSummary]]) -> list[str]:
         *[(title, [cell(view) for view in views]) for title, cell in _WEIGHTS],
     ]
     rows = [row for row in rows if any(row[1])]
-    widths = [max(len(escape_controls(line)) for _, cells in rows for line in cells[at] or [""])
-              for at in range(len(models))]  # fmt: skip
+    widths = [max(len(escape_controls(line)) for _, cells in rows for line in cells[index] or [""])
+              for index in range(len(models))]  # fmt: skip
     first = max(len(title) for title, _ in rows)
     return [line for row in rows for line in _lines(row, first, widths)]
 
@@ -112,11 +112,11 @@ def _table(models: Sequence[tuple[str, int, ModelSummary]]) -> list[str]:
 def _lines(row: Row, first: int, widths: Sequence[int]) -> Iterable[str]:
     """Yield the lines of a row; `first` is the width of titles, `widths` that of the cells."""
     title, cells = row
-    for at in range(max(map(len, cells))):
-        shown = [escape_controls(cell[at]) if at < len(cell) else "" for cell in cells]
+    for index in range(max(map(len, cells))):
+        shown = [escape_controls(cell[index]) if index < len(cell) else "" for cell in cells]
         columns = [f"{text:<{width}}" for text, width in zip(shown, widths, strict=True)]
         yield "  ".join(
-            [f"{escape_controls(title) if at == 0 else '':<{first}}", *columns]
+            [f"{escape_controls(title) if index == 0 else '':<{first}}", *columns]
         ).rstrip()
 
 

@@ -146,8 +146,8 @@ def _count_changed(old: Array, new: Array) -> int:
     """Cast the old elements to the new type; count those that differ from the new elements."""
     changed = 0
     with np.errstate(all="ignore"):
-        for at in range(0, old.size, BLOCK):
-            one, other = old[at : at + BLOCK].astype(new.dtype), new[at : at + BLOCK]
+        for index in range(0, old.size, BLOCK):
+            one, other = old[index : index + BLOCK].astype(new.dtype), new[index : index + BLOCK]
             differ = _bits(one) != _bits(other)
             changed += int(differ.reshape(-1, new.dtype.itemsize).any(axis=1).sum())
     return changed
@@ -224,8 +224,8 @@ def _measured(old: _Values, new: _Values, count: int, how: str) -> WeightChange:
     largest = total = 0.0
     compared = 0
     with np.errstate(all="ignore"):
-        for at in range(0, count, BLOCK):
-            distance = np.abs(old.block(at) - new.block(at))
+        for index in range(0, count, BLOCK):
+            distance = np.abs(old.block(index) - new.block(index))
             finite = distance[~np.isnan(distance)]
             compared += finite.size
             if finite.size:

@@ -37,7 +37,7 @@ def moved_entries(order: Sequence[int]) -> set[int]:
     """
     if all(map(lt, order, islice(order, 1, None))):
         return set()
-    return {at for at, kept in enumerate(longest_increasing_subsequence(order)) if not kept}
+    return {index for index, kept in enumerate(longest_increasing_subsequence(order)) if not kept}
 
 
 def unmatched_indices(pairs: Pairs, old_count: int, new_count: int) -> tuple[list[int], list[int]]:

@@ -62,11 +62,11 @@ def make_tensor(element: str, numbers: Sequence[Number], dims: Sequence[int]) ->
     """Return a tensor of numbers; None if the element type cannot hold them exactly."""
     if element == "bfloat16":
         data = struct.pack(f"<{len(numbers)}f", *numbers)
-        if any(data[at : at + 2] != b"\0\0" for at in range(0, len(data), 4)):
+        if any(data[index : index + 2] != b"\0\0" for index in range(0, len(data), 4)):
             return None
         return Tensor(
             TensorType(element, tuple(dims)),
-            RawData(b"".join([data[at + 2 : at + 4] for at in range(0, len(data), 4)])),
+            RawData(b"".join([data[index + 2 : index + 4] for index in range(0, len(data), 4)])),
         )
     code = _RAW.get(element)
     if code is None:

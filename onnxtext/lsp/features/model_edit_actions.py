@@ -76,21 +76,21 @@ def _dimensions(document: Document, statement: Statement, span: Span) -> Iterato
     shape = value.type.shape if isinstance(value.type, TensorType) else None
     if main.kind != "main" or value.data is not None or not isinstance(value, ValueInfo):
         return
-    for at, dim in enumerate((shape or ())[:_MOST_DIMS]):
+    for index, dim in enumerate((shape or ())[:_MOST_DIMS]):
         size = plain_dim(dim)
         if not isinstance(size, int):
             continue
-        symbol = "batch" if at == 0 else f"{value.name}_{at}"
+        symbol = "batch" if index == 0 else f"{value.name}_{index}"
         others = [
             other.name
             for other in main.inputs
-            if other is not value and other.data is None and _size(other, at) == size
+            if other is not value and other.data is None and _size(other, index) == size
         ]
-        title = f"Make dimension {at} of `{value.name}` symbolic: {symbol}"
-        yield _action(document, title, dims=[[value.name, at]], symbol=symbol)
+        title = f"Make dimension {index} of `{value.name}` symbolic: {symbol}"
+        yield _action(document, title, dims=[[value.name, index]], symbol=symbol)
         if others:
-            dims = [[name, at] for name in (value.name, *others)]
-            title = f"Make dimension {at} of {len(dims)} inputs symbolic: {symbol}"
+            dims = [[name, index] for name in (value.name, *others)]
+            title = f"Make dimension {index} of {len(dims)} inputs symbolic: {symbol}"
             yield _action(document, title, dims=dims, symbol=symbol)
 
 

@@ -215,7 +215,7 @@ def path_steps(tokens: Sequence[Token]) -> list[tuple[PathStep, Token]]:
 
 def split_overload(tokens: Sequence[Token]) -> tuple[list[Token], str]:
     """Return the names in a path of a function, and the overload: `d.F:one` → ([d, F], "one")."""
-    colon = next((at for at, token in enumerate(tokens) if token == ":"), len(tokens))
+    colon = next((index for index, token in enumerate(tokens) if token == ":"), len(tokens))
     names = [token for token in tokens[:colon] if token != "."]
     return names, name_of("".join(tokens[colon + 1 :]))
 

@@ -140,7 +140,7 @@ def origin_lines(document: Document, scope: Scope, name: str) -> Iterator[str]:
         return
     view = EditorView(document, scope)
     shape = getattr(view.type(name), "shape", None)
-    parts = [TypePart("dimension", at) for at in range(len(shape or ()))]
+    parts = [TypePart("dimension", index) for index in range(len(shape or ()))]
     if shape is None:
         parts = [RANK]
     explainer = SizeExplainer(subject, [], most=_MOST_STEPS)

@@ -214,7 +214,9 @@ def _sort(
     for scope in subject.scopes:
         if not any(id(node) in wanted for node in scope.nodes):
             continue
-        new = {at for at, n in enumerate(scope.nodes) if n.outputs and n.outputs[0] not in known}
+        new = {
+            index for index, n in enumerate(scope.nodes) if n.outputs and n.outputs[0] not in known
+        }
         order = sorted_nodes(scope, new)
         owner = owners.get(id(scope.nodes[0]))
         if order is None or owner is None:

@@ -79,21 +79,23 @@ def match(
     from_ours, by_position_ours = _pair(base, ours, rules)
     from_theirs, by_position_theirs = _pair(base, theirs, rules)
     replaced = by_position_ours | by_position_theirs
-    triples = [MatchedItem(at, replaced=at in replaced) for at in range(len(base))]
+    triples = [MatchedItem(index, replaced=index in replaced) for index in range(len(base))]
     for at, found in enumerate(from_ours):
         if found != ABSENT:
             triples[found].ours = at
     for at, found in enumerate(from_theirs):
         if found != ABSENT:
             triples[found].theirs = at
-    new_ours = [at for at, found in enumerate(from_ours) if found == ABSENT]
-    new_theirs = [at for at, found in enumerate(from_theirs) if found == ABSENT]
+    new_ours = [index for index, found in enumerate(from_ours) if found == ABSENT]
+    new_theirs = [index for index, found in enumerate(from_theirs) if found == ABSENT]
     both, _ = _pair(
         [ours[at] for at in new_ours],
         [theirs[at] for at in new_theirs],
         replace(rules, rename_keys=(), replacement_key=None),
     )
-    partner = {new_ours[found]: new_theirs[at] for at, found in enumerate(both) if found != ABSENT}
+    partner = {
+        new_ours[found]: new_theirs[index] for index, found in enumerate(both) if found != ABSENT
+    }
     taken = set(partner.values())
     triples += [MatchedItem(ABSENT, at, partner.get(at, ABSENT)) for at in new_ours]
     triples += [MatchedItem(theirs=at) for at in new_theirs if at not in taken]

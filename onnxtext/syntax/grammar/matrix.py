@@ -61,9 +61,9 @@ class Matrix:
             [
                 {
                     name: cell
-                    for name, cell in zip(self.names, cells[at : at + width], strict=True)
+                    for name, cell in zip(self.names, cells[index : index + width], strict=True)
                     if cell != EMPTY
                 }
-                for at in range(0, self.height * width, width)
+                for index in range(0, self.height * width, width)
             ]
         )

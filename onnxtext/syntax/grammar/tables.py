@@ -173,7 +173,9 @@ def _rule(rule: Any) -> GrammarRule:
     absent = rule.options.empty_indices or [False] * len(symbols)
     numbers = iter(range(len(symbols)))
     indexes = [-1 if is_absent else next(numbers) for is_absent in absent]
-    dropped = {at for at, symbol in enumerate(symbols) if symbol.is_term and symbol.filter_out}
+    dropped = {
+        index for index, symbol in enumerate(symbols) if symbol.is_term and symbol.filter_out
+    }
     return GrammarRule(
         str(rule.origin.name),
         tuple(str(symbol.name) for symbol in symbols),

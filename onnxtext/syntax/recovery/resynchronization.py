@@ -44,7 +44,7 @@ def sync_positions(machine: Machine) -> Iterator[int]:
     """Yield the stack indexes of the states that are synchronous, innermost first."""
     wanted = _synchronous()
     states = machine.states
-    return (at for at in range(len(states) - 1, -1, -1) if states[at] in wanted)
+    return (index for index in range(len(states) - 1, -1, -1) if states[index] in wanted)
 
 
 def rewind(machine: Machine, position: int) -> None:

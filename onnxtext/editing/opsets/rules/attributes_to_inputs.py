@@ -180,9 +180,9 @@ def pad_without_axes(work: NodeConversion) -> None:
         everywhere = [0] * (2 * rank)
         if len(pads) != 2 * len(axes) or any(not -rank <= axis < rank for axis in axes):
             raise NotConvertible("its `pads` do not fit its `axes`")
-        for at, axis in enumerate(axes):
-            everywhere[axis % rank] = pads[at]
-            everywhere[rank + axis % rank] = pads[len(axes) + at]
+        for index, axis in enumerate(axes):
+            everywhere[axis % rank] = pads[index]
+            everywhere[rank + axis % rank] = pads[len(axes) + index]
         work.set_input(1, work.constant("pads", everywhere))
         work.leave_out(3)
         work.say("`axes` is merged into `pads`")

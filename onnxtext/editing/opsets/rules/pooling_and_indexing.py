@@ -41,17 +41,17 @@ def pool_windows(work: NodeConversion) -> None:
             raise NotConvertible(
                 "the lengths of its attributes do not fit each other and the rank of its input"
             )
-        for at, size in enumerate(sizes):
-            window = (kernel[at] - 1) * dilations[at] + 1
-            start, end = pads[at], pads[at + len(kernel)]
-            if end + strides[at] <= window or strides[at] < 1:
+        for index, size in enumerate(sizes):
+            window = (kernel[index] - 1) * dilations[index] + 1
+            start, end = pads[index], pads[index + len(kernel)]
+            if end + strides[index] <= window or strides[index] < 1:
                 continue
             if not isinstance(size, int):
                 raise NotConvertible(
                     "version 22 ignores a last window that starts in the padding; whether there is "
                     f"one depends on the size of `{work.input(0)}`, which is not known"
                 )
-            if -(-(size + start + end - window) // strides[at]) * strides[at] >= size + start:
+            if -(-(size + start + end - window) // strides[index]) * strides[index] >= size + start:
                 raise NotConvertible(
                     "its last window starts in the padding; version 22 ignores such windows"
                 )

@@ -40,7 +40,7 @@ def _only_axis(shape: Dims, axis: int) -> int | None:
     """Return the only axis from `axis` on with a size other than 1; None if there are several."""
     if axis == len(shape) - 1:
         return axis
-    longer = [at for at in range(axis, len(shape)) if shape[at] != 1]
+    longer = [index for index in range(axis, len(shape)) if shape[index] != 1]
     if len(longer) > 1 or axis >= len(shape):
         return None
     return longer[0] if longer else axis
@@ -62,7 +62,7 @@ def softmax_down(work: NodeConversion) -> None:
             work.set(int_attribute("axis", axis))
         else:
             order = [*range(axis), *range(axis + 1, rank), axis]
-            back = [order.index(at) for at in range(rank)]
+            back = [order.index(index) for index in range(rank)]
             work.set_input(
                 0, work.insert("Transpose", (name,), "moved", ints_attribute("perm", order))
             )
