@@ -150,8 +150,9 @@ def long_metadata(count: int) -> Iterator[bytes]:
         entries = {
             "namespace": "/".join(f"{one}: {two}" for one, two in zip(scopes, kinds, strict=False)),
             "pkg.torch.onnx.class_hierarchy": repr(kinds),
-            "pkg.torch.onnx.fx_node": f"%add_{index} : [num_users=1] = call_function[target=torch.ops."
-            f"aten.add.Tensor](args = (%val_{index}, %val_{index}), kwargs = {{}})",
+            "pkg.torch.onnx.fx_node": f"%add_{index} : [num_users=1] = "
+            "call_function[target=torch.ops.aten.add.Tensor]"
+            f"(args = (%val_{index}, %val_{index}), kwargs = {{}})",
             "pkg.torch.onnx.name_scopes": repr(scopes),
             "pkg.torch.onnx.stack_trace": _stack_trace(index),
         }

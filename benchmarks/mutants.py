@@ -226,8 +226,8 @@ def attribute_list(model: ModelProto, choose: random.Random) -> str | None:
 
 def attribute_removed(model: ModelProto, choose: random.Random) -> str | None:
     """Remove an attribute other than a graph."""
-    found = [(node, index) for node in _nodes(model, lambda node: node.op_type != "Constant")
-             for index, a in enumerate(node.attribute) if a.type != AttributeProto.GRAPH]  # fmt: skip
+    found = [(node, at) for node in _nodes(model, lambda node: node.op_type != "Constant")
+             for at, a in enumerate(node.attribute) if a.type != AttributeProto.GRAPH]  # fmt: skip
     if not found:
         return None
     node, at = choose.choice(found)

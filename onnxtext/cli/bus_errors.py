@@ -28,7 +28,7 @@ def install_handler() -> None:
     ctypes.CDLL(None).signal(int(signal.SIGBUS), handler)
 
 
-def _end(number: int) -> None:
+def _end(signal_number: int) -> None:
     """Name the file that became shorter, and end the process."""
     try:
         files.remove_temporary_files()

@@ -107,16 +107,16 @@ def _handle_signals() -> None:
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     # The default action would leave temporary files behind; the exceptions that `_end` raises let
     # `with` blocks remove them. Ignored signals stay ignored (`nohup`, background jobs).
-    for number in _ending_signals():
-        if signal.getsignal(number) != signal.SIG_IGN:
-            signal.signal(number, _end)
+    for signal_number in _ending_signals():
+        if signal.getsignal(signal_number) != signal.SIG_IGN:
+            signal.signal(signal_number, _end)
 
 
 def _restore_signals() -> None:
     """Restore the default action, because an exception of `_end` at exit would show a traceback."""
-    for number in _ending_signals():
-        if signal.getsignal(number) == _end:
-            signal.signal(number, signal.SIG_DFL)
+    for signal_number in _ending_signals():
+        if signal.getsignal(signal_number) == _end:
+            signal.signal(signal_number, signal.SIG_DFL)
     if hasattr(signal, "setitimer"):  # `_end` may have started the timer
         signal.setitimer(signal.ITIMER_REAL, 0)
 
@@ -127,19 +127,19 @@ def _ending_signals() -> list[signal.Signals]:
     return [getattr(signal, name) for name in names if hasattr(signal, name)]
 
 
-def _end(number: int, frame: FrameType | None) -> None:
+def _end(signal_number: int, frame: FrameType | None) -> None:
     """Raise an exception that ends the process; if a module is being imported, wait for it first.
 
     Some compiled modules, such as onnx and orjson, crash if an exception interrupts their
     initialization.
     """
     if hasattr(signal, "setitimer") and _is_importing(frame):
-        signal.signal(signal.SIGALRM, lambda _, later: _end(number, later))
+        signal.signal(signal.SIGALRM, lambda _, later: _end(signal_number, later))
         signal.setitimer(signal.ITIMER_REAL, _RETRY)
-    elif number == signal.SIGINT:
+    elif signal_number == signal.SIGINT:
         raise KeyboardInterrupt
     else:
-        sys.exit(128 + number)
+        sys.exit(128 + signal_number)
 
 
 def _is_importing(frame: FrameType | None) -> bool:

@@ -29,10 +29,10 @@ def read_targets(
     """
     result: dict[str, int] = {}
     for value in values:
-        domain, _, number = value.rpartition("=")
-        if not (number.isascii() and number.isdigit() and len(number) < 10):
+        domain, _, version = value.rpartition("=")
+        if not (version.isascii() and version.isdigit() and len(version) < 10):
             raise click.BadParameter(f"{value!r} is neither a version nor DOMAIN=VERSION.")
-        result["" if domain == "ai.onnx" else domain] = int(number)
+        result["" if domain == "ai.onnx" else domain] = int(version)
     return result
 
 

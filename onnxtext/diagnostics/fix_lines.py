@@ -94,11 +94,11 @@ def _lines(first: int, old_text: str, new_text: str) -> list[FixLine]:
     old, new = old[above:], new[above:]
     below = _common(old[::-1], new[::-1])
     old, new = old[: len(old) - below], new[: len(new) - below]
-    number = first + above
+    first_line = first + above
     column = _common(old[0], new[0]) if old and new else 0
     return [
-        *(FixLine(False, number + index, line, column) for index, line in enumerate(old)),
-        *(FixLine(True, number + index, line, column) for index, line in enumerate(new)),
+        *(FixLine(False, first_line + index, line, column) for index, line in enumerate(old)),
+        *(FixLine(True, first_line + index, line, column) for index, line in enumerate(new)),
     ]
 
 

@@ -157,8 +157,8 @@ def _snippets(diagnostic: Diagnostic) -> Iterator[_Snippet]:
         end = min(start + label.span.end - label.span.start, len(source.line(at.line)))
         mark = _Mark(start, end, escape_controls(label.message), index == 0)
         marks.setdefault(at.line, []).append(mark)
-    for number in sorted(_with_context(source, marks, diagnostic.labels[0].span.start)):
-        yield _Snippet(number, source.line(number), tuple(marks.get(number, ())))
+    for line_number in sorted(_with_context(source, marks, diagnostic.labels[0].span.start)):
+        yield _Snippet(line_number, source.line(line_number), tuple(marks.get(line_number, ())))
 
 
 def _with_context(source: Source, marked: Iterable[int], primary: int) -> set[int]:
@@ -186,12 +186,12 @@ def _snippet_rows(
     A line that is too long is shown once for each group of marks that fit into a window.
     """
     room = max(columns - digits - 3, _NARROWEST)
-    number = paint(f"{snippet.number:>{digits}} |", "gutter")
+    gutter = paint(f"{snippet.number:>{digits}} |", "gutter")
     bar = " " * digits + paint(" |", "gutter")
     waiting = list(snippet.marks)
     while True:
         window = _window(snippet.line, waiting[0].start if waiting else 0, room)
-        yield f"{number} {window.text}"
+        yield f"{gutter} {window.text}"
         # A position after the line, such as after its `\r`, is in no window: show it at the end.
         shown = [mark for mark in waiting if mark is waiting[0] or window.shows(mark)]
         waiting = [mark for mark in waiting[1:] if not window.shows(mark)]

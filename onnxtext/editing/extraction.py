@@ -46,7 +46,7 @@ def extract(model: Model, starts: Sequence[str], ends: Sequence[str]) -> None:
         )
     if not chosen:
         raise refused_edit_error(f"no path leads from {', '.join(first)} to {', '.join(last)}")
-    nodes = [graph.nodes[number] for number in sorted(chosen)]
+    nodes = [graph.nodes[index] for index in sorted(chosen)]
     needed = {name for node in nodes for name in used_values(node)}
     outputs = {name for node in nodes for name in node.outputs}
     again = needed.intersection(outputs, first)
@@ -201,13 +201,13 @@ def _needed(
         name = stack.pop()
         if name in begins and (name not in ends or name not in flow.makers):
             continue
-        number = flow.makers.get(name)
-        if number is None:
+        index = flow.makers.get(name)
+        if index is None:
             if name not in weights:
                 missing[name] = None
-        elif number not in chosen:
-            chosen.add(number)
-            stack += [use for use in used_values(graph.nodes[number]) if use not in begins]
+        elif index not in chosen:
+            chosen.add(index)
+            stack += [use for use in used_values(graph.nodes[index]) if use not in begins]
     return chosen, list(missing)
 
 

@@ -77,12 +77,12 @@ def infer_shapes(
     shapes: dict[Key, Shape] = {}
     for scope in subject.scopes:
         visits = inference.visits.get(id(scope), ())
-        number = numbers[id(scope)]
+        graph_index = numbers[id(scope)]
         for name in scope.position:
             found = {_shape(visit.known.get(name)) for visit in visits}
             shape = found.pop() if len(found) == 1 else None
             if shape is not None:
-                shapes[number, name] = shape
+                shapes[graph_index, name] = shape
     return InferredShapes(subject, inference, originals, shapes, numbers)
 
 

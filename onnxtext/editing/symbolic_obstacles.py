@@ -151,31 +151,31 @@ def _set(
     return ShapeElementChange(title, lambda: setattr(original, "attributes", attributes))
 
 
-def _changed_attribute(attribute: Attribute, index: int, number: int) -> Attribute | None:
+def _changed_attribute(attribute: Attribute, index: int, size: int) -> Attribute | None:
     """Return the attribute of a `Constant` with one element replaced; None if not int64."""
     value = attribute.value
     if isinstance(value, Tensor):
-        data = _changed(value.type, value.data, index, number)
+        data = _changed(value.type, value.data, index, size)
         return None if data is None else replace(attribute, value=replace(value, data=data))
     if isinstance(value, tuple) and attribute.name == "value_ints" and index < len(value):
-        items: Any = (*value[:index], number, *value[index + 1 :])
+        items: Any = (*value[:index], size, *value[index + 1 :])
         return replace(attribute, value=items)
     return None
 
 
-def _changed(type: Any, data: Any, index: int, number: int) -> RawData | TypedData | None:
+def _changed(type: Any, data: Any, index: int, size: int) -> RawData | TypedData | None:
     """Return the data of an int64 tensor with one element replaced; None for other data."""
     if not isinstance(type, TensorType) or type.element != "int64":
         return None
     if isinstance(data, RawData):
-        return RawData(_with_element(bytes(data.data), index, number))
+        return RawData(_with_element(bytes(data.data), index, size))
     if isinstance(data, TypedData):
-        return TypedData(_with_element(data.entries, index, number))
+        return TypedData(_with_element(data.entries, index, size))
     return None
 
 
-def _with_element(stored: bytes, index: int, number: int) -> bytes:
-    return stored[: 8 * index] + struct.pack("<q", number) + stored[8 * index + 8 :]
+def _with_element(stored: bytes, index: int, size: int) -> bytes:
+    return stored[: 8 * index] + struct.pack("<q", size) + stored[8 * index + 8 :]
 
 
 # ---- Obstacles --------------------------------------------------------------------------------

@@ -182,12 +182,12 @@ def _changes(
         declared.setdefault(value.name, []).append(value)
     twice = {name for _, _, name in scope.redefinitions}
     outputs = {value.name for value in tree.outputs} if isinstance(tree, Graph) else set()
-    for number, (node, original) in enumerate(zip(scope.nodes, tree.nodes, strict=True)):
+    for node_index, (node, original) in enumerate(zip(scope.nodes, tree.nodes, strict=True)):
         if node.outputs != original.outputs or (only is not None and original.at not in only):
             continue
         for index, name in enumerate(node.outputs):
             type = types.get(name)
-            if type is None or name in twice or scope.position.get(name, GIVEN) != number:
+            if type is None or name in twice or scope.position.get(name, GIVEN) != node_index:
                 continue
             own = original.output_types[index] if original.output_types else None
             values = [

@@ -122,9 +122,9 @@ class _LazyMover(WeightMover):
 
     def blob(self, data: bytes | memoryview) -> Blob:
         """Add bytes to the resources, and return a blob with a number for its digest."""
-        number = f"{len(self.resources):0{PRINTED_DIGITS}x}"
-        self.resources[number] = data
-        return Blob(number)
+        digest = f"{len(self.resources):0{PRINTED_DIGITS}x}"
+        self.resources[digest] = data
+        return Blob(digest)
 
 
 def read_model(

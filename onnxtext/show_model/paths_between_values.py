@@ -109,8 +109,8 @@ class DataFlow:
         """Return a value, or the outputs of a node, by its name; () if the name is unknown."""
         if name in self.makers or name in self.users or name in self._declared:
             return (name,)
-        number = self._labels.get(name)
-        return () if number is None else [o for o in self.graph.nodes[number].outputs if o]
+        index = self._labels.get(name)
+        return () if index is None else [o for o in self.graph.nodes[index].outputs if o]
 
     def between(self, starts: Sequence[str], ends: Sequence[str]) -> list[int]:
         """Return the indices of the nodes on paths from `starts` to `ends`, in ascending order.
@@ -128,20 +128,20 @@ class DataFlow:
         result: set[int] = set()
         stack = list(names)
         while stack:
-            for number in self.users.get(stack.pop(), ()):
-                if number not in result:
-                    result.add(number)
-                    stack += [name for name in self.graph.nodes[number].outputs if name]
+            for index in self.users.get(stack.pop(), ()):
+                if index not in result:
+                    result.add(index)
+                    stack += [name for name in self.graph.nodes[index].outputs if name]
         return result
 
     def _before(self, names: Sequence[str]) -> set[int]:
         result: set[int] = set()
         stack = list(names)
         while stack:
-            number = self.makers.get(stack.pop())
-            if number is not None and number not in result:
-                result.add(number)
-                stack += used_values(self.graph.nodes[number])
+            index = self.makers.get(stack.pop())
+            if index is not None and index not in result:
+                result.add(index)
+                stack += used_values(self.graph.nodes[index])
         return result
 
 
@@ -180,7 +180,7 @@ def as_graph(
         ends: the outputs of the new graph. If empty, they are the values computed by kept nodes
             that are outputs of `graph` or are used by its other nodes.
     """
-    nodes = [graph.nodes[number] for number in chosen]
+    nodes = [graph.nodes[index] for index in chosen]
     produced = {name for node in nodes for name in node.outputs if name}
     used = dict.fromkeys(
         name for node in nodes for name in used_values(node) if name not in produced

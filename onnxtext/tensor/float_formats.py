@@ -215,11 +215,11 @@ def values_of(name: str) -> NDArray[np.float64]:
     exponent, fraction = magnitude >> form.mantissa, magnitude & ((1 << form.mantissa) - 1)
     if form.zero:
         normal = exponent > 0
-        number = np.where(normal, fraction + (1 << form.mantissa), fraction).astype(np.float64)
+        significand = np.where(normal, fraction + (1 << form.mantissa), fraction).astype(np.float64)
         exponent = np.where(normal, exponent, 1)
     else:
-        number = np.ones(codes.size)
-    values: NDArray[np.float64] = np.ldexp(number, exponent - form.bias - form.mantissa)
+        significand = np.ones(codes.size)
+    values: NDArray[np.float64] = np.ldexp(significand, exponent - form.bias - form.mantissa)
     values[magnitude > form.top] = np.nan
     if form.infinity is not None:
         values[magnitude == form.infinity] = np.inf

@@ -219,8 +219,8 @@ def _exact_hex(magnitude: str) -> Fraction:
     whole, fraction, exponent = match[1], match[2] or "", match[3]
     power = int(exponent.lstrip("+-0") or "0")  # int() rejects thousands of leading zeros
     shift = (-power if exponent[0] == "-" else power) - 4 * len(fraction)
-    number = int(whole + fraction, 16)
-    return Fraction(number << shift) if shift >= 0 else Fraction(number, 1 << -shift)
+    significand = int(whole + fraction, 16)
+    return Fraction(significand << shift) if shift >= 0 else Fraction(significand, 1 << -shift)
 
 
 def _narrow_nan(form: FloatFormat, magnitude: str, minus: bool, text: str) -> int:

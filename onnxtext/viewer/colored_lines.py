@@ -187,7 +187,7 @@ def _by_line(
     line, at = 0, 0
     found: list[int] = []
     for kind, piece in pieces:
-        number = CLASSES.index(style_of(KINDS, kind) or "")
+        class_index = CLASSES.index(style_of(KINDS, kind) or "")
         end = at + len(piece)
         while at < end:
             _, stop = bounds[line]
@@ -195,10 +195,10 @@ def _by_line(
             part = piece[len(piece) - (end - at) : len(piece) - (end - min(end, stop))]
             if at < stop and part:
                 width = _width(part)
-                if found and found[-2] == number:
+                if found and found[-2] == class_index:
                     found[-1] += width
                 else:
-                    found += (number, width)
+                    found += (class_index, width)
             if end < following:
                 break
             at = following

@@ -19,7 +19,7 @@ def overview(model: Model) -> list[Row]:
     if summary.parameters.elements:
         parts.append(f"{_large(summary.parameters.elements)} parameters")
     rows: list[Row] = [
-        ("in short", [*parts, *[f"{name} {number}" for name, number in summary.opsets.items()]]),
+        ("in short", [*parts, *[f"{name} {version}" for name, version in summary.opsets.items()]]),
         ("from", [_origin(summary)]),
         ("graph", [summary.graph]),
         ("inputs", _values(summary.inputs)),

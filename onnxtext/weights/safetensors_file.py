@@ -80,10 +80,10 @@ def write_safetensors(path: Path, blobs: Mapping[str, bytes | memoryview], model
             save_file(arrays, temporary, metadata)
         except SafetensorError as error:
             # The library reports a failed system call only in the text of its error.
-            number = re.search(r"\(os error (\d+)\)", str(error))
-            if number is None:
+            match = re.search(r"\(os error (\d+)\)", str(error))
+            if match is None:
                 raise BlobError(f"{path} cannot be written: {error}") from None
-            raise OSError(int(number[1]), os.strerror(int(number[1])), path) from None
+            raise OSError(int(match[1]), os.strerror(int(match[1])), path) from None
 
 
 def _first_uses(model: Model) -> dict[str, tuple[str, TensorType]]:

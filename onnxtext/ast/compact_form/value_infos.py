@@ -281,9 +281,9 @@ def _by_name(graph: Graph, infos: list[ValueInfo]) -> tuple[ListOrder, list[Valu
             keys.append((0, len(rest)))
             rest.append(info)
         elif info.name in outputs:
-            number, index = outputs[info.name]
-            keys.append((1, number, index))
-            place_type(graph.nodes[number], index, info.type)
+            node_index, index = outputs[info.name]
+            keys.append((1, node_index, index))
+            place_type(graph.nodes[node_index], index, info.type)
         else:
             keys.append(must_name)
     last = ascending_end([*keys, must_name])
@@ -338,11 +338,11 @@ def _outputs_and_statements(
     outputs: dict[str, tuple[int, int]] = {}
     wanted = {info.name for info in infos} - types.keys()
     defined: Counter[str] = Counter()
-    for number, node in enumerate(graph.nodes):
+    for node_index, node in enumerate(graph.nodes):
         for index, name in enumerate(node.outputs):
             if name in wanted:
                 defined[name] += 1
-                outputs[name] = number, index
+                outputs[name] = node_index, index
     for name, count in defined.items():
         if count > 1:
             del outputs[name]

@@ -25,32 +25,32 @@ def _components(before: list[list[int]]) -> list[list[int]]:
     Args:
         before: for each node, the indices of the nodes whose outputs it uses.
     """
-    number = [-1] * len(before)
+    order = [-1] * len(before)
     low = [0] * len(before)
     on_stack = [False] * len(before)
     stack: list[int] = []
     groups: list[list[int]] = []
     count = 0
     for root in range(len(before)):
-        if number[root] >= 0:
+        if order[root] >= 0:
             continue
         work = [(root, 0)]
         while work:
             node, at = work.pop()
             if not at:
-                number[node] = low[node] = count
+                order[node] = low[node] = count
                 count += 1
                 stack.append(node)
                 on_stack[node] = True
             for index in range(at, len(before[node])):
                 other = before[node][index]
-                if number[other] < 0:
+                if order[other] < 0:
                     work += [(node, index + 1), (other, 0)]
                     break
                 if on_stack[other]:
-                    low[node] = min(low[node], number[other])
+                    low[node] = min(low[node], order[other])
             else:
-                if low[node] == number[node]:
+                if low[node] == order[node]:
                     group: list[int] = []
                     while not group or group[-1] != node:
                         group.append(stack.pop())

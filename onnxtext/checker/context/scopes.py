@@ -134,14 +134,14 @@ class Scope:
             for name in node.inputs:
                 if name not in position and name:
                     unresolved += [
-                        (index, number)
-                        for number, other in enumerate(node.inputs)
+                        (index, slot)
+                        for slot, other in enumerate(node.inputs)
                         if other and other not in position
                     ]
                     break
-            for number, name in enumerate(node.outputs):
+            for slot, name in enumerate(node.outputs):
                 if name in position:
-                    redefinitions.append((index, number, name))
+                    redefinitions.append((index, slot, name))
                 elif name:
                     position[name] = index
 

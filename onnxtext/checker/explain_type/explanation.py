@@ -81,8 +81,10 @@ def describe_definition(scope: Scope, name: str, where: Where) -> str:
     node = place.item
     if isinstance(node, Node):
         label = f" `[{node.name}]`" if node.name else ""
-        number = node.outputs.index(name) + 1
-        return f"output {number} of `{node.op_type}`{label} in {scope.describe()} ({where(place)})"
+        position = node.outputs.index(name) + 1
+        return (
+            f"output {position} of `{node.op_type}`{label} in {scope.describe()} ({where(place)})"
+        )
     kind = "input" if any(value.name == name for value in scope.inputs) else "initializer"
     return f"{kind} of {scope.describe()} ({where(place)})"
 

@@ -94,18 +94,18 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
         for index, node in enumerate(scope.nodes):
             output_types = self._node(scope, index, node, resolved[index], environment)
             typed = node.output_types
-            for number, name in enumerate(node.outputs):
+            for slot, name in enumerate(node.outputs):
                 if not name:
                     continue
-                inferred = output_types[number] if number < len(output_types) else None
-                own = text(typed[number]) if typed else None
+                inferred = output_types[slot] if slot < len(output_types) else None
+                own = text(typed[slot]) if typed else None
                 declaration: ValueInfo | None = None
                 if own is None and name in declared:
                     own, declaration = declared[name]
                 if own is not None:
                     if inferred is not None and inferred != own:
                         self._report_difference(
-                            node, number, inferred, own, declaration, resolved[index],
+                            node, slot, inferred, own, declaration, resolved[index],
                             # onnx and onnxruntime ignore the declared types in functions.
                             "warning" if scope.kind == "function" else None,
                         )  # fmt: skip

@@ -19,10 +19,10 @@ Texts = tuple[str | None, ...]
 
 def _numbered(node: Node, name: str, default: str | None) -> str | None:
     """Return the tensor type whose element type is the number in an attribute, such as `dtype`."""
-    number = attribute_value(node.attributes, name)
-    if number is None:
+    code = attribute_value(node.attributes, name)
+    if code is None:
         return default
-    element = ELEMENT_NUMBERS.get(number) if isinstance(number, int) else None
+    element = ELEMENT_NUMBERS.get(code) if isinstance(code, int) else None
     return f"tensor({element.name})" if element is not None else None
 
 

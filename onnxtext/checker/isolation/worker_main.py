@@ -227,9 +227,9 @@ def _prepare() -> None:
     # With 0 instead of 1, Linux would still pipe the core to a crash reporter.
     _, hard = resource.getrlimit(resource.RLIMIT_CORE)
     resource.setrlimit(resource.RLIMIT_CORE, (min(1, hard) if hard >= 0 else 1, hard))
-    for number in (signal.SIGTERM, signal.SIGPROF, signal.SIGIO, signal.SIGPIPE):
-        signal.signal(number, signal.SIG_DFL)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {number})
+    for signal_number in (signal.SIGTERM, signal.SIGPROF, signal.SIGIO, signal.SIGPIPE):
+        signal.signal(signal_number, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal_number})
 
 
 def _limit(seconds: float, memory: int) -> None:

@@ -140,9 +140,9 @@ def _record(record: Record, place: Place, name: str, depth: int = 0) -> Iterator
             if _number(inside, "elem_type") not in range(1, 29):
                 yield _undefined([place], name)
         elif field.key == "map_type":
-            number = _number(inside, "key_type")
-            if number not in (2, 3, 4, 5, 6, 7, 8, 12, 13):
-                yield _map_key([place], str(number))
+            key_type = _number(inside, "key_type")
+            if key_type not in (2, 3, 4, 5, 6, 7, 8, 12, 13):
+                yield _map_key([place], str(key_type))
         if field.key in _CONTAINERS:
             element = field_of(inside, _CONTAINERS[str(field.key)])
             if isinstance(element, Record):

@@ -34,8 +34,8 @@ def _redefined(scope: Scope) -> Iterator[Finding]:
     So a duplicated node is reported once, not once for each of its outputs.
     """
     by_name: dict[str, list[Place]] = {}
-    for index, number, name in scope.redefinitions:
-        place = Place(scope.nodes[index], ("outputs", number), "defined again here")
+    for index, slot, name in scope.redefinitions:
+        place = Place(scope.nodes[index], ("outputs", slot), "defined again here")
         by_name.setdefault(name, []).append(place)
     groups: dict[tuple[str, tuple[int, ...]], list[str]] = {}
     for name, places in by_name.items():

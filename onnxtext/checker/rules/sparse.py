@@ -61,8 +61,8 @@ def _rank(name: str, sparse: SparseTensor, place: Place) -> Iterator[Finding]:
     elif len(indices) not in (1, 2):
         problem = f"has indices of rank {len(indices)}, not 1 or 2"
     elif indices[0] != values[0]:
-        number = count_noun(indices[0], "index", "indices")
-        problem = f"has {count_noun(values[0], 'value')}, but {number}"
+        index_count = count_noun(indices[0], "index", "indices")
+        problem = f"has {count_noun(values[0], 'value')}, but {index_count}"
     elif len(indices) == 2 and indices[1] != len(sparse.dims):
         problem = f"has rank {len(sparse.dims)}, but indices with {indices[1]} coordinates"
     if problem is not None:

@@ -206,17 +206,17 @@ def _late(scope: Scope, late: list[Use], nested: list[NestedUse]) -> Iterator[Fi
         by_holder.setdefault(use.holder, []).append(use)
     for cycle in cycles:
         yield _cycle(scope, cycle, needed, by_holder)
-    in_cycle = {index: number for number, cycle in enumerate(cycles) for index in cycle}
+    in_cycle = {index: slot for slot, cycle in enumerate(cycles) for index in cycle}
 
     def is_in_cycle(user: int, name: str) -> bool:
         return user in in_cycle and in_cycle[user] == in_cycle.get(scope.position[name])
 
     places: dict[str, list[Place]] = {}
     inner: dict[str, Scope] = {}
-    for index, number in late:
-        name = scope.nodes[index].inputs[number]
+    for index, slot in late:
+        name = scope.nodes[index].inputs[slot]
         if not is_in_cycle(index, name):
-            place = Place(scope.nodes[index], ("inputs", number), "used here")
+            place = Place(scope.nodes[index], ("inputs", slot), "used here")
             places.setdefault(name, []).append(place)
     for use in nested:
         if not is_in_cycle(use.holder, use.name):
@@ -283,8 +283,8 @@ def _free_names(scope: Scope, index: int) -> set[str]:
     """Return the inputs of a node, and the names that its nested graphs use but do not define."""
     result = set(scope.nodes[index].inputs)
     for child in scope.children.get(index, ()):
-        for number in range(len(child.nodes)):
-            names = _free_names(child, number)
+        for node_index in range(len(child.nodes)):
+            names = _free_names(child, node_index)
             result.update([name for name in names if name not in child.position])
     return result
 

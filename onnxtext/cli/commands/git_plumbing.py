@@ -35,10 +35,10 @@ def _size(context: click.Context, parameter: click.Parameter, value: str | None)
     """Parse a size in bytes as git does: `100m` is 100 MiB."""
     if value is None:
         return None
-    number, unit = (value[:-1], value[-1].lower()) if value[-1:].isalpha() else (value, "")
-    if not number.isdecimal() or len(number) > 18 or unit not in _UNITS:
+    digits, unit = (value[:-1], value[-1].lower()) if value[-1:].isalpha() else (value, "")
+    if not digits.isdecimal() or len(digits) > 18 or unit not in _UNITS:
         raise click.BadParameter(f"{value!r} is not a size such as 1000000, 500k, 100m or 1g.")
-    return int(number) << _UNITS[unit]
+    return int(digits) << _UNITS[unit]
 
 
 _MAX_SIZE = click.option(

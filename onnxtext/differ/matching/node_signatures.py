@@ -47,7 +47,7 @@ class NodeKinds:
         Raises:
             LowerError: a node cannot be lowered.
         """
-        number = self._numbers.of
+        number_of = self._numbers.of
         encoder = self._encoder
         tails: dict[tuple[str, int, str | None, str | None], int] = {}
         default = encoder.defaults.node_name
@@ -61,7 +61,7 @@ class NodeKinds:
                 key = (node.op_type, id(node.attributes), node.domain, node.overload)
                 tail = tails.get(key)
                 if tail is None:
-                    tail = tails[key] = number(("tail", encoder.tail(node)))
+                    tail = tails[key] = number_of(("tail", encoder.tail(node)))
             except LowerError as error:  # errors in attributes have no offset
                 at = node.at if error.at < 0 else error.at
                 raise LowerError(error.message, at, error.code) from None
@@ -143,7 +143,7 @@ class Signatures:
         values: dict[str, int] = {"": -1}
         result: dict[int, int] = {}
         nodes, producers, marks = self._body.nodes, self._body.producers, self._marks
-        number = self._numbers.of
+        number_of = self._numbers.of
         for index in order:
             node = nodes[index]
             inputs = []
@@ -152,24 +152,24 @@ class Signatures:
                 if value is None:
                     producer = producers.get(name)
                     if producer is None:
-                        value = number(leaf_key(name))
+                        value = number_of(leaf_key(name))
                     elif marks[producer[0]] >= 0:
-                        value = number(("matched", marks[producer[0]], producer[1]))
+                        value = number_of(("matched", marks[producer[0]], producer[1]))
                     else:  # in a cycle
-                        value = number(("free", name))
+                        value = number_of(("free", name))
                     values[name] = value
                 inputs.append(value)
-            own = result[index] = number((self.kinds[index], tuple(inputs), len(node.outputs)))
+            own = result[index] = number_of((self.kinds[index], tuple(inputs), len(node.outputs)))
             for slot, name in enumerate(node.outputs):
                 if name:
-                    values[name] = own if not slot else number(("output", own, slot))
+                    values[name] = own if not slot else number_of(("output", own, slot))
         return result
 
     def _from_below(self, order: Sequence[int]) -> dict[int, int]:
         uses = self._known_uses(order)
         result: dict[int, int] = {}
         nodes, producers = self._body.nodes, self._body.producers
-        number = self._numbers.of
+        number_of = self._numbers.of
         for index in reversed(order):
             node = nodes[index]
             below = []
@@ -179,27 +179,27 @@ class Signatures:
                 below.append(tuple(sorted(used)) if len(used) > 1 else tuple(used))
             if not any(below):
                 self.unused.add(index)
-            own = result[index] = number((self.kinds[index], tuple(below)))
+            own = result[index] = number_of((self.kinds[index], tuple(below)))
             for slot, name in enumerate(node.inputs):
                 if name in uses:
-                    uses[name].append(own if not slot else number(("use", own, slot)))
+                    uses[name].append(own if not slot else number_of(("use", own, slot)))
         return result
 
     def _known_uses(self, order: Sequence[int]) -> dict[str, list[int]]:
         """Return a key for each use of the nodes' outputs by matched nodes or as graph outputs."""
         nodes, marks = self._body.nodes, self._marks
-        number = self._numbers.of
+        number_of = self._numbers.of
         uses: dict[str, list[int]] = {
             name: [] for index in order for name in nodes[index].outputs if name
         }
         for place, value in enumerate(self._body.outputs):
             if value.name in uses:
-                uses[value.name].append(number(("result", place)))
+                uses[value.name].append(number_of(("result", place)))
         for index, node in enumerate(nodes):
             if marks[index] >= 0 and not uses.keys().isdisjoint(node.inputs):
                 for slot, name in enumerate(node.inputs):
                     if name in uses:
-                        uses[name].append(number(("matched", marks[index], slot)))
+                        uses[name].append(number_of(("matched", marks[index], slot)))
         return uses
 
 

@@ -52,7 +52,7 @@ def _item(item: dict[str, Any]) -> dict[str, Any]:
         if weights is None:
             continue
         for name in ("max_abs", "mean_abs"):
-            number = weights[name]
-            if number is not None and not isfinite(number):
-                weights[name] = str(number)  # JSON has no infinities
+            difference = weights[name]
+            if difference is not None and not isfinite(difference):
+                weights[name] = str(difference)  # JSON has no infinities
     return item

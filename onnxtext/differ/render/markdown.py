@@ -25,9 +25,9 @@ def render(diff: ModelDiff, *, every: bool = False) -> str:
     counts = count_items(diff)
     if counts:
         lines += ["| | " + " | ".join(ACTIONS) + " |", "| --- |" + " ---: |" * len(ACTIONS)]
-        for kind, number in counts.items():
+        for kind, by_action in counts.items():
             cells = " | ".join(
-                [f"{number[action]:,}" if number[action] else "" for action in ACTIONS]
+                [f"{by_action[action]:,}" if by_action[action] else "" for action in ACTIONS]
             )
             lines.append(f"| {kind} | {cells} |")
         lines.append("")

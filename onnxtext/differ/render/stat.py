@@ -34,8 +34,8 @@ def render(diff: ModelDiff) -> str:
     width = max(map(len, counts), default=0)
     lines = [
         f" {kind:<{width}} | "
-        + ", ".join([f"{number[action]:,} {action}" for action in ACTIONS if number[action]])
-        for kind, number in counts.items()
+        + ", ".join([f"{by_action[action]:,} {action}" for action in ACTIONS if by_action[action]])
+        for kind, by_action in counts.items()
     ]
     lines += [
         f" {stored.what}: {stored.old} → {stored.new}, {stored.count:,} ×" for stored in diff.stored

@@ -118,9 +118,9 @@ def make_attribute(name: str, value: object) -> Attribute:
         (int, AttributeType.INT), (Float32, AttributeType.FLOAT), (bytes, AttributeType.STRING),
         (Floats, AttributeType.FLOATS), (Tensor, AttributeType.TENSOR),
     )  # fmt: skip
-    for kind, number in kinds:
+    for kind, attribute_type in kinds:
         if isinstance(value, kind):
-            return Attribute(name, number, value)  # type: ignore[arg-type]
+            return Attribute(name, attribute_type, value)  # type: ignore[arg-type]
     assert isinstance(value, tuple)
     of_ints = all(isinstance(item, int) for item in value)
     return Attribute(name, AttributeType.INTS if of_ints else AttributeType.STRINGS, value)

@@ -85,12 +85,12 @@ class ModelFacts:
 
     def fresh(self, base: str) -> str:
         """Return an unused name such as `base` or `base_2`, and reserve it for a new value."""
-        number = self._numbers.get(base, 0)
+        suffix = self._numbers.get(base, 0)
         while True:
-            number += 1
-            name = base if number == 1 else f"{base}_{number}"
+            suffix += 1
+            name = base if suffix == 1 else f"{base}_{suffix}"
             if name not in self._taken:
-                self._numbers[base] = number
+                self._numbers[base] = suffix
                 self._taken.add(name)
                 self._made[name] = None
                 return name

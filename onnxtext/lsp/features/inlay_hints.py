@@ -34,7 +34,7 @@ def hints(document: Document, params: t.InlayHintParams) -> list[t.InlayHint] | 
 def _hints(document: Document, statement: Statement, span: Span) -> Iterator[t.InlayHint]:
     index, lines = document.version.index, document.version.lines
     names = statement.item.outputs if statement.kind == "node" else (statement.item.name,)
-    for number, name in enumerate(names):
+    for slot, name in enumerate(names):
         if not name or statement.scope.position.get(name) is None:
             continue
         if name in document.version.declared(statement.scope):
@@ -43,7 +43,7 @@ def _hints(document: Document, statement: Statement, span: Span) -> Iterator[t.I
         located = index.located(statement)
         if type is None or located is None:
             continue
-        place = located.find("name") if statement.kind != "node" else _output(located, number)
+        place = located.find("name") if statement.kind != "node" else _output(located, slot)
         if place is not None and span.start <= place.start <= span.end:
             # The hint is where the type would be written; accepting it inserts the type.
             position = lines.position(place.start)
@@ -54,5 +54,5 @@ def _hints(document: Document, statement: Statement, span: Span) -> Iterator[t.I
             )
 
 
-def _output(located: LocatedSpans, number: int) -> Span | None:
-    return located.find("outputs", number, "name") or located.find("outputs", number)
+def _output(located: LocatedSpans, slot: int) -> Span | None:
+    return located.find("outputs", slot, "name") or located.find("outputs", slot)

@@ -56,15 +56,15 @@ class Changes:
     users: list[tuple[Key, str]] = field(default_factory=list)
     items: dict[str, dict[str, Any]] = field(default_factory=dict)
 
-    def members(self, number: int, members: list[tuple[str, Path]]) -> list[tuple[str, Path]]:
+    def members(self, scope_number: int, members: list[tuple[str, Path]]) -> list[tuple[str, Path]]:
         """Return the members of a graph with the removed nodes inserted at their old positions.
 
         Args:
-            number: the number of the graph.
+            scope_number: the number of the graph.
             members: (id, group path) of each input and node of the graph, in order.
         """
         result = list(members)
-        for place, identity, path in self.removed.get(number, ()):
+        for place, identity, path in self.removed.get(scope_number, ()):
             result.insert(min(place, len(result)), (identity, path))
         return result
 
@@ -160,8 +160,8 @@ def _ids_by_place(drawing: Drawing) -> dict[tuple[int, int], str]:
     for statement in drawing.index.statements:
         if statement.group == "node":
             place = source.position(statement.at)
-            number = drawing.index.number(statement.scope)
-            result[place.line, place.column] = f"g{number}n{statement.number}"
+            scope_number = drawing.index.number(statement.scope)
+            result[place.line, place.column] = f"g{scope_number}n{statement.number}"
     return result
 
 
@@ -216,8 +216,8 @@ class _Removed:
         for scope in self._old.index.scopes:
             other = scopes.get(_identity(scope))
             if other is not None:
-                number = self._old.index.number(scope)
-                self._numbers[number] = self._new.index.number(other)
+                scope_number = self._old.index.number(scope)
+                self._numbers[scope_number] = self._new.index.number(other)
         for scope in self._old.index.scopes:
             if self._old.index.number(scope) in self._numbers:
                 self._scope(scope)
@@ -225,10 +225,10 @@ class _Removed:
     def _scope(self, scope: Scope) -> None:
         """Add the removed nodes of a graph of the old version."""
         before = self._old.index.number(scope)
-        number = self._numbers[before]
-        other = self._new.index.scopes[number]
+        scope_number = self._numbers[before]
+        other = self._new.index.scopes[scope_number]
         removed = {
-            place: f"g{number}r{place}"
+            place: f"g{scope_number}r{place}"
             for place in range(len(scope.nodes))
             if f"g{before}n{place}" in self._removed
             and self._old.chain(f"g{before}n{place}") is not None
@@ -236,11 +236,11 @@ class _Removed:
         makers = {name: at for at in removed for name in scope.nodes[at].outputs if name}
         changes = self._made
         for place, node in enumerate(scope.nodes):
-            identity = removed.get(place) or self._counterpart(other, number, node.outputs)
+            identity = removed.get(place) or self._counterpart(other, scope_number, node.outputs)
             for name in dict.fromkeys(node.inputs):
                 if name in makers:
                     if identity is not None:
-                        changes.users.append(((number, name + _BEFORE), identity))
+                        changes.users.append(((scope_number, name + _BEFORE), identity))
                 elif place in removed and name:
                     new_name = self._names.get(name, name)
                     owner = self._new.index.resolve(other, new_name)
@@ -249,27 +249,31 @@ class _Removed:
                     )
         for at, value in enumerate(scope.outputs):
             if value.name in makers and at < len(other.outputs):
-                changes.users.append(((number, value.name + _BEFORE), f"g{number}o{at}"))
+                changes.users.append(
+                    ((scope_number, value.name + _BEFORE), f"g{scope_number}o{at}")
+                )
         for name, place in makers.items():
-            changes.makers[number, name + _BEFORE] = removed[place]
+            changes.makers[scope_number, name + _BEFORE] = removed[place]
         for place, identity in removed.items():
             own = f"g{before}n{place}"
             changes.status[identity] = "removed"
             item = self._old.leaf(own)
             changes.items[identity] = {**item, "id": identity, "bodies": [], "uses": []}
             row = (place + len(scope.inputs), identity, self._path(own, before))
-            changes.removed.setdefault(number, []).append(row)
+            changes.removed.setdefault(scope_number, []).append(row)
 
-    def _counterpart(self, scope: Scope, number: int, outputs: tuple[str, ...]) -> str | None:
+    def _counterpart(self, scope: Scope, scope_number: int, outputs: tuple[str, ...]) -> str | None:
         """Return the id of the new node that computes the first output of an old node, or None."""
         name = next(filter(None, outputs), "")
         place = scope.position.get(self._names.get(name, name), -1)
-        identity = f"g{number}n{place}"
+        identity = f"g{scope_number}n{place}"
         return None if place < 0 or self._made.status.get(identity) == "added" else identity
 
-    def _path(self, identity: str, number: int) -> Path:
+    def _path(self, identity: str, scope_number: int) -> Path:
         """Return the path of the group of an old node."""
-        chain = [part for part in self._old.chain(identity) or () if part.startswith(f"g{number}/")]
+        chain = [
+            part for part in self._old.chain(identity) or () if part.startswith(f"g{scope_number}/")
+        ]
         path = chain[-1].partition("/")[2] if chain else ""
         return tuple(path.partition("#")[0].split("/")) if path else ()
 

@@ -38,10 +38,10 @@ def details(drawing: Drawing, identity: str) -> dict[str, Any] | None:
     scopes = drawing.index.scopes
     if parsed is None or parsed[0] >= len(scopes):
         return None
-    number, kind, place = parsed
+    scope_number, kind, place = parsed
     if kind == "r":
         return _removed(drawing, identity)
-    scope = scopes[number]
+    scope = scopes[scope_number]
     items: dict[str, list[Any]] = {"n": scope.nodes, "i": scope.inputs, "o": scope.outputs}
     if place >= len(items[kind]):
         return None

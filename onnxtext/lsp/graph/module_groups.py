@@ -170,24 +170,24 @@ def _inherit_paths(scope: Scope, paths: list[Path], constants: Collection[str]) 
     """Set the missing paths of nodes that depend only on constants, from their users' paths."""
     constant = set(constants)
     unplaced: list[int] = []
-    for number, node in enumerate(scope.nodes):
+    for index, node in enumerate(scope.nodes):
         if all(not name or name in constant for name in node.inputs):
             constant.update(node.outputs)
-            if not paths[number]:
-                unplaced.append(number)
+            if not paths[index]:
+                unplaced.append(index)
     if not unplaced:
         return
-    makers = {name: number for number in unplaced for name in scope.nodes[number].outputs if name}
+    makers = {name: index for index in unplaced for name in scope.nodes[index].outputs if name}
     users: dict[int, list[int]] = {}
-    for number, node in enumerate(scope.nodes):
+    for index, node in enumerate(scope.nodes):
         for name in node.inputs:
             maker = makers.get(name)
             if maker is not None:
-                users.setdefault(maker, []).append(number)
-    for number in reversed(unplaced):
-        inherited = [paths[user] for user in users.get(number, ())]
+                users.setdefault(maker, []).append(index)
+    for index in reversed(unplaced):
+        inherited = [paths[user] for user in users.get(index, ())]
         if inherited:
-            paths[number] = common_path(inherited)
+            paths[index] = common_path(inherited)
 
 
 def common_path(paths: Sequence[Path]) -> Path:

@@ -14,9 +14,9 @@ def node_of(drawing: Drawing, statement: Statement) -> str | None:
     Constants and initializers are not drawn: for these, return the id of the first drawn user.
     """
     scope: Scope = statement.scope
-    number = drawing.index.number(scope)
+    scope_number = drawing.index.number(scope)
     if statement.group == "node":
-        identity = f"g{number}n{statement.number}"
+        identity = f"g{scope_number}n{statement.number}"
         if drawing.chain(identity) is not None:
             return identity
         names = [name for name in statement.item.outputs if name]
@@ -25,7 +25,7 @@ def node_of(drawing: Drawing, statement: Statement) -> str | None:
         for kind, values in (("i", scope.inputs), ("o", scope.outputs)):
             for place, value in enumerate(values):
                 if value.name == name and statement.group in ("input", "output", "info"):
-                    identity = f"g{number}{kind}{place}"
+                    identity = f"g{scope_number}{kind}{place}"
                     if (kind == "i") == (statement.group == "input") and drawing.chain(identity):
                         return identity
         names = [name]

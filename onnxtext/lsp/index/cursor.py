@@ -112,26 +112,26 @@ def _in_node(
         return _operator(index, statement, located)
     if second is None:
         return None
-    number, part = second
-    if not isinstance(number, int):
+    item_index, part = second
+    if not isinstance(item_index, int):
         return None
     span = located.absolute(part)
-    if step == "outputs" and number < len(node.outputs) and node.outputs[number]:
+    if step == "outputs" and item_index < len(node.outputs) and node.outputs[item_index]:
         third = steps[2] if len(steps) > 2 else None
         if third is not None and third[0] == "type":
             span = located.absolute(third[1])
             return CursorTarget("type", _text(index, span), span, statement)
         if third is not None and third[0] == "name":
             span = located.absolute(third[1])
-        key: Key = ("value", index.number(statement.scope), node.outputs[number])
-        return CursorTarget("value", node.outputs[number], span, statement, key)
-    if step == "names" and number < len(node.inputs) and node.inputs[number]:
-        name = node.inputs[number]
+        key: Key = ("value", index.number(statement.scope), node.outputs[item_index])
+        return CursorTarget("value", node.outputs[item_index], span, statement, key)
+    if step == "names" and item_index < len(node.inputs) and node.inputs[item_index]:
+        name = node.inputs[item_index]
         owner = index.resolve(statement.scope, name)
         key = ("value", index.number(owner), name)
         return CursorTarget("value", name, span, statement, key)
-    if step == "attributes" and number < len(node.attributes):
-        return _attribute(index, statement, located, steps[2:], number, span)
+    if step == "attributes" and item_index < len(node.attributes):
+        return _attribute(index, statement, located, steps[2:], item_index, span)
     return None
 
 
@@ -149,11 +149,11 @@ def _attribute(
     statement: Statement,
     located: LocatedSpans,
     steps: list[Step],
-    number: int,
+    attribute_index: int,
     whole: Span,
 ) -> CursorTarget:
-    """Return the name, parameter or literal in attribute `number`, whose span is `whole`."""
-    attribute = statement.item.attributes[number]
+    """Return the name, parameter or literal in attribute `attribute_index`, with the span `whole`."""
+    attribute = statement.item.attributes[attribute_index]
     names = [step for step, _ in steps]
     if names[:1] == ["name"]:
         span = located.absolute(steps[0][1])
@@ -161,15 +161,17 @@ def _attribute(
         parameter: Key | None = None
         if isinstance(callee, Scope) and attribute.name in parameter_names(callee):
             parameter = ("parameter", index.number(callee), attribute.name)
-        return CursorTarget("attribute", attribute.name, span, statement, parameter, number)
+        return CursorTarget(
+            "attribute", attribute.name, span, statement, parameter, attribute_index
+        )
     for _, part in steps:
         if part.rule == "reference" and "name" in part.parts:
             span = located.absolute(part.parts["name"])
             name = name_of(_text(index, span))
             key: Key = ("parameter", index.number(statement.scope.outermost), name)
-            return CursorTarget("parameter", name, span, statement, key, number)
+            return CursorTarget("parameter", name, span, statement, key, attribute_index)
     span = located.absolute(steps[0][1]) if steps else whole
-    return CursorTarget("literal", attribute.name, span, statement, attribute=number)
+    return CursorTarget("literal", attribute.name, span, statement, attribute=attribute_index)
 
 
 def _in_sections(index: Index, offset: int) -> CursorTarget | None:

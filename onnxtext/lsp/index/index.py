@@ -104,14 +104,14 @@ class Index:
         for scope in self.scopes:
             self._head(scope)
         for statement in self._by_scope:
-            number = self.number(statement.scope)
+            scope_number = self.number(statement.scope)
             if statement.kind == "node":
-                self._names(number, statement)
+                self._names(scope_number, statement)
             else:
                 defines = statement.group in ("input", "initializer")
                 role: Role = "definition" if defines else "declaration"
                 found = Occurrence(role, statement, (("name",),))
-                self._add_value(number, statement.item.name, found)
+                self._add_value(scope_number, statement.item.name, found)
         for span, (scope, name) in self.value_strings.items():
             self._add_value(self.number(scope), name, Occurrence("use", None, known=span))
         for key, name, found in section_occurrences(self, self._symbols):
@@ -153,13 +153,13 @@ class Index:
             if node.at >= 0
         ]
 
-    def _names(self, number: int, statement: Statement) -> None:
+    def _names(self, scope_number: int, statement: Statement) -> None:
         """Add the occurrences of the names in a node."""
         item = statement.item
         for i, name in enumerate(item.outputs):
             if name:
                 paths = (("outputs", i, "name"), ("outputs", i))
-                self._add_value(number, name, Occurrence("definition", statement, paths))
+                self._add_value(scope_number, name, Occurrence("definition", statement, paths))
         for i, name in enumerate(item.inputs):
             if name:
                 owner = self.resolve(statement.scope, name)
@@ -207,8 +207,8 @@ class Index:
                     Occurrence("use", statement, paths),
                 )
 
-    def _add_value(self, number: int, name: str, occurrence: Occurrence) -> None:
-        self._add(("value", number, name), name, occurrence)
+    def _add_value(self, scope_number: int, name: str, occurrence: Occurrence) -> None:
+        self._add(("value", scope_number, name), name, occurrence)
 
     def _add(self, key: Key, name: str, occurrence: Occurrence) -> None:
         symbol = self._symbols.get(key)

@@ -105,7 +105,7 @@ def find_heads(index: Index, scope: Scope) -> Iterator[tuple[Key, Span]]:
         return
     span = index.name_span(function)
     yield ("function", 0, function_key(function)), span
-    number, depth, before = index.number(scope), 0, ""
+    scope_number, depth, before = index.number(scope), 0, ""
     for token in load_lexer().tokens(index.source.text, span.end, span.end + _LONGEST_HEAD):
         if token == "<":
             depth += 1
@@ -113,7 +113,7 @@ def find_heads(index: Index, scope: Scope) -> Iterator[tuple[Key, Span]]:
             return
         elif depth == 1 and before in ("<", ","):
             name = name_of(token)
-            yield ("parameter", number, name), token.span
+            yield ("parameter", scope_number, name), token.span
         else:
             depth += (token in ("(", "[", "{")) - (token in (")", "]", "}"))
         before = str(token)

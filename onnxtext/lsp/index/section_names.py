@@ -199,11 +199,11 @@ def path_steps(tokens: Sequence[Token]) -> list[tuple[PathStep, Token]]:
         if token == "[":
             is_label = True
         elif token.startswith("[") and steps and not is_label:
-            number = token.strip("[] \t")
+            digits = token.strip("[] \t")
             step, name = steps[-1]
             steps[-1] = (
                 step._replace(
-                    number=int(number) if number.isdigit() and len(number) < 10 else None
+                    number=int(digits) if digits.isdigit() and len(digits) < 10 else None
                 ),
                 name,
             )

@@ -110,24 +110,24 @@ def _node(index: Index, statement: Statement, located: LocatedSpans) -> Iterator
     label = located.find("label", "name")
     if label is not None:
         yield (*label, _TYPE["label"], 0)
-    for number in range(len(node.outputs)):
-        type = located.find("outputs", number, "type")
+    for slot in range(len(node.outputs)):
+        type = located.find("outputs", slot, "type")
         if type is not None:
             yield from _type(type, text)
-        span = located.find("outputs", number, "name") or located.find("outputs", number)
+        span = located.find("outputs", slot, "name") or located.find("outputs", slot)
         # After a syntax error the tree may have an output that the text lacks, so compare the text.
         if span is not None and text[slice(*span)] != '""':
             yield (*span, _TYPE["variable"], _DECLARATION)
-    for number, name in enumerate(node.inputs):
-        span = located.find("names", number) if name else None
+    for slot, name in enumerate(node.inputs):
+        span = located.find("names", slot) if name else None
         if span is not None:
             yield (*span, *value_token(index, index.resolve(statement.scope, name), name))
     yield from _operator(index, statement, located)
-    for number, _ in enumerate(node.attributes):
-        span = located.find("attributes", number, "name")
+    for slot, _ in enumerate(node.attributes):
+        span = located.find("attributes", slot, "name")
         if span is not None:
             yield (*span, _TYPE["property"], 0)
-        reference = located.find("attributes", number, "value", "name")
+        reference = located.find("attributes", slot, "value", "name")
         if reference is not None and text[reference.start - 1 : reference.start] == "@":
             yield (*reference, _TYPE["parameter"], 0)
 

@@ -60,18 +60,18 @@ class Checker:
         self._closed = False
         self.stopped = 0
 
-    def submit(self, uri: str, number: int, job: CheckJob, delay: float = DELAY) -> None:
+    def submit(self, uri: str, version: int, job: CheckJob, delay: float = DELAY) -> None:
         """Check a version of a document after a delay, and cancel the checks of other versions.
 
         Args:
             uri: the URI of the document.
-            number: the version number.
+            version: the version number.
             job: the text to check.
             delay: the delay in seconds.
         """
         self.cancel(uri)
         loop = asyncio.get_running_loop()
-        self._delays[uri] = loop.call_later(delay, self._due, uri, number, job)
+        self._delays[uri] = loop.call_later(delay, self._due, uri, version, job)
 
     def cancel(self, uri: str) -> None:
         """Cancel the waiting checks of a document, and discard the result of a running one."""
@@ -100,9 +100,9 @@ class Checker:
         self._discard()
         self._thread.shutdown(wait=False)
 
-    def _due(self, uri: str, number: int, job: CheckJob) -> None:
+    def _due(self, uri: str, version: int, job: CheckJob) -> None:
         self._delays.pop(uri, None)
-        self._waiting[uri] = number, job
+        self._waiting[uri] = version, job
         self._pump()
 
     def _pump(self) -> None:
@@ -114,11 +114,11 @@ class Checker:
         self._spawn()
         while self._waiting and not self._closed:
             uri = next(iter(self._waiting))
-            number, job = self._waiting.pop(uri)
-            self._running = uri, number, loop.time()
+            version, job = self._waiting.pop(uri)
+            self._running = uri, version, loop.time()
             self._outdated = False
             outcome: Analysis | WorkerError | None
-            report = partial(self._report, uri, number)
+            report = partial(self._report, uri, version)
             answer = loop.run_in_executor(
                 self._thread, _ask, self._process, job, partial(loop.call_soon_threadsafe, report)
             )
@@ -139,12 +139,12 @@ class Checker:
             self._kill = None
             self._running = None
             if outcome is not None and not self._closed and not self._outdated:
-                self._done(uri, number, outcome)
+                self._done(uri, version, outcome)
             self._spawn()
 
-    def _report(self, uri: str, number: int, diagnostics: list[Diagnostic]) -> None:
+    def _report(self, uri: str, version: int, diagnostics: list[Diagnostic]) -> None:
         if self._found is not None and not self._closed and not self._outdated:
-            self._found(uri, number, diagnostics)
+            self._found(uri, version, diagnostics)
 
     def _spawn(self) -> None:
         if self._closed or (self._process is not None and self._process.poll() is None):

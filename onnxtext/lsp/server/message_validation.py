@@ -69,8 +69,8 @@ def check_types(params: Any, depth: int = 0) -> None:
                 continue
             if key in _STRINGS and not isinstance(value, str):
                 raise TypeError(key)
-            number = isinstance(value, int) and not isinstance(value, bool)
-            if key in _NUMBERS and value is not None and not number:
+            is_number = isinstance(value, int) and not isinstance(value, bool)
+            if key in _NUMBERS and value is not None and not is_number:
                 raise TypeError(key)
             if key in _FLAGS and not isinstance(value, bool):
                 raise TypeError(key)

@@ -106,9 +106,9 @@ class Protocol(LanguageServerProtocol):
         if "method" not in message:
             self._answered(message)
             return
-        method, number = message["method"], message.get("id")
+        method, message_id = message["method"], message.get("id")
         is_request = "id" in message
-        if is_request and (isinstance(number, bool) or not isinstance(number, (int, str))):
+        if is_request and (isinstance(message_id, bool) or not isinstance(message_id, (int, str))):
             self._refuse(
                 None, ErrorCodes.InvalidRequest, "the id of a request must be a number or a string"
             )
@@ -116,7 +116,7 @@ class Protocol(LanguageServerProtocol):
         wrong = self._state_error(method)
         if wrong is not None:
             if is_request:
-                self._refuse(number, *wrong)
+                self._refuse(message_id, *wrong)
             return
         message.setdefault("params", None)
         try:
@@ -128,11 +128,11 @@ class Protocol(LanguageServerProtocol):
         except Exception:  # the converter raises various errors for invalid messages
             log.warning("%s: invalid parameters", method)
             if is_request:
-                self._refuse(number, ErrorCodes.InvalidParams, f"{method}: invalid parameters")
+                self._refuse(message_id, ErrorCodes.InvalidParams, f"{method}: invalid parameters")
             return
         if is_request and not hasattr(structured, "id") and method != t.EXIT:
             self._refuse(
-                number, ErrorCodes.InvalidRequest, f"{method} is a notification, not a request"
+                message_id, ErrorCodes.InvalidRequest, f"{method} is a notification, not a request"
             )
             return
         super().handle_message(structured)
@@ -169,9 +169,9 @@ class Protocol(LanguageServerProtocol):
         """Answer input that is not a valid message with a parse error."""
         self._refuse(None, ErrorCodes.ParseError, "the message is not valid JSON")
 
-    def _refuse(self, number: int | str | None, code: int, message: str) -> None:
+    def _refuse(self, message_id: int | str | None, code: int, message: str) -> None:
         error = {"code": code, "message": message}
-        self._send_data({"jsonrpc": self.VERSION, "id": number, "error": error})
+        self._send_data({"jsonrpc": self.VERSION, "id": message_id, "error": error})
 
     # ---- The queue ----------------------------------------------------------------------------
 

@@ -140,12 +140,12 @@ class Server(LanguageServer):
             task.cancel()
 
         for name in ("SIGINT", "SIGTERM", "SIGHUP"):
-            number = getattr(signal, name, None)
-            if number is None or signal.getsignal(number) == signal.SIG_IGN:
+            signal_number = getattr(signal, name, None)
+            if signal_number is None or signal.getsignal(signal_number) == signal.SIG_IGN:
                 continue
             # Not on Windows, and not outside the main thread.
             with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
-                asyncio.get_running_loop().add_signal_handler(number, end, number)
+                asyncio.get_running_loop().add_signal_handler(signal_number, end, signal_number)
 
     def report_server_error(self, error: Exception, source: Any) -> None:
         """Log an error that pygls reports."""
@@ -295,28 +295,28 @@ class Server(LanguageServer):
         job = CheckJob(version.text, version.source.name, version.directory)
         self.checker.submit(document.uri, version.number, job, delay)
 
-    def _found(self, uri: str, number: int, diagnostics: list[Diagnostic]) -> None:
+    def _found(self, uri: str, version: int, diagnostics: list[Diagnostic]) -> None:
         """Publish the findings of a check, unless its version is outdated."""
         document = self.documents.get(uri)
-        if document is None or document.version.number != number:
+        if document is None or document.version.number != version:
             return
         syntax = list(document.version.syntax)
         document.reported_syntax = bool(syntax)
         self._show(document, [*syntax, *diagnostics])
-        document.reported_check = number
+        document.reported_check = version
 
-    def _checked(self, uri: str, number: int, outcome: Analysis | WorkerError) -> None:
+    def _checked(self, uri: str, version: int, outcome: Analysis | WorkerError) -> None:
         """Store the result of a check, unless its version is outdated."""
         document = self.documents.get(uri)
-        if document is None or document.version.number != number:
+        if document is None or document.version.number != version:
             return
         if isinstance(outcome, WorkerError):
             log.error("checking %s: %s", uri, outcome.message)
             self.window_log_message(t.LogMessageParams(t.MessageType.Error, outcome.message))
             outcome = Analysis()
-        document.analysis, document.analysed = outcome, number
-        if document.reported_check != number:
-            self._found(uri, number, outcome.diagnostics)
+        document.analysis, document.analysed = outcome, version
+        if document.reported_check != version:
+            self._found(uri, version, outcome.diagnostics)
         self._refresh()
         self._wake(uri)
 

@@ -189,7 +189,7 @@ def _fill_repeated(items: list[MetadataItem | RepeatedItem | MetadataBlock]) -> 
         earlier = (
             dict([item for item in above if isinstance(item, MetadataItem)]) if repeated else {}
         )
-        for number, item in repeated:
+        for index, item in repeated:
             value = earlier.get(item.key)
             if value is None:
                 raise SemanticError(
@@ -198,7 +198,7 @@ def _fill_repeated(items: list[MetadataItem | RepeatedItem | MetadataBlock]) -> 
                     help="write the value as a string",
                     code="metadata-dangling",
                 )
-            block.items[number] = MetadataItem(item.key, value)
+            block.items[index] = MetadataItem(item.key, value)
         above = block.items
 
 

@@ -57,10 +57,10 @@ def _col2im(call: OperatorCall) -> None:
     image, block = call.integers("image_shape", 1), call.integers("block_shape", 2)
     if shape is None or len(shape) != 3 or not block or min(block) < 1:
         return
-    size, number = shape[1], prod(block)
-    if isinstance(size, int) and size % number:
+    size, block_size = shape[1], prod(block)
+    if isinstance(size, int) and size % block_size:
         wrong = f"dimension 1 of {{0}} is {size}, which is not a multiple of the elements of a"
-        call.reject(f"{wrong} block ({number})")
+        call.reject(f"{wrong} block ({block_size})")
     count = len(block)
     steps, gaps = call.listed("strides", (1,) * count), call.listed("dilations", (1,) * count)
     pads = call.listed("pads", (0,) * 2 * count)

@@ -228,18 +228,18 @@ def _scan(call: OperatorCall) -> None:
     if isinstance(body, Graph) and call.since >= 9:
         counts["scan_output_directions"] = len(body.outputs) - states, "output"
     for name, (count, kind) in counts.items():
-        number = len(call.listed(name, ()))
-        if number and number != count:
+        length = len(call.listed(name, ()))
+        if length and length != count:
             needed = f"the number of scanned {kind}s is {count}"
-            call.reject(f"`{name}` has {entries(number)}, but {needed}")
+            call.reject(f"`{name}` has {entries(length)}, but {needed}")
 
 
 def _split(call: OperatorCall) -> None:
     """Require that a `Split` has `num_outputs` outputs, or as many as `split` has elements."""
-    number, outputs = call.integer("num_outputs", 0), len(call.node.outputs)
-    if number > 0 and number != outputs:
+    declared, outputs = call.integer("num_outputs", 0), len(call.node.outputs)
+    if declared > 0 and declared != outputs:
         count = count_noun(outputs, "output")
-        call.reject(f"`num_outputs` is {number}, but the node has {count}")
+        call.reject(f"`num_outputs` is {declared}, but the node has {count}")
     parts = call.shape(1)
     if parts is None or call.value(1) is not None or not call.has_rank(1, 1):
         return

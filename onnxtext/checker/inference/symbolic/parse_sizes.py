@@ -125,12 +125,12 @@ class _Reader:
             return result
         if self._at == len(self._tokens):
             raise _NoExpression
-        number, name, sign = self._tokens[self._at]
+        digits, name, sign = self._tokens[self._at]
         self._at += 1
         if sign:
             raise _NoExpression
-        if number:
-            return int(number)
+        if digits:
+            return int(digits)
         if name in ("min", "max") and self._accept("("):
             result = self._sum()
             while self._accept(","):

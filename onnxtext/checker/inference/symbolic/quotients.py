@@ -57,11 +57,11 @@ def _shared(size: int | SymbolicSize) -> tuple[Counter[Factor], int]:
     """Return the common factors of all terms, and the common divisor of their coefficients."""
     terms = terms_of(size)
     factors = Counter(next(iter(terms)))
-    number = 0
+    divisor = 0
     for product, coefficient in terms.items():
         factors &= Counter(product)
-        number = gcd(number, coefficient)
-    return factors, number
+        divisor = gcd(divisor, coefficient)
+    return factors, divisor
 
 
 def quotient(left: Extent, right: Extent) -> Extent:

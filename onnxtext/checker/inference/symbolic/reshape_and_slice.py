@@ -121,8 +121,8 @@ def concat(call: OperatorCall) -> SymbolicShape:
             dims.append(total(extents))
             continue
         known = next((e for e in extents if e is not None), None)
-        for number, extent in enumerate(extents):
-            names = f"dimension {index} of {{0}}", f"dimension {index} of {{{number}}}"
+        for position, extent in enumerate(extents):
+            names = f"dimension {index} of {{0}}", f"dimension {index} of {{{position}}}"
             call.equal(known, extent, *names)
         dims.append(next((e for e in extents if isinstance(e, int)), known))
     return tuple(dims)

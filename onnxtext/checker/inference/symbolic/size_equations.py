@@ -222,8 +222,8 @@ class SizeEquations:
         """Replace each symbol of a dimension by its number if known; otherwise as `root` does."""
 
         def value(name: str) -> Extent:
-            number = self._number(name)
-            return self._representative(name) if number is None else number
+            size = self._number(name)
+            return self._representative(name) if size is None else size
 
         return substitute(extent, value)
 
@@ -269,19 +269,19 @@ class SizeEquations:
         if not isinstance(zero, SymbolicSize):
             return
         terms = terms_of(cancel_common_symbols(zero))
-        number = terms.pop((), 0)
+        constant = terms.pop((), 0)
         if not all(isinstance(factor, str) for product in terms for factor in product):
             return
         if len(terms) == 1:
             ((product, factor),) = terms.items()
-            rest, size = -number % factor, -number // factor
+            rest, size = -constant % factor, -constant // factor
             if not rest and (len(product) == 1 or size == 1):
                 for name in dict.fromkeys(product):
                     self._restrict((str(name), 0), {size}, place)
         elif len(terms) == 2:
             (one, first), (other, second) = terms.items()
-            if len(one) == len(other) == 1 and first == -second and not number % first:
-                self._join((str(one[0]), number // first), (str(other[0]), 0), place)
+            if len(one) == len(other) == 1 and first == -second and not constant % first:
+                self._join((str(one[0]), constant // first), (str(other[0]), 0), place)
 
     def one_or(self, extent: SymbolicSize, size: int, place: Place) -> None:
         """Restrict a dimension to 1 or `size`, because it is broadcast against `size`.

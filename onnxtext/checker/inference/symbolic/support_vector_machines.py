@@ -19,11 +19,11 @@ def require_classifier(call: OperatorCall, labels: int) -> None:
     first, second = count_of(call, "prob_a"), count_of(call, "prob_b")
     if first != second:
         call.reject(f"`prob_a` has {entries(first)}, but `prob_b` has {second}")
-    number = sum(call.listed("vectors_per_class", ()))
-    if number <= 0:
+    vector_count = sum(call.listed("vectors_per_class", ()))
+    if vector_count <= 0:
         return
-    _require_vectors(call, number, "the sum of `vectors_per_class`")
-    needed = {"coefficients": number * (vectors - 1), "rho": vectors * (vectors - 1) // 2}
+    _require_vectors(call, vector_count, "the sum of `vectors_per_class`")
+    needed = {"coefficients": vector_count * (vectors - 1), "rho": vectors * (vectors - 1) // 2}
     for name, least in needed.items():
         count = count_of(call, name)
         if count < least:
@@ -38,15 +38,15 @@ def require_regressor(call: OperatorCall) -> None:
     _require_kernel(call)
     if not count_of(call, "rho"):
         call.reject("`rho` is missing; onnxruntime needs it", certain=False)
-    number, coefficients = call.integer("n_supports", 0), count_of(call, "coefficients")
-    if number <= 0:
+    vector_count, coefficients = call.integer("n_supports", 0), count_of(call, "coefficients")
+    if vector_count <= 0:
         if coefficients:
             _require_features(call, coefficients, "the length of `coefficients`")
         return
-    _require_vectors(call, number, "`n_supports`")
-    if coefficients < number:
+    _require_vectors(call, vector_count, "`n_supports`")
+    if coefficients < vector_count:
         length = f"`coefficients` has {entries(coefficients)}"
-        call.reject(f"{length}, but `n_supports` is {number}")
+        call.reject(f"{length}, but `n_supports` is {vector_count}")
 
 
 def _require_kernel(call: OperatorCall) -> None:
@@ -57,14 +57,14 @@ def _require_kernel(call: OperatorCall) -> None:
         call.reject(f"`kernel_params` has {entries(count)}, but the operator needs 3")
 
 
-def _require_vectors(call: OperatorCall, number: int, called: str) -> None:
-    """Require that `support_vectors` has `number` vectors, each with a number for each feature."""
+def _require_vectors(call: OperatorCall, vector_count: int, called: str) -> None:
+    """Require that `support_vectors` has `vector_count` vectors, with a number for each feature."""
     count = count_of(call, "support_vectors")
-    if count % number:
+    if count % vector_count:
         wrong = f"`support_vectors` has {entries(count)}, which is not a multiple of {called}"
-        call.reject(f"{wrong} ({number})")
+        call.reject(f"{wrong} ({vector_count})")
     elif count:
-        _require_features(call, count // number, "the size of a support vector")
+        _require_features(call, count // vector_count, "the size of a support vector")
 
 
 def _require_features(call: OperatorCall, size: int, called: str) -> None:

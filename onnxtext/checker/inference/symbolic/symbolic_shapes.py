@@ -139,9 +139,9 @@ class SymbolicShapes:
                     equate_dims(sizes, first, shape, Place(value, ("type",)))
         for value in (*scope.inputs, *scope.initializers):
             shapes[value.name] = declared.get(value.name)
-        for value, number in zip(scope.inputs, input_results[1], strict=False):
-            if number is not None:
-                environment.values[value.name] = number
+        for value, data in zip(scope.inputs, input_results[1], strict=False):
+            if data is not None:
+                environment.values[value.name] = data
         for value, shape in zip(scope.inputs, input_results[0], strict=False):
             own = shapes[value.name]
             if own is not None and shape is not None and shapes_contradict(own, shape):
@@ -216,9 +216,9 @@ class SymbolicShapes:
             for name, shape in zip(outputs, found, strict=True):
                 if name and name not in shapes:
                     shapes[name] = shape
-            for name, number in zip(outputs, made, strict=False):
-                if name and number is not None:
-                    environment.values.setdefault(name, number)
+            for name, data in zip(outputs, made, strict=False):
+                if name and data is not None:
+                    environment.values.setdefault(name, data)
 
     def _intern(self, fact: F) -> F:
         """Return one object for all equal shapes and values, so that keys can use ids."""
@@ -245,13 +245,13 @@ class SymbolicShapes:
     ) -> list[SymbolicShape]:
         """Return the declared shapes of a node's outputs; equate two shapes of the same output."""
         wanted = [declared.get(name) for name in node.outputs]
-        for number, type in enumerate(node.output_types):
+        for slot, type in enumerate(node.output_types):
             if type is not None:
-                before, own = wanted[number], self._shape(type, instance)
+                before, own = wanted[slot], self._shape(type, instance)
                 if before is not None:
-                    place = Place(node, ("output_types", number))
+                    place = Place(node, ("output_types", slot))
                     equate_dims(environment.sizes, before, own, place)
-                wanted[number] = own
+                wanted[slot] = own
         return wanted
 
     # ---- Nodes ------------------------------------------------------------------------------
