@@ -152,7 +152,7 @@ def _attribute(
     attribute_index: int,
     whole: Span,
 ) -> CursorTarget:
-    """Return the name, parameter or literal in attribute `attribute_index`, with the span `whole`."""
+    """Return the name, parameter or literal in an attribute whose span is `whole`."""
     attribute = statement.item.attributes[attribute_index]
     names = [step for step, _ in steps]
     if names[:1] == ["name"]:
