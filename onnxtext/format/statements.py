@@ -16,7 +16,7 @@ from onnxtext.format.token_text import (
     string_text,
     word_text,
 )
-from onnxtext.format.tokens_with_comments import CommentedToken
+from onnxtext.format.tokens_with_comments import CommentedToken, drop_comments
 from onnxtext.format.tree import Tree
 from onnxtext.printer.broken_types import broken_type
 from onnxtext.printer.layout import STEP, fill_list, flat_items
@@ -89,7 +89,12 @@ class StatementWriter(LiteralWriter):
         is_broken |= tree.commented or any("\n" in text for text in texts)
         flat = f"{brackets[0]}{flat_items(texts, brackets[1])}{brackets[1]}"
         broken = self.broken(required_list(tree), texts, brackets, indent)
-        return ListText(before, None if is_broken else flat, broken)
+        return ListText(
+            before,
+            None if is_broken else flat,
+            broken,
+            drop_comments(broken) if "#" in broken else None,
+        )
 
     def _values(self, tree: Tree, indent: str, taken: int) -> str:
         """Write the values in `<…>` of a graph or function, with a space before them.

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
-from onnxtext.source import STRING_OR_COMMENT
+from onnxtext.source import COMMENT, STRING, STRING_OR_COMMENT
 from onnxtext.syntax.grammar.lexer import load_lexer
 
 
@@ -67,7 +68,7 @@ def _attach(
     text: str, start: int, token: CommentedToken, before: CommentedToken | None
 ) -> CommentedToken:
     """Attach the trivia between `before` and `token` to the two; return `token`."""
-    if token.at - start < 2:
+    if token.at - start < 2 and not text.startswith("#", start):  # `#` may be an empty comment
         return token
     trivia = text[start : token.at]
     if "\n" not in trivia:
@@ -97,3 +98,11 @@ def comments_of(text: str) -> list[str]:
         return []
     matches = STRING_OR_COMMENT.findall(text)
     return [piece.rstrip() for piece in matches if piece[0] == "#"]
+
+
+_STRING_OR_SPACED_COMMENT = re.compile(f"({STRING})|[ ]*{COMMENT}", re.DOTALL)
+
+
+def drop_comments(text: str) -> str:
+    """Remove the comments of a valid text, and the spaces before them."""
+    return _STRING_OR_SPACED_COMMENT.sub(lambda match: match[1] or "", text)

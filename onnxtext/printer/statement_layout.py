@@ -305,11 +305,14 @@ class ListText:
         before: the text before the opening bracket, such as ` => `.
         flat: the list on one line; None if it needs several lines.
         broken: the list with one item per line.
+        uncommented: `broken` without its comments, which may be longer than a line; None if it has
+            none.
     """
 
     before: str
     flat: str | None
     broken: str
+    uncommented: str | None = None
 
     @classmethod
     def of(
@@ -354,20 +357,25 @@ def arrange_lists(lists: Sequence[ListText], start: int, after: int, width: int 
         width: the maximum width of a line.
     """
     flat = [item.flat for item in lists]
-    while True:
-        text = "".join(
+
+    def join(broken: Sequence[str]) -> str:
+        """Return the text of all lists; `broken` has the layouts for those not on one line."""
+        return "".join(
             [
-                item.before + (item.broken if short is None else short)
-                for item, short in zip(lists, flat, strict=True)
+                item.before + (long if short is None else short)
+                for item, short, long in zip(lists, flat, broken, strict=True)
             ]
         )
-        if not any(flat):
-            return text
-        lines = f"{' ' * start}{text}{' ' * after}".split("\n")
+
+    broken = [item.broken for item in lists]
+    measured = [item.uncommented or item.broken for item in lists]
+    while any(flat):
+        lines = f"{' ' * start}{join(measured)}{' ' * after}".split("\n")
         if max(map(len, lines)) <= width:
-            return text
+            break
         lengths = [0 if short is None else len(short) for short in flat]
         longest = lengths.index(max(lengths))
         if lengths[longest] <= 2:  # `()`
-            return text
+            break
         flat[longest] = None
+    return join(broken)

@@ -117,3 +117,13 @@ def test_fmt_keeps_a_comment_at_any_token_of_official_texts(part: int) -> None:
         text = rng.choice(texts)
         at = rng.choice(list(boundaries(text)))
         assert_format_laws(with_comment(text, at, "# new", own_line=rng.random() < 0.5))
+
+
+def test_an_empty_comment_ends_a_text_without_line_break() -> None:
+    assert_format_laws("g () => () {= <a = [float]> ()}#")
+
+
+def test_long_comments_do_not_break_other_lists() -> None:
+    comment = "# " + "c" * 90
+    formatted = assert_format_laws(f"g (float x, float y {comment}\n) => (float z) {{}}")
+    assert formatted == f"g (\n  float x,\n  float y, {comment}\n) => (float z) {{}}\n"
