@@ -29,8 +29,8 @@ def left_out(model: Model, source: Source) -> list[Diagnostic]:
         from onnxtext.weights.blob_owners import blob_owners
 
         owners = blob_owners(model)
-        more = f" and {len(owners) - _SHOWN} more" if len(owners) > _SHOWN else ""
-        notes = (f"missing: {', '.join(owners[:_SHOWN])}{more}",) if owners else ()
+        ending = f" and {len(owners) - _SHOWN} more" if len(owners) > _SHOWN else ""
+        notes = (f"missing: {', '.join(owners[:_SHOWN])}{ending}",) if owners else ()
         help = "print it again without --weights none"
         result.append(_left_out(source, "weights", "resources none", help=help, notes=notes))
     return result

@@ -114,19 +114,19 @@ def _described_values(
     if core() == "native":
         result: list[Named] = core_module("paths").described_values(lists, prefix, tied)
         return result
-    made: list[Named] = []
+    described: list[Named] = []
     earlier: set[str] = set()
     for kind, values in lists:
         seen = set[str]()
         for value in values:
             name = value.name
             if value.metadata or value.decorators:
-                own = kind if name in earlier else "value"
+                value_kind = kind if name in earlier else "value"
                 is_tied = tied and name not in seen
-                made.append(Named(own, (*prefix, PathStep(name)), value, is_tied))
+                described.append(Named(value_kind, (*prefix, PathStep(name)), value, is_tied))
             seen.add(name)
         earlier |= seen
-    return made
+    return described
 
 
 def _described_nodes(nodes: list[Node], prefix: tuple[PathStep, ...], tied: bool) -> list[Named]:

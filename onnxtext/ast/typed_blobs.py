@@ -136,12 +136,12 @@ def compress_repetition(value: Any, least: int) -> RepeatedList | None:
 def expand_repetition(value: RepeatedList) -> tuple[int, ...] | tuple[bytes, ...] | Floats:
     """Return the whole list, with all repetitions of the last item."""
     items = value.items
-    more = value.count - len(items)
+    repetitions = value.count - len(items)
     if isinstance(items[0], Float32):
         parts = [item.bits.to_bytes(4, "little") for item in items if isinstance(item, Float32)]
-        return Floats(b"".join(parts) + parts[-1] * more)
-    whole: Any = items + items[-1:] * more
-    return whole  # type: ignore[no-any-return]
+        return Floats(b"".join(parts) + parts[-1] * repetitions)
+    expanded: Any = items + items[-1:] * repetitions
+    return expanded  # type: ignore[no-any-return]
 
 
 def _strings(blob: TypedBlob, data: bytes | memoryview) -> tuple[bytes, ...]:

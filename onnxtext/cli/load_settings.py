@@ -56,10 +56,10 @@ def read_schema_tables(settings: Settings, files: Sequence[str] = ()) -> tuple[O
     except OSError as error:
         raise read_error(error, "a schema file") from None
     except OnnxTextError as error:
-        first, *more = error.diagnostics
+        first, *others = error.diagnostics
         converted = CommandError(first.code, first.message)
-        note = f"and {len(more)} more: `onnxtext schemas check` shows all"
-        converted.diagnostic = replace(first, notes=(*first.notes, note)) if more else first
+        note = f"and {len(others)} more: `onnxtext schemas check` shows all"
+        converted.diagnostic = replace(first, notes=(*first.notes, note)) if others else first
         raise converted from None
 
 

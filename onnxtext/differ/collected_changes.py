@@ -93,8 +93,8 @@ class Collector:
         if moved:
             actions.append("moved")
         if actions:
-            made = ItemChange(kind, name, tuple(actions), old, new, *texts, tuple(fields))
-            self.items.append(made)
+            item_change = ItemChange(kind, name, tuple(actions), old, new, *texts, tuple(fields))
+            self.items.append(item_change)
 
     def count_encoding_change(self, what: str, old: str, new: str, path: str) -> None:
         """Count an occurrence of a field that is equal in both models but encoded differently.

@@ -100,13 +100,13 @@ def message_differences(
             continue
         field = spec.by_name.get(key) if isinstance(key, str) else None
         place = f"{path}.{key}" if path else str(key)
-        own = category
+        item_category = category
         if isinstance(key, str) and category == "model":
-            own = _CATEGORIES.get(key, category)
+            item_category = _CATEGORIES.get(key, category)
         if field is None:
-            yield FieldDifference(place, own, _values_text(before), _values_text(after))
+            yield FieldDifference(place, item_category, _values_text(before), _values_text(after))
         else:
-            yield from _field(spec, field, before, after, place, own)
+            yield from _field(spec, field, before, after, place, item_category)
 
 
 def _field(
@@ -175,9 +175,9 @@ def _list(
         yield FieldDifference(f"{path}[{names[1][index]}]", category, None, _value(new[index]))
     for position in sorted(moved_entries([one for one, _ in pairs])):
         one, other = pairs[position]
-        own: Category = "order" if category == "model" else category
+        item_category: Category = "order" if category == "model" else category
         texts = f"at position {one}", f"at position {other}"
-        yield FieldDifference(f"{path}[{names[1][other]}]", own, *texts)
+        yield FieldDifference(f"{path}[{names[1][other]}]", item_category, *texts)
 
 
 def _key(item: FieldValue, key: str | None, place: int) -> str:

@@ -196,10 +196,10 @@ def _with_encoder(node: Node, side: ModelSide) -> EncodedNode:
     from onnxtext.wire.reader import WireError
 
     try:
-        made = Lifter(careful=True).node(side.encoder.node(node))
+        lifted = Lifter(careful=True).node(side.encoder.node(node))
     except WireError:
         return node, side.encoder
-    if "attribute" in replaced_fields(made.decorators):
-        made.attributes = ()
-    made.at = node.at
-    return made, StatementEncoder(NO_DEFAULTS)
+    if "attribute" in replaced_fields(lifted.decorators):
+        lifted.attributes = ()
+    lifted.at = node.at
+    return lifted, StatementEncoder(NO_DEFAULTS)

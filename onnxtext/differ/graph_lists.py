@@ -125,6 +125,6 @@ def _infos(owner: Graph | Function) -> list[ValueInfo]:
         if node.output_types:
             for name, type in zip(node.outputs, node.output_types, strict=True):
                 if type is not None:
-                    own = metadata.pop(name, ()) if metadata else ()
-                    infos.append(ValueInfo(name, type, None, (), own, node.at))
+                    entries = metadata.pop(name, ()) if metadata else ()
+                    infos.append(ValueInfo(name, type, None, (), entries, node.at))
     return infos

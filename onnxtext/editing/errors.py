@@ -25,8 +25,8 @@ def unknown_name_error(what: str, name: str, candidates: Iterable[str]) -> OnnxT
     if near is not None:
         help = f"did you mean `{near}`?"
     elif names:
-        more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
-        help = f"the model has {', '.join(f'`{item}`' for item in names[:_MOST_NAMES])}{more}"
+        ending = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+        help = f"the model has {', '.join(f'`{item}`' for item in names[:_MOST_NAMES])}{ending}"
     return OnnxTextError(Diagnostic("edit-unknown-name", f"there is no {what} `{name}`", help=help))
 
 

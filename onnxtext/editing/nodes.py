@@ -139,8 +139,8 @@ def _place(
                 (chosen,) = owners
         else:
             return scope, _index(scope, node) + 1
-    own = {name for node in nodes for name in node.outputs}
-    used = {name for node in nodes for name in used_values(node)} - own
+    produced = {name for node in nodes for name in node.outputs}
+    used = {name for node in nodes for name in used_values(node)} - produced
     scope = chosen or next((one for one, names in _visible(model) if used <= names), model.graph)
     makers = [index for index, node in enumerate(scope.nodes) if used.intersection(node.outputs)]
     return scope, max(makers, default=-1) + 1

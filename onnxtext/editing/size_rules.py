@@ -60,13 +60,13 @@ def _integer(node: Node, name: str, default: int) -> int:
     return value if isinstance(value, int) else default
 
 
-def _into(one: Sizes | None, whole: Sizes) -> bool:
-    """Whether the shape `one` can be broadcast to `whole`; True if `one` is unknown."""
+def _into(one: Sizes | None, target: Sizes) -> bool:
+    """Whether the shape `one` can be broadcast to `target`; True if `one` is unknown."""
     if one is None:
         return True
-    if len(one) > len(whole):
+    if len(one) > len(target):
         return False
-    return all(a in (1, b) for a, b in zip(reversed(one), reversed(whole), strict=False))
+    return all(a in (1, b) for a, b in zip(reversed(one), reversed(target), strict=False))
 
 
 def _reshape(node: Node, shapes: Shapes, values: Sequence[SmallTensor | None]) -> bool:
@@ -81,8 +81,8 @@ def _reshape(node: Node, shapes: Shapes, values: Sequence[SmallTensor | None]) -
         for index, size in enumerate(wanted)
     ]
     rest = prod([size for size in sizes if size != -1])
-    whole = prod(shape)
-    return whole % rest == 0 if -1 in sizes and rest else whole == rest
+    total = prod(shape)
+    return total % rest == 0 if -1 in sizes and rest else total == rest
 
 
 def _gemm(node: Node, shapes: Shapes, values: Sequence[SmallTensor | None]) -> bool:

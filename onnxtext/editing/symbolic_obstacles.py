@@ -207,9 +207,9 @@ def size_obstacles(
             obstacles.append(message)
     if not obstacles:
         obstacles = list(_unverified(now, names))
-    more = len(obstacles) - _MOST_SHOWN
+    hidden = len(obstacles) - _MOST_SHOWN
     shown: list[str] = [Obstacle(item) for item in obstacles[:_MOST_SHOWN]]
-    return [*shown, Obstacle(f"and {more} more")] if more > 0 else shown
+    return [*shown, Obstacle(f"and {hidden} more")] if hidden > 0 else shown
 
 
 def _restrictions(now: InferredShapes, symbol: str) -> Iterator[str]:

@@ -189,63 +189,73 @@ def _changes(
             type = types.get(name)
             if type is None or name in twice or scope.position.get(name, GIVEN) != node_index:
                 continue
-            own = original.output_types[index] if original.output_types else None
+            declared_type = original.output_types[index] if original.output_types else None
             values = [
                 value
                 for value in declared.get(name, ())
                 if not value.decorators or subject.resolved.value(value).type == value.type
             ]
-            if own is not None:
-                yield from _completed(own, type, partial(place_type, original, index))
+            if declared_type is not None:
+                yield from _completed(declared_type, type, partial(place_type, original, index))
             for value in values:
                 if value.type is not None:
                     yield from _completed(value.type, type, partial(setattr, value, "type"))
-            if own is None and not any(value.type for value in declared.get(name, ())):
+            if declared_type is None and not any(value.type for value in declared.get(name, ())):
                 if name not in outputs:
                     yield TypeToWrite(type, partial(place_type, original, index), is_new=True)
                 elif values:
                     yield TypeToWrite(type, partial(setattr, values[0], "type"), is_new=True)
 
 
-def _completed(own: Type, inferred: Type, put: Callable[[Type], None]) -> Iterator[TypeToWrite]:
-    filled = fill_type(own, inferred)
-    if filled != own:
+def _completed(
+    declared: Type, inferred: Type, put: Callable[[Type], None]
+) -> Iterator[TypeToWrite]:
+    filled = fill_type(declared, inferred)
+    if filled != declared:
         yield TypeToWrite(filled, put, is_new=False)
 
 
-def fill_type(own: Type, inferred: Type) -> Type:
-    """Fill unknown parts of the declared type `own` from the inferred type `inferred`.
+def fill_type(declared: Type, inferred: Type) -> Type:
+    """Fill unknown parts of the declared type `declared` from the inferred type `inferred`.
 
     Return `own` unchanged if the types contradict each other.
     """
-    if describe_contradiction(own, inferred) is not None:
-        return own
-    match own, inferred:
+    if describe_contradiction(declared, inferred) is not None:
+        return declared
+    match declared, inferred:
         case (TensorType(), TensorType()):
-            return replace(own, element=_element(own, inferred), shape=_shape(own, inferred))
+            return replace(
+                declared, element=_element(declared, inferred), shape=_shape(declared, inferred)
+            )
         case (SparseTensorType(), SparseTensorType()):
-            return replace(own, element=_element(own, inferred), shape=_shape(own, inferred))
+            return replace(
+                declared, element=_element(declared, inferred), shape=_shape(declared, inferred)
+            )
         case (SequenceType(a), SequenceType(b)):
-            return replace(own, element=fill_type(a, b))
+            return replace(declared, element=fill_type(a, b))
         case (OptionalType(a), OptionalType(b)):
-            return replace(own, element=fill_type(a, b))
-    return own
+            return replace(declared, element=fill_type(a, b))
+    return declared
 
 
 _Tensor = TensorType | SparseTensorType
 
 
-def _element(own: _Tensor, inferred: _Tensor) -> str:
-    return inferred.element if own.element == "undefined" else own.element
+def _element(declared: _Tensor, inferred: _Tensor) -> str:
+    return inferred.element if declared.element == "undefined" else declared.element
 
 
-def _shape(own: _Tensor, inferred: _Tensor) -> tuple[Dim, ...] | None:
-    if own.shape is None or inferred.shape is None:
-        return inferred.shape if own.shape is None else own.shape
-    return tuple(map(_fill_dim, own.shape, inferred.shape))
+def _shape(declared: _Tensor, inferred: _Tensor) -> tuple[Dim, ...] | None:
+    if declared.shape is None or inferred.shape is None:
+        return inferred.shape if declared.shape is None else declared.shape
+    return tuple(map(_fill_dim, declared.shape, inferred.shape))
 
 
-def _fill_dim(own: Dim, inferred: Dim) -> Dim:
-    if plain_dim(own) is not None or inferred is None:
-        return own
-    return replace(own, value=plain_dim(inferred)) if isinstance(own, DecoratedDim) else inferred
+def _fill_dim(declared: Dim, inferred: Dim) -> Dim:
+    if plain_dim(declared) is not None or inferred is None:
+        return declared
+    return (
+        replace(declared, value=plain_dim(inferred))
+        if isinstance(declared, DecoratedDim)
+        else inferred
+    )

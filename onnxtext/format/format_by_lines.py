@@ -70,25 +70,25 @@ def _use_printed_lines(text: str, printed: str) -> str | None:
     marks: list[str] = []
 
     def take_out(match: re.Match[str]) -> str:
-        whole = match[0]
-        if whole[0] == '"':
-            return whole
+        found = match[0]
+        if found[0] == '"':
+            return found
         before = text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
-        behind = whole[0] == "#" and not before.isspace() and before
-        marks.append(f"  {whole.rstrip()}" if behind else f"\n{whole.strip()}")
+        behind = found[0] == "#" and not before.isspace() and before
+        marks.append(f"  {found.rstrip()}" if behind else f"\n{found.strip()}")
         return _MARK
 
     code = _STRING_OR_TRIVIA.sub(take_out, text) if "#" in text or BLANK_LINE.search(text) else text
     tokens = _LAST_COMMA.sub("", "".join(code.split())).split(_MARK)
-    whole = "".join(tokens)
+    code_alone = "".join(tokens)
     if not marks:
-        return printed if whole == _LAST_COMMA.sub("", "".join(printed.split())) else None
+        return printed if code_alone == _LAST_COMMA.sub("", "".join(printed.split())) else None
     lines = printed.split("\n")[:-1]
     bare = ["".join(line.split()) for line in lines]
     for index, (line, after) in enumerate(pairwise(bare)):
         if after[:1] in _CLOSING and line[-1:] == ",":
             bare[index] = line[:-1]
-    return _placed(lines, bare, marks, tokens) if whole == "".join(bare) else None
+    return _placed(lines, bare, marks, tokens) if code_alone == "".join(bare) else None
 
 
 def _placed(lines: list[str], bare: list[str], marks: list[str], tokens: list[str]) -> str | None:

@@ -180,7 +180,7 @@ class IncrementalText:
         taken = run.end(end)
         if taken is None:
             return
-        start, end, whole, commented = taken
+        start, end, statements, commented = taken
         mark = f"{_KEPT}{len(self._runs)}"
         # Comments in a list affect where later comments move, so the placeholder gets one, too.
         above = f"# {mark}\n" if commented else ""
@@ -189,7 +189,7 @@ class IncrementalText:
         rest = "" if run.writer.comma else " = K ()"
         self._parts += [self.source[self._at : start], f"{above}{mark}{rest}"]
         self._at = end
-        self._runs.append(whole)
+        self._runs.append(statements)
         self._indents.append(run.writer.indent)
 
     def is_whole(self) -> bool:

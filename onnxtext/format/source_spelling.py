@@ -35,9 +35,9 @@ class SourceSpellingPrinter(GraphPrinter):
         if flat is None:
             return
         before, _, behind = self.node_text(node, STEP).partition(f"<{flat}>")
-        own = line[len(before) + 1 : len(line) - len(behind) - 1]
-        if "\n" not in own and line == f"{before}<{own}>{behind}":
-            self._attributes[id(node.attributes)] = own
+        inner = line[len(before) + 1 : len(line) - len(behind) - 1]
+        if "\n" not in inner and line == f"{before}<{inner}>{behind}":
+            self._attributes[id(node.attributes)] = inner
 
     def value_with_source_numbers(self, value: ValueInfo, code: str, indent: str) -> str | None:
         """Print an initializer, but keep the spelling of its numbers, such as `1.50`.

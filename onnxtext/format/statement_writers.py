@@ -167,9 +167,9 @@ class StatementFormatter(ABC):
             if texts is not None:
                 line = list(parts)
                 line[::2] = texts
-                whole = "".join(line)
-                if self.fits(whole):
-                    return whole
+                statement = "".join(line)
+                if self.fits(statement):
+                    return statement
         formatted = self.print_same_tokens(item, code)
         if formatted is None:
             if len(code) > LONGEST:
@@ -208,11 +208,11 @@ class StatementFormatter(ABC):
 
     def format_alone(self, code: str, width: int = WIDTH) -> str | None:
         """Format a single statement in full; None if it cannot be separated from its context."""
-        whole = write_document(f"{self._head}{code}{self.comma}\n{self._tail}", width)
+        document = write_document(f"{self._head}{code}{self.comma}\n{self._tail}", width)
         head = f"{self.sibling.format(_FIRST)}{self.indent}"
-        start = whole.find(head)
-        end = whole.find(f"{self.comma}\n{self.indent}{self.sibling.format(_LAST)}", start)
-        return whole[start + len(head) : end] if 0 <= start < end else None
+        start = document.find(head)
+        end = document.find(f"{self.comma}\n{self.indent}{self.sibling.format(_LAST)}", start)
+        return document[start + len(head) : end] if 0 <= start < end else None
 
     def parse_alone(self, code: str) -> Node | ValueInfo | None:
         """Parse a single statement; None if it does not parse."""

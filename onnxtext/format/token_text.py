@@ -77,10 +77,10 @@ def operator_text(tree: Tree) -> str:
         return f"{'.' if dotted else ''}{quote_word(operator)}"
     if domain[0] == "" and len(domain) > 1 and not dotted:
         del domain[0]  # the parser reads `"".a.B` as `.a.B`
-    whole = ".".join(domain)
-    if any(quote_word(part) != part for part in whole.split(".")):
-        whole = quote_string(whole)
-    return f"{whole}.{quote_word(operator)}"
+    dotted_name = ".".join(domain)
+    if any(quote_word(part) != part for part in dotted_name.split(".")):
+        dotted_name = quote_string(dotted_name)
+    return f"{dotted_name}.{quote_word(operator)}"
 
 
 def dotted_text(tree: Tree) -> str:

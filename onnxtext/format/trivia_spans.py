@@ -88,8 +88,8 @@ def without_comments(source: str) -> tuple[str, list[str], str] | None:
                 return None
             depth += part.count("<") - part.count(">")
         code.append(part)
-    whole = "".join(code)
-    bare = whole.rstrip()
+    joined = "".join(code)
+    bare = joined.rstrip()
     return bare, comments, last[len(last.rstrip()) :] + behind
 
 

@@ -47,11 +47,11 @@ class WeightMover(Rewriter):
 
     def blob(self, data: bytes | memoryview) -> ast.Blob:
         """Add bytes to the resources; return the blob that refers to them."""
-        whole = hashlib.sha256(data).hexdigest()
-        digest = whole[:PRINTED_DIGITS]
+        full_digest = hashlib.sha256(data).hexdigest()
+        digest = full_digest[:PRINTED_DIGITS]
         if digest not in self.resources:
             self.resources[digest] = data
-            self.digests[digest] = whole
+            self.digests[digest] = full_digest
         return ast.Blob(digest)
 
     def data(self, type: ast.TensorType, data: Any, name: str | None) -> Any:

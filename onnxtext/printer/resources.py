@@ -47,11 +47,11 @@ def base64_parts(data: bytes | memoryview, indent: str) -> Iterator[str]:
 
 def _base64_lines(data: bytes | memoryview, indent: str) -> str:
     text = binascii.b2a_base64(data, newline=False)
-    whole = len(text) // BASE64_WIDTH * BASE64_WIDTH if len(text) >= _LONG else 0
-    rest = text[whole:].decode("ascii")
+    full_rows = len(text) // BASE64_WIDTH * BASE64_WIDTH if len(text) >= _LONG else 0
+    rest = text[full_rows:].decode("ascii")
     rows = range(0, len(rest), BASE64_WIDTH)
     lines = "".join([f"{indent}{rest[at : at + BASE64_WIDTH]}\n" for at in rows])
-    return _full_lines(text[:whole], indent) + lines if whole else lines
+    return _full_lines(text[:full_rows], indent) + lines if full_rows else lines
 
 
 def _full_lines(text: bytes, indent: str) -> str:

@@ -79,9 +79,9 @@ def tensor_text(tensor: ast.Tensor | ast.SparseTensor, indent: str, budget: int)
     """
     decorators = value_decorators(tensor.decorators, indent)
     if isinstance(tensor, ast.SparseTensor):
-        whole = type_text(ast.SparseTensorType(tensor.values.type.element, tensor.dims))
+        dense_type = type_text(ast.SparseTensorType(tensor.values.type.element, tensor.dims))
         write = partial(sparse_text, tensor)
-        return tensor_lines(decorators, (whole, "", ""), write, indent, budget)
+        return tensor_lines(decorators, (dense_type, "", ""), write, indent, budget)
     type, data = tensor.type, tensor.data
     name = "" if tensor.name is None else quote_word(tensor.name)
     is_scalar = isinstance(data, ast.RawData) and not type.shape

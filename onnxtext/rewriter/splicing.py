@@ -152,13 +152,13 @@ class _Splice:
     def _restate(self, start: int, end: int, old: Callable[[], str], new: str) -> None:
         """Replace a statement; if it has comments inside, only its changed tokens."""
         text = self.source.text[start:end]
-        made = None
+        edit = None
         if self.in_tokens and has_comments(text):
-            made = edit_tokens(text, old(), new)
-        if made is None:
+            edit = edit_tokens(text, old(), new)
+        if edit is None:
             self._replace(start, end, new)
         else:
-            self._edits.append((start, end, made))
+            self._edits.append((start, end, edit))
 
     def _remove(self, at: int) -> None:
         """Remove a node with the comment after it."""

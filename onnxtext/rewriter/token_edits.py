@@ -45,12 +45,12 @@ def edit_tokens(text: str, before: str, after: str) -> str | None:
         if tag == "insert":
             edit = _inserted(spelled, places, first, after, new, start, end)
         else:
-            made = after[new[start].at : new[end - 1].end] if start < end else ""
-            edit = _replaced(spelled, places, first, last, made)
+            replacement = after[new[start].at : new[end - 1].end] if start < end else ""
+            edit = _replaced(spelled, places, first, last, replacement)
         if edit is None:
             return None
-        left, right, made = edit
-        parts += [text[done:left], made]
+        left, right, replacement = edit
+        parts += [text[done:left], replacement]
         done = right
     return "".join([*parts, text[done:]])
 

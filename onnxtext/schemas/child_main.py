@@ -101,14 +101,14 @@ def _onnxruntime() -> SchemaFile | int:
     registered = _registered()
     schemas = state.get_all_operator_schema()
     removed = {(schema.domain, schema.name) for schema in schemas if schema.deprecated}
-    own = [
+    own_schemas = [
         schema
         for schema in schemas
         if schema.domain not in _COPIES
         and (schema.domain, schema.name) not in removed
         and (schema.domain, schema.name, schema.since_version) not in registered
     ]
-    return schema_file(own, "onnxruntime", onnxruntime.__version__)
+    return schema_file(own_schemas, "onnxruntime", onnxruntime.__version__)
 
 
 if __name__ == "__main__":

@@ -94,9 +94,9 @@ def to_html(pieces: Iterable[Piece]) -> str:
             them.
     """
     lines = list(_lines(pieces))
-    more = len(lines) - MOST_LINES
-    if more > 0:
-        note = f"# {more:,} more lines: show one graph, or the nodes between two values"
+    hidden = len(lines) - MOST_LINES
+    if hidden > 0:
+        note = f"# {hidden:,} more lines: show one graph, or the nodes between two values"
         lines[MOST_LINES:] = [_Line(note, f'<span class="c">{note}</span>')]
     rules = [
         f".onnxtext-model .{name}{{color:var(--jp-mirror-editor-{theme},{color})}}\n"

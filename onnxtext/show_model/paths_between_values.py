@@ -155,11 +155,11 @@ def used_values(node: Node) -> list[str]:
 
 def _captured(graph: Graph) -> list[str]:
     """Return the outer values that a graph and its nested graphs use."""
-    own = {value.name for value in (*graph.inputs, *graph.values)}
-    own.update(name for node in graph.nodes for name in node.outputs)
+    defined = {value.name for value in (*graph.inputs, *graph.values)}
+    defined.update(name for node in graph.nodes for name in node.outputs)
     used = [name for node in graph.nodes for name in used_values(node)]
     used += [value.name for value in graph.outputs if value.name]
-    return [name for name in used if name not in own]
+    return [name for name in used if name not in defined]
 
 
 def as_graph(

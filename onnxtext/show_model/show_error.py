@@ -39,12 +39,12 @@ class ShowError(OnnxTextError):
             help = f"did you mean `{near}`?"
         elif candidates:
             shown = ", ".join(f"`{item}`" for item in candidates[:_MOST_NAMES])
-            more = (
+            ending = (
                 f" and {len(candidates) - _MOST_NAMES} more"
                 if len(candidates) > _MOST_NAMES
                 else ""
             )
-            help = f"the model has {shown}{more}"
+            help = f"the model has {shown}{ending}"
         else:
             help = None
         return cls.of(f"there is no {what} `{name}`", file, help)

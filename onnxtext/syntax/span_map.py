@@ -136,7 +136,7 @@ def map_spans(source: Source, at: int, kind: str, most: int | None = None) -> Sp
         except Unexpected:  # the statement ended before this token
             break
     try:
-        whole: SpanMap = machine.finish(len(source.text))
+        fragment: SpanMap = machine.finish(len(source.text))
     except Unexpected:
         raise ValueError(f"no {kind} begins at offset {at}") from None
-    return whole.parts["item"]
+    return fragment.parts["item"]

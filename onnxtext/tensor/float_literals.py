@@ -216,10 +216,10 @@ def _exact_hex(magnitude: str) -> Fraction:
 
     match = _HEX.fullmatch(magnitude)
     assert match is not None
-    whole, fraction, exponent = match[1], match[2] or "", match[3]
+    integer, fraction, exponent = match[1], match[2] or "", match[3]
     power = int(exponent.lstrip("+-0") or "0")  # int() rejects thousands of leading zeros
     shift = (-power if exponent[0] == "-" else power) - 4 * len(fraction)
-    significand = int(whole + fraction, 16)
+    significand = int(integer + fraction, 16)
     return Fraction(significand << shift) if shift >= 0 else Fraction(significand, 1 << -shift)
 
 

@@ -234,12 +234,12 @@ def _joined(texts: list[str], row: int | None) -> list[str]:
 def _number_rows(values: NDArray[Any], row: int | None = None, *, point: bool = False) -> list[str]:
     """Return numbers as rows of text; `point` keeps integral floats from looking like integers."""
     row = row or max(values.size, 1)
-    whole = values.size // row * row
+    full_rows = values.size // row * row
     rows = []
-    if whole:
-        rows = _dumped(values[:whole].reshape(-1, row), point).split("], [")
-    if whole < values.size:
-        rows.append(_dumped(values[whole:].reshape(1, -1), point))
+    if full_rows:
+        rows = _dumped(values[:full_rows].reshape(-1, row), point).split("], [")
+    if full_rows < values.size:
+        rows.append(_dumped(values[full_rows:].reshape(1, -1), point))
     return rows
 
 

@@ -28,9 +28,9 @@ class Repetition:
     @classmethod
     def of(cls, start: bytes, unit: bytes, times: int, end: bytes) -> Repetition:
         """Return a repetition; if `start` consists only of units, count them in `times` instead."""
-        more = len(start) // len(unit)
-        if start == unit * more:
-            return cls(b"", unit, times + more, end)
+        repetitions = len(start) // len(unit)
+        if start == unit * repetitions:
+            return cls(b"", unit, times + repetitions, end)
         return cls(start, unit, times, end)
 
     def __len__(self) -> int:

@@ -59,10 +59,10 @@ def pack_varints(values: NDArray[Any]) -> bytes:
     out = np.empty(int(ends[-1]), np.uint8)
     while True:
         out[places] = (numbers & np.uint64(0x7F)).astype(np.uint8) | np.uint8(0x80)
-        more = np.flatnonzero(numbers >= np.uint64(0x80))
-        if not more.size:
+        continued = np.flatnonzero(numbers >= np.uint64(0x80))
+        if not continued.size:
             break
-        numbers, places = numbers[more] >> np.uint64(7), places[more] + 1
+        numbers, places = numbers[continued] >> np.uint64(7), places[continued] + 1
     out[ends - 1] &= 0x7F
     return out.tobytes()
 
@@ -105,9 +105,9 @@ def float_fields(key: bytes, data: bytes | memoryview) -> bytes:
         return fields
     if len(data) < 4 * _FEW:
         return b"".join([key + data[index : index + 4] for index in range(0, len(data), 4)])
-    made = np.full((len(data) // 4, 5), key[0], np.uint8)
-    made[:, 1:] = np.frombuffer(data, np.uint8).reshape(-1, 4)
-    return made.tobytes()
+    encoded = np.full((len(data) // 4, 5), key[0], np.uint8)
+    encoded[:, 1:] = np.frombuffer(data, np.uint8).reshape(-1, 4)
+    return encoded.tobytes()
 
 
 def unpack_varints(data: bytes | memoryview) -> NDArray[np.uint64]:

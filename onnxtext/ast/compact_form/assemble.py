@@ -102,8 +102,10 @@ def _make_defaults(
         if not part:
             value = inputs[place]
             value.data = initializer.data
-            own = [Decorator(f"data.{d.name}", d.arguments) for d in initializer.decorators]
-            value.decorators += tuple(own)
+            data_decorators = [
+                Decorator(f"data.{d.name}", d.arguments) for d in initializer.decorators
+            ]
+            value.decorators += tuple(data_decorators)
     return rest, (decorator_of(ListOrder(order), decorator=INITIALIZERS),) if order else ()
 
 

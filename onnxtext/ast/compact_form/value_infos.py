@@ -81,13 +81,13 @@ def place_infos(
             lists[part] = types
     before = [node.output_types for node in graph.nodes]
     wanted = _entries(graph, None, infos)
-    made = None
+    placed = None
     if len(names) == len(infos):
-        made = _in_parts(graph, infos, lists, any_order=any_order)
-    if made is None and any_order:
-        made = _by_name(graph, infos)
-    if made is not None and _entries(graph, *made) == wanted:
-        order, rest = made
+        placed = _in_parts(graph, infos, lists, any_order=any_order)
+    if placed is None and any_order:
+        placed = _by_name(graph, infos)
+    if placed is not None and _entries(graph, *placed) == wanted:
+        order, rest = placed
         everything = [name for types in lists.values() for name in types]
         return (decorator_of(order, everything) if order.items else None), rest
     for node, output_types in zip(graph.nodes, before, strict=True):

@@ -239,9 +239,9 @@ class CheckedModel:
             make = self.resolved.node
             nodes = [make(node) if node.decorators else node for node in nodes]
         lists = rich_lists(nodes)  # keeps the lists alive, so that no `id()` is reused
-        whole = self.resolved.whole_lists(nodes, lists)
-        if whole is not nodes:
-            nodes, lists = whole, rich_lists(whole)
+        resolved_nodes = self.resolved.whole_lists(nodes, lists)
+        if resolved_nodes is not nodes:
+            nodes, lists = resolved_nodes, rich_lists(resolved_nodes)
         scope.nodes = nodes
         scope.find_definitions()
         self.scopes.append(scope)

@@ -235,5 +235,5 @@ def severity_of(finding: Finding) -> Severity:
 
 def _left_out(places: tuple[Place, ...]) -> list[str]:
     """Return a note that counts the places that are not shown; [] if all are shown."""
-    more = len(places) - MOST_LABELS
-    return [f"and {more} more places"] if more > 0 else []
+    hidden = len(places) - MOST_LABELS
+    return [f"and {hidden} more places"] if hidden > 0 else []

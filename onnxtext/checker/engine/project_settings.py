@@ -66,12 +66,12 @@ def _table(path: Path) -> dict[str, Any] | None:
         import tomli as tomllib
 
     try:
-        whole = tomllib.loads(path.read_text("utf-8"))
+        document = tomllib.loads(path.read_text("utf-8"))
     except ValueError as error:  # invalid TOML or UTF-8, or a number with thousands of digits
         raise SettingsError(f"{path}: {str(error)[:200]}") from None
     except RecursionError:
         raise SettingsError(f"{path}: the file is nested too deeply") from None
-    tool = whole.get("tool")
+    tool = document.get("tool")
     table = tool.get("onnxtext") if isinstance(tool, dict) else None
     return table if isinstance(table, dict) else None
 

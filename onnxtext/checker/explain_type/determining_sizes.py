@@ -178,8 +178,8 @@ def missing_sizes(facts: NodeFacts, output: int, part: TypePart) -> list[Influen
             _replaced(valued, {influence: _symbol(influence) for influence in sizes}), output, part
         )
 
-    whole = infer(unknown, values)
-    if whole is not None:
+    size = infer(unknown, values)
+    if size is not None:
         needed = [
             influence
             for influence in unknown
@@ -193,7 +193,7 @@ def missing_sizes(facts: NodeFacts, output: int, part: TypePart) -> list[Influen
                 used = [
                     influence
                     for influence in elements
-                    if not symbols(_symbol(influence)).isdisjoint(symbols(whole))
+                    if not symbols(_symbol(influence)).isdisjoint(symbols(size))
                 ]
                 needed += used or elements[:1]
         return needed or unknown

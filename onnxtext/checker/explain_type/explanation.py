@@ -103,9 +103,9 @@ def explanation_lines(explanation: Explanation, where: Where, most: int | None) 
     name = explanation.name
     yield f"{quote(name)}: {explanation.written or 'unknown type'}"
     yield f"  {describe_definition(explanation.scope, name, where)}"
-    own = explanation.scope.definition(name)[0]
+    definition = explanation.scope.definition(name)[0]
     for type, place in explanation.declarations:
-        if place.item is not own or place.part[:1] == ("output_types",):
+        if place.item is not definition or place.part[:1] == ("output_types",):
             yield f"  declared as `{spell_type(type)}` ({where(place)})"
     for step in explanation.steps:
         yield ""

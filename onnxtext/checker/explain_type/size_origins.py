@@ -141,8 +141,8 @@ class SizeExplainer:
                 step.how = f"the elements of {quote(name)} are not tracked: {reason}"
             return []
         step.place = Place(value, ("name",)) if value.type is None else step.place
-        own = part_of(value.type, step.part)
-        if own is not None and step.part.kind != "element":
+        declared = part_of(value.type, step.part)
+        if declared is not None and step.part.kind != "element":
             step.kind, step.how = "declared", f"the input {quote(name)} declares it"
             return []
         passed = self._passed(step, index)
@@ -193,10 +193,10 @@ class SizeExplainer:
         type = inferred[output] if inferred is not None and output < len(inferred) else None
         confirmed = target is not None if inferred is None else part_of(type, step.part) is not None
         if step.size is not None and declared is not None and not confirmed:
-            own, step.place = declared
+            declared_type, step.place = declared
             step.kind = "assumed"
             why = "does not determine it" if target is not None else "is an unknown operator"
-            step.how = f"it is declared as `{spell_type(own)}`; {called} {why}"
+            step.how = f"it is declared as `{spell_type(declared_type)}`; {called} {why}"
             return []
         if step.size is not None and declared is not None:
             declared_size, inferred_size = part_of(declared[0], step.part), part_of(type, step.part)
@@ -325,9 +325,9 @@ def _extent(step: ExplanationStep, shapes: SymbolicStep) -> Extent:
 def _declaration(scope: Scope, node: Node, output: int) -> Declared | None:
     """Return the declared type of an output and its place; None if it is not declared."""
     if node.output_types:
-        own = node.output_types[output]
-        if own is not None:
-            return own, Place(node, ("output_types", output))
+        declared = node.output_types[output]
+        if declared is not None:
+            return declared, Place(node, ("output_types", output))
     for value in (*scope.infos, *scope.outputs):
         if value.name == node.outputs[output] and value.type is not None:
             return value.type, Place(value, ("type",))

@@ -77,8 +77,10 @@ def _propagated(subject: CheckedModel) -> KindPropagation | None:
         data = b"".join(lower_pieces(small))
     except (Inconclusive, LowerError, RecordError):
         return None
-    made = CheckedModel(small, Options(encoded=lambda: data, inference=subject.options.inference))
-    if TypeInference(made).run() or whole_model(made) is not None:
+    reduced = CheckedModel(
+        small, Options(encoded=lambda: data, inference=subject.options.inference)
+    )
+    if TypeInference(reduced).run() or whole_model(reduced) is not None:
         return None
     return kinds
 

@@ -98,19 +98,19 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
                 if not name:
                     continue
                 inferred = output_types[slot] if slot < len(output_types) else None
-                own = text(typed[slot]) if typed else None
+                typed_text = text(typed[slot]) if typed else None
                 declaration: ValueInfo | None = None
-                if own is None and name in declared:
-                    own, declaration = declared[name]
-                if own is not None:
-                    if inferred is not None and inferred != own:
+                if typed_text is None and name in declared:
+                    typed_text, declaration = declared[name]
+                if typed_text is not None:
+                    if inferred is not None and inferred != typed_text:
                         self._report_difference(
-                            node, slot, inferred, own, declaration, resolved[index],
+                            node, slot, inferred, typed_text, declaration, resolved[index],
                             # onnx and onnxruntime ignore the declared types in functions.
                             "warning" if scope.kind == "function" else None,
                         )  # fmt: skip
                     # Either type may be wrong, so later nodes see an unknown type.
-                    inferred = own if inferred in (None, own) else None
+                    inferred = typed_text if inferred in (None, typed_text) else None
                 types.setdefault(name, inferred)
         return environment
 
@@ -121,25 +121,26 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
 
         onnx and onnxruntime ignore the declared types of functions.
         """
-        own = types.get(value.name)
-        if own is None:
+        declared = types.get(value.name)
+        if declared is None:
             types[value.name] = given
-        elif given is not None and own != given and scope.kind == "function":
+        elif given is not None and declared != given and scope.kind == "function":
             types[value.name] = given
             self._report(
                 value,
                 f"the input {quote(value.name)} of {scope.describe()} is declared "
-                f"`{text_spelling(own)}`, but a call passes `{text_spelling(given)}`",
+                f"`{text_spelling(declared)}`, but a call passes `{text_spelling(given)}`",
                 (Place(value, ("type",)),),
                 "remove the declaration, or insert a `Cast` before the call",
                 severity="warning",
             )
-        elif given is not None and own != given and scope.holder is not None:
+        elif given is not None and declared != given and scope.holder is not None:
             holder = scope.holder
             self._report(
                 value,
                 f"the input {quote(value.name)} of {scope.describe()} is declared "
-                f"`{text_spelling(own)}`, but `{holder.op_type}` gives it `{text_spelling(given)}`",
+                f"`{text_spelling(declared)}`, but `{holder.op_type}` gives it "
+                f"`{text_spelling(given)}`",
                 (
                     Place(value, ("type",)),
                     Place(holder, ("op_type",), "the node that passes the value"),

@@ -47,7 +47,7 @@ def inferred_type_texts(subject: CheckedModel) -> dict[int, dict[str, str]]:
     if subject.is_recursive:
         return {}
     spelled = cache(spell_type)  # most values share a few types
-    whole = inferred_types(subject)
+    types_by_scope = inferred_types(subject)
     elements = {} if _full_types_by_kind(subject) else TypeInference.of(subject).environments
     result: dict[int, dict[str, str]] = {}
     for scope in subject.scopes:
@@ -58,7 +58,7 @@ def inferred_type_texts(subject: CheckedModel) -> dict[int, dict[str, str]]:
         for name, text in plain.known.items() if plain is not None else ():
             if text is not None:
                 types[name] = _without_shape(text)
-        for name, type in whole.get(id(scope), {}).items():
+        for name, type in types_by_scope.get(id(scope), {}).items():
             types[name] = spelled(type)
         result[scope.original.at] = types
     return result

@@ -214,10 +214,10 @@ class KindPropagation:
         self, node: Node, target: Target, typed: Facts, visited: int
     ) -> tuple[Facts, SmallTensors]:
         """Return the types and values of the outputs of a node that has no nested graphs."""
-        own = self._reads.get(id(target))
-        if own is None:
-            own = self._reads[id(target)] = data_dependence(target)
-        if own is TENSOR:
+        reads = self._reads.get(id(target))
+        if reads is None:
+            reads = self._reads[id(target)] = data_dependence(target)
+        if reads is TENSOR:
             return self._constant(node, target, typed)
         try:
             key = self._key(node, target, self._types, typed, self._parameters, LONGEST)
@@ -225,19 +225,19 @@ class KindPropagation:
             raise Inconclusive from None
         passed: SmallTensors = ()
         read: Tensors = ()
-        if own is not NOTHING:
-            if own.values and self.symbols.fits:
+        if reads is not NOTHING:
+            if reads.values and self.symbols.fits:
                 passed = tuple(map(self._values.get, node.inputs))
-                if own.all_values and None in passed:
+                if reads.all_values and None in passed:
                     passed = ()
-            if own.constants is not None:
-                read = tuple(map(self._constants.get, node.inputs[own.constants :]))
+            if reads.constants is not None:
+                read = tuple(map(self._constants.get, node.inputs[reads.constants :]))
             key += (*map(id, passed), *map(id, read))
         cached = self._made.get(key)
         if cached is None:
             self._check_count(visited)
-            found, made = self._new(node, target, key[2], typed, passed, read)
-            cached = self._made[key] = found, made if any(made) else ()
+            found, values = self._new(node, target, key[2], typed, passed, read)
+            cached = self._made[key] = found, values if any(values) else ()
         return cached
 
     def _check_count(self, visited: int) -> None:
@@ -302,12 +302,12 @@ class KindPropagation:
         read: Tensors,
     ) -> tuple[Facts, SmallTensors]:  # fmt: skip
         """Infer the types and values of the outputs of the first function call of a kind."""
-        opsets, own = self._opsets, function.opsets
+        opsets, function_opsets = self._opsets, function.opsets
         if (
             declares_types(function)
             or opsets is None
-            or own is None
-            or opsets.versions.get("") != own.versions.get("")
+            or function_opsets is None
+            or opsets.versions.get("") != function_opsets.versions.get("")
             or len(input_facts) != len(function.inputs)
             or len(node.outputs) > len(function.outputs)
             or not self._calls.enter(function)

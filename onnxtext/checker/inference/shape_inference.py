@@ -106,8 +106,12 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
                 types[value.name], places[value.name] = declared[value.name]
         for value, type in zip(scope.inputs, input_types, strict=False):
             if type is not None:
-                own = types.get(value.name)
-                conflict, both = (None, type) if own is None else self._merger.merge(own, type)
+                declared_type = types.get(value.name)
+                conflict, both = (
+                    (None, type)
+                    if declared_type is None
+                    else self._merger.merge(declared_type, type)
+                )
                 types[value.name] = type if conflict and scope.kind == "function" else both
         variable = replaceable_inputs(scope, self._ir_version)
         for value in scope.initializers:
@@ -261,8 +265,8 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         if node.op_type == "Loop" and len(inputs) > 1:
             passed = inner.loop_inputs(inputs, lambda types: visit(first, types, True))
             outputs = visit(first, passed)
-            whole = inner.runs_all_trips(node, first, outputs, values[1])
-            trips = values[0] if whole else None
+            runs_all = inner.runs_all_trips(node, first, outputs, values[1])
+            trips = values[0] if runs_all else None
             return Outputs(inner.loop_outputs(inputs, passed, outputs.types, trips), ())
         if node.op_type == "Scan" and scans is not None and len(first.inputs) == len(inputs):
             passed = inner.scan_inputs(node, scans, inputs, lambda types: visit(first, types, True))

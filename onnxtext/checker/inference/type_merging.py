@@ -106,12 +106,12 @@ def merge_types(declared: Type, inferred: Type, symbols: frozenset[str] = frozen
 
 
 def _merge_dims(declared: Dim, inferred: Dim, symbols: frozenset[str]) -> Dim:
-    own, result = plain_dim(declared), plain_dim(inferred)
-    if isinstance(own, str) and isinstance(result, str) and own not in symbols:
-        return result if result and symbols_of(parse_size(result)) <= symbols else own
-    if own is None or (isinstance(own, int) and own < 0):
+    declared_dim, result = plain_dim(declared), plain_dim(inferred)
+    if isinstance(declared_dim, str) and isinstance(result, str) and declared_dim not in symbols:
+        return result if result and symbols_of(parse_size(result)) <= symbols else declared_dim
+    if declared_dim is None or (isinstance(declared_dim, int) and declared_dim < 0):
         return result
-    return result if isinstance(result, int) and not isinstance(own, int) else own
+    return result if isinstance(result, int) and not isinstance(declared_dim, int) else declared_dim
 
 
 def clear_negative_dims(type: Type) -> Type:

@@ -45,10 +45,10 @@ def bind_type_variables(
         allowed = signature.allowed(formal.type)
         if text not in allowed and not allows_any(allowed):
             listed = ", ".join(f"`{text_spelling(item)}`" for item in sorted(allowed)[:12])
-            more = f" and {len(allowed) - 12} more" if len(allowed) > 12 else ""
+            ending = f" and {len(allowed) - 12} more" if len(allowed) > 12 else ""
             message = (
                 f"the input `{formal.name}` of `{node.op_type}` cannot be `{text_spelling(text)}`: "
-                f"it takes {listed}{more}"
+                f"it takes {listed}{ending}"
             )
             return (None,) * len(node.outputs), _mismatch(message, (index,), text)
         if formal.type in signature.variables and formal.homogeneous:

@@ -267,8 +267,8 @@ def _notify(flag: int) -> None:
         return
 
 
-def _limit_memory(more: int) -> None:
-    """Limit the address space to its current size plus `more` bytes."""
+def _limit_memory(extra: int) -> None:
+    """Limit the address space to its current size plus `extra` bytes."""
     try:
         statm = os.open("/proc/self/statm", os.O_RDONLY)
     except OSError:  # not Linux: the parent limits the memory
@@ -276,7 +276,7 @@ def _limit_memory(more: int) -> None:
     used = int(os.read(statm, 100).split()[0]) * resource.getpagesize()
     os.close(statm)
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
-    limit = used + more
+    limit = used + extra
     if hard != resource.RLIM_INFINITY:
         limit = min(limit, hard)
     resource.setrlimit(resource.RLIMIT_AS, (limit, hard))

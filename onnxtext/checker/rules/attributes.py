@@ -113,11 +113,11 @@ def _untyped_reference(subject: CheckedModel, name: str, parameter: str, place: 
     type = _type_of(subject, name, parameter, place.item)
     from onnxtext.printer.strings import quote_word  # only for errors: the import is slow
 
-    own, reference = quote_word(name), f"@{quote_word(parameter)}"
+    attribute, reference = quote_word(name), f"@{quote_word(parameter)}"
     if type is None:
-        help = f"write its type: `{own}: float = {reference}`, if it is a float"
+        help = f"write its type: `{attribute}: float = {reference}`, if it is a float"
     else:
-        help = f"write its type: `{own}: {type} = {reference}`"
+        help = f"write its type: `{attribute}: {type} = {reference}`"
     return Finding(
         "attribute-type-missing",
         f"the reference {quote(name)} to `{reference}` has no `type`",

@@ -157,16 +157,16 @@ def _node(
             "or refer to an existing configuration",
         )
     count = _number(configuration.record, "num_devices") if configuration is not None else None
-    own = {*node.inputs, *node.outputs}
+    names = {*node.inputs, *node.outputs}
     for spec in _items(record, "sharding_spec"):
-        yield from _sharding(node, spec, own, ranks, count, place)
+        yield from _sharding(node, spec, names, ranks, count, place)
 
 
 def _sharding(
-    node: Node, spec: Record, own: set[str], ranks: Ranks, count: int | None, place: Place
+    node: Node, spec: Record, names: set[str], ranks: Ranks, count: int | None, place: Place
 ) -> Iterator[Finding]:
     name = _text(field_of(spec, "tensor_name"))
-    if not name or name not in own:
+    if not name or name not in names:
         what = "has a sharding without a tensor name"
         if name:
             what = f"shards {quote(name)}, which is not one of its inputs or outputs"

@@ -158,11 +158,11 @@ def _forced_equality(
     """Report symbols of inputs whose sizes must be equal, or must differ by a constant."""
     sizes = trace.shapes.sizes
     one, other, *rest = names
-    _, less, first = sizes.joined(one)
-    _, more, second = sizes.joined(other)
+    _, one_offset, first = sizes.joined(one)
+    _, other_offset, second = sizes.joined(other)
     places = list({(id(p.item), p.part): p for p in (*second, *first)}.values())
     item = places[0].item
-    what = text(symbol_plus(one, more - less))
+    what = text(symbol_plus(one, other_offset - one_offset))
     why = "the declared types allow no other sizes"
     if isinstance(item, Node) and places[0].part == ("op_type",):
         why = f"`{item.op_type}` accepts no other sizes"

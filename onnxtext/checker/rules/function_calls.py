@@ -74,8 +74,8 @@ def _conflicts(subject: CheckedModel, needs: FunctionNeeds) -> Iterator[Finding]
 def _no_overload(subject: CheckedModel, node: Node, overloads: list[str]) -> Finding:
     near = subject.nearest(node.overload or "", overloads)
     shown = [f"`{name}`" if name else "an unnamed overload" for name in overloads[:_MOST]]
-    more = f" and {len(overloads) - _MOST} more" if len(overloads) > _MOST else ""
-    listing = ", ".join(shown) + more
+    ending = f" and {len(overloads) - _MOST} more" if len(overloads) > _MOST else ""
+    listing = ", ".join(shown) + ending
     lacks = "has no unnamed overload"
     if node.overload:
         lacks = f"does not have the overload {quote(node.overload)}"

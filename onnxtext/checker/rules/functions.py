@@ -165,9 +165,9 @@ def _conflicts(subject: CheckedModel) -> Iterator[Finding]:
             domain = plain_domain(node.domain)
             if type(target) is Scope or domain not in versions:
                 continue
-            own, (version, importer) = versions[domain], imports[domain]
+            own_version, (version, importer) = versions[domain], imports[domain]
             key = domain, node.op_type, id(function)
-            if version == own or key in reported:
+            if version == own_version or key in reported:
                 continue
             other = subject.schemas.find(domain, node.op_type, version)
             here = target.since if type(target) is Signature else None
@@ -176,7 +176,7 @@ def _conflicts(subject: CheckedModel) -> Iterator[Finding]:
                 reported.add(key)
                 yield Finding(
                     "function-opset-conflict",
-                    f"`{node.op_type}` differs between version {own}, which the function "
+                    f"`{node.op_type}` differs between version {own_version}, which the function "
                     f"{quote(function.name)} imports, and version {version}, which "
                     f"{importer.describe()} imports",
                     (Place(node, ("op_type",)),),

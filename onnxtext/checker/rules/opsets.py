@@ -136,8 +136,8 @@ def _unused(subject: CheckedModel) -> Iterator[Finding]:
     for scope in subject.scopes:
         if scope.kind == "function" and isinstance(scope.owner, Function):
             owners.append((scope.owner, scope.original, scope))
-    for owner, place, own in owners:
-        domains = used.get(id(own.opsets), set()) if own is not None else set()
+    for owner, place, owner_scope in owners:
+        domains = used.get(id(owner_scope.opsets), set()) if owner_scope is not None else set()
         for index, item in enumerate(owner.opset_imports):
             if plain_domain(item.domain) not in domains:
                 shown = f"`{item.domain}`" if item.domain else "the standard domain"

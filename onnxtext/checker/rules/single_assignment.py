@@ -52,12 +52,14 @@ def _redefined(scope: Scope) -> Iterator[Finding]:
     for (what, _), names in groups.items():
         verb = "is" if len(names) == 1 else "are each"
         places = by_name[names[0]]
-        more = [Place(place.item, place.part) for name in names[1:] for place in by_name[name]]
+        other_uses = [
+            Place(place.item, place.part) for name in names[1:] for place in by_name[name]
+        ]
         defined = Place(*scope.definition(names[0]), "first defined here")
         yield Finding(
             "value-redefined",
             f"{_listed(names)} {verb} {what} of {scope.describe()}",
-            (places[0], defined, *places[1:], *more),
+            (places[0], defined, *places[1:], *other_uses),
             help="rename one of them and its uses",
         )
 

@@ -54,8 +54,8 @@ def _duplicates(scope: Scope) -> Iterator[Finding]:
     for name, places in by_name.items():
         if len(places) > 1:
             same = all(_entry(place) == _entry(places[0]) for place in places[1:])
-            own = set(map(id, scope.original.values)) if same else set()
-            removable = [place.item for place in reversed(places) if id(place.item) in own]
+            original_ids = set(map(id, scope.original.values)) if same else set()
+            removable = [place.item for place in reversed(places) if id(place.item) in original_ids]
             yield Finding(
                 "value-info-duplicate",
                 f"`value_info` of {scope.describe()} has {len(places)} entries for {quote(name)}",
@@ -104,10 +104,10 @@ def _unknown_in_order(scope: Scope) -> Iterator[Finding]:
         problem = f"for which {where} declares no type"
         if decorator == INITIALIZERS:
             problem = f"which is neither an initializer nor an input with a default of {where}"
-        more = f" (and {len(unknown) - 1} more names)" if len(unknown) > 1 else ""
+        ending = f" (and {len(unknown) - 1} more names)" if len(unknown) > 1 else ""
         yield Finding(
             "value-info-unknown",
-            f"`@{decorator}` names {quote(name)}, {problem}{more}",
+            f"`@{decorator}` names {quote(name)}, {problem}{ending}",
             (Place(graph, ("name",)),),
             help="remove the name",
             severity="warning",

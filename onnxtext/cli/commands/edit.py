@@ -78,11 +78,16 @@ def _verb(name: str) -> Callable[[Callable[..., Edit]], click.Command]:
     def decorate(function: Callable[..., Edit]) -> click.Command:
         @wraps(function)
         def run(
-            output: str | None, force: bool, diff: bool, output_format: str, color: str, **own: Any
+            output: str | None,
+            force: bool,
+            diff: bool,
+            output_format: str,
+            color: str,
+            **options: Any,
         ) -> int:
             file: str = click.get_current_context().obj
             target = EditTarget(file, output, force, diff)
-            edit = function(**own)
+            edit = function(**options)
             path = None if file == "-" else Path(file)
             with (
                 Reporter(output_format, color) as reporter,

@@ -265,8 +265,8 @@ class _Model:
         ]
         if others:
             how = "--graph" if self._source is None else "--line or --graph"
-            more = f" and {len(others) - 5} more" if len(others) > 5 else ""
-            yield f"  also defined at {', '.join(others[:5])}{more}: choose with {how}"
+            ending = f" and {len(others) - 5} more" if len(others) > 5 else ""
+            yield f"  also defined at {', '.join(others[:5])}{ending}: choose with {how}"
 
     def objects(self, scope: Scope, name: str) -> Iterator[dict[str, Any]]:
         """Yield JSON objects that explain a value; in a function body, one per kind of call."""

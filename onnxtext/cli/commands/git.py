@@ -289,8 +289,8 @@ def _not_shown(changes: Sequence[ChangedModel], form: Form | None) -> list[str]:
     """Return a line for each of the first models that `--most` leaves out, and their number."""
     lines = [_remark(change, "not shown, too long", form) for change in changes[:_MOST_NAMED]]
     if len(changes) > _MOST_NAMED:
-        more = f"and {len(changes) - _MOST_NAMED:,} more models"
-        lines.append(f"- {more}\n" if form == "markdown" else f"{more}\n")
+        line = f"and {len(changes) - _MOST_NAMED:,} more models"
+        lines.append(f"- {line}\n" if form == "markdown" else f"{line}\n")
     return lines
 
 

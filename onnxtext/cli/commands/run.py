@@ -235,10 +235,10 @@ def _split(name: str, value: str, candidates: list[str]) -> tuple[str, str]:
         value: the rest of the argument.
         candidates: the names of the model's inputs.
     """
-    whole = f"{name}={value}"
-    fitting = [each for each in candidates if whole.startswith(f"{each}=")]
+    assignment = f"{name}={value}"
+    fitting = [each for each in candidates if assignment.startswith(f"{each}=")]
     longest = max(fitting, key=len, default=name)
-    return longest, whole[len(longest) + 1 :]
+    return longest, assignment[len(longest) + 1 :]
 
 
 def _load(file: str, name: str) -> onnx.ModelProto:

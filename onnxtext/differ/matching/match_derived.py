@@ -96,12 +96,12 @@ def _derived(
     array: Array, value: ValueInfo, targets: set[tuple[str, tuple[int, ...]]]
 ) -> list[Hashable]:
     """Return a key (type, shape, digest) for each transposition or cast that gives a target."""
-    own = value.type.element  # type: ignore[union-attr]
+    value_element = value.type.element  # type: ignore[union-attr]
     shape = _shape(value)
     keys: list[Hashable] = []
     shaped = array.reshape(shape)
     for element, wanted in sorted(targets):
-        if element == own:
+        if element == value_element:
             if 2 <= len(shape) <= 4:
                 for order in permutations(range(len(shape))):
                     turned = shaped.transpose(order)

@@ -91,8 +91,8 @@ def match_graphs(
                 if old.producers.get(name) == (one, slot):
                     match.names.add(name, other_name)
     _match_by_use(match)
-    more = match_derived(old.initializers, new.initializers, match.initializers, sides)
-    match.initializers = by_new_index([*match.initializers, *more])
+    derived = match_derived(old.initializers, new.initializers, match.initializers, sides)
+    match.initializers = by_new_index([*match.initializers, *derived])
     match.outputs = _match_values(old.outputs, new.outputs, match.names.get, by_position=nested)
     return match
 

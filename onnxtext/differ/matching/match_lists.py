@@ -66,8 +66,8 @@ def match_rest(pairs: Pairs, old: Sequence[Hashable], new: Sequence[Hashable]) -
         All pairs, in the order of the new list.
     """
     left, right = unmatched_indices(pairs, len(old), len(new))
-    more = match_keys([old[index] for index in left], [new[index] for index in right])
-    return by_new_index([*pairs, *[(left[one], right[other]) for one, other in more]])
+    key_pairs = match_keys([old[index] for index in left], [new[index] for index in right])
+    return by_new_index([*pairs, *[(left[one], right[other]) for one, other in key_pairs]])
 
 
 def walk_pairs(

@@ -159,10 +159,14 @@ class Signatures:
                         value = number_of(("free", name))
                     values[name] = value
                 inputs.append(value)
-            own = result[index] = number_of((self.kinds[index], tuple(inputs), len(node.outputs)))
+            node_number = result[index] = number_of(
+                (self.kinds[index], tuple(inputs), len(node.outputs))
+            )
             for slot, name in enumerate(node.outputs):
                 if name:
-                    values[name] = own if not slot else number_of(("output", own, slot))
+                    values[name] = (
+                        node_number if not slot else number_of(("output", node_number, slot))
+                    )
         return result
 
     def _from_below(self, order: Sequence[int]) -> dict[int, int]:
@@ -179,10 +183,12 @@ class Signatures:
                 below.append(tuple(sorted(used)) if len(used) > 1 else tuple(used))
             if not any(below):
                 self.unused.add(index)
-            own = result[index] = number_of((self.kinds[index], tuple(below)))
+            node_number = result[index] = number_of((self.kinds[index], tuple(below)))
             for slot, name in enumerate(node.inputs):
                 if name in uses:
-                    uses[name].append(own if not slot else number_of(("use", own, slot)))
+                    uses[name].append(
+                        node_number if not slot else number_of(("use", node_number, slot))
+                    )
         return result
 
     def _known_uses(self, order: Sequence[int]) -> dict[str, list[int]]:

@@ -134,8 +134,8 @@ def _group(group: Group, items: Mapping[ItemKey, ItemChange]) -> Iterator[DiffLi
     ]
     yield from lines[:_MOST_SHOWN]
     rest = len(lines) - _MOST_SHOWN
-    more = [count_noun(rest, "more line")] * (rest > 0)
-    more += [f"{len(occurrences) - 1:,} more like this"] * (len(occurrences) > 1)
+    hidden = [count_noun(rest, "more line")] * (rest > 0)
+    hidden += [f"{len(occurrences) - 1:,} more like this"] * (len(occurrences) > 1)
     largest = [
         change.weights.max_abs
         for occurrence in occurrences
@@ -144,9 +144,9 @@ def _group(group: Group, items: Mapping[ItemKey, ItemChange]) -> Iterator[DiffLi
         if change.weights is not None and change.weights.max_abs is not None
     ]
     if len(largest) > 1:
-        more.append(f"max |Δ| of all {max(largest):.6g}")
-    if more:
-        yield DiffLine("#", f" … and {', '.join(more)}")
+        hidden.append(f"max |Δ| of all {max(largest):.6g}")
+    if hidden:
+        yield DiffLine("#", f" … and {', '.join(hidden)}")
 
 
 def _item(item: ItemChange) -> Iterator[DiffLine]:

@@ -180,7 +180,7 @@ def _accept_constants(plan: ConversionPlan, model: Model) -> None:
         return
     from onnxtext.editing.opsets.cleanup import names_in_use
 
-    nodes = {id(owner): made for owner, made in plan._nodes}
+    nodes = {id(owner): nodes_of_owner for owner, nodes_of_owner in plan._nodes}
     gone = plan._replaced - names_in_use(model, nodes)
     for node, remark in plan._refused:
         if node.outputs and gone.issuperset(node.outputs):

@@ -110,5 +110,5 @@ def _with_path(remark: Remark, paths: ModelPaths, file: str | None) -> Diagnosti
 
 
 def _more(remark: Remark) -> tuple[str, ...]:
-    more = len(remark.places) - _MOST_PLACES
-    return (f"and {more} more places",) if more > 0 else ()
+    hidden = len(remark.places) - _MOST_PLACES
+    return (f"and {hidden} more places",) if hidden > 0 else ()

@@ -80,13 +80,16 @@ class GraphConverter:
         except NotConvertible:
             self._graph.back_to(mark)
             raise
-        whole = {
+        graph_attributes = {
             id(new): old for new, old in zip(node.attributes, original.attributes, strict=True)
         }
         for each in converted:
-            if any(id(attribute) in whole for attribute in each.attributes):
+            if any(id(attribute) in graph_attributes for attribute in each.attributes):
                 each.attributes = tuple(
-                    [whole.get(id(attribute), attribute) for attribute in each.attributes]
+                    [
+                        graph_attributes.get(id(attribute), attribute)
+                        for attribute in each.attributes
+                    ]
                 )
         if converted == [original]:
             converted = [original]  # the caller tests identity
@@ -139,11 +142,11 @@ class GraphConverter:
 
     def _check_operators(self, original: Node, nodes: list[Node]) -> None:
         """Check that no new node calls a function that has the name of its operator."""
-        own = Counter(node.op_type for node in walk_nodes(original) if self._is_call(node))
+        old = Counter(node.op_type for node in walk_nodes(original) if self._is_call(node))
         new = Counter(
             node.op_type for each in nodes for node in walk_nodes(each) if self._is_call(node)
         )
-        for name in new - own:
+        for name in new - old:
             raise NotConvertible(
                 f"it would need the operator `{name}`, but the model has a function `{name}`",
                 f"rename the function `{name}`",
@@ -239,14 +242,14 @@ class GraphConverter:
         self, node: Node, work: NodeConversion, reached: int, old: Signature, new: Signature | None
     ) -> None:
         """Check after the last step that the node fits the schema of the target version."""
-        made = work.node
-        domain = plain_domain(made.domain)
-        if work.removed or made.op_type != node.op_type or new is None:
+        new_node = work.node
+        domain = plain_domain(new_node.domain)
+        if work.removed or new_node.op_type != node.op_type or new is None:
             return
-        schema = self._schemas.find(domain, made.op_type, reached)
+        schema = self._schemas.find(domain, new_node.op_type, reached)
         if schema is None or schema.since != new.since:
             return
-        reason = misfit_reason(made, new, old, self._facts, self._graph.scope)
+        reason = misfit_reason(new_node, new, old, self._facts, self._graph.scope)
         if reason is not None:
             raise NotConvertible(f"in version {self._targets[domain]}, {reason}")
 

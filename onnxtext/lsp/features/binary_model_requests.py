@@ -114,8 +114,8 @@ async def to_binary(server: Server, params: Any) -> dict[str, Any]:
     except OnnxTextError as error:
         objects = _as_objects(server, error.diagnostics, params.text, original)
         first = error.diagnostics[0].message
-        more = len(error.diagnostics) - 1
-        message = f"the text has errors: {first}" + (f" (and {more} more)" if more else "")
+        others = len(error.diagnostics) - 1
+        message = f"the text has errors: {first}" + (f" (and {others} more)" if others else "")
         raise RequestError(message, {"diagnostics": objects}) from None
 
 
@@ -136,12 +136,12 @@ def _to_binary(text: str, original: Path, target: Path, digest: str | None) -> d
         model = parse_model(source)
         _add_blobs(model, data)
         elsewhere = FilesBeside(model, original.parent)
-        made = join_pieces(encode(model, source, elsewhere=elsewhere))
+        encoded = join_pieces(encode(model, source, elsewhere=elsewhere))
     try:
-        write_atomically(target, made)
+        write_atomically(target, encoded)
     except OSError as error:
         raise RequestError(f"cannot write {target}: {error.strerror or error}") from None
-    return {"written": len(made), "digest": hashlib.sha256(made).hexdigest()}
+    return {"written": len(encoded), "digest": hashlib.sha256(encoded).hexdigest()}
 
 
 def _add_blobs(model: Model, data: bytes) -> None:

@@ -42,10 +42,10 @@ def span_of(diagnostic: Diagnostic, size: int) -> Span:
 
 def _convert(diagnostic: Diagnostic, lines: LineIndex, uri: str) -> t.Diagnostic:
     first = diagnostic.labels[0].message if diagnostic.labels else ""
-    more = [first, *diagnostic.notes]
+    message_lines = [first, *diagnostic.notes]
     if diagnostic.help:
-        more.append(f"help: {diagnostic.help}")
-    message = "\n".join([diagnostic.message, *filter(None, more)])
+        message_lines.append(f"help: {diagnostic.help}")
+    message = "\n".join([diagnostic.message, *filter(None, message_lines)])
     related = [
         t.DiagnosticRelatedInformation(
             t.Location(uri, lines.range(label.span)), label.message or "here too"

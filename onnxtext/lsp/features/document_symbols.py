@@ -78,15 +78,15 @@ class _Outline:
             if "\n" not in text and "\r" not in text:
                 width = self.lines.width
                 ends = [column + width(chunk[:at]) for at in (match.end(), *match.span(2))]
-                whole = _RANGE % (_MARK, column, _MARK, ends[0])
+                full_range = _RANGE % (_MARK, column, _MARK, ends[0])
                 part = _RANGE % (_MARK, ends[1], _MARK, ends[2])
-                return _symbol(*_describe(statement), whole, part)
+                return _symbol(*_describe(statement), full_range, part)
             at = statement.at
             spans = Span(at, at + match.end()), Span(at + match.start(2), at + match.end(2))
         else:
             spans = self._spans(statement)
-        whole, part = (self._marked(span, line) for span in spans)
-        return _symbol(*_describe(statement), whole, part)
+        full_range, part = (self._marked(span, line) for span in spans)
+        return _symbol(*_describe(statement), full_range, part)
 
     def _marked(self, span: Span, first: int) -> str:
         """Return a range as JSON, with placeholders; `first` is the first line of the statement."""
@@ -112,13 +112,16 @@ class _Outline:
         symbols = [self.scope(scope) for scope in self.index.scopes if scope.parent is None]
         sections = []
         for section in self.index.section_spans:
-            whole = Span(section.at, section.end)
+            section_span = Span(section.at, section.end)
             name = Span(section.at, section.at + len(section.keyword))
             inner = [graph for graph in symbols if section.at <= graph[1].start < section.end]
             symbols = [graph for graph in symbols if graph not in inner]
             for _, span in inner:
-                whole = enclosing_span(whole, span)
-            ranges, children = (self._range(whole), self._range(name)), [row for row, _ in inner]
+                section_span = enclosing_span(section_span, span)
+            ranges, children = (
+                (self._range(section_span), self._range(name)),
+                [row for row, _ in inner],
+            )
             kind = t.SymbolKind.Namespace
             sections.append(_symbol(section.keyword, kind, "section", *ranges, children))
         return [row for row, _ in symbols] + sections
@@ -133,8 +136,8 @@ class _Outline:
         children = []
         for statement, row in [] if depth > _DEEPEST else self._by_scope.get(id(scope), []):
             if row is None:
-                made, inner = self._statement(statement, depth)
-                children.append(made)
+                outline, inner = self._statement(statement, depth)
+                children.append(outline)
                 span = enclosing_span(span, inner)
             elif row:
                 children.append(row)
@@ -153,8 +156,8 @@ class _Outline:
         located = self.index.located(statement)
         if located is None:
             end = statement.at + broken_statement_end(self.index.chunk(statement))
-            whole = Span(statement.at, end)
-            return whole, whole
+            statement_span = Span(statement.at, end)
+            return statement_span, statement_span
         named = located.find("outputs" if statement.kind == "node" else "name")
         return located.span, named or located.span
 
@@ -163,15 +166,15 @@ class _Outline:
 
         The span includes these graphs: in a text with errors, they may end after the located span.
         """
-        whole, part = self._spans(statement)
+        full_span, part = self._spans(statement)
         bodies = statement.scope.children.get(statement.number, ()) if depth < _DEEPEST else ()
         children = []
         for body in bodies:
             child, inner = self.scope(body, depth + 1)
             children.append(child)
-            whole = enclosing_span(whole, inner)
-        ranges = self._range(whole), self._range(part)
-        return _symbol(*_describe(statement), *ranges, children), whole
+            full_span = enclosing_span(full_span, inner)
+        ranges = self._range(full_span), self._range(part)
+        return _symbol(*_describe(statement), *ranges, children), full_span
 
     def _range(self, span: Span) -> str:
         return _RANGE % (*self.lines.place(span.start), *self.lines.place(span.end))

@@ -130,9 +130,9 @@ def statement_edits(version: DocumentVersion, span: Span) -> list[Edit]:
             continue
         if edits and place.start < edits[-1].span.end:  # inside of the previous node
             continue
-        _, made, *rest = write_document(f"g () => () {{ {bare} }}").split("\n")
-        if len(rest) == 2 and made.strip() != bare:
-            edits.append(Edit(place, made.strip()))
+        _, formatted, *rest = write_document(f"g () => () {{ {bare} }}").split("\n")
+        if len(rest) == 2 and formatted.strip() != bare:
+            edits.append(Edit(place, formatted.strip()))
     if not edits:
         return edits
     root, errors = read_partial(Source(apply_edits(text, edits), version.source.name))

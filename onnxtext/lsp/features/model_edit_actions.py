@@ -140,8 +140,8 @@ def _reasons(error: OnnxTextError) -> str:
         at = item.span
         line = "" if item.source is None or at is None else item.source.position(at.start).line
         shown.append(f"line {line}: {item.message}" if line else item.message)
-    more = len(error.diagnostics) - len(shown)
-    return "\n".join([*shown, f"and {more} more"] if more > 0 else shown)
+    hidden = len(error.diagnostics) - len(shown)
+    return "\n".join([*shown, f"and {hidden} more"] if hidden > 0 else shown)
 
 
 def _edited(text: str, name: str, data: object) -> EditResult:

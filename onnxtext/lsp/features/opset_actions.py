@@ -25,14 +25,14 @@ def offered_conversions(index: Index, span: Span) -> Iterator[tuple[str, str, in
     end = model.graph.at if model.graph.at >= 0 else len(index.source.text)
     if span.start >= end:
         return
-    whole = places.span(Place(model, ("opset_imports",)))
-    key = index.source.text.rfind("opset_import", 0, whole.start)
-    if not (key if key >= 0 else whole.start) <= span.start <= whole.end:
+    imports_span = places.span(Place(model, ("opset_imports",)))
+    key = index.source.text.rfind("opset_import", 0, imports_span.start)
+    if not (key if key >= 0 else imports_span.start) <= span.start <= imports_span.end:
         return
     chosen = None
     for number, entry in enumerate(model.opset_imports):
-        own = places.span(Place(model, ("opset_imports", number)))
-        if own.start <= span.start <= own.end:
+        entry_span = places.span(Place(model, ("opset_imports", number)))
+        if entry_span.start <= span.start <= entry_span.end:
             chosen = entry
     if chosen is None:
         chosen = next((e for e in model.opset_imports if not plain_domain(e.domain)), None)

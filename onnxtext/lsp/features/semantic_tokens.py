@@ -160,7 +160,9 @@ class TokenEncoder:
             if lines.is_plain and "\n" not in text and "\r" not in text:
                 return _on_one_line(relative, means)
             at = statement.at
-            tokens = [(at + start, at + end, kind, more) for start, end, kind, more in relative]
+            tokens = [
+                (at + start, at + end, kind, modifiers) for start, end, kind, modifiers in relative
+            ]
         else:
             tokens = statement_tokens(self._index, statement)
         line, column = lines.place(statement.at)

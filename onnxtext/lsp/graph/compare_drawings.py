@@ -88,8 +88,8 @@ class Changes:
         counts = Counter(self.status[name] for name in member.leaves() if name in self.status)
         if counts:
             only = next(iter(counts))
-            whole = only != "changed" and counts[only] == member.count
-            item["change"] = only if whole else "changed"
+            is_complete = only != "changed" and counts[only] == member.count
+            item["change"] = only if is_complete else "changed"
             item["changes"] = [f"{count} {what}" for what, count in sorted(counts.items())]
         return item
 
@@ -255,11 +255,11 @@ class _Removed:
         for name, place in makers.items():
             changes.makers[scope_number, name + _BEFORE] = removed[place]
         for place, identity in removed.items():
-            own = f"g{before}n{place}"
+            old_id = f"g{before}n{place}"
             changes.status[identity] = "removed"
-            item = self._old.leaf(own)
+            item = self._old.leaf(old_id)
             changes.items[identity] = {**item, "id": identity, "bodies": [], "uses": []}
-            row = (place + len(scope.inputs), identity, self._path(own, before))
+            row = (place + len(scope.inputs), identity, self._path(old_id, before))
             changes.removed.setdefault(scope_number, []).append(row)
 
     def _counterpart(self, scope: Scope, scope_number: int, outputs: tuple[str, ...]) -> str | None:

@@ -103,23 +103,23 @@ def _node(chunk: str, match: re.Match[str]) -> SpanMap:
     parts: dict[str, SpanMap] = {}
     if label[0] >= 0:
         parts["label"] = SpanMap(Span(0, label[1] + 1), "label", {"name": _name(chunk, label)})
-    made = []
+    output_maps = []
     for output in OUTPUT.finditer(chunk, *outputs):
-        own = {"name": _name(chunk, output.span(2))}
+        output_parts = {"name": _name(chunk, output.span(2))}
         rule = "untyped_output"
         if output.start(1) >= 0:
-            own = {"type": SpanMap(Span(*output.span(1)), "coarse_type"), **own}
+            output_parts = {"type": SpanMap(Span(*output.span(1)), "coarse_type"), **output_parts}
             rule = "typed_output"
-        made.append(SpanMap(Span(*output.span()), rule, own))
-    parts["outputs"] = _list(outputs, made)
+        output_maps.append(SpanMap(Span(*output.span()), rule, output_parts))
+    parts["outputs"] = _list(outputs, output_maps)
     parts["operator"] = _list(operator, _found(chunk, WORDS, operator))
     if attributes[0] >= 0:
-        made = []
+        output_maps = []
         for item in ATTRIBUTE.finditer(chunk, *attributes):
             value = SpanMap(Span(*item.span(2)), "element")
-            own = {"name": SpanMap(Span(*item.span(1)), "plain_name"), "value": value}
-            made.append(SpanMap(Span(*item.span()), "attribute", own))
-        parts["attributes"] = _list(attributes, made)
+            output_parts = {"name": SpanMap(Span(*item.span(1)), "plain_name"), "value": value}
+            output_maps.append(SpanMap(Span(*item.span()), "attribute", output_parts))
+        parts["attributes"] = _list(attributes, output_maps)
     inputs: list[SpanMap | None] = [*_found(chunk, NAMES, names)]
     if not inputs or chunk[names[1] - 1] == ",":  # as in the grammar: an omitted last item
         inputs.append(None)

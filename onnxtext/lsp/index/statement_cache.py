@@ -83,8 +83,8 @@ class StatementResults:
             index: the index of the new version.
 
         Returns:
-            (column, more). The column has the old entries of unchanged statements, and None for
-            other statements. `more` is the value that the last call of `fill` got for this name;
+            (column, extra). The column has the old entries of unchanged statements, and None for
+            other statements. `extra` is the value that the last call of `fill` got for this name;
             None if there was no call.
         """
         layout = self._layout_of(index)
@@ -92,12 +92,12 @@ class StatementResults:
         cached = self._kept.get(name)
         if cached is None:
             return [None] * count, None
-        old, column, more = cached
+        old, column, extra = cached
         if old is layout:
-            return column.copy(), more
+            return column.copy(), extra
         head, tail = self._align(old, layout)
         results = [None] * (count - head - tail)
-        return column[:head] + results + column[len(column) - tail :], more
+        return column[:head] + results + column[len(column) - tail :], extra
 
     async def fill(
         self,
@@ -105,7 +105,7 @@ class StatementResults:
         index: Index,
         column: list[Any],
         make: Callable[[Statement], Any],
-        more: Any = None,
+        extra: Any = None,
     ) -> None:
         """Compute the missing entries of a column, and keep it for later versions.
 
@@ -117,9 +117,9 @@ class StatementResults:
             index: the index of the version that the column is for.
             column: the entries; each None is replaced.
             make: computes the entry of a statement.
-            more: other data, which `take` returns with the column.
+            extra: other data, which `take` returns with the column.
         """
-        self._kept[name] = self._layout_of(index), column, more
+        self._kept[name] = self._layout_of(index), column, extra
         computed = 0
         for number, entry in enumerate(column):
             if entry is None:

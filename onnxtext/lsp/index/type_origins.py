@@ -156,10 +156,10 @@ def _line(document: Document, step: ExplanationStep) -> str:
     steps = list(source_chain(step))
     last = steps[-1]
     size = "unknown" if step.size is None else f"`{step.size}`"
-    more = f" {len(last.sources)} sizes" if last.sources else ""
+    ending = f" {len(last.sources)} sizes" if last.sources else ""
     between = len(steps) - 2
     through = f", {count_noun(between, 'node')} before" if between > 0 else ""
-    return f"- {step_title(step)} {size}: {last.how}{more}{_link(document, last.place)}{through}"
+    return f"- {step_title(step)} {size}: {last.how}{ending}{_link(document, last.place)}{through}"
 
 
 def _link(document: Document, place: Place | None) -> str:

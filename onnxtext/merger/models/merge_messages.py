@@ -313,10 +313,10 @@ def _positions(base: list[bytes], ours: list[bytes], theirs: list[bytes]) -> lis
         return None  # the other side may have shifted or swapped items
     if len(changed) < len(base) and len(set(base)) < len(base):
         return None
-    made: list[bytes] = []
+    placed: list[bytes] = []
     for before, one, two in zip(base, changed, other, strict=False):
         merged = _three_way(before, one, two)
         if merged is None:
             return None
-        made.append(merged[0])
-    return [*made, *changed[count:]]
+        placed.append(merged[0])
+    return [*placed, *changed[count:]]

@@ -110,12 +110,17 @@ def both_defined(merged: bytes, ours: bytes, theirs: bytes) -> list[bytes]:
     """
     if merged in (ours, theirs):
         return []
-    in_merged, mine, others = _defined_names(merged), _defined_names(ours), _defined_names(theirs)
+    in_merged, our_names, their_names = (
+        _defined_names(merged),
+        _defined_names(ours),
+        _defined_names(theirs),
+    )
     none: set[int] = set()
     return [
         name
         for name, kinds in in_merged.items()
-        if kinds not in (mine.get(name, none), others.get(name, none)) and name is not None
+        if kinds not in (our_names.get(name, none), their_names.get(name, none))
+        and name is not None
     ]
 
 

@@ -165,13 +165,13 @@ def check_dependent_parts(
     if origin not in _DEPENDENT_PARTS:
         return
     roles = [role for group in _DEPENDENT_PARTS[origin] for role in group]
-    before, mine, others = [
+    before, our_roles, their_roles = [
         {role: v[role][1].token_texts() for role in roles if role in v}
         for v in (base, ours, theirs)
     ]
-    by_us = {role for role in roles if mine.get(role) != before.get(role)}
-    by_them = {role for role in roles if others.get(role) != before.get(role)}
-    alike = {role for role in by_us & by_them if mine.get(role) == others.get(role)}
+    by_us = {role for role in roles if our_roles.get(role) != before.get(role)}
+    by_them = {role for role in roles if their_roles.get(role) != before.get(role)}
+    alike = {role for role in by_us & by_them if our_roles.get(role) == their_roles.get(role)}
     first, second = _DEPENDENT_PARTS[origin]
     for one, other in ((by_us, by_them), (by_them, by_us)):
         if (one - alike) & first and (other - alike) & second:

@@ -203,9 +203,9 @@ def _merged_order(
             return by_them, True
         if by_them == in_base:
             return by_us, True
-    made = _pairwise(shared, by_us, by_them)
-    if made is not None:
-        return made, True
+    pairwise = _pairwise(shared, by_us, by_them)
+    if pairwise is not None:
+        return pairwise, True
     if strict or moved[0] & moved[1] or len(in_base) < len(shared):
         return (by_them if theirs_first else by_us), False
     # The sides moved different items: apply the fewer moves to the order of the other side.

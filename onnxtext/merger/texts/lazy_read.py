@@ -36,13 +36,13 @@ def read_model(source: str, model: Model) -> ListItems:
         nodes.append(list(lazy_statements(source, owner.nodes, "node")))
         values.append(list(lazy_statements(source, owner.values, "value_info")))
     unread = [statement for statements in (*nodes, *values) for statement in statements]
-    whole = build_tree(_read_tokens(source, sorted(unread, key=lambda statement: statement[0])))
-    trees = [tree for tree in top_level(whole) if tree.origin in ("graph", "function")]
+    document = build_tree(_read_tokens(source, sorted(unread, key=lambda statement: statement[0])))
+    trees = [tree for tree in top_level(document) if tree.origin in ("graph", "function")]
     for tree, own_nodes, own_values in zip(trees, nodes, values, strict=True):
         _insert_lazy(tree.child("body"), "nodes", own_nodes)
         _insert_lazy(tree.child("values"), "value_infos", own_values)
     result = ListItems()
-    fill_items(result, source, [(tree, None) for tree in top_level(whole)], 0, len(source))
+    fill_items(result, source, [(tree, None) for tree in top_level(document)], 0, len(source))
     return result
 
 

@@ -126,11 +126,11 @@ def _pair(
                 places[item_key].append(at)
         if not places:
             return
-        mine: dict[Hashable, list[int]] = defaultdict(list)
+        by_key: dict[Hashable, list[int]] = defaultdict(list)
         for at, item in enumerate(side):
             if partners[at] == ABSENT and (item_key := key(item)) in places:
-                mine[item_key].append(at)
-        for item_key, ats in mine.items():
+                by_key[item_key].append(at)
+        for item_key, ats in by_key.items():
             others = places[item_key]
             if unique and (len(ats) != 1 or len(others) != 1):
                 continue

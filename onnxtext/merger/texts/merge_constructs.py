@@ -129,8 +129,8 @@ class Merger:
         if body is None:
             return None
         lead = merge_blanks(*[None if item is None else item.lead for item in versions])
-        tail, more = merge_tails(*[None if item is None else item.tail for item in versions])
-        lead = with_comments(lead, more)
+        tail, comments = merge_tails(*[None if item is None else item.tail for item in versions])
+        lead = with_comments(lead, comments)
         if not conflict and any("#" in item.part.body for item in (ours, theirs) if item):
             writer = MergedTreeWriter(Markers())
             writer.body(body)

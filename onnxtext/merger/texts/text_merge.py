@@ -304,8 +304,8 @@ class _Merge:
 
 def _limit_notes(notes: list[str]) -> list[str]:
     """Shorten a list of notes to `_MOST_NOTES`."""
-    more = len(notes) - _MOST_NOTES
-    return notes if more <= 0 else [*notes[:_MOST_NOTES], f"and {more} more of this kind"]
+    hidden = len(notes) - _MOST_NOTES
+    return notes if hidden <= 0 else [*notes[:_MOST_NOTES], f"and {hidden} more of this kind"]
 
 
 _MOST_NOTES = 20

@@ -96,8 +96,8 @@ class AttributeFields:
         from onnxtext.proto.descriptors import message_spec
         from onnxtext.proto.generic_records import lift_record
 
-        whole = lift_record(message_spec("AttributeProto"), self.data)
-        return ast.Record(tuple([f for f in whole.fields if f.key not in ("name", "doc_string")]))
+        record = lift_record(message_spec("AttributeProto"), self.data)
+        return ast.Record(tuple([f for f in record.fields if f.key not in ("name", "doc_string")]))
 
 
 def attribute_value(

@@ -84,9 +84,11 @@ class AttributeReducer(ValueReducer, ABC):
                 return None
             self.losses.lost(place.at("type"), NO_TYPE)
             kind = _VALUES[chosen[0]]
-        own = _FIELD_OF[kind]
-        self._drop_values([name for name in values if name != own], stored, place)
-        value = self._value(AttributeType(kind), own, fields.get(own), place, in_function)
+        value_field = _FIELD_OF[kind]
+        self._drop_values([name for name in values if name != value_field], stored, place)
+        value = self._value(
+            AttributeType(kind), value_field, fields.get(value_field), place, in_function
+        )
         return None if value is None else head + value + number(20, varint(kind))
 
     @staticmethod

@@ -82,13 +82,13 @@ def signature(
         SemanticError: a name occurs twice, a type variable is undeclared or unused, an attribute
             follows `...`, a variadic input or output is not the last, or a decorator is invalid.
     """
-    own = list(name)
+    parts = list(name)
     given = attributes or []
     if None in given[:-1]:
         raise SemanticError("`...` must be the last attribute", help="move it to the end")
     result = OperatorSchema(
-        str(own.pop()),
-        ".".join(own),
+        str(parts.pop()),
+        ".".join(parts),
         attributes=[item for item in given if item is not None],
         others=None in given,
         inputs=inputs,

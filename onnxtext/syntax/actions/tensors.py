@@ -105,8 +105,8 @@ def resolve(type: ast.Type, data: Pending | None) -> ast.TensorData | ast.Sparse
             case TypedLiterals(items):
                 return _typed_literals(element, items, dims)
             case RawText(text):
-                made = read_raw(element, text, dims)
-                return SplatData(made) if isinstance(made, Repetition) else ast.RawData(made)
+                parsed = read_raw(element, text, dims)
+                return SplatData(parsed) if isinstance(parsed, Repetition) else ast.RawData(parsed)
     except LiteralError as error:
         raise _semantic_error(error, _token(getattr(data, "text", None))) from None
     raise AssertionError(data)

@@ -50,9 +50,9 @@ def literal_end(text: str, at: int) -> int:
     begin = _BEGIN.match(text, at)
     if begin is None:
         return 0
-    own = b"{}" if text[at] == "{" else b"[]"
-    opening, closing = own
-    allowed = _ALLOWED + own
+    own_brackets = b"{}" if text[at] == "{" else b"[]"
+    opening, closing = own_brackets
+    allowed = _ALLOWED + own_brackets
     is_nested = begin.end() - 1 > at and text[begin.end() - 1] == "["
     depth, start, size = 0, at, 1 << 14
     while start < len(text):

@@ -202,13 +202,20 @@ class _Search:
                 continue
             seen.add(key)
             row = self.rows[stack[-1]]
-            for last, more in self._ends(start, size):
+            for last, end_cost in self._ends(start, size):
                 if last == len(self.kinds) or self.kinds[last] in row:
                     in_line = inserted[-1:] == "{" and last not in self.line_starts
-                    add(cost + more + _BRACE_IN_LINE * in_line, start, stack, inserted, size, last)
+                    add(
+                        cost + end_cost + _BRACE_IN_LINE * in_line,
+                        start,
+                        stack,
+                        inserted,
+                        size,
+                        last,
+                    )
             if size < _MAX_INSERTED:
-                for text, longer, more in self._insertions(key[1]):
-                    add(cost + more, start, longer, f"{inserted} {text}", size + 1, None)
+                for text, longer, end_cost in self._insertions(key[1]):
+                    add(cost + end_cost, start, longer, f"{inserted} {text}", size + 1, None)
         return None
 
     def _swap(self, start: int, stack: list[int]) -> tuple[list[int], str] | None:

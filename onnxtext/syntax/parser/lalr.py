@@ -84,9 +84,9 @@ class Reduction:
         self.tokens = [at for at in rule.take if at >= 0 and not rule.symbols[at].islower()]
         if action is None or action in _WITHOUT_OFFSET:
             self.tokens = []
-        whole = rule.take == tuple(range(self.size))
-        self.simple = whole and self.size == 1 and not located and not self.tokens
-        self.select = None if whole else _selection(rule.take)
+        takes_all = rule.take == tuple(range(self.size))
+        self.simple = takes_all and self.size == 1 and not located and not self.tokens
+        self.select = None if takes_all else _selection(rule.take)
         if self.action is None and len(rule.take) != 1:
             raise LookupError(f"the grammar's rule {rule.action} has no action")
 
@@ -265,19 +265,19 @@ class Machine:
                         children[index] = Token(children[index], where[index - size])
                 taken = children if rule.select is None else rule.select((*children, None))
                 if self.has_error_nodes:
-                    made = self.value(rule, begin, taken)
+                    result = self.value(rule, begin, taken)
                 else:
                     try:
                         call = rule.call
-                        made = call(begin, *taken) if rule.located else call(*taken)
+                        result = call(begin, *taken) if rule.located else call(*taken)
                     except SemanticError as error:
-                        made = self.keep(error, rule, begin, taken)
+                        result = self.keep(error, rule, begin, taken)
                 if size:
                     del states[-size:], values[-size:], where[-size:]
                 state = gotos[states[-1]][rule.origin]
                 row = rows[state]
                 states.append(state)
-                values.append(made)
+                values.append(result)
                 where.append(begin)
             states.append(target)
             values.append(value)

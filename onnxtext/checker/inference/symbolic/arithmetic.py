@@ -81,8 +81,8 @@ def _whole_quotient(left: Extent, right: Extent) -> Extent:
     if _may_be_zero(right):
         return None
     if isinstance(left, int) and isinstance(right, int):
-        whole = abs(left) // abs(right)
-        return whole if (left < 0) == (right < 0) else -whole
+        magnitude = abs(left) // abs(right)
+        return magnitude if (left < 0) == (right < 0) else -magnitude
     result = exact_quotient(left, right)
     if result is None and is_positive_or_zero(left) and is_positive_or_zero(right):
         result = quotient(left, right)

@@ -19,11 +19,11 @@ def _width(call: OperatorCall) -> Extent:
     if call.attribute("qkv_hidden_sizes") is not None:
         return sizes[2] if len(sizes) == 3 and sizes[2] > 0 else None
     bias_shape = call.shape(1)
-    whole = bias_shape[1] if bias_shape is not None and len(bias_shape) == 2 else None
-    if whole is None:
+    total = bias_shape[1] if bias_shape is not None and len(bias_shape) == 2 else None
+    if total is None:
         single = call.shape(2)  # the bias
-        whole = single[0] if single is not None and len(single) == 1 else None
-    return exact_quotient(whole, 3)
+        total = single[0] if single is not None and len(single) == 1 else None
+    return exact_quotient(total, 3)
 
 
 def attention(call: OperatorCall, *, past: int) -> Shapes:

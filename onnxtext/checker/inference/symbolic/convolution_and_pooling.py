@@ -144,22 +144,22 @@ def conv_transpose(call: OperatorCall) -> SymbolicShape:
     strides = call.listed("strides", (1,) * count)
     dilations = call.listed("dilations", (1,) * count)
     pads = call.listed("pads", (0,) * (2 * count))
-    more = call.listed("output_padding", (0,) * count)
+    output_padding = call.listed("output_padding", (0,) * count)
     call.equal(shape[1], weights[0], "dimension 1 of {0}", "dimension 0 of {1}")
     channels = times(weights[1], call.integer("group", 1))
     _require_bias(call, 2, channels, "dimension 1 of {1} times `group`")
     require_kernel(call, weights[2:], 1)
-    if len(strides) != count or len(dilations) != count or len(more) != count:
+    if len(strides) != count or len(dilations) != count or len(output_padding) != count:
         return None
     spans = [plus(times(plus(weights[a + 2], -1), dilations[a]), 1) for a in range(count)]
-    for axis, (step, by, added) in enumerate(zip(strides, dilations, more, strict=True)):
+    for axis, (step, by, added) in enumerate(zip(strides, dilations, output_padding, strict=True)):
         if added >= step > 0:
             wrong = f"entry {axis} of `output_padding` is {added}, not less than the stride {step}"
             call.reject(wrong, certain=added >= by)
     wanted = call.listed("output_shape", ())
     if len(wanted) == count:
         for axis, output in enumerate(wanted):
-            _require_output(call, axis, output, strides[axis], spans[axis], more[axis])
+            _require_output(call, axis, output, strides[axis], spans[axis], output_padding[axis])
         return (shape[0], channels, *wanted)
     has_explicit_pads = call.attribute("auto_pad") in (None, b"NOTSET", b"VALID")
     if (
@@ -170,10 +170,12 @@ def conv_transpose(call: OperatorCall) -> SymbolicShape:
         return (shape[0], channels, *(None,) * count)
     dims: list[Extent] = []
     for axis in range(count):
-        whole = plus(times(plus(shape[axis + 2], -1), strides[axis]), spans[axis])
-        size = plus(whole, more[axis] - pads[axis] - pads[axis + count])
+        full_size = plus(times(plus(shape[axis + 2], -1), strides[axis]), spans[axis])
+        size = plus(full_size, output_padding[axis] - pads[axis] - pads[axis + count])
         if isinstance(size, int) and size < 1 and shape[axis + 2] != 0:
-            wrong = f"the pads remove all {whole} elements of dimension {axis + 2} of the output"
+            wrong = (
+                f"the pads remove all {full_size} elements of dimension {axis + 2} of the output"
+            )
             call.reject(wrong, certain=size < 0)
         dims.append(size)
     return (shape[0], channels, *dims)
@@ -187,12 +189,12 @@ def _require_output(
     size = shape[axis + 2] if shape is not None else None
     if not isinstance(size, int) or not isinstance(span, int) or stride < 1:
         return
-    whole = stride * (size - 1) + span
-    if (max(whole + added, wanted) - span) // stride + 1 != size:
+    covered = stride * (size - 1) + span
+    if (max(covered + added, wanted) - span) // stride + 1 != size:
         # onnxruntime requires this; the specification does not define negative pads.
         call.reject(
             f"entry {axis} of `output_shape` is {wanted}, but dimension {axis + 2} of {{0}} gives "
-            f"at most {whole + stride - 1}",
+            f"at most {covered + stride - 1}",
             certain=False,
         )
 

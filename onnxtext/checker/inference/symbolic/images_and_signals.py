@@ -71,8 +71,8 @@ def _col2im(call: OperatorCall) -> None:
     spans = [gap * (size - 1) + 1 for gap, size in zip(gaps, block, strict=True)]
     padded = [size + sum(pads[axis::count]) for axis, size in enumerate(image)]
     fitting = prod(
-        [max((whole - span) // step + 1, 0)
-         for whole, span, step in zip(padded, spans, steps, strict=True)]
+        [max((padded_size - span) // step + 1, 0)
+         for padded_size, span, step in zip(padded, spans, steps, strict=True)]
     )  # fmt: skip
     call.equal(shape[2], fitting, "dimension 2 of {0}", "the number of blocks that fit")
 

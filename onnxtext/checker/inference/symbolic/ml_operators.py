@@ -185,8 +185,8 @@ def _svm_classifier(call: OperatorCall) -> Shapes:
         _only_one(call, "classlabels_strings", "classlabels_ints")
     require_classifier(call, labels)
     # One score for each label; without probabilities one for each pair of labels (3 have 3).
-    whole = labels == 3 or (count_of(call, "prob_a") and labels)
-    return _classified(call, labels if whole else None, 1, 2)
+    has_scores = labels == 3 or (count_of(call, "prob_a") and labels)
+    return _classified(call, labels if has_scores else None, 1, 2)
 
 
 def _svm_regressor(call: OperatorCall) -> Shapes:

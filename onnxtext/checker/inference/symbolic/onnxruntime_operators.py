@@ -204,8 +204,8 @@ ALL_SHAPES: dict[str, Callable[[OperatorCall], Shapes]] = {
 
 def shapes(call: OperatorCall) -> Shapes:
     """Infer the shapes of a node's outputs; shapes that are None or missing are unknown."""
-    whole = ALL_SHAPES.get(call.node.op_type)
-    if whole is not None:
-        return whole(call)
+    infer_all = ALL_SHAPES.get(call.node.op_type)
+    if infer_all is not None:
+        return infer_all(call)
     shape = SHAPES.get(call.node.op_type)
     return () if shape is None else (shape(call),)

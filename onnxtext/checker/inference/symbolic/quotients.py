@@ -74,9 +74,9 @@ def quotient(left: Extent, right: Extent) -> Extent:
         return None
     if isinstance(left, int) and isinstance(right, int):
         return left // right
-    whole = exact_quotient(left, right)
-    if whole is not None:
-        return whole
+    exact = exact_quotient(left, right)
+    if exact is not None:
+        return exact
     if not is_positive_or_zero(right):
         return None
     (mine, number), (its, other) = _shared(left), _shared(right)
@@ -96,12 +96,12 @@ def _by_number(left: SymbolicSize, divisor: int) -> Extent:
     factor = gcd(divisor, *[n for product, n in left.terms if product])
     terms = {product: n // factor for product, n in left.terms}
     divisor //= factor
-    whole = sum_of_terms({product: n // divisor for product, n in terms.items()})
+    divided = sum_of_terms({product: n // divisor for product, n in terms.items()})
     rest = sum_of_terms({product: n % divisor for product, n in terms.items()})
-    if whole is None or rest is None or isinstance(rest, int):
-        return None if rest is None else whole
+    if divided is None or rest is None or isinstance(rest, int):
+        return None if rest is None else divided
     nested = _nested(rest, divisor)
-    return plus(whole, opaque_size("//", (rest, divisor)) if nested is None else nested)
+    return plus(divided, opaque_size("//", (rest, divisor)) if nested is None else nested)
 
 
 def _nested(rest: SymbolicSize, divisor: int) -> Extent:
@@ -191,11 +191,11 @@ def _factor_bounds(factor: Factor) -> Bounds:
     known_lows = [low for low, _ in bounds if low is not None]
     known_highs = [high for _, high in bounds if high is not None]
     if factor.kind == "min":
-        whole = len(known_lows) == len(bounds)
-        return min(known_lows) if whole else None, min(known_highs, default=None)
+        all_known = len(known_lows) == len(bounds)
+        return min(known_lows) if all_known else None, min(known_highs, default=None)
     if factor.kind == "max":
-        whole = len(known_highs) == len(bounds)
-        return max(known_lows, default=None), max(known_highs) if whole else None
+        all_known = len(known_highs) == len(bounds)
+        return max(known_lows, default=None), max(known_highs) if all_known else None
     low, high = bounds[0]
     least = bounds[1][0]
     if isinstance(factor.parts[1], int):
@@ -252,8 +252,8 @@ def _parts(kind: str, size: int | SymbolicSize) -> tuple[int | SymbolicSize, ...
 
 def sole_factor(size: SymbolicSize) -> Factor | None:
     """Return the factor of a size such as `N` or `min(N, 4)`; None for `2*N`, `N*M` or `N + 1`."""
-    ((first, coefficient), *more) = size.terms
-    return first[0] if not more and coefficient == 1 and len(first) == 1 else None
+    ((first, coefficient), *others) = size.terms
+    return first[0] if not others and coefficient == 1 and len(first) == 1 else None
 
 
 # ---- Replacement --------------------------------------------------------------------------------

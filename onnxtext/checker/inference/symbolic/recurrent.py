@@ -39,8 +39,8 @@ def recurrent(call: OperatorCall) -> Shapes:
     if gates == 4:
         _require(call, 6, state)
         _require(call, 7, (count, times(hidden, 3)))
-    whole = (batch, steps, count, hidden) if first else (steps, count, batch, hidden)
-    return whole, state, state
+    sequence = (batch, steps, count, hidden) if first else (steps, count, batch, hidden)
+    return sequence, state, state
 
 
 def _require_functions(call: OperatorCall, directions: int) -> None:

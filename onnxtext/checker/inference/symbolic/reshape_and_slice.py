@@ -164,11 +164,11 @@ def reshape(call: OperatorCall) -> SymbolicShape:
             if rest and all(map(is_positive, others)):
                 dims[rest[0]] = 0
         elif rest:
-            whole, part = product_of(input_shape), product_of(others)
-            if isinstance(whole, int) and isinstance(part, int) and part and whole % part:
+            total, part = product_of(input_shape), product_of(others)
+            if isinstance(total, int) and isinstance(part, int) and part and total % part:
                 product = f"{part}, the product of the other sizes"
-                call.reject(f"{{0}} has {whole} elements, which is not a multiple of {product}")
-            dims[rest[0]] = quotient(whole, part)
+                call.reject(f"{{0}} has {total} elements, which is not a multiple of {product}")
+            dims[rest[0]] = quotient(total, part)
         else:
             _equal_products(call, input_shape, tuple(dims))
     return tuple([_unnamed(size) for size in dims])
@@ -264,8 +264,8 @@ def _slice_length(size: Extent, start: Extent, end: Extent, step: int) -> Extent
         kept = slice_range(size, start, end, step)
         return None if kept is None else len(kept)
     if step < 0:
-        whole = step == -1 and start in (-1, _INFINITE) and isinstance(end, int)
-        return size if whole and isinstance(end, int) and end <= -_INFINITE else None
+        is_reversal = step == -1 and start in (-1, _INFINITE) and isinstance(end, int)
+        return size if is_reversal and isinstance(end, int) and end <= -_INFINITE else None
     if not step or start is None or end is None:
         return None
     if isinstance(end, int) and end >= _INFINITE:
@@ -310,25 +310,25 @@ def split(call: OperatorCall) -> Shapes:
     count = len(call.node.outputs)
     if shape is None or axis is None:
         return ()
-    whole = shape[axis]
+    axis_size = shape[axis]
     if parts is not None and len(parts) != count:
         # onnx counts outputs without a name only if the size of the dimension is a number.
         named = max([n for n, name in enumerate(call.node.outputs, 1) if name], default=0)
         wrong = f"the number of parts is {len(parts)}, but the number of outputs is {count}"
-        call.reject(wrong, certain=isinstance(whole, int) or not named <= len(parts) < count)
+        call.reject(wrong, certain=isinstance(axis_size, int) or not named <= len(parts) < count)
     if parts is not None and len(parts) == count:
-        call.equal(whole, sum(parts), f"dimension {axis} of {{0}}", "the sum of the parts")
+        call.equal(axis_size, sum(parts), f"dimension {axis} of {{0}}", "the sum of the parts")
         sizes: Extents = parts
     elif call.has_input(1) or parts is not None:
         sizes = (None,) * count
     elif count and call.integer("num_outputs", 0) == count:
         # The last part is smaller if the dimension is no multiple of the number of parts.
-        size = quotient_rounded_up(whole, count)
-        sizes = (*(size,) * (count - 1), minus(whole, times(size, count - 1)))
+        size = quotient_rounded_up(axis_size, count)
+        sizes = (*(size,) * (count - 1), minus(axis_size, times(size, count - 1)))
     else:
-        sizes = (quotient(whole, count),) * count
-        if isinstance(whole, int) and whole % count:
-            wrong = f"dimension {axis} of {{0}} is {whole}, which is not a multiple of the"
+        sizes = (quotient(axis_size, count),) * count
+        if isinstance(axis_size, int) and axis_size % count:
+            wrong = f"dimension {axis} of {{0}} is {axis_size}, which is not a multiple of the"
             call.reject(f"{wrong} {count} outputs")
     return tuple([(*shape[:axis], size, *shape[axis + 1 :]) for size in sizes])
 

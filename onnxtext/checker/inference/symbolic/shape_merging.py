@@ -48,7 +48,7 @@ def operator_step(
     if any(isinstance(a.value, _UNKNOWN) for a in node.attributes):
         return tuple(wanted), ()  # defaults must not replace unknown values
     before = len(sizes.mismatches)
-    made: SmallTensors = ()
+    contents: SmallTensors = ()
     if onnxruntime_operators.has_rule(node.domain, node.op_type):
         shapes = onnxruntime_operators.shapes(
             OperatorCall(node, inputs, values, sizes, onnxruntime_operators.SINCE)
@@ -57,10 +57,10 @@ def operator_step(
         return tuple(wanted), ()
     else:
         call = OperatorCall(node, inputs, values, sizes, target.since)
-        shapes, made = infer(target.name, call)
+        shapes, contents = infer(target.name, call)
     if len(sizes.mismatches) > before:
         return tuple(wanted), ()  # prevents cascading errors
-    return unify_shapes(node, wanted, shapes, sizes), made
+    return unify_shapes(node, wanted, shapes, sizes), contents
 
 
 def require_body_inputs(
@@ -84,14 +84,14 @@ def unify_shapes(
     """
     found = []
     for index, name in enumerate(node.outputs):
-        own = wanted[index]
+        declared = wanted[index]
         shape = inferred[index] if index < len(inferred) else None
-        if name and own is not None and shape is not None:
-            if shapes_contradict(own, shape):
-                sizes.contradict(node, index, own, shape)
-                own = shape = None  # either may be wrong
-            equate_dims(sizes, own, shape, Place(node, ("outputs", index)))
-        found.append(_merged(own, shape))
+        if name and declared is not None and shape is not None:
+            if shapes_contradict(declared, shape):
+                sizes.contradict(node, index, declared, shape)
+                declared = shape = None  # either may be wrong
+            equate_dims(sizes, declared, shape, Place(node, ("outputs", index)))
+        found.append(_merged(declared, shape))
     return tuple(found)
 
 

@@ -173,11 +173,11 @@ class SizeEquations:
         return found if isinstance(found, int) else None
 
     def _number(self, name: str) -> int | None:
-        root, more, _ = self.joined(name)
+        root, offset, _ = self.joined(name)
         choice = self._choice(root)
         if choice is None or len(choice.numbers) != 1:
             return None
-        return next(iter(choice.numbers)) + more
+        return next(iter(choice.numbers)) + offset
 
     def forced(self, name: str) -> SizeRestriction | None:
         """Return the restriction of a symbol to one or two numbers.
@@ -185,11 +185,11 @@ class SizeEquations:
         Return None if the symbol is not restricted, or if it has a conflict. Also return None if
         only several restrictions together leave a single number.
         """
-        root, more, joined = self.joined(name)
+        root, offset, joined = self.joined(name)
         choice = self._choice(root)
         if choice is None or root in self._reported:
             return None
-        numbers = tuple(sorted([number + more for number in choice.numbers]))
+        numbers = tuple(sorted([number + offset for number in choice.numbers]))
         if len(numbers) == 1 and not choice.exact:
             return None
         return SizeRestriction(numbers, choice.place, joined)
@@ -207,8 +207,8 @@ class SizeEquations:
             name, total, outer_places = self._outer.joined(name)
             places += outer_places
         while name in self._links:
-            name, more, place = self._links[name]
-            total += more
+            name, offset, place = self._links[name]
+            total += offset
             places.append(place)
         return name, total, tuple(places)
 
@@ -228,8 +228,8 @@ class SizeEquations:
         return substitute(extent, value)
 
     def _representative(self, name: str) -> Extent:
-        root, more, _ = self.joined(name)
-        return symbol_plus(root, more)
+        root, offset, _ = self.joined(name)
+        return symbol_plus(root, offset)
 
     def reject(
         self, node: Node, message: str, shapes: Sequence[Extents | None], *, certain: bool
@@ -306,9 +306,9 @@ class SizeEquations:
 
     def _join(self, left: _Shifted, right: _Shifted, place: Place) -> None:
         """Add the equation `left = right`; record a conflict if it contradicts earlier ones."""
-        one, less, joined = self.joined(left[0])
-        other, more, _ = self.joined(right[0])
-        difference = right[1] + more - left[1] - less  # one = other + difference
+        one, left_offset, joined = self.joined(left[0])
+        other, right_offset, _ = self.joined(right[0])
+        difference = right[1] + right_offset - left[1] - left_offset  # one = other + difference
         if one == other:
             if difference and one not in self._reported:
                 self._reported.add(one)
@@ -329,8 +329,8 @@ class SizeEquations:
         self, extent: _Shifted, numbers: set[int], place: Place, *, reported_as: str | None = None
     ) -> None:
         """Restrict a size to some numbers; record a conflict if none of them is possible."""
-        root, more, joined = self.joined(extent[0])
-        offset = more + extent[1]
+        root, root_offset, joined = self.joined(extent[0])
+        offset = root_offset + extent[1]
         wanted = frozenset(number - offset for number in numbers)
         choice = self._choice(root)
         left = wanted if choice is None else wanted & choice.numbers
@@ -342,8 +342,8 @@ class SizeEquations:
         if choice is None or root in self._reported:
             return
         self._reported.add(root)
-        before = frozenset(number + more for number in choice.numbers)
-        now = frozenset(number + more for number in wanted)
+        before = frozenset(number + root_offset for number in choice.numbers)
+        now = frozenset(number + root_offset for number in wanted)
         texts = _words(before), _words(now)
         name = reported_as or extent[0]
         self.conflicts.append(SizeConflict(name, texts, (choice.place, place), joined))
@@ -353,8 +353,8 @@ def _words(numbers: frozenset[int]) -> str:
     return " or ".join(map(str, sorted(numbers)))
 
 
-def _shifted(name: str, more: int) -> str:
-    return text(symbol_plus(base_symbol(name), more))
+def _shifted(name: str, offset: int) -> str:
+    return text(symbol_plus(base_symbol(name), offset))
 
 
 def base_symbol(name: str) -> str:

@@ -143,12 +143,16 @@ class SymbolicShapes:
             if data is not None:
                 environment.values[value.name] = data
         for value, shape in zip(scope.inputs, input_results[0], strict=False):
-            own = shapes[value.name]
-            if own is not None and shape is not None and shapes_contradict(own, shape):
-                sizes.mismatches.append(PassedShape(value, own, shape))
-                own = None
-            shapes[value.name] = shape if own is None else own
-            equate_dims(sizes, own, shape, Place(value, ("name",)))
+            declared_shape = shapes[value.name]
+            if (
+                declared_shape is not None
+                and shape is not None
+                and shapes_contradict(declared_shape, shape)
+            ):
+                sizes.mismatches.append(PassedShape(value, declared_shape, shape))
+                declared_shape = None
+            shapes[value.name] = shape if declared_shape is None else declared_shape
+            equate_dims(sizes, declared_shape, shape, Place(value, ("name",)))
         variable = replaceable_inputs(scope, self._ir_version)
         for value in scope.initializers:
             stored = stored_value(value.type, value.data) if value.name not in variable else None
@@ -173,10 +177,10 @@ class SymbolicShapes:
             zip(scope.nodes, self._targets[id(scope)], strict=True)
         ):
             outputs = node.outputs
-            made: SmallTensors = ()
+            contents: SmallTensors = ()
             if index in children:
                 require_body_inputs(node, target, list(map(find, node.inputs)), sizes)
-                bodies, made = self._bodies(scope, index, node, environment, instance)
+                bodies, contents = self._bodies(scope, index, node, environment, instance)
                 wanted = self._declared(node, declared, environment, instance)
                 found = unify_shapes(node, wanted, bodies, sizes)
                 results = self._results(sizes, instance)
@@ -198,12 +202,15 @@ class SymbolicShapes:
                 )  # fmt: skip
                 cached = results.get(key) if id(node) not in wrong else None
                 if cached is not None:
-                    found, made = cached[:2]
+                    found, contents = cached[:2]
                 else:
                     before, rejected = sizes.learned, len(sizes.mismatches)
                     wanted = self._declared(node, declared, environment, instance)
-                    found, made = self._node(node, target, environment, wanted, inputs, values)
-                    found, made = tuple(map(self._intern, found)), tuple(map(self._intern, made))
+                    found, contents = self._node(node, target, environment, wanted, inputs, values)
+                    found, contents = (
+                        tuple(map(self._intern, found)),
+                        tuple(map(self._intern, contents)),
+                    )
                     if sizes.learned != before:
                         results = self._results(sizes, instance)
                     elif (
@@ -212,11 +219,11 @@ class SymbolicShapes:
                         and rejected == len(sizes.mismatches)  # each node reports its own
                     ):
                         # The key contains ids; the last items keep their objects alive.
-                        results[key] = found, made, inputs, types, attributes, values
+                        results[key] = found, contents, inputs, types, attributes, values
             for name, shape in zip(outputs, found, strict=True):
                 if name and name not in shapes:
                     shapes[name] = shape
-            for name, data in zip(outputs, made, strict=False):
+            for name, data in zip(outputs, contents, strict=False):
                 if name and data is not None:
                     environment.values.setdefault(name, data)
 
@@ -247,11 +254,11 @@ class SymbolicShapes:
         wanted = [declared.get(name) for name in node.outputs]
         for slot, type in enumerate(node.output_types):
             if type is not None:
-                before, own = wanted[slot], self._shape(type, instance)
+                before, shape = wanted[slot], self._shape(type, instance)
                 if before is not None:
                     place = Place(node, ("output_types", slot))
-                    equate_dims(environment.sizes, before, own, place)
-                wanted[slot] = own
+                    equate_dims(environment.sizes, before, shape, place)
+                wanted[slot] = shape
         return wanted
 
     # ---- Nodes ------------------------------------------------------------------------------
@@ -290,8 +297,10 @@ class SymbolicShapes:
         names = [output.name for output in function.outputs]
         result = tuple(map(inner.find, names)), tuple(map(inner.value, names))
         # The next call gives symbols of the body another suffix: no reuse.
-        own = [name for name in _symbols(result) - _symbols(input_results) if "\0" in name]
-        if sizes.learned == before and not own:
+        local_symbols = [
+            name for name in _symbols(result) - _symbols(input_results) if "\0" in name
+        ]
+        if sizes.learned == before and not local_symbols:
             self._called[key] = result
         return result
 
@@ -309,9 +318,9 @@ class SymbolicShapes:
         for body in scope.children[index]:
             if live not in (None, body.attribute):
                 continue  # this branch never runs
-            own = self._new_instance()
+            new_instance = self._new_instance()
             inner = SymbolicEnvironment({}, environment, SizeEquations(environment.sizes))
-            self._scope(body, ((), ()), inner, instance if branches else own)
+            self._scope(body, ((), ()), inner, instance if branches else new_instance)
             names = [output.name for output in body.outputs]
             outputs.append((tuple(map(inner.find, names)), tuple(map(inner.value, names))))
         if branches and len(outputs) == 1 and live is not None:

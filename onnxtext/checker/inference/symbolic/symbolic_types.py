@@ -143,10 +143,14 @@ def refine_type(inferred: Type | None, shape: SymbolicShape) -> Type | None:
     """Fill in the unknown dimensions of a tensor type from a symbolic shape."""
     if not isinstance(inferred, TensorType) or shape is None:
         return inferred
-    own: tuple[Dim, ...] = (None,) * len(shape) if inferred.shape is None else inferred.shape
-    if len(own) != len(shape):
+    inferred_dims: tuple[Dim, ...] = (
+        (None,) * len(shape) if inferred.shape is None else inferred.shape
+    )
+    if len(inferred_dims) != len(shape):
         return inferred
-    dims = tuple([_refine_dim(dim, extent) for dim, extent in zip(own, shape, strict=True)])
+    dims = tuple(
+        [_refine_dim(dim, extent) for dim, extent in zip(inferred_dims, shape, strict=True)]
+    )
     return inferred if dims == inferred.shape else replace(inferred, shape=dims)
 
 

@@ -78,8 +78,8 @@ def require_tree_lists(call: OperatorCall) -> None:
         last = [child for child, leaf in zip(children, others, strict=True) if leaf]
         _require_all_below(call, name, inner, nodes, "the number of nodes")
         _require_all_below(call, name, last, leaves, "the number of leaves")
-        own = enumerate(zip(children, others, strict=True))
-        if any(child == index and not leaf for index, (child, leaf) in own):
+        indexed = enumerate(zip(children, others, strict=True))
+        if any(child == index and not leaf for index, (child, leaf) in indexed):
             call.reject(f"`{name}` has a node that is its own child")
     _require_modes(call)
     _require_features(call, list(range(nodes)))
@@ -123,17 +123,17 @@ def _is_complete(call: OperatorCall, names: tuple[str, ...], needed: tuple[str, 
     first = next((name for name in names if counts[name]), None)
     if first is None:
         return False
-    whole = True
+    is_complete = True
     for name, count in counts.items():
         if not count and name in needed and call.attribute(f"{name}_as_tensor") is None:
             call.reject(f"`{name}` is missing")
-            whole = False
+            is_complete = False
         elif count and count != counts[first]:
             # onnxruntime accepts any length of lists that are not needed.
-            whole = whole and name not in needed
+            is_complete = is_complete and name not in needed
             message = f"`{name}` has {entries(count)}, but `{first}` has {counts[first]}"
             call.reject(message, certain=name in needed)
-    return whole
+    return is_complete
 
 
 def _require_nodes(call: OperatorCall, leaf_trees: str, leaf_nodes: str) -> None:

@@ -46,9 +46,9 @@ def _constant(call: OperatorCall) -> SmallTensor | None:
         if len(numbers) > MOST_ELEMENTS:
             return None
         if attribute.name in ("value_ints", "value_int"):
-            whole = tuple([number for number in numbers if isinstance(number, int)])
-            shape = (len(whole),) if attribute.name == "value_ints" else ()
-            return made_value(shape, whole, False)
+            integers = tuple([number for number in numbers if isinstance(number, int)])
+            shape = (len(integers),) if attribute.name == "value_ints" else ()
+            return made_value(shape, integers, False)
     return None
 
 
@@ -351,19 +351,19 @@ COMPUTABLE = _FUNCTIONS.keys() | _RESHAPING | {"Split"}
 """All operators whose output values can be computed."""
 
 
-def _without_overflow(call: OperatorCall, made: SmallTensor) -> SmallTensor:
+def _without_overflow(call: OperatorCall, result: SmallTensor) -> SmallTensor:
     """Return a result with unknown elements where its element type may not hold the number.
 
     Integers may have 32 bits, and floats are exact only up to a limit. A larger number is kept if
     it is an element of an input, as in `Min`.
     """
-    limit = EXACT if made.real else _LARGEST_INTEGER
-    if all(not isinstance(item, int) or abs(item) <= limit for item in made.items):
-        return made
+    limit = EXACT if result.real else _LARGEST_INTEGER
+    if all(not isinstance(item, int) or abs(item) <= limit for item in result.items):
+        return result
     given = {item for value in call.values if value is not None for item in value.items}
     items = [None if isinstance(item, int) and abs(item) > limit and item not in given else item
-             for item in made.items]  # fmt: skip
-    return made._replace(items=tuple(items))
+             for item in result.items]  # fmt: skip
+    return result._replace(items=tuple(items))
 
 
 def output_values(name: str, call: OperatorCall, shapes: Shapes) -> SmallTensors:
