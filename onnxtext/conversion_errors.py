@@ -37,14 +37,14 @@ def left_out(model: Model, source: Source) -> list[Diagnostic]:
 
 
 def _left_out(
-    source: Source, what: str, statement: str, *, help: str, notes: tuple[str, ...] = ()
+    source: Source, part: str, statement: str, *, help: str, notes: tuple[str, ...] = ()
 ) -> Diagnostic:
     """Create the error for a text in which `metadata none` or `resources none` is a statement."""
     at = source.text.rfind(f"\n{statement}") + 1
-    message = f"this text was printed without its {what} and cannot be converted to a model"
+    message = f"this text was printed without its {part} and cannot be converted to a model"
     labels = (Label(Span(at, at + len(statement))),)
     return Diagnostic(
-        f"{what}-left-out", message, source=source, labels=labels, notes=notes, help=help
+        f"{part}-left-out", message, source=source, labels=labels, notes=notes, help=help
     )
 
 

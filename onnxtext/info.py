@@ -146,7 +146,7 @@ def summarize(model: ast.Model) -> ModelSummary:
     return ModelSummary(
         producer or None,
         model.ir_version,
-        {each.domain or "ai.onnx": each.version for each in model.opset_imports},
+        {opset.domain or "ai.onnx": opset.version for opset in model.opset_imports},
         model.graph.name,
         tuple(map(_value, model.graph.inputs)),
         tuple(map(_value, model.graph.outputs)),

@@ -187,8 +187,8 @@ def _compare_trees(printed: Model, parsed: Model) -> list[LawViolation]:
     if printed == parsed:
         return []
     path, left, right = _first_unequal(printed, parsed, "")
-    where = path or "the model"
-    message = f"the printed text parses to another model: {where} was {left} and became {right}"
+    part = path or "the model"
+    message = f"the printed text parses to another model: {part} was {left} and became {right}"
     return [LawViolation("L3", message, path=path or None)]
 
 
@@ -281,7 +281,7 @@ def _unreadable(law: str, error: OnnxTextError) -> LawViolation:
     """Create the violation of a law by a printed text that cannot be parsed or encoded."""
     first = error.diagnostics[0]
     line = None if first.position is None else first.position.line
-    where = f" in line {line}" if line else ""
+    location = f" in line {line}" if line else ""
     return LawViolation(
-        law, f"the printed text cannot be parsed{where}: {first.message}", line=line
+        law, f"the printed text cannot be parsed{location}: {first.message}", line=line
     )

@@ -245,9 +245,9 @@ def _replace(files: list[tuple[Path, list[Piece]]], name: str, progress: Progres
 
 def _write_beside(beside: WeightFiles, force: bool, progress: Progress) -> None:
     """Write the weight files beside an output."""
-    where = beside.base / beside.place.path
+    target = beside.base / beside.place.path
     size = sum(map(len, beside.blobs.values()))
-    with io_errors("write", where):
+    with io_errors("write", target):
         try:
             if not force and (foreign := beside.foreign()) is not None:
                 raise CommandError(
@@ -255,7 +255,7 @@ def _write_beside(beside: WeightFiles, force: bool, progress: Progress) -> None:
                     f"{foreign} exists and has other content",
                     help="--force overwrites it; --store names another file",
                 )
-            with progress.counting(where.name, size) as written:
+            with progress.counting(target.name, size) as written:
                 beside.write(written)
         except ValueError as error:  # a path outside of the directory, a missing library
-            raise CommandError("cannot-write", f"cannot write {where}: {error}") from None
+            raise CommandError("cannot-write", f"cannot write {target}: {error}") from None

@@ -243,11 +243,11 @@ def internal_error(error: Exception) -> None:
     _show_traceback()
 
 
-def _internal(error: Exception, where: str) -> Diagnostic:
+def _internal(error: Exception, stage: str) -> Diagnostic:
     reason = f"{type(error).__name__}: {error}".partition("\n")[0]
     return Diagnostic(
         "internal-error",
-        f"onnxtext {__version__} failed{where}: {reason[:200]}",
+        f"onnxtext {__version__} failed{stage}: {reason[:200]}",
         notes=("this is a bug in onnxtext: please report it, with the file if you can",),
         help="ONNXTEXT_DEBUG=1 in the environment shows the traceback",
     )

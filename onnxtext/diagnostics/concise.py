@@ -9,8 +9,8 @@ from onnxtext.diagnostics.safe import escape_controls
 
 def render(diagnostic: Diagnostic) -> str:
     """Return `file:line:column: error: message [code]`, without a line end."""
-    where = diagnostic.where()
-    place = f"{escape_controls(where)}: " if where else ""
+    location = diagnostic.where()
+    place = f"{escape_controls(location)}: " if location else ""
     return (
         f"{place}{diagnostic.severity}: {escape_controls(diagnostic.message)} [{diagnostic.code}]"
     )

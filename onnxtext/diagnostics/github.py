@@ -21,8 +21,8 @@ def render(diagnostic: Diagnostic) -> str:
         properties |= {"line": fields["line"], "col": fields["column"]}
         properties |= {"endLine": fields["end_line"], "endColumn": fields["end_column"]}
     listed = ",".join(f"{key}={_property(value)}" for key, value in properties.items())
-    where = diagnostic.where()
-    lines = [f"{where}: {diagnostic.message}" if where else diagnostic.message]
+    location = diagnostic.where()
+    lines = [f"{location}: {diagnostic.message}" if location else diagnostic.message]
     lines += [f"{kind}: {text}" for kind, text in diagnostic.remarks()]
     command = diagnostic.severity if diagnostic.severity in ("error", "warning") else "notice"
     return f"::{command} {listed}::{_data(lines)}"

@@ -139,8 +139,8 @@ class Diagnostic:
 
     def __str__(self) -> str:
         """Return the diagnostic in one line, and its help in a second line."""
-        where = self.where()
-        text = f"{where}: " if where else ""
+        location = self.where()
+        text = f"{location}: " if location else ""
         text += f"{self.severity}: {self.message} [{self.code}]"
         return text + (f"\n  help: {self.help}" if self.help else "")
 

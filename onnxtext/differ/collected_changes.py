@@ -96,16 +96,16 @@ class Collector:
             item_change = ItemChange(kind, name, tuple(actions), old, new, *texts, tuple(fields))
             self.items.append(item_change)
 
-    def count_encoding_change(self, what: str, old: str, new: str, path: str) -> None:
+    def count_encoding_change(self, field: str, old: str, new: str, path: str) -> None:
         """Count an occurrence of a field that is equal in both models but encoded differently.
 
         Args:
-            what: the kind of the item and the path of the field, such as `node.domain`.
+            field: the kind of the item and the path of the field, such as `node.domain`.
             old: the old encoding, such as `not stored`.
             new: the new encoding.
             path: the path of the item in the new model.
         """
-        key = _INDEX.sub("", what), old, new
+        key = _INDEX.sub("", field), old, new
         count, first = self._stored.get(key, (0, path))
         self._stored[key] = count + 1, first
 

@@ -98,19 +98,19 @@ class _Operators:
         get_new = match.names.get
         kept = {get_new(name) for name in match.old.producers} & match.new.producers.keys()
         for nodes, get in ((old, get_new), (new, str)):
-            here: dict[str, ItemKey] = {}
+            keys: dict[str, ItemKey] = {}
             # Skip nodes without inputs (constants): their uses are often unrelated.
             chosen = [(key, node) for key, node in nodes if key in members and node.inputs]
             for key, node in chosen:
                 for name in map(get, filter(None, node.outputs)):
-                    here[name] = key
+                    keys[name] = key
                     if name in makers:
                         replaced.append((makers[name], key))
             for key, node in chosen:
                 # A rewriting ends at values that both models compute.
                 inner = [name for name in map(get, node.inputs) if name not in kept]
-                linked += [(here[name], key) for name in inner if name in here]
-            makers = here
+                linked += [(keys[name], key) for name in inner if name in keys]
+            makers = keys
         for component in _connected(rewritten, [*replaced, *linked]):
             if len(component) <= _MOST_NODES:
                 yield component

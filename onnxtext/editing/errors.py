@@ -11,11 +11,11 @@ from onnxtext.suggestions import nearest_name
 _MOST_NAMES = 8
 
 
-def unknown_name_error(what: str, name: str, candidates: Iterable[str]) -> OnnxTextError:
+def unknown_name_error(kind: str, name: str, candidates: Iterable[str]) -> OnnxTextError:
     """Create the error for a name that does not exist in the model; its help suggests known names.
 
     Args:
-        what: the kind of the named item, such as `node` or `value`.
+        kind: the kind of the named item, such as `node` or `value`.
         name: the name.
         candidates: all names of this kind in the model.
     """
@@ -27,7 +27,7 @@ def unknown_name_error(what: str, name: str, candidates: Iterable[str]) -> OnnxT
     elif names:
         ending = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
         help = f"the model has {', '.join(f'`{item}`' for item in names[:_MOST_NAMES])}{ending}"
-    return OnnxTextError(Diagnostic("edit-unknown-name", f"there is no {what} `{name}`", help=help))
+    return OnnxTextError(Diagnostic("edit-unknown-name", f"there is no {kind} `{name}`", help=help))
 
 
 def refused_edit_error(message: str, help: str | None = None) -> OnnxTextError:

@@ -219,11 +219,11 @@ def _drop_unused(model: Model) -> None:
     kept = -1
     while kept != len(model.functions):
         kept = len(model.functions)
-        called = {
+        called_keys = {
             (plain_domain(node.domain), node.op_type, node.overload or "")
             for node in walk_nodes(model)
         }
-        model.functions = [f for f in model.functions if function_key(f) in called]
+        model.functions = [f for f in model.functions if function_key(f) in called_keys]
     used = first_uses_of_blobs(model)
     model.resources = {
         digest: data

@@ -54,9 +54,9 @@ def set_opset(model: Model, version: int, domain: str = "", *, convert: bool = T
 
 def _set(imports: list[OpsetImport], version: int, domain: str) -> bool:
     result = False
-    for each in imports:
-        if plain_domain(each.domain) == plain_domain(domain):
-            each.version, result = version, True
+    for opset_import in imports:
+        if plain_domain(opset_import.domain) == plain_domain(domain):
+            opset_import.version, result = version, True
     return result
 
 

@@ -124,7 +124,9 @@ class _ShapeStripper:
             value if value.data is not None else self._value(value, keeps=is_main)
             for value in graph.inputs
         ]
-        decorators = tuple([each for each in graph.decorators if each.name not in ORDERS])
+        decorators = tuple(
+            [decorator for decorator in graph.decorators if decorator.name not in ORDERS]
+        )
         copy = replace(
             graph,
             inputs=inputs,

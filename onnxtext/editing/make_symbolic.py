@@ -94,7 +94,7 @@ def _wanted(
         sizes.setdefault(plain_dim(shape[at]), f"dimension {at} of `{name}`")
         shapes[name] = (*shape[:at], with_value(shape[at], symbol), *shape[at + 1 :])
     if len(sizes) > 1:
-        listed = " and ".join([f"{where} is {size or '?'}" for size, where in sizes.items()])
+        listed = " and ".join([f"{place} is {size or '?'}" for size, place in sizes.items()])
         raise refused_edit_error(f"the dimensions have different sizes: {listed}")
     (size,) = sizes
     return shapes, size if isinstance(size, int) else None

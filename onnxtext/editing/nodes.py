@@ -245,10 +245,10 @@ def remove(model: Model, node: str) -> None:
 def _used_in_training(model: Model) -> set[str]:
     """Return the names of values that training algorithms and bindings use."""
     result: set[str] = set()
-    for each in model.training:
-        for node in each.algorithm.nodes if each.algorithm is not None else ():
+    for training in model.training:
+        for node in training.algorithm.nodes if training.algorithm is not None else ():
             result.update(used_values(node))
-        for pair in (*each.initialization_binding, *each.update_binding):
+        for pair in (*training.initialization_binding, *training.update_binding):
             result.update(pair)
     return result
 

@@ -83,8 +83,8 @@ def graphs_to_search(model: Model, scopes: Iterable[Scope], owner: Scope) -> Ite
         if _contains(scope, owner):
             yield scope
     yield from [scope for scope in walk_graphs(owner) if scope is not owner]
-    for each in model.training:
-        pair = [model.graph, each.algorithm]
+    for training in model.training:
+        pair = [model.graph, training.algorithm]
         for one, other in (pair, pair[::-1]):
             if one is not None and other is not None and _contains(one, owner):
                 yield from walk_graphs(other) if one is owner else [other]
@@ -112,8 +112,12 @@ def _rename_label(model: Model, old: str, new: str) -> None:
 
 def _rename_in_training(model: Model, owner: Scope, names: Names, old: str) -> None:
     """Rename a value of `owner` in the algorithms and bindings of `model.training`."""
-    for each in model.training:
-        algorithm, first, update = each.algorithm, each.initialization_binding, each.update_binding
+    for training in model.training:
+        algorithm, first, update = (
+            training.algorithm,
+            training.initialization_binding,
+            training.update_binding,
+        )
         if (
             owner is model.graph
             and algorithm is not None
@@ -123,7 +127,7 @@ def _rename_in_training(model: Model, owner: Scope, names: Names, old: str) -> N
         if owner is model.graph or owner is algorithm:
             first[:] = [(names(key), value) for key, value in first]
             update[:] = [(names(key), names(value)) for key, value in update]
-        elif owner is each.initialization:
+        elif owner is training.initialization:
             first[:] = [(key, names(value)) for key, value in first]
 
 

@@ -49,7 +49,7 @@ def replace_weight(model: Model, name: str, array: np.ndarray[Any, Any]) -> list
     chosen = [pair for pair in matches if pair[0] is model.graph][:1] or matches
     if not chosen:
         raise unknown_name_error(
-            "weight", name, [each for _, weight in weights for each in _names(weight)]
+            "weight", name, [item for _, weight in weights for item in _names(weight)]
         )
     if len(chosen) > 1:
         raise refused_edit_error(
@@ -65,7 +65,7 @@ def replace_weight(model: Model, name: str, array: np.ndarray[Any, Any]) -> list
         node, attribute, tensor = weight
         replaced = replace(attribute, value=replace(tensor, type=new.type, data=new.data))
         node.attributes = tuple(
-            [replaced if each is attribute else each for each in node.attributes]
+            [replaced if item is attribute else item for item in node.attributes]
         )
     if isinstance(data, (Blob, TypedBlob)) and not _is_used(model, data.digest):
         model.resources = {

@@ -114,7 +114,7 @@ def _stored(main: Scope, name: str) -> ValueInfo | Node | None:
 
 
 def _set(
-    now: InferredShapes, item: Any, index: int, number: int, where: Finding | Node
+    now: InferredShapes, item: Any, index: int, number: int, finding_or_node: Finding | Node
 ) -> ShapeElementChange | None:
     """Set an element of a constant shape.
 
@@ -123,13 +123,15 @@ def _set(
         item: the initializer or `Constant` node with the shape, in the model of `now`.
         index: the index of the element.
         number: the new element.
-        where: the node that uses the shape, or a finding about this node.
+        finding_or_node: the node that uses the shape, or a finding about this node.
 
     Returns:
         The change; None if the shape is not stored as a list of int64 elements.
     """
     original = now.original(item)
-    user = where.places[0].item if isinstance(where, Finding) else where
+    user = (
+        finding_or_node.places[0].item if isinstance(finding_or_node, Finding) else finding_or_node
+    )
     name = original.name if isinstance(original, ValueInfo) else next(iter(original.outputs), "")
     title = f"element {index} of `{name}`, the shape of `{user.op_type}`, is {number} now"
     if isinstance(original, ValueInfo):
@@ -296,8 +298,8 @@ def _unverified(now: InferredShapes, names: set[str]) -> Iterator[str]:
                 reached.update(filter(None, node.outputs))
             new = [name for name in node.outputs if name and not now.is_known(scope, name)]
             if new and unknown.isdisjoint(used):
-                where = _named(node)
-                yield f"the sizes after {where} are unknown, so later nodes may need the old size"
+                problem = f"the sizes after {_named(node)} are unknown"
+                yield f"{problem}, so later nodes may need the old size"
             elif not is_checked(node):
                 yield f"the operator of {_named(node)} is unknown, so it may need the old size"
             unknown.update(new)

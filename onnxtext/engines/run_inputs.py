@@ -125,11 +125,11 @@ def _check_symbols(model: onnx.ModelProto, sizes: Mapping[str, int]) -> None:
             raise _unknown(message, name, "their symbolic dimensions", symbols)
 
 
-def _unknown(message: str, name: str, what: str, candidates: Collection[str]) -> OnnxTextError:
+def _unknown(message: str, name: str, label: str, candidates: Collection[str]) -> OnnxTextError:
     """Create the error for an unknown name; the help suggests a similar name or lists all."""
     near = nearest_name(name, candidates)
-    listed = ", ".join(f"`{each}`" for each in candidates) or "none"
-    return input_error(message, f"did you mean `{near}`?" if near else f"{what}: {listed}")
+    listed = ", ".join(f"`{candidate}`" for candidate in candidates) or "none"
+    return input_error(message, f"did you mean `{near}`?" if near else f"{label}: {listed}")
 
 
 def _cast(name: str, value: Any, type: onnx.TypeProto) -> Any:

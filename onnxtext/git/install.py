@@ -367,5 +367,5 @@ def _resolved(scope: Scope, recorded: str) -> Path:
 
 def _shown(path: Path) -> str:
     """Return a path for display: relative if it is below the current directory."""
-    here = _absolute(Path())
-    return str(path.relative_to(here) if path.is_relative_to(here) else path)
+    current = _absolute(Path())
+    return str(path.relative_to(current) if path.is_relative_to(current) else path)

@@ -80,8 +80,8 @@ def read_config(scope: Scope | None, names: str) -> dict[str, list[str]]:
         names: the regular expression, as for `git config --get-regexp`. It must match names with
             section and variable in lower case.
     """
-    where = [] if scope is None else [f"--{scope}"]
-    listed = run_git("config", *where, "--null", "--get-regexp", names, fails=[1])
+    scope_option = [] if scope is None else [f"--{scope}"]
+    listed = run_git("config", *scope_option, "--null", "--get-regexp", names, fails=[1])
     values: dict[str, list[str]] = {}
     for entry in split_output(listed):
         name, _, value = entry.partition("\n")

@@ -51,13 +51,15 @@ class ModeStatus:
     @property
     def installed(self) -> bool:
         """Whether all requirements are met."""
-        return all(each.ok for each in self.requirements)
+        return all(requirement.ok for requirement in self.requirements)
 
     @property
     def begun(self) -> bool:
         """Whether at least one of the requirements that only this mode has is met."""
         return any(
-            each.ok for each in self.requirements if each.what in _OWN_REQUIREMENTS[self.mode]
+            requirement.ok
+            for requirement in self.requirements
+            if requirement.what in _OWN_REQUIREMENTS[self.mode]
         )
 
 

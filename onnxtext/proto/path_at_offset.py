@@ -75,8 +75,8 @@ def _field_at(
             if item.start <= offset < item.end:
                 if field is None or item.wire_type not in (field.wire_type, LENGTH):
                     return None
-                where = step(path, field, data, item.value, item.end, seen[item.number])
-                return field, item.value, item.end, where
+                field_path = step(path, field, data, item.value, item.end, seen[item.number])
+                return field, item.value, item.end, field_path
             seen[item.number] += 1
     except WireError:
         pass

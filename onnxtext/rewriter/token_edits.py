@@ -31,7 +31,7 @@ def edit_tokens(text: str, before: str, after: str) -> str | None:
         The edited statement; None if `text` spells a changed token differently than `before`, has a
         comment between changed tokens, or is too long.
     """
-    spelled, old, new = (read_tokens(each)[:-1] for each in (text, before, after))
+    spelled, old, new = (read_tokens(code)[:-1] for code in (text, before, after))
     if len(spelled) + len(old) + len(new) > _MOST_TOKENS:
         return None
     places: dict[int, int] = {}

@@ -61,9 +61,9 @@ def _cut(
         raise _no_path(start_names, end_names, has_reverse_path, file)
     graph = as_graph(body.graph, flow, chosen, first, last)
     total = len(body.graph.nodes)
-    where = " ".join([f"from {start_names}"] * bool(starts) + [f"to {end_names}"] * bool(ends))
+    title = " ".join([f"from {start_names}"] * bool(starts) + [f"to {end_names}"] * bool(ends))
     count = f"{len(chosen):,} of {count_noun(total, 'node')}"
-    return NamedBody(graph, f"{count} of {body.title}: {where}")
+    return NamedBody(graph, f"{count} of {body.title}: {title}")
 
 
 def _no_path(starts: str, ends: str, has_reverse_path: bool, file: str) -> ShowError:

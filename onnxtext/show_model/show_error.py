@@ -23,11 +23,11 @@ class ShowError(OnnxTextError):
         return cls(Diagnostic("nothing-to-show", message, file=file, help=help))
 
     @classmethod
-    def unknown(cls, what: str, name: str, candidates: Sequence[str], file: str) -> ShowError:
+    def unknown(cls, kind: str, name: str, candidates: Sequence[str], file: str) -> ShowError:
         """Create an error for an unknown name; its help suggests a similar name or lists names.
 
         Args:
-            what: the kind of item that the name should refer to, such as "graph or function".
+            kind: the kind of item that the name should refer to, such as "graph or function".
             name: the unknown name.
             candidates: the names that exist.
             file: the name of the model's file.
@@ -47,7 +47,7 @@ class ShowError(OnnxTextError):
             help = f"the model has {shown}{ending}"
         else:
             help = None
-        return cls.of(f"there is no {what} `{name}`", file, help)
+        return cls.of(f"there is no {kind} `{name}`", file, help)
 
 
 _MOST_NAMES = 8

@@ -39,9 +39,9 @@ class Repetition:
     def pieces(self) -> list[bytes]:
         """Return the bytes in pieces. Repeated pieces are the same object, which saves memory."""
         block_size = min(max(len(self) >> 8, _LEAST_BLOCK), _MOST_BLOCK)
-        each = max(block_size // len(self.unit), 1)
-        blocks, rest = divmod(self.times, each)
-        block = self.unit * each if blocks else b""
+        times = max(block_size // len(self.unit), 1)
+        blocks, rest = divmod(self.times, times)
+        block = self.unit * times if blocks else b""
         return [self.start, *[block] * blocks, self.unit * rest, self.end]
 
     def expand(self) -> bytes:

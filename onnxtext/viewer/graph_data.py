@@ -43,7 +43,9 @@ def graph(
         "document": {**document, "version": 1, "here": None, "against": against},
         "open": [group.id for group, tree in groups if drawing.is_open(group, tree)],
         "details": {
-            each: detail for each in drawn if (detail := details(drawing, each)) is not None
+            identity: detail
+            for identity in drawn
+            if (detail := details(drawing, identity)) is not None
         },
         "searched": dict(searched_texts(drawing)),
         "statements": list(_statements(drawing, text)),
@@ -61,7 +63,7 @@ def _move(item: dict[str, Any], text: ColoredText) -> None:
     """Convert the line numbers of an item from those of the text to those of the page."""
     places = [
         *item["range"].values(),
-        *[each["at"] for each in item.get("stubs", ()) if each["at"]],
+        *[stub["at"] for stub in item.get("stubs", ()) if stub["at"]],
     ]
     for place in places:
         place["line"] = text.line(place["line"])

@@ -30,7 +30,9 @@ def name_positions(loaded: LoadedModel, text: ColoredText) -> list[list[Any]]:
     result = []
     for symbol in index.symbols.values():
         places: list[int] = []
-        spans = {(index.span(each), _ROLES[each.role]) for each in symbol.occurrences}
+        spans = {
+            (index.span(occurrence), _ROLES[occurrence.role]) for occurrence in symbol.occurrences
+        }
         for span, role in sorted((span, role) for span, role in spans if span is not None):
             line, column = text.place(span.start)
             last, end = text.place(span.end)

@@ -28,7 +28,7 @@ def overview(model: Model) -> list[Row]:
         ("operators", [f"{name} × {count:,}" for name, count in summary.operators.items()]),
         ("functions", [f"{f.name} ({count_noun(f.nodes, 'node')})" for f in summary.functions]),
         ("weights", [f"{place}: {_amount(amount)}" for place, amount in summary.places.items()]),
-        ("largest", [f"{each.name}: {each.type}" for each in summary.largest]),
+        ("largest", [f"{weight.name}: {weight.type}" for weight in summary.largest]),
     ]  # fmt: skip
     return [(title, _few(lines)) for title, lines in rows if any(lines)]
 

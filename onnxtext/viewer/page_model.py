@@ -156,7 +156,9 @@ def _infer(loaded: LoadedModel) -> None:
     document = loaded.document
     analysis = analyse(loaded.text, loaded.name, loaded.base)
     messages = {finding.message for finding in loaded.findings}
-    loaded.findings += [each for each in analysis.diagnostics if each.message not in messages]
+    loaded.findings += [
+        diagnostic for diagnostic in analysis.diagnostics if diagnostic.message not in messages
+    ]
     document.analysis = Analysis(types=analysis.types)
     document.analysed = document.version.number
 

@@ -53,36 +53,36 @@ def read_array(base: Path | None, file: DataFile, type: TensorType) -> bytes | m
             "`base_dir`"
         )
         raise BlobError(message, UNREADABLE)
-    where = f"`{file.path}`" if file.entry is None else f"`{file.entry}` in `{file.path}`"
+    array_name = f"`{file.path}`" if file.entry is None else f"`{file.entry}` in `{file.path}`"
     shape = type.integer_dims
     try:
         path = resolve_inside(base, file.path)
         view = view_file(path)
         if file.path.lower().endswith(".safetensors"):
-            return _from_safetensors(path, file, type, shape, where)
+            return _from_safetensors(path, file, type, shape, array_name)
         if file.entry is None:
-            return _from_npy(view, type, shape, where)
-        return _from_npz(path, file.entry, type, shape, where)
+            return _from_npy(view, type, shape, array_name)
+        return _from_npz(path, file.entry, type, shape, array_name)
     except PathError as error:
-        raise BlobError(f"{where}: {error}", UNREADABLE) from None
+        raise BlobError(f"{array_name}: {error}", UNREADABLE) from None
     except OSError as error:
         why = error.strerror or error
-        raise BlobError(f"{where}: {name_of(error, path)}: {why}", UNREADABLE) from None
+        raise BlobError(f"{array_name}: {name_of(error, path)}: {why}", UNREADABLE) from None
 
 
 def _from_npy(
-    view: memoryview, type: TensorType, shape: tuple[int, ...], where: str
+    view: memoryview, type: TensorType, shape: tuple[int, ...], array_name: str
 ) -> bytes | memoryview:
     """Return the elements of a mapped `.npy` file; copy only to change byte or axis order."""
     head = io.BytesIO(bytes(view[:_LONGEST_HEADER]))
-    fortran, dtype = _header(head, type, shape, where)
+    fortran, dtype = _header(head, type, shape, array_name)
     size = prod(shape) * dtype.itemsize
     data = view[head.tell() : head.tell() + size]
-    return _ordered(data, dtype, shape, fortran, where)
+    return _ordered(data, dtype, shape, fortran, array_name)
 
 
 def _from_npz(
-    path: Path, entry: str, type: TensorType, shape: tuple[int, ...], where: str
+    path: Path, entry: str, type: TensorType, shape: tuple[int, ...], array_name: str
 ) -> bytes | memoryview:
     """Return the elements of an array in a `.npz` archive."""
     try:
@@ -92,20 +92,20 @@ def _from_npz(
                 available = ", ".join(
                     [name.removesuffix(".npy") for name in archive.namelist()][:20]
                 )
-                raise BlobError(f"{where} is missing; the file has {available}", UNREADABLE)
+                raise BlobError(f"{array_name} is missing; the file has {available}", UNREADABLE)
             with archive.open(member) as file:
                 head = io.BytesIO(file.read(_LONGEST_HEADER))
-                fortran, dtype = _header(head, type, shape, where)
+                fortran, dtype = _header(head, type, shape, array_name)
                 size = prod(shape) * dtype.itemsize
                 data = head.read()[:size]
                 data += file.read(max(size - len(data), 0))
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError) as error:
-        raise BlobError(f"{where} cannot be read: {error}", UNREADABLE) from None
-    return _ordered(memoryview(data), dtype, shape, fortran, where)
+        raise BlobError(f"{array_name} cannot be read: {error}", UNREADABLE) from None
+    return _ordered(memoryview(data), dtype, shape, fortran, array_name)
 
 
 def _header(
-    file: IO[bytes], type: TensorType, shape: tuple[int, ...], where: str
+    file: IO[bytes], type: TensorType, shape: tuple[int, ...], array_name: str
 ) -> tuple[bool, Any]:
     """Read a `.npy` header without unpickling, and check the type and shape in it.
 
@@ -124,7 +124,7 @@ def _header(
             raise ValueError(f"version {version} of the format is unknown")
     except (ValueError, SyntaxError, EOFError, RecursionError, MemoryError) as error:
         reason = str(error).partition("\n")[0]
-        raise BlobError(f"{where} is not a .npy file: {reason}", UNREADABLE) from None
+        raise BlobError(f"{array_name} is not a .npy file: {reason}", UNREADABLE) from None
     wanted = _NUMPY.get(type.element)
     element = ELEMENTS.get(type.element)
     if wanted is not None:
@@ -132,25 +132,25 @@ def _header(
     else:
         fits = element is not None and element.bits in (8, 16) and dtype == f"V{element.bits // 8}"
     if not fits:
-        message = f"{where} has the type {dtype}, but the tensor has the type {type.element}"
+        message = f"{array_name} has the type {dtype}, but the tensor has the type {type.element}"
         raise BlobError(message, MISMATCH)
-    _check_shape(tuple(held), shape, where)
+    _check_shape(tuple(held), shape, array_name)
     return bool(fortran), dtype
 
 
-def _check_shape(actual: tuple[int, ...], shape: tuple[int, ...], where: str) -> None:
+def _check_shape(actual: tuple[int, ...], shape: tuple[int, ...], array_name: str) -> None:
     if actual != shape:
-        message = f"{where} has the shape {list(actual)}, but the tensor has {list(shape)}"
+        message = f"{array_name} has the shape {list(actual)}, but the tensor has {list(shape)}"
         raise BlobError(message, MISMATCH)
 
 
 def _ordered(
-    data: memoryview, dtype: Any, shape: tuple[int, ...], fortran: bool, where: str
+    data: memoryview, dtype: Any, shape: tuple[int, ...], fortran: bool, array_name: str
 ) -> bytes | memoryview:
     """Convert an array to little-endian, row-major bytes."""
     size = prod(shape) * dtype.itemsize
     if len(data) != size:
-        raise BlobError(f"{where} ends after {len(data):,} of {size:,} bytes", UNREADABLE)
+        raise BlobError(f"{array_name} ends after {len(data):,} of {size:,} bytes", UNREADABLE)
     swapped = dtype.byteorder == ">"
     if not swapped and not (fortran and len(shape) > 1):
         return data
@@ -160,7 +160,7 @@ def _ordered(
 
 
 def _from_safetensors(
-    path: Path, file: DataFile, type: TensorType, shape: tuple[int, ...], where: str
+    path: Path, file: DataFile, type: TensorType, shape: tuple[int, ...], array_name: str
 ) -> memoryview:
     from onnxtext.weights.safetensors_file import open_safetensors
 
@@ -168,16 +168,16 @@ def _from_safetensors(
     entry = tensors.get(file.entry or "")
     if entry is None:
         available = ", ".join(list(tensors)[:20])
-        raise BlobError(f"{where} is missing; the file has {available}", UNREADABLE)
+        raise BlobError(f"{array_name} is missing; the file has {available}", UNREADABLE)
     kind, held_shape, data = entry
     if kind != _SAFETENSORS.get(type.element):
-        message = f"{where} has the type {kind}, but the tensor has the type {type.element}"
+        message = f"{array_name} has the type {kind}, but the tensor has the type {type.element}"
         raise BlobError(message, MISMATCH)
-    _check_shape(held_shape, shape, where)
+    _check_shape(held_shape, shape, array_name)
     wanted = raw_size(ELEMENTS[type.element], prod(shape))
     if len(data) != wanted:
         raise BlobError(
-            f"{where} has {len(data)} bytes, but the tensor's type and shape need {wanted}",
+            f"{array_name} has {len(data)} bytes, but the tensor's type and shape need {wanted}",
             MISMATCH,
         )
     return data

@@ -174,32 +174,32 @@ class Embedder(Rewriter):
             return data
         self.found = True
         entries = dict(data.entries)
-        where = f"external data of `{name}`"
+        subject = f"external data of `{name}`"
         location = entries.get("location")
         if location is None:
-            raise BlobError(f"{where} has no location", NO_LOCATION)
+            raise BlobError(f"{subject} has no location", NO_LOCATION)
         try:
             file = self._open(location)
         except PathError as error:
-            raise BlobError(f"{where}: {error}", UNSAFE) from None
+            raise BlobError(f"{subject}: {error}", UNSAFE) from None
         except OSError as error:
             why = error.strerror or error
-            raise BlobError(f"{where}: {name_of(error, location)}: {why}", MISSING) from None
+            raise BlobError(f"{subject}: {name_of(error, location)}: {why}", MISSING) from None
         wanted = raw_data_size(type)
-        start = _number(entries.get("offset", "0"), where, "offset")
-        length = _number(entries.get("length", str(max(len(file) - start, 0))), where, "length")
+        start = _number(entries.get("offset", "0"), subject, "offset")
+        length = _number(entries.get("length", str(max(len(file) - start, 0))), subject, "length")
         if length != wanted:
             needs = f"the tensor needs {wanted}" if wanted >= 0 else "its type has no raw data"
-            raise BlobError(f"{where} has {length} bytes, but {needs}", RANGE)
+            raise BlobError(f"{subject} has {length} bytes, but {needs}", RANGE)
         if start + length > len(file):
             raise BlobError(
-                f"{where} ends at byte {start + length:,}, but {location} has only "
+                f"{subject} ends at byte {start + length:,}, but {location} has only "
                 f"{len(file):,} bytes",
                 RANGE,
             )
         checksum = entries.get("checksum")
         if checksum is not None:
-            self._check(location, file, checksum, where)
+            self._check(location, file, checksum, subject)
         return RawData(file[start : start + length])
 
     def _open(self, location: str) -> memoryview:
@@ -210,20 +210,22 @@ class Embedder(Rewriter):
             file = self._files[location] = view_file(resolve_inside(self._base, location))
         return file
 
-    def _check(self, location: str, file: memoryview, checksum: str, where: str) -> None:
+    def _check(self, location: str, file: memoryview, checksum: str, subject: str) -> None:
         """Compare the SHA-1 of a file with a reference, once for each file and checksum."""
         if (location, checksum) in self._checked:
             return
         actual = hashlib.sha1(file, usedforsecurity=False).hexdigest()
         if actual != checksum.lower():
-            message = f"{where}: the SHA-1 of {location} is {actual}, but `checksum` is {checksum}"
+            message = (
+                f"{subject}: the SHA-1 of {location} is {actual}, but `checksum` is {checksum}"
+            )
             raise BlobError(message, CHECKSUM)
         self._checked.add((location, checksum))
 
 
-def _number(text: str, where: str, key: str) -> int:
+def _number(text: str, subject: str, key: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) < 20):
-        raise BlobError(f"{where}: the {key} `{text}` is not a number of bytes", RANGE)
+        raise BlobError(f"{subject}: the {key} `{text}` is not a number of bytes", RANGE)
     return int(text)
 
 

@@ -72,8 +72,8 @@ class BlobReader:
             if data is not None:
                 return data
             looked.append(f"{place.kind} {self.base / place.path}")
-        where = ", ".join(looked)
-        raise BlobError(f"the blob {digest} is missing; looked in {where}", MISSING)
+        places = ", ".join(looked)
+        raise BlobError(f"the blob {digest} is missing; looked in {places}", MISSING)
 
     def _look(self, place: WeightPlace, digest: str) -> memoryview | None:
         """Return the bytes of a blob in one store or file; None if missing."""
@@ -118,13 +118,13 @@ class BlobReader:
         return read_array(self.base, file, type)
 
 
-def verify_digest(data: memoryview, digest: str, where: str) -> None:
+def verify_digest(data: memoryview, digest: str, location: str) -> None:
     """Verify the SHA-256 of bytes.
 
     Args:
         data: the bytes.
         digest: the expected SHA-256, or its first digits.
-        where: where the bytes are, for the error message, such as "in w.safetensors".
+        location: where the bytes are, for the error message, such as "in w.safetensors".
 
     Raises:
         BlobError: the digests differ.
@@ -132,7 +132,7 @@ def verify_digest(data: memoryview, digest: str, where: str) -> None:
     actual = hashlib.sha256(data).hexdigest()
     if not actual.startswith(digest):
         raise BlobError(
-            f"the blob {digest} is damaged: the SHA-256 of its {len(data):,} bytes {where} is "
+            f"the blob {digest} is damaged: the SHA-256 of its {len(data):,} bytes {location} is "
             f"{actual}",
             DAMAGED,
         )

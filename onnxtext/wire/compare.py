@@ -28,8 +28,8 @@ def pieces_equal(pieces: Iterable[Piece], data: bytes) -> bool:
     at = 0
     view = memoryview(data)
     for piece in _joined(pieces):
-        here = view[at : at + len(piece)]
-        if not (bytes(here) == piece if len(piece) < _LARGE else same_bytes(piece, here)):
+        part = view[at : at + len(piece)]
+        if not (bytes(part) == piece if len(piece) < _LARGE else same_bytes(piece, part)):
             return False
         at += len(piece)
     return at == len(data)

@@ -289,9 +289,9 @@ class TextPlaces:
         if self.budget > 0 and name:
             for spelled in (json.dumps(name, ensure_ascii=False), name):
                 pattern = re.compile(rf"(?<![\w\"]){re.escape(spelled)}(?![\w\"])")
-                where = pattern.search(text, start, section.end)
-                if where is not None:
-                    return Span(where.start(), where.end())
+                match = pattern.search(text, start, section.end)
+                if match is not None:
+                    return Span(match.start(), match.end())
         return self._token_span(section.at)
 
 

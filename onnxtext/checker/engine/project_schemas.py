@@ -64,18 +64,18 @@ def _inside(settings: Settings, name: str) -> Path:
         SettingsError: the file is missing, or lies outside of the directory of the settings.
     """
     assert settings.file is not None, "only a file names schemas"
-    where = f"{settings.file}: [tool.onnxtext] schemas: {name!r}"
+    setting = f"{settings.file}: [tool.onnxtext] schemas: {name!r}"
     root = settings.file.parent.resolve()
     try:
         path = (root / name).resolve()
         is_file = path.is_file()
     except (OSError, ValueError, RuntimeError):  # a path with a NUL, too long, or a loop of links
-        raise SettingsError(f"{where} is not a valid path") from None
+        raise SettingsError(f"{setting} is not a valid path") from None
     if not path.is_relative_to(root):
-        raise SettingsError(f"{where} is outside of {root}; `--schemas` can name any file")
+        raise SettingsError(f"{setting} is outside of {root}; `--schemas` can name any file")
     if not is_file:
         hint = "" if name.endswith(SUFFIX) else f": write a file {SUFFIX}, or {BUNDLED!r}"
-        raise SettingsError(f"{where} is not a file{hint}")
+        raise SettingsError(f"{setting} is not a file{hint}")
     return path
 
 

@@ -77,22 +77,22 @@ def _table(path: Path) -> dict[str, Any] | None:
 
 
 def _settings(path: Path, table: dict[str, Any]) -> Settings:
-    where = f"{path}: [tool.onnxtext]"
+    table_name = f"{path}: [tool.onnxtext]"
     unknown = table.keys() - _KEYS
     if unknown:
-        raise SettingsError(f"{where} unknown setting {sorted(unknown)[0]!r}")
+        raise SettingsError(f"{table_name} unknown setting {sorted(unknown)[0]!r}")
 
-    def strings(key: str, what: str) -> list[str]:
-        """Return the list of strings at a key, which must be `what`; [] if the key is missing."""
+    def strings(key: str, form: str) -> list[str]:
+        """Return the list of strings at a key, which must be `form`; [] if the key is missing."""
         value = table.get(key, [])
         if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-            raise SettingsError(f"{where} {key} must be {what}")
+            raise SettingsError(f"{table_name} {key} must be {form}")
         return value
 
     for key in ("select", "ignore"):
         for code in strings(key, "a list of rules"):
             if not is_known(code):
-                raise SettingsError(f"{where} {key}: unknown rule {code!r}")
+                raise SettingsError(f"{table_name} {key}: unknown rule {code!r}")
     if isinstance(table.get("profile"), str):
         table = {**table, "profile": [table["profile"]]}
     profile = strings("profile", "the name of a profile, or a list of names")
@@ -100,17 +100,17 @@ def _settings(path: Path, table: dict[str, Any]) -> Settings:
         if name not in profiles():
             profile_names = ", ".join(profiles())
             raise SettingsError(
-                f"{where} profile: unknown profile {name!r}; the profiles are {profile_names}"
+                f"{table_name} profile: unknown profile {name!r}; the profiles are {profile_names}"
             )
     strict = table.get("strict", False)
     if not isinstance(strict, bool):
-        raise SettingsError(f"{where} strict must be true or false")
+        raise SettingsError(f"{table_name} strict must be true or false")
     most = table.get("max-findings")
     if most is not None and (isinstance(most, bool) or not isinstance(most, int) or most < 0):
-        raise SettingsError(f"{where} max-findings must be a number, 0 for all")
+        raise SettingsError(f"{table_name} max-findings must be a number, 0 for all")
     schemas = strings("schemas", "a list of schema files")
     if len(schemas) > _MOST_SCHEMAS:
-        raise SettingsError(f"{where} schemas: more than {_MOST_SCHEMAS} files")
+        raise SettingsError(f"{table_name} schemas: more than {_MOST_SCHEMAS} files")
     select = (*table.get("select", ()), *profile)
     ignore = tuple(table.get("ignore", ()))
     return Settings(select, ignore, strict, most, tuple(schemas), path)

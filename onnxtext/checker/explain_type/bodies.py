@@ -31,10 +31,10 @@ def explain_body_input(
         The sizes that determine this size, which must be explained next; [] if the explanation ends
         here. None if the value that the node passes is unknown.
     """
-    called = quote(holder.op_type)
+    operator = quote(holder.op_type)
     step.place = Place(holder, ("op_type",))
     if holder.op_type == "Loop" and index < 2:
-        step.how = f"{called} passes the {'condition' if index else 'iteration number'}"
+        step.how = f"{operator} passes the {'condition' if index else 'iteration number'}"
         return []
     if holder.op_type not in ("Loop", "Scan") or index >= len(holder.inputs):
         return None
@@ -45,19 +45,19 @@ def explain_body_input(
             return None
         first_scan = len(holder.inputs) - scans
         if index >= first_scan:
-            step.how = f"{called} passes slices of"
+            step.how = f"{operator} passes slices of"
             axis = _axis(holder, "scan_input_axes", index - first_scan)
             part = step.part
             if part.kind == "dimension" and part.at >= axis >= 0:  # the slices lack this axis
                 part = TypePart("dimension", part.at + 1)
             return [(outer, name, part)]
-    step.how = f"{called} carries it between iterations, starting with"
+    step.how = f"{operator} carries it between iterations, starting with"
     if step.size is None:
         step.kind = "unknown"
         if size_of(outer, name, step.part) is not None:
             result = index - 1 if holder.op_type == "Loop" else index
             outputs = step.view.scope.outputs
-            step.how = f"{called} carries it, and each iteration may set it to"
+            step.how = f"{operator} carries it, and each iteration may set it to"
             return [(step.view, outputs[result].name, step.part)] if result < len(outputs) else []
     return [(outer, name, step.part)]
 
@@ -77,24 +77,24 @@ def made_by_bodies(
         The sizes that determine this size, which must be explained next; [] if the explanation ends
         here.
     """
-    called = quote(node.op_type)
+    operator = quote(node.op_type)
     inner = [view for view in map(step.view.body, children) if view is not None]
     if len(inner) < len(children):
-        step.how = f"the bodies of {called} are not analyzed"
+        step.how = f"the bodies of {operator} are not analyzed"
         return []
     if node.op_type == "If":
-        return _branches(step, called, inner, output)
+        return _branches(step, operator, inner, output)
     scans = scan_input_count(node)
     if node.op_type == "Loop" and len(node.inputs) >= 2:
         return _iterated(step, node, inner[0], output, len(node.inputs) - 2, 2, 1)
     if node.op_type == "Scan" and scans is not None:
         return _iterated(step, node, inner[0], output, len(node.inputs) - scans, 0, 0)
-    step.how = f"{called} computes it"
+    step.how = f"{operator} computes it"
     return []
 
 
 def _branches(
-    step: ExplanationStep, called: str, inner: list[InferredView], output: int
+    step: ExplanationStep, operator: str, inner: list[InferredView], output: int
 ) -> list[Wanted]:
     results = [
         (view, view.scope.outputs[output].name, step.part)
@@ -103,14 +103,14 @@ def _branches(
     ]
     sizes = [size_of(*result) for result in results]
     if step.size is not None:
-        step.how = f"the branches of {called} give"
+        step.how = f"the branches of {operator} give"
         return [one for one, size in zip(results, sizes, strict=True) if size == step.size]
     unknown = [one for one, size in zip(results, sizes, strict=True) if size is None]
     if unknown:
-        step.how = start_of_sentence(called, len(unknown))
+        step.how = start_of_sentence(operator, len(unknown))
         return unknown
     shown = " and ".join([f"`{size}`" for size in sizes])
-    step.how = f"the branches of {called} differ: {shown}"
+    step.how = f"the branches of {operator} differ: {shown}"
     return []
 
 
@@ -137,22 +137,22 @@ def _iterated(
     Returns:
         The sizes to explain next.
     """
-    called = quote(node.op_type)
+    operator = quote(node.op_type)
     outputs = body.scope.outputs
     if output + lead >= len(outputs):
-        step.how = f"the body of {called} has no such output"
+        step.how = f"the body of {operator} has no such output"
         return []
     result = outputs[output + lead].name
     if output < states:  # a carried value
         name = node.inputs[first + output]
-        step.how = f"{called} carries it between iterations, starting with"
+        step.how = f"{operator} carries it between iterations, starting with"
         if step.size is None and name and size_of(step.view, name, step.part) is not None:
-            step.how = f"{called} carries it, and each iteration may set it to"
+            step.how = f"{operator} carries it, and each iteration may set it to"
             return [(body, result, step.part)]
         return [(step.view, name, step.part)] if name else []
     axis = 0 if lead else _axis(node, "scan_output_axes", output - states)
     if step.part.kind == "dimension" and step.part.at == axis:
-        step.how = f"{called} has one entry for each iteration"
+        step.how = f"{operator} has one entry for each iteration"
         if lead and node.inputs[0]:
             step.how += ", and the number of iterations is at most"
             return [(step.view, node.inputs[0], TypePart("element", 0))]
@@ -160,7 +160,7 @@ def _iterated(
         if not lead and states < len(node.inputs) and scanned_axis >= 0:
             return [(step.view, node.inputs[states], TypePart("dimension", scanned_axis))]
         return []
-    step.how = f"{called} stacks the results of its body:"
+    step.how = f"{operator} stacks the results of its body:"
     part = step.part
     if part.kind == "dimension" and part.at > axis >= 0:
         part = TypePart("dimension", part.at - 1)

@@ -75,42 +75,43 @@ def declarations(scope: Scope, name: str) -> Iterator[tuple[Type, Place]]:
         yield type, Place(node, ("output_types", index))
 
 
-def describe_definition(scope: Scope, name: str, where: Where) -> str:
+def describe_definition(scope: Scope, name: str, describe_place: Where) -> str:
     """Describe the statement that defines a value: "output 1 of `Relu` in … (line 12)"."""
     place = Place(*scope.definition(name))
     node = place.item
     if isinstance(node, Node):
         label = f" `[{node.name}]`" if node.name else ""
         position = node.outputs.index(name) + 1
-        return (
-            f"output {position} of `{node.op_type}`{label} in {scope.describe()} ({where(place)})"
-        )
+        owner = scope.describe()
+        return f"output {position} of `{node.op_type}`{label} in {owner} ({describe_place(place)})"
     kind = "input" if any(value.name == name for value in scope.inputs) else "initializer"
-    return f"{kind} of {scope.describe()} ({where(place)})"
+    return f"{kind} of {scope.describe()} ({describe_place(place)})"
 
 
 # ---- As text ----------------------------------------------------------------------------------
 
 
-def explanation_lines(explanation: Explanation, where: Where, most: int | None) -> Iterator[str]:
+def explanation_lines(
+    explanation: Explanation, describe_place: Where, most: int | None
+) -> Iterator[str]:
     """Yield the lines of an explanation as text.
 
     Args:
         explanation: the explanation.
-        where: converts a place to text.
+        describe_place: converts a place to text.
         most: the maximum number of steps to show in each chain of steps; None for no limit.
     """
     name = explanation.name
     yield f"{quote(name)}: {explanation.written or 'unknown type'}"
-    yield f"  {describe_definition(explanation.scope, name, where)}"
+    yield f"  {describe_definition(explanation.scope, name, describe_place)}"
     definition = explanation.scope.definition(name)[0]
     for type, place in explanation.declarations:
         if place.item is not definition or place.part[:1] == ("output_types",):
-            yield f"  declared as `{spell_type(type)}` ({where(place)})"
+            yield f"  declared as `{spell_type(type)}` ({describe_place(place)})"
     for step in explanation.steps:
         yield ""
         yield f"{step_title(step)}: {describe_result(step)}"
-        yield from _steps(step, where, most, "  ")
+        yield from _steps(step, describe_place, most, "  ")
 
 
 def step_title(step: ExplanationStep) -> str:
@@ -123,23 +124,25 @@ def describe_result(step: ExplanationStep) -> str:
     return "unknown" if step.size is None else f"`{step.size}`, {step.kind}"
 
 
-def _steps(step: ExplanationStep, where: Where, most: int | None, indent: str) -> Iterator[str]:
+def _steps(
+    step: ExplanationStep, describe_place: Where, most: int | None, indent: str
+) -> Iterator[str]:
     """Yield the sentences of a chain of steps, then those of its sources with more indentation."""
     *steps, last = source_chain(step)
     left_out = 0 if most is None else len(steps) + 1 - most
-    for each in steps[: len(steps) - left_out] if left_out > 1 else steps:
-        yield f"{indent}{describe_step(each, where)}"
+    for inner_step in steps[: len(steps) - left_out] if left_out > 1 else steps:
+        yield f"{indent}{describe_step(inner_step, describe_place)}"
     if left_out > 1:
         yield f"{indent}… {left_out} more steps (--all shows them)"
-    yield f"{indent}{describe_step(last, where)}"
+    yield f"{indent}{describe_step(last, describe_place)}"
     for source in last.sources:
         yield f"{indent}- {source.part.of(quote(source.name))}: {describe_result(source)}"
-        yield from _steps(source, where, most, indent + "    ")
+        yield from _steps(source, describe_place, most, indent + "    ")
 
 
-def describe_step(step: ExplanationStep, where: Where) -> str:
+def describe_step(step: ExplanationStep, describe_place: Where) -> str:
     """Return one step as a line of text: its place, how the size is known, and its source."""
-    at = f"{where(step.place)}: " if step.place is not None else ""
+    at = f"{describe_place(step.place)}: " if step.place is not None else ""
     rest = ""
     if len(step.sources) == 1:
         source = step.sources[0]
@@ -153,27 +156,32 @@ def describe_step(step: ExplanationStep, where: Where) -> str:
 # ---- As objects -------------------------------------------------------------------------------
 
 
-def as_object(explanation: Explanation, where: Callable[[Place], dict[str, Any]]) -> dict[str, Any]:
+def as_object(
+    explanation: Explanation, place_object: Callable[[Place], dict[str, Any]]
+) -> dict[str, Any]:
     """Convert an explanation to a JSON object, which lists the steps for each size.
 
     Args:
         explanation: the explanation.
-        where: converts a place to a JSON object.
+        place_object: converts a place to a JSON object.
     """
     name, scope = explanation.name, explanation.scope
     return {
         "value": name,
         "graph": scope.name,
         "type": explanation.written,
-        "definition": where(Place(*scope.definition(name))),
+        "definition": place_object(Place(*scope.definition(name))),
         "declarations": [
-            {"type": spell_type(type), **where(place)} for type, place in explanation.declarations
+            {"type": spell_type(type), **place_object(place)}
+            for type, place in explanation.declarations
         ],
-        "sizes": [_object(step, where) for step in explanation.steps],
+        "sizes": [_object(step, place_object) for step in explanation.steps],
     }
 
 
-def _object(step: ExplanationStep, where: Callable[[Place], dict[str, Any]]) -> dict[str, Any]:
+def _object(
+    step: ExplanationStep, place_object: Callable[[Place], dict[str, Any]]
+) -> dict[str, Any]:
     sequence = list(source_chain(step))
     return {
         "part": step.part.kind,
@@ -182,18 +190,19 @@ def _object(step: ExplanationStep, where: Callable[[Place], dict[str, Any]]) -> 
         "kind": step.kind,
         "steps": [
             {
-                "value": each.name,
-                "part": each.part.kind,
-                "index": each.part.at,
-                "size": each.size,
-                "kind": each.kind,
-                "text": each.how,
-                "also": each.also,
-                **(where(each.place) if each.place is not None else {}),
+                "value": inner_step.name,
+                "part": inner_step.part.kind,
+                "index": inner_step.part.at,
+                "size": inner_step.size,
+                "kind": inner_step.kind,
+                "text": inner_step.how,
+                "also": inner_step.also,
+                **(place_object(inner_step.place) if inner_step.place is not None else {}),
             }
-            for each in sequence
+            for inner_step in sequence
         ],
         "sources": [
-            {"value": source.name, **_object(source, where)} for source in sequence[-1].sources
+            {"value": source.name, **_object(source, place_object)}
+            for source in sequence[-1].sources
         ],
     }

@@ -187,7 +187,7 @@ class SizeExplainer:
         target = self._targets[id(scope)][at]
         output = node.outputs.index(step.name)
         step.place = Place(node, ("outputs", output))
-        called = quote(node.op_type)
+        operator = quote(node.op_type)
         declared = _declaration(scope, node, output) if step.part.kind != "element" else None
         inferred = step.view.made(node)
         type = inferred[output] if inferred is not None and output < len(inferred) else None
@@ -196,7 +196,7 @@ class SizeExplainer:
             declared_type, step.place = declared
             step.kind = "assumed"
             why = "does not determine it" if target is not None else "is an unknown operator"
-            step.how = f"it is declared as `{spell_type(declared_type)}`; {called} {why}"
+            step.how = f"it is declared as `{spell_type(declared_type)}`; {operator} {why}"
             return []
         if step.size is not None and declared is not None:
             declared_size, inferred_size = part_of(declared[0], step.part), part_of(type, step.part)
@@ -206,11 +206,11 @@ class SizeExplainer:
                 and declared_size != inferred_size
             ):
                 step.also.append(
-                    f"it is declared as `{declared_size}`; {called} gives `{inferred_size}`"
+                    f"it is declared as `{declared_size}`; {operator} gives `{inferred_size}`"
                 )
         step.kind = "unknown" if step.size is None else "inferred"
         if id(node) in self._errors and step.size is None:
-            step.how = f"{called} has an error: {self._errors[id(node)]}"
+            step.how = f"{operator} has an error: {self._errors[id(node)]}"
             return []
         if isinstance(target, Scope):
             return self._call(step, node, output)
@@ -235,7 +235,7 @@ class SizeExplainer:
         target: Target,
         declared: Declared | None,
     ) -> list[Wanted]:
-        called = quote(node.op_type)
+        operator = quote(node.op_type)
         if not isinstance(target, Signature):
             step.how = operator_reason(node, step.view.scope)
             return []
@@ -243,7 +243,7 @@ class SizeExplainer:
         if step.size is None:
             wanted = self._sources(step, node, missing_sizes(facts, output, step.part))
             if wanted:
-                step.how = start_of_sentence(called, len(wanted))
+                step.how = start_of_sentence(operator, len(wanted))
             else:
                 step.how = operator_reason(node, step.view.scope, facts, step.part)
             return wanted
@@ -256,7 +256,7 @@ class SizeExplainer:
             step.kind, step.how = "declared", f"it is declared as `{spell_type(declared[0])}`"
             return []
         if step.part.kind == "rank":
-            step.how = f"{called} computes it"
+            step.how = f"{operator} computes it"
             return []
         influences = determining_sizes(facts, output, step.part, _extent(step, self._shapes))
         sizes = [
@@ -264,12 +264,12 @@ class SizeExplainer:
             for influence in influences
         ]
         if not influences:
-            step.how = f"{called} computes it"
+            step.how = f"{operator} computes it"
             if node.attributes:
-                step.how = f"{called}: its attributes give it"
+                step.how = f"{operator}: its attributes give it"
             return []
         if all(size == step.size for size in sizes):
-            step.how = f"{called} takes it from"
+            step.how = f"{operator} takes it from"
             first, *others = influences
             shown = dict.fromkeys(
                 [influence.part.of(quote(node.inputs[influence.input])) for influence in others]
@@ -277,7 +277,7 @@ class SizeExplainer:
             shown.pop(first.part.of(quote(node.inputs[first.input])), None)
             step.also += [f"{other} is the same" for other in list(shown)[:_MOST_OTHERS]]
             return self._sources(step, node, [first])
-        step.how = f"{called} computes it from"
+        step.how = f"{operator} computes it from"
         return self._sources(step, node, influences)
 
     def _sources(

@@ -32,14 +32,14 @@ _DATA_DEPENDENT = {
 """For operators with data-dependent output sizes: the data that determines these sizes."""
 
 
-def start_of_sentence(called: str, count: int) -> str:
+def start_of_sentence(operator: str, count: int) -> str:
     """Return the start of a sentence that ends with the sizes: "`Add` needs the unknown".
 
     Args:
-        called: the operator, in backticks.
+        operator: the operator, in backticks.
         count: the number of unknown sizes.
     """
-    return f"{called} needs the unknown" if count == 1 else f"{called} needs unknown sizes:"
+    return f"{operator} needs the unknown" if count == 1 else f"{operator} needs unknown sizes:"
 
 
 def operator_reason(
@@ -53,16 +53,16 @@ def operator_reason(
         facts: the facts about the node's inputs; None for an unknown operator.
         part: the part of the output that has the unknown size.
     """
-    called = quote(node.op_type)
+    operator = quote(node.op_type)
     domain = plain_domain(node.domain)
     if facts is None:
         if scope.opsets is not None and domain not in scope.opsets.versions:
-            return f"{called} is of the domain `{domain or 'ai.onnx'}`, which is not imported"
-        return f"{called} is an unknown operator of the domain `{domain or 'ai.onnx'}`"
+            return f"{operator} is of the domain `{domain or 'ai.onnx'}`, which is not imported"
+        return f"{operator} is an unknown operator of the domain `{domain or 'ai.onnx'}`"
     if not domain and node.op_type in _DATA_DEPENDENT:
-        return f"{called} depends on data: {_DATA_DEPENDENT[node.op_type]}"
+        return f"{operator} depends on data: {_DATA_DEPENDENT[node.op_type]}"
     if part.kind == "element":
-        return f"the elements that {called} computes are not tracked: they depend on data"
+        return f"the elements that {operator} computes are not tracked: they depend on data"
     has_shapes = all(
         shape or not name for name, shape in zip(node.inputs, facts.shapes, strict=True)
     )
@@ -70,5 +70,5 @@ def operator_reason(
         sizes = broadcast_sizes(facts, part)
         if len(sizes) > 1 and None not in sizes:
             shown = " and ".join([f"`{text(size)}`" for size in sizes if size is not None])
-            return f"{called} broadcasts {shown}, and each of them may be 1 at run time"
-    return f"neither onnx nor onnxtext infers this size of {called}"
+            return f"{operator} broadcasts {shown}, and each of them may be 1 at run time"
+    return f"neither onnx nor onnxtext infers this size of {operator}"

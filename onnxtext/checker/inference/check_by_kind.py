@@ -90,8 +90,8 @@ def _may_fit(subject: CheckedModel) -> bool:
     if any(scope.kind not in ("main", "nested", "function") for scope in subject.scopes):
         return False
     for scope in subject.scopes:
-        called = {id(target): target for target in resolve_targets(subject)[id(scope)]}
-        if not all(map(_is_supported, called.values())):
+        targets = {id(target): target for target in resolve_targets(subject)[id(scope)]}
+        if not all(map(_is_supported, targets.values())):
             return False
         if any(scope.nodes[index].op_type != "If" for index in scope.children):
             return False

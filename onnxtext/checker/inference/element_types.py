@@ -47,9 +47,9 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
     def run(self) -> list[Finding]:
         """Visit all graphs and functions, including uncalled functions; return the findings."""
         super().run()
-        called = {key[0] for key in self._calls.known}
+        called_ids = {key[0] for key in self._calls.known}
         for scope in self._functions.values():
-            if id(scope) not in called:
+            if id(scope) not in called_ids:
                 self._scope(scope, (), None)
         return self.findings
 

@@ -85,8 +85,8 @@ def is_expandable(subject: CheckedModel) -> bool:
         if depth > _DEEPEST:
             return most + 1, depth
         count, deepest = len(scope.nodes), 0
-        called = [target for target in resolved[id(scope)] if type(target) is Scope]
-        for target in called:
+        called_functions = [target for target in resolved[id(scope)] if type(target) is Scope]
+        for target in called_functions:
             nodes, below = size(target, depth + 1)
             count, deepest = count + nodes, max(deepest, below + 1)
         for children in scope.children.values():

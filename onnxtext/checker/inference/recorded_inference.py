@@ -87,10 +87,10 @@ class RecordedInference(ShapeInference):
         if not self._quiet:
             if len(visits) > before:
                 self._results[id(result)] = visits[-1]
-            called = self._results.get(id(result))
-            if called is not None:
-                self.calls[id(outer), id(node)] = called
-                self._callers.setdefault(id(called), (self._calling[-1], outer, node))
+            body_result = self._results.get(id(result))
+            if body_result is not None:
+                self.calls[id(outer), id(node)] = body_result
+                self._callers.setdefault(id(body_result), (self._calling[-1], outer, node))
         return result  # type: ignore[no-any-return]
 
     def scope_of(self, facts: ShapeEnvironment) -> Scope | None:

@@ -145,9 +145,9 @@ def _type_of(subject: CheckedModel, name: str, parameter: str, node: Node) -> st
     scope, target = cached.get(id(node), (None, None))
     if type(target) is Signature and name in target.attributes:
         return AttributeType(target.attributes[name].type).name.lower()
-    called = target.function if type(target) is Scope else None
+    called_function = target.function if type(target) is Scope else None
     enclosing = scope.function if scope is not None else None
-    for owner, wanted in ((called, name), (enclosing, parameter)):
+    for owner, wanted in ((called_function, name), (enclosing, parameter)):
         for item in owner.attributes if owner is not None else ():
             if isinstance(item, Attribute) and item.name == wanted and item.type is not None:
                 return item.type.name.lower()

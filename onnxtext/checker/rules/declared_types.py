@@ -69,8 +69,8 @@ def _kinds(use: TypeRecord, subject: CheckedModel) -> Iterator[Finding]:
             is_minor = not record.fields and record is use.record and not use.required
             if not is_minor or subject.is_selected("type-missing"):
                 fields = "`tensor_type`, `sequence_type`, `map_type`, …"
-                what = f"is empty: it sets none of {fields}"
-                yield _incomplete(use, what, "hint" if is_minor else None)
+                problem = f"is empty: it sets none of {fields}"
+                yield _incomplete(use, problem, "hint" if is_minor else None)
             return
         inner = kinds[0]
         name = _CONTAINERS.get(str(inner.key))
@@ -83,10 +83,10 @@ def _kinds(use: TypeRecord, subject: CheckedModel) -> Iterator[Finding]:
         record = element
 
 
-def _incomplete(use: TypeRecord, what: str, severity: Severity | None = None) -> Finding:
+def _incomplete(use: TypeRecord, problem: str, severity: Severity | None = None) -> Finding:
     return Finding(
         "type-missing",
-        f"the type of {quote(use.name)} {what}",
+        f"the type of {quote(use.name)} {problem}",
         (use.place,),
         help="write one complete type, such as `float[N]` or `seq(float[N])`",
         severity=severity,

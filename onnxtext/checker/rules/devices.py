@@ -167,12 +167,12 @@ def _sharding(
 ) -> Iterator[Finding]:
     name = _text(field_of(spec, "tensor_name"))
     if not name or name not in names:
-        what = "has a sharding without a tensor name"
+        problem = "has a sharding without a tensor name"
         if name:
-            what = f"shards {quote(name)}, which is not one of its inputs or outputs"
+            problem = f"shards {quote(name)}, which is not one of its inputs or outputs"
         yield Finding(
             "sharding-tensor",
-            f"this `{node.op_type}` {what}",
+            f"this `{node.op_type}` {problem}",
             (place,),
             help="name an input or output of this node in `tensor_name`",
         )
@@ -211,10 +211,10 @@ def _sharding(
         for simple in _items(dim, "simple_sharding"):
             shards = _number(simple, "num_shards")
             if shards is None or shards < 1:
-                what = "no `num_shards`" if shards is None else f"`num_shards: {shards}`"
+                problem = "no `num_shards`" if shards is None else f"`num_shards: {shards}`"
                 yield Finding(
                     "sharding-shards",
-                    f"a sharding of {quote(name)} has {what}",
+                    f"a sharding of {quote(name)} has {problem}",
                     (place,),
                     help="write `num_shards: 1` or more",
                 )

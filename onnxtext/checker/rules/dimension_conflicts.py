@@ -162,7 +162,7 @@ def _forced_equality(
     _, other_offset, second = sizes.joined(other)
     places = list({(id(p.item), p.part): p for p in (*second, *first)}.values())
     item = places[0].item
-    what = text(symbol_plus(one, other_offset - one_offset))
+    equal_size = text(symbol_plus(one, other_offset - one_offset))
     why = "the declared types allow no other sizes"
     if isinstance(item, Node) and places[0].part == ("op_type",):
         why = f"`{item.op_type}` accepts no other sizes"
@@ -173,13 +173,13 @@ def _forced_equality(
     severities = {_severity(place, name, trace) for place in places for name in (one, other)}
     return Finding(
         "dim-forced",
-        f"the dimension {quote(other)} must equal {quote(what)}: {why}",
+        f"the dimension {quote(other)} must equal {quote(equal_size)}: {why}",
         (
             *[place._replace(label="these sizes are equal") for place in places],
             Place(declared[other], ("type",), f"declared as {quote(other)}"),
             Place(declared[one], ("type",), f"declared as {quote(one)}"),
         ),
-        help=f"write {quote(what)} instead of {quote(other)}, or correct the node",
+        help=f"write {quote(equal_size)} instead of {quote(other)}, or correct the node",
         notes=tuple(notes),
         severity=None if None in severities else "info",
     )

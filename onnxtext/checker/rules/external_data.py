@@ -179,8 +179,8 @@ def _range(tensor: TensorUse, entries: dict[str, str], path: Path | None) -> Ite
     size = path.stat().st_size
     end = offset + (length if length is not None else wanted or 0)
     if end > size:
-        what = f"ends at byte {end:,} of a file with only {count_noun(size, 'byte')}"
-        yield _finding(tensor, "external-range-invalid", what)
+        problem = f"ends at byte {end:,} of a file with only {count_noun(size, 'byte')}"
+        yield _finding(tensor, "external-range-invalid", problem)
 
 
 def _checksum(
@@ -215,8 +215,10 @@ _HELP = {
 """The help for findings of each rule, unless `_finding` gets another help."""
 
 
-def _finding(tensor: TensorUse, code: str, what: str, help: str | None = None) -> Finding:
-    return Finding(code, f"{tensor.describe()} {what}", (tensor.place,), help=help or _HELP[code])
+def _finding(tensor: TensorUse, code: str, problem: str, help: str | None = None) -> Finding:
+    return Finding(
+        code, f"{tensor.describe()} {problem}", (tensor.place,), help=help or _HELP[code]
+    )
 
 
 FAMILY = Family(

@@ -178,7 +178,7 @@ def _mistyped(
     if wanted is None or attribute.type is None or attribute.type == wanted:
         return
     type, actual = wanted.name.lower(), attribute.type.name.lower()
-    what = f"the attribute {quote(attribute.name)} of {quote(function.name)}"
+    subject = f"the attribute {quote(attribute.name)} of {quote(function.name)}"
     must = "must have the type" if used is None else "is used as"
     place = Place(node, ("attributes", index, "value"))
     others = [definition]
@@ -186,7 +186,7 @@ def _mistyped(
         others = [used.place._replace(label=f"used as `{type}` here")]
     yield Finding(
         "function-call-attribute",
-        f"{what} {must} `{type}`, but has the type `{actual}`",
+        f"{subject} {must} `{type}`, but has the type `{actual}`",
         (place, *others),
         help=f"refer to a parameter of type `{type}`"
         if isinstance(attribute.value, Reference)

@@ -64,11 +64,11 @@ def _keys(subject: CheckedModel, bodies: list[tuple[Scope, Function]]) -> Iterat
             key = key[:2]
         first = by_key.setdefault(key, scope)
         if first is not scope:
-            what = ".".join(filter(None, key[:2]))
+            full_name = ".".join(filter(None, key[:2]))
             overload = f", overload {quote(key[2])}" if len(key) > 2 and key[2] else ""
             yield Finding(
                 "function-duplicate",
-                f"there are two functions {quote(what)}{overload}",
+                f"there are two functions {quote(full_name)}{overload}",
                 (place, Place(first.original, ("name",), "first occurrence")),
                 help="rename one of them"
                 + (", or give it an overload (IR version 10)" if len(key) == 2 else ""),
@@ -119,14 +119,14 @@ def _recursion(subject: CheckedModel) -> Iterator[Finding]:
                 state[path.pop()[0]] = 2
                 work.pop()
                 continue
-            called, node = step
-            if state.get(called) == 1:
-                start = next(i for i, (key, _) in enumerate(path) if key == called)
+            callee, node = step
+            if state.get(callee) == 1:
+                start = next(i for i, (key, _) in enumerate(path) if key == callee)
                 yield _recursive(subject, path[start:], node)
-            elif called not in state:
-                state[called] = 1
-                path.append((called, node))
-                work.append(iter(calls.get(called, ())))
+            elif callee not in state:
+                state[callee] = 1
+                path.append((callee, node))
+                work.append(iter(calls.get(callee, ())))
 
 
 def _recursive(
@@ -170,9 +170,9 @@ def _conflicts(subject: CheckedModel) -> Iterator[Finding]:
             if version == own_version or key in reported:
                 continue
             other = subject.schemas.find(domain, node.op_type, version)
-            here = target.since if type(target) is Signature else None
-            there = other.since if other is not None else None
-            if here != there:
+            model_since = target.since if type(target) is Signature else None
+            function_since = other.since if other is not None else None
+            if model_since != function_since:
                 reported.add(key)
                 yield Finding(
                     "function-opset-conflict",
@@ -185,10 +185,10 @@ def _conflicts(subject: CheckedModel) -> Iterator[Finding]:
 
 
 def _usage(subject: CheckedModel, bodies: list[tuple[Scope, Function]]) -> Iterator[Finding]:
-    called: set[FunctionKey] = set()
+    called_keys: set[FunctionKey] = set()
     if subject.active("function-unused"):
         for _, node in subject.nodes():
-            called.add((plain_domain(node.domain), node.op_type, node.overload or ""))
+            called_keys.add((plain_domain(node.domain), node.op_type, node.overload or ""))
     for scope, function in bodies:
         key = function_key(function)
         place = Place(scope.original, ("name",))
@@ -199,7 +199,7 @@ def _usage(subject: CheckedModel, bodies: list[tuple[Scope, Function]]) -> Itera
                 (place,),
                 help="rename the function, unless it is meant to replace the operator",
             )
-        if key not in called:
+        if key not in called_keys:
             message = f"no node calls the function {quote(key[1])}"
             yield Finding("function-unused", message, (place,), help="remove it")
 

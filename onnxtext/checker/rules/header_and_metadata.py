@@ -110,12 +110,12 @@ def _entries(
 
 def _header(model: Model) -> Iterator[Finding]:
     if not model.domain or not _REVERSE_DNS.fullmatch(model.domain):
-        what = "is missing"
+        problem = "is missing"
         if model.domain:
-            what = f"{quote(model.domain)} is not in reverse-DNS form"
+            problem = f"{quote(model.domain)} is not in reverse-DNS form"
         yield Finding(
             "model-domain-missing",
-            f"the model's `domain` {what}",
+            f"the model's `domain` {problem}",
             (Place(model, ("domain",)),),
             help='write a reverse-DNS name, such as `domain: "org.example.models"`',
         )

@@ -96,12 +96,12 @@ def newest_known() -> int:
 
 
 def _needs(subject: CheckedModel, version: int) -> Iterator[Finding]:
-    for needed, what, places, severity in _newer(subject):
+    for needed, feature, places, severity in _newer(subject):
         some = tuple(places) if needed > version else ()
         if some:
             yield Finding(
                 "needs-ir-version",
-                f"{what} needs IR version {needed}, but the model declares {version}",
+                f"{feature} needs IR version {needed}, but the model declares {version}",
                 (some[0]._replace(label=f"since IR version {needed}"), *some[1:]),
                 help=f"raise `ir_version` to {needed}, or remove the construct",
                 severity=severity,

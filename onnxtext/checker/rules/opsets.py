@@ -52,13 +52,16 @@ def _imports(owner: Model | Function, place: object) -> Iterator[Finding]:
     for index, item in enumerate(owner.opset_imports):
         domain = plain_domain(item.domain)
         shown = f"`{domain}`" if domain else "the standard domain"
-        here = Place(place, ("opset_imports", index))
+        import_place = Place(place, ("opset_imports", index))
         if domain in first:
             in_model = isinstance(owner, Model)
             yield Finding(
                 "opset-import-duplicate",
                 f"{shown} is imported twice",
-                (here, Place(place, ("opset_imports", first[domain]), "first imported here")),
+                (
+                    import_place,
+                    Place(place, ("opset_imports", first[domain]), "first imported here"),
+                ),
                 severity="warning" if in_model else "error",
                 notes=("the highest version applies",) if in_model else (),
                 help="remove one of them",
@@ -69,14 +72,14 @@ def _imports(owner: Model | Function, place: object) -> Iterator[Finding]:
             yield Finding(
                 "opset-version-invalid",
                 f"{item.version} is not a version of {shown}: versions begin at 1",
-                (here,),
+                (import_place,),
                 help=f"import version {newest or 1}, or the version the nodes were written for",
             )
         elif newest is not None and item.version > newest:
             yield Finding(
                 "opset-version-invalid",
                 f"version {item.version} of {shown} is unknown: the newest known is {newest}",
-                (here,),
+                (import_place,),
                 help=f"import version {newest}, or install a newer onnx",
                 severity="warning",
             )

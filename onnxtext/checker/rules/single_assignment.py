@@ -42,14 +42,14 @@ def _redefined(scope: Scope) -> Iterator[Finding]:
         first = scope.definition(name)[0]
         key: tuple[int, ...] = (len(groups),)  # a group of its own
         if scope.position[name] == GIVEN:
-            what = "an input or initializer, and an output of a node"
+            definitions = "an input or initializer, and an output of a node"
         elif first is places[0].item:
-            what = "two outputs of one node"
+            definitions = "two outputs of one node"
         else:
-            what = "an output of more than one node"
+            definitions = "an output of more than one node"
             key = (id(first), *(id(place.item) for place in places))
-        groups.setdefault((what, key), []).append(name)
-    for (what, _), names in groups.items():
+        groups.setdefault((definitions, key), []).append(name)
+    for (definitions, _), names in groups.items():
         verb = "is" if len(names) == 1 else "are each"
         places = by_name[names[0]]
         other_uses = [
@@ -58,7 +58,7 @@ def _redefined(scope: Scope) -> Iterator[Finding]:
         defined = Place(*scope.definition(names[0]), "first defined here")
         yield Finding(
             "value-redefined",
-            f"{_listed(names)} {verb} {what} of {scope.describe()}",
+            f"{_listed(names)} {verb} {definitions} of {scope.describe()}",
             (places[0], defined, *places[1:], *other_uses),
             help="rename one of them and its uses",
         )

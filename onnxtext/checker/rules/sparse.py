@@ -48,7 +48,7 @@ _RANK_HELP = (
 def _rank(name: str, sparse: SparseTensor, place: Place) -> Iterator[Finding]:
     values = sparse.values.type.integer_dims
     indices = sparse.indices.type.integer_dims
-    what = f"the sparse tensor {quote(name)}" if name else "this sparse tensor"
+    subject = f"the sparse tensor {quote(name)}" if name else "this sparse tensor"
     problem = None
     if not sparse.dims:
         problem = "has rank 0, but must have 1 or more dims"
@@ -66,12 +66,12 @@ def _rank(name: str, sparse: SparseTensor, place: Place) -> Iterator[Finding]:
     elif len(indices) == 2 and indices[1] != len(sparse.dims):
         problem = f"has rank {len(sparse.dims)}, but indices with {indices[1]} coordinates"
     if problem is not None:
-        yield Finding("sparse-rank", f"{what} {problem}", (place,), help=_RANK_HELP)
+        yield Finding("sparse-rank", f"{subject} {problem}", (place,), help=_RANK_HELP)
         return
     numbers = _numbers(sparse.indices)
     if numbers is None or len(numbers) != prod(indices) or not len(numbers):
         return
-    yield from _indices(what, sparse, numbers.reshape(indices), place)
+    yield from _indices(subject, sparse, numbers.reshape(indices), place)
 
 
 def _numbers(tensor: Tensor) -> NDArray[Any] | None:
@@ -85,7 +85,7 @@ def _numbers(tensor: Tensor) -> NDArray[Any] | None:
 
 
 def _indices(
-    what: str, sparse: SparseTensor, indices: NDArray[Any], place: Place
+    subject: str, sparse: SparseTensor, indices: NDArray[Any], place: Place
 ) -> Iterator[Finding]:
     import numpy as np
 
@@ -96,7 +96,7 @@ def _indices(
         row = int(np.argwhere(outside)[0][0])
         shown = ", ".join(map(str, flat[row].tolist()))
         dims = ", ".join(map(str, sparse.dims))
-        message = f"{what} has the index [{shown}], which is outside of the dims [{dims}]"
+        message = f"{subject} has the index [{shown}], which is outside of the dims [{dims}]"
         yield Finding(
             "sparse-index-range",
             message,
@@ -114,7 +114,7 @@ def _indices(
         shown = ", ".join(map(str, flat[row].tolist()))
         yield Finding(
             "sparse-index-order",
-            f"{what} has the index [{shown}], which is out of order or repeated",
+            f"{subject} has the index [{shown}], which is out of order or repeated",
             (place,),
             help="sort the indices together with the values, without duplicates",
         )

@@ -90,15 +90,15 @@ def _limits(element: ElementType) -> tuple[int, int]:
 
 def _range(tensor: TensorUse, value: int, low: int, high: int) -> Finding:
     element = ELEMENTS[tensor.type.element]
-    what = f"{value} is not a `{element.name}`"
+    problem = f"{value} is not a `{element.name}`"
     if element.bits in (2, 4):
-        what = (
+        problem = (
             f"{value} does not fit into a byte, which holds {8 // element.bits} elements of "
             f"`{element.name}`"
         )
     return Finding(
         "tensor-value-range",
-        f"{what}: entries of {tensor.describe()} must be between {low} and {high}",
+        f"{problem}: entries of {tensor.describe()} must be between {low} and {high}",
         (tensor.place,),
         help="correct the value, or use a larger element type",
     )

@@ -129,11 +129,11 @@ def _typed(tensor: TensorUse, element: ElementType, count: int, entries: int) ->
     yield from _counted(tensor, wanted, entries, f"entries of `{element.field}`")
 
 
-def _counted(tensor: TensorUse, wanted: int, count: int, what: str) -> Iterator[Finding]:
+def _counted(tensor: TensorUse, wanted: int, count: int, unit: str) -> Iterator[Finding]:
     if not wanted and count:
         yield _empty(tensor, "data")
     elif wanted != count:
-        yield _size(tensor, f"needs {wanted:,} {what}, but has {count:,}")
+        yield _size(tensor, f"needs {wanted:,} {unit}, but has {count:,}")
 
 
 def _empty(tensor: TensorUse, description: str) -> Finding:
@@ -145,19 +145,21 @@ def _empty(tensor: TensorUse, description: str) -> Finding:
     )
 
 
-def _size(tensor: TensorUse, what: str) -> Finding:
+def _size(tensor: TensorUse, problem: str) -> Finding:
     dims = ", ".join(map(str, tensor.dims))
     return Finding(
         "tensor-data-size",
-        f"{tensor.describe()} {what}",
+        f"{tensor.describe()} {problem}",
         (tensor.place,),
         help="correct the dims or the data",
         notes=(f"its type is `{tensor.type.element}[{dims}]`",),
     )
 
 
-def _field(tensor: TensorUse, what: str, help: str) -> Finding:
-    return Finding("tensor-data-field", f"{tensor.describe()} {what}", (tensor.place,), help=help)
+def _field(tensor: TensorUse, problem: str, help: str) -> Finding:
+    return Finding(
+        "tensor-data-field", f"{tensor.describe()} {problem}", (tensor.place,), help=help
+    )
 
 
 def _segment(tensor: TensorUse) -> Iterator[Finding]:

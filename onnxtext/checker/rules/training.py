@@ -99,7 +99,7 @@ def _values(
     updated = {
         value.name for scope in (step, subject.main) if scope is not None for value in scope.outputs
     }
-    for field, pairs, outputs, where in (
+    for field, pairs, outputs, graph_name in (
         (
             "initialization_binding",
             training.initialization_binding,
@@ -115,9 +115,11 @@ def _values(
                 near = subject.nearest(name, outputs)
                 yield Finding(
                     "training-binding-value",
-                    f"the `{field}` uses {quote(name)}, which is not an output of {where}",
+                    f"the `{field}` uses {quote(name)}, which is not an output of {graph_name}",
                     (Place(training, (field, f'"{name}"')),),
-                    help=f"did you mean {quote(near)}?" if near else f"use an output of {where}",
+                    help=f"did you mean {quote(near)}?"
+                    if near
+                    else f"use an output of {graph_name}",
                 )
 
 

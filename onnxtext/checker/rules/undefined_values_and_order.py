@@ -311,8 +311,8 @@ def _outputs(subject: CheckedModel, scope: Scope) -> Iterator[Finding]:
         notes: tuple[str, ...] = ()
         help = f"did you mean {quote(near)}?" if near else "name a value that a node computes"
         if outer is not None:
-            where = outer[0].describe()
-            notes = (f"it is defined in {where}, but a graph cannot output values of outer graphs",)
+            owner = outer[0].describe()
+            notes = (f"it is defined in {owner}, but a graph cannot output values of outer graphs",)
             help = f"copy it with a node: {value.name} = Identity (…)"
         yield Finding(
             "graph-output-undefined" if scope.is_graph else "function-output-undefined",

@@ -33,14 +33,14 @@ def _untyped(scope: Scope, kind: str, values: list[ValueInfo]) -> Iterator[Findi
         if type is None:
             if value.decorators and has_record(value):
                 continue  # `declared_types` checks that type
-            what = "has no type"
+            problem = "has no type"
         elif isinstance(type, (TensorType, SparseTensorType)) and type.shape is None:
-            what = "is a tensor without a shape"
+            problem = "is a tensor without a shape"
         else:
             continue
         yield Finding(
             f"graph-{kind}-untyped",
-            f"the {kind} {quote(value.name)} of {scope.describe()} {what}",
+            f"the {kind} {quote(value.name)} of {scope.describe()} {problem}",
             (Place(value, ("type",) if type is not None else ("name",)),),
             help="write `[?, ?]` if only the rank is known"
             if type is not None

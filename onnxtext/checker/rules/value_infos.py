@@ -100,10 +100,10 @@ def _unknown_in_order(scope: Scope) -> Iterator[Finding]:
         return
     if unknown:
         decorator, name = unknown[0]
-        where = scope.describe()
-        problem = f"for which {where} declares no type"
+        owner = scope.describe()
+        problem = f"for which {owner} declares no type"
         if decorator == INITIALIZERS:
-            problem = f"which is neither an initializer nor an input with a default of {where}"
+            problem = f"which is neither an initializer nor an input with a default of {owner}"
         ending = f" (and {len(unknown) - 1} more names)" if len(unknown) > 1 else ""
         yield Finding(
             "value-info-unknown",

@@ -267,8 +267,8 @@ def strip(what: tuple[Any, ...]) -> Edit:
     from onnxtext import editing
 
     def edit(model: Model) -> None:
-        for each in what:
-            editing.strip(model, each)
+        for part in what:
+            editing.strip(model, part)
 
     return edit
 

@@ -194,9 +194,9 @@ class _Model:
                 candidates += [node.name for scope in scopes for node in scope.nodes if node.name]
                 raise ShowError.unknown("value or node", name, candidates, self._name)
             if line is not None and (at := self._last_statement(scopes, line)) is not None:
-                matches = [each for each in matches if each[0] is at[0]] or matches
+                matches = [match for match in matches if match[0] is at[0]] or matches
             first_scope = matches[0][0]
-            chosen += [each for each in matches if each[0] is first_scope]
+            chosen += [match for match in matches if match[0] is first_scope]
         return chosen
 
     def _at_line(self, scopes: list[Scope], line: int) -> list[tuple[Scope, str]]:

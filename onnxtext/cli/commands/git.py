@@ -190,8 +190,8 @@ def status(scope: Scope | None, mode: Mode | None, output_format: str, color: st
             working, broken = working or status.installed, broken or state == "incomplete"
             if state != "not installed":
                 _say(*[
-                    f"  {'ok' if each.ok else 'NO'}  {each.what}: {each.state}"
-                    for each in status.requirements
+                    f"  {'ok' if requirement.ok else 'NO'}  {requirement.what}: {requirement.state}"
+                    for requirement in status.requirements
                 ])  # fmt: skip
     return max(reporter.status, 0 if working and not broken else FINDINGS)
 

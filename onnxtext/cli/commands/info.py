@@ -165,7 +165,7 @@ def _dimensions(view: ModelSummary) -> Cells:
 
 
 def _functions(view: ModelSummary) -> Cells:
-    return [f"{each.name}  {count_noun(each.nodes, 'node')}" for each in view.functions]
+    return [f"{function.name}  {count_noun(function.nodes, 'node')}" for function in view.functions]
 
 
 def _amount(amount: TensorTotals) -> str:

@@ -236,7 +236,7 @@ def _split(name: str, value: str, candidates: list[str]) -> tuple[str, str]:
         candidates: the names of the model's inputs.
     """
     assignment = f"{name}={value}"
-    fitting = [each for each in candidates if assignment.startswith(f"{each}=")]
+    fitting = [candidate for candidate in candidates if assignment.startswith(f"{candidate}=")]
     longest = max(fitting, key=len, default=name)
     return longest, assignment[len(longest) + 1 :]
 

@@ -83,10 +83,10 @@ def command(
         raise click.UsageError("Only one of the files can be standard input (-).")
     with Reporter(output_format, color) as reporter:
         found = []
-        for each in files:
-            name = STDIN if each == "-" else each
+        for argument in files:
+            name = STDIN if argument == "-" else argument
             with reporter.reporting(name):
-                found.append(_read(each, name, not no_statistics))
+                found.append(_read(argument, name, not no_statistics))
         if len(found) < len(files):
             return reporter.status
         with reporter.reporting(found[-1].name):

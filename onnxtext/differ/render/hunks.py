@@ -228,7 +228,7 @@ def _renames(diff: ModelDiff, *, every: bool) -> Iterator[DiffLine]:
     yield DiffLine("@", f"renamed ({len(diff.renames):,})")
     for rename in diff.renames[:most]:
         spell = quote_word if rename.kind == "node" else value_name
-        where = "" if rename.path == "graph" else f" in {rename.path}"
-        yield DiffLine("~", f"{rename.kind} {spell(rename.old)} → {spell(rename.new)}{where}")
+        owner = "" if rename.path == "graph" else f" in {rename.path}"
+        yield DiffLine("~", f"{rename.kind} {spell(rename.old)} → {spell(rename.new)}{owner}")
     if len(diff.renames) > most:
         yield DiffLine("#", f" … and {len(diff.renames) - most:,} more; --all shows them")

@@ -242,12 +242,12 @@ class NodeConversion:
         constant = self.facts.constant(self.graph.scope, name)
         return None if constant is None else constant[1]
 
-    def needed_numbers(self, index: int, what: str) -> tuple[Number, ...]:
+    def needed_numbers(self, index: int, kind: str) -> tuple[Number, ...]:
         """Return the elements of a constant input, and mark the constant as replaced.
 
         Args:
             index: the 0-based index of the input.
-            what: describes the input in the message of the error.
+            kind: describes the input in the message of the error.
 
         Raises:
             NotConvertible: the input is not a constant.
@@ -256,7 +256,7 @@ class NodeConversion:
         numbers = self.numbers(name)
         if numbers is None:
             raise NotConvertible(
-                f"its {what} `{name}` is computed, but must be a constant",
+                f"its {kind} `{name}` is computed, but must be a constant",
                 "make it an initializer or a `Constant`",
             )
         self.facts.replaced.add(name)

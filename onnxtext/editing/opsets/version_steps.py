@@ -83,12 +83,12 @@ class GraphConverter:
         graph_attributes = {
             id(new): old for new, old in zip(node.attributes, original.attributes, strict=True)
         }
-        for each in converted:
-            if any(id(attribute) in graph_attributes for attribute in each.attributes):
-                each.attributes = tuple(
+        for converted_node in converted:
+            if any(id(attribute) in graph_attributes for attribute in converted_node.attributes):
+                converted_node.attributes = tuple(
                     [
                         graph_attributes.get(id(attribute), attribute)
-                        for attribute in each.attributes
+                        for attribute in converted_node.attributes
                     ]
                 )
         if converted == [original]:
@@ -129,9 +129,13 @@ class GraphConverter:
         if work.removed:
             # The graphs of the replaced node are written for its version.
             self._bodies(work.before, version if nested_graphs((node,)) else reached, depth)
-        for each in work.nodes():
-            before = (first or old) if each is work.node and each.op_type == node.op_type else None
-            result += self._advance(each, reached, depth + 1, before)
+        for new_node in work.nodes():
+            before = (
+                (first or old)
+                if new_node is work.node and new_node.op_type == node.op_type
+                else None
+            )
+            result += self._advance(new_node, reached, depth + 1, before)
         self._check(node, work, reached, first or old, new)
         return result
 
@@ -144,7 +148,10 @@ class GraphConverter:
         """Check that no new node calls a function that has the name of its operator."""
         old = Counter(node.op_type for node in walk_nodes(original) if self._is_call(node))
         new = Counter(
-            node.op_type for each in nodes for node in walk_nodes(each) if self._is_call(node)
+            node.op_type
+            for top_node in nodes
+            for node in walk_nodes(top_node)
+            if self._is_call(node)
         )
         for name in new - old:
             raise NotConvertible(

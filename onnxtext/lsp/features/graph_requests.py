@@ -60,14 +60,14 @@ async def graph(server: Server, params: Any) -> dict[str, Any] | orjson.Fragment
     views = _views(server, params)
     drawing = await views.drawing()
     opened, closed = [set(_strings(params, name)) for name in ("opened", "closed")]
-    here = _place(drawing, params)
-    if here is not None:
-        opened.update(here["path"])
-        closed.difference_update(here["path"])
+    place = _place(drawing, params)
+    if place is not None:
+        opened.update(place["path"])
+        closed.difference_update(place["path"])
     with paused_collector():
         drawn = drawing.draw(opened, closed)
     version = views.document.version.number
-    return _fast({**drawn, "version": version, "here": here, "against": views.label})
+    return _fast({**drawn, "version": version, "here": place, "against": views.label})
 
 
 async def compare(server: Server, params: Any) -> dict[str, Any]:

@@ -138,7 +138,7 @@ def _value(document: Document, at_cursor: CursorTarget) -> str | None:
 def _origin(scope: Scope, name: str) -> Iterator[str]:
     """Yield a line on the definition of a value, and a line if it is an output of its graph."""
     at = scope.position.get(name)
-    where = scope.describe()
+    owner = scope.describe()
     if at is None:
         yield "not defined"
     elif at == GIVEN:
@@ -146,13 +146,13 @@ def _origin(scope: Scope, name: str) -> Iterator[str]:
         has_data = any(value.name == name for value in scope.initializers)
         kind = "input" if is_input else "initializer"
         default = " with a default" if is_input and has_data else ""
-        yield f"{kind}{default} of {where}"
+        yield f"{kind}{default} of {owner}"
     else:
         node = scope.nodes[at]
         label = f" `[{node.name}]`" if node.name else ""
-        yield f"output {node.outputs.index(name) + 1} of `{node.op_type}`{label} in {where}"
+        yield f"output {node.outputs.index(name) + 1} of `{node.op_type}`{label} in {owner}"
     if any(value.name == name for value in scope.outputs):
-        yield f"output of {where}"
+        yield f"output of {owner}"
 
 
 def _tensor(document: Document, scope: Scope, name: str) -> str | None:

@@ -90,7 +90,7 @@ class Changes:
             only = next(iter(counts))
             is_complete = only != "changed" and counts[only] == member.count
             item["change"] = only if is_complete else "changed"
-            item["changes"] = [f"{count} {what}" for what, count in sorted(counts.items())]
+            item["changes"] = [f"{count} {change}" for change, count in sorted(counts.items())]
         return item
 
     def within(self, group: ModuleGroup) -> bool:

@@ -92,8 +92,8 @@ def _removed(drawing: Drawing, identity: str) -> dict[str, Any] | None:
     item = None if drawing.changes is None else drawing.changes.items.get(identity)
     if item is None:
         return None
-    rows = [{"name": each["label"] or each["value"], "of": each["value"],
-             "value": each["text"] or each["type"]} for each in item["stubs"]]  # fmt: skip
+    rows = [{"name": stub["label"] or stub["value"], "of": stub["value"],
+             "value": stub["text"] or stub["type"]} for stub in item["stubs"]]  # fmt: skip
     sections = [_section("Constants", rows)] if rows else []
     return {"title": item["op"], "subtitle": item["name"], "text": f"removed · {item['detail']}",
             "sections": sections}  # fmt: skip
@@ -107,12 +107,12 @@ def _node(drawing: Drawing, identity: str, scope: Scope, place: int) -> dict[str
     text = documentation(target, full=False) if isinstance(target, Signature) else ""
     text = _LINK.sub(r"\1", text)
     chain = [part for part in drawing.chain(identity) or () if "/" in part]
-    where = chain[-1].partition("/")[2] if chain else ""
+    module = chain[-1].partition("/")[2] if chain else ""
     operator = f"{node.domain}.{node.op_type}" if node.domain else node.op_type
     notes = [] if drawing.changes is None else drawing.changes.notes.get(identity, [])
     sections = [
         _section("Changes", [{"name": note, "value": ""} for note in notes]),
-        _section("Attributes", [_attribute(document, each) for each in node.attributes]),
+        _section("Attributes", [_attribute(document, attribute) for attribute in node.attributes]),
         _section("Inputs", _values(drawing, scope, place, node.inputs, output=False)),
         _section("Outputs", _values(drawing, scope, place, node.outputs, output=True)),
         _section(
@@ -122,7 +122,7 @@ def _node(drawing: Drawing, identity: str, scope: Scope, place: int) -> dict[str
     ]
     return {
         "title": operator,
-        "subtitle": " in ".join(filter(None, (node.name, where))),
+        "subtitle": " in ".join(filter(None, (node.name, module))),
         "text": re.split(r"\n\n|(?<=\.)\s", text, maxsplit=1)[0],
         "sections": [section for section in sections if section["rows"]],
     }

@@ -129,7 +129,9 @@ class Drawing:
             if (scope_number, value.name) not in self._constants
         ]
         outputs = [f"{name}o{place}" for place in range(len(scope.outputs))]
-        members: list[tuple[str, Path]] = [(each, _many(inputs, "inputs")) for each in inputs]
+        members: list[tuple[str, Path]] = [
+            (value_id, _many(inputs, "inputs")) for value_id in inputs
+        ]
         for place, node in enumerate(scope.nodes):
             if node.op_type != "Constant" or not self._is_drawn_as_stubs(scope_number, node):
                 identity = f"{name}n{place}"
@@ -138,7 +140,7 @@ class Drawing:
         if self.changes is not None:
             members = self.changes.members(scope_number, members)
             self._operators.update((k, item["op"]) for k, item in self.changes.items.items())
-        members += [(each, _many(outputs, "outputs")) for each in outputs]
+        members += [(value_id, _many(outputs, "outputs")) for value_id in outputs]
         tree = group_tree(name, scope.name, members, classes)
         self.total += tree.count
         self.trees.append(tree)
@@ -148,7 +150,9 @@ class Drawing:
             chain = (*outer, *group.chain())
             # All members share one tuple, so that comparing the chains of two members is fast.
             self._chains.update(
-                dict.fromkeys([each for each in group.members if isinstance(each, str)], chain)
+                dict.fromkeys(
+                    [value_id for value_id in group.members if isinstance(value_id, str)], chain
+                )
             )
 
     def _is_drawn_as_stubs(self, scope_number: int, node: Node) -> bool:
@@ -197,7 +201,7 @@ class Drawing:
                 room -= len(group.members)
                 drawn[group.id] = self._group(group)
                 waiting += [
-                    each for each in reversed(group.members) if isinstance(each, ModuleGroup)
+                    member for member in reversed(group.members) if isinstance(member, ModuleGroup)
                 ]
         self._add_edges(drawn)
         roots = [self._item(tree) for tree in self.trees if self._holder(tree) is None]
@@ -349,7 +353,10 @@ class Drawing:
         Add its ends to `makes` and `uses` of the groups inside, which contain one end.
         """
         holders = {
-            item["id"]: item for each in drawn.values() for item in each["items"] if item["bodies"]
+            item["id"]: item
+            for group in drawn.values()
+            for item in group["items"]
+            if item["bodies"]
         }
         ends = {**drawn, **holders}
         seen: set[tuple[str, ...]] = set()

@@ -117,15 +117,15 @@ class EditorView:
         """
         calls: list[tuple[Scope, Node]] = []
         function = self._scope.outermost
-        while function.kind == "function" and all(function is not called for called, _ in calls):
+        while function.kind == "function" and all(function is not callee for callee, _ in calls):
             caller = EditorView(self._document, function).caller()
             if caller is None:
                 break
             calls.append((function, caller[1]))
             function = caller[0].scope.outermost
         attributes: dict[str, Attribute] = {}
-        for called, node in reversed(calls):
-            attributes = call_attributes(called.owner, node, attributes)
+        for callee, node in reversed(calls):
+            attributes = call_attributes(callee.owner, node, attributes)
         return attributes if calls else None
 
 

@@ -118,18 +118,18 @@ class ModelMerger:
         base, ours, theirs = parts
         number = min(numbers)
         key = number << 3 | LENGTH
-        where = (owner, number)
-        holds_forced = where in self.forced or (where == (0, 7) and self.forced)
+        list_key = (owner, number)
+        holds_forced = list_key in self.forced or (list_key == (0, 7) and self.forced)
         if not holds_forced and (simple := _three_way(base, ours, theirs)) is not None:
             return simple
         items = [part.get(key, []) for part in parts]
         if number in kind.lists:
-            lists = self._list(kind.lists[number], items, where)
+            lists = self._list(kind.lists[number], items, list_key)
             return _as_resolved([{key: found} if found else {} for found in lists])
         if number in kind.messages and max(map(len, items)) == 1:
             single = [item[0] if item else None for item in items]
             if None not in single[1:] and (kind.merge_if_both_add or None not in single):
-                found = self._inner(kind.messages[number], where, single)
+                found = self._inner(kind.messages[number], list_key, single)
                 return _as_resolved([{key: [item]} for item in found])
         elif number in kind.positions:
             merged = _positions(*items)
@@ -140,11 +140,11 @@ class ModelMerger:
         return None, None, None
 
     def _inner(
-        self, kind: MessageKind, where: FieldPath, versions: Sequence[bytes | None]
+        self, kind: MessageKind, list_key: FieldPath, versions: Sequence[bytes | None]
     ) -> Resolved:
         """Merge the message of a singular field, such as the main graph."""
         base, ours, theirs = versions
-        if where != (0, 7):
+        if list_key != (0, 7):
             return self._message(kind, base, ours, theirs)
         assert ours is not None
         assert theirs is not None
@@ -153,23 +153,23 @@ class ModelMerger:
     # ---- Lists ------------------------------------------------------------------------------
 
     def _list(
-        self, repeated: RepeatedField, items: Sequence[list[bytes]], where: FieldPath
+        self, repeated: RepeatedField, items: Sequence[list[bytes]], list_key: FieldPath
     ) -> Resolved:
         """Merge the items of a list that both sides have changed."""
         if repeated.key is by_position:
             assert repeated.kind is not None
             return self._by_position(repeated.kind, items)
-        if where[0] < 0:
+        if list_key[0] < 0:
             matched = self._match(repeated, items)
         else:
-            matched = self._lists.get(where) or self._match(repeated, items)
-            self._lists[where] = matched
+            matched = self._lists.get(list_key) or self._match(repeated, items)
+            self._lists[list_key] = matched
         self.ambiguous |= matched.ambiguous
         triples = matched.found
-        if where in self.forced:
+        if list_key in self.forced:
             triples = triples.copy()
             shown = [triple for triple in matched.orders[0] if triples[id(triple)][0] is not None]
-            for triple in [shown[at] for at in self.forced[where]]:
+            for triple in [shown[at] for at in self.forced[list_key]]:
                 triples[id(triple)] = self._conflict(*_versions(triple, items))
         merged: list[list[bytes]] = []
         for version, arranged in enumerate(matched.orders):

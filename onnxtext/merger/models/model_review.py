@@ -72,8 +72,8 @@ def review_models(
         ]
         notes += [f"both sides define `{name.decode('utf-8', 'replace')}`" for name in names]
         merger.forced, placed = _places(owners, marked)
-        for where, index in _named(resolved[0], names):
-            merger.forced.setdefault(where, set()).add(index)
+        for list_key, index in _named(resolved[0], names):
+            merger.forced.setdefault(list_key, set()).add(index)
         resolved = merger.model(base, ours, theirs)
         merger.ambiguous |= resolved[0] == resolved[1] or not placed
     if not in_order:
@@ -149,12 +149,12 @@ def _owners(model: Model, data: bytes) -> dict[int, tuple[FieldPath, int]]:
         ((7, 1), graph.nodes),
         ((0, 25), model.functions),
     ]
-    for where, items in lists:
+    for list_key, items in lists:
         for index, item in enumerate(items):
-            owners[id(item)] = where, index
+            owners[id(item)] = list_key, index
             for owner in walk_graphs(item):
                 for inner in (*owner.inputs, *owner.outputs, *owner.values, *owner.nodes):
-                    owners[id(inner)] = where, index
+                    owners[id(inner)] = list_key, index
     for number, values in _values(graph).items():
         for index, value in enumerate(values):
             owners.setdefault(id(value), ((7, number), index))
@@ -178,8 +178,8 @@ def _places(
         complete = complete and any(id(place.item) in owners for place in finding.places)
         for place in finding.places:
             if id(place.item) in owners:
-                where, index = owners[id(place.item)]
-                places[where].add(index)
+                list_key, index = owners[id(place.item)]
+                places[list_key].add(index)
     return places, complete
 
 

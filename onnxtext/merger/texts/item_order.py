@@ -93,17 +93,17 @@ class _MergedItems:
         Returns:
             Whether an item was inserted before the end.
         """
-        anchor, where, unsure = self._start, self._behind, False
+        anchor, inserted, unsure = self._start, self._behind, False
         for triple, after in zip(items, self._following(items), strict=True):
             if id(triple) in self._there:
-                anchor, where = triple, self._behind
+                anchor, inserted = triple, self._behind
                 continue
             unsure = unsure or after is not None
             if after is None and moved:
                 anchor = self._line[-1]
             elif after is not None and id(anchor) in moved and id(after) not in moved:
-                anchor, where = after, self._before
-            where[id(anchor)].append(triple)
+                anchor, inserted = after, self._before
+            inserted[id(anchor)].append(triple)
         return unsure
 
     def _following(self, items: Sequence[MatchedItem]) -> list[MatchedItem | None]:

@@ -64,8 +64,8 @@ def merge_texts(
             return _merge_statements((base, ours, theirs), models, markers, resources)
         reason = "a version is empty"
     except OnnxTextError as error:
-        where = error.diagnostics[0].where()
-        reason = f"a version is not a valid text ({where}: {error.diagnostics[0].message})"
+        location = error.diagnostics[0].where()
+        reason = f"a version is not a valid text ({location}: {error.diagnostics[0].message})"
     except (MergeConflict, Unmergeable):
         reason = "the versions could not be merged statement by statement"
     except RecursionError:

@@ -117,26 +117,28 @@ class _Walk:
     ) -> int:
         """Check a value of a known field; return the offset after it."""
         if wire_type != LENGTH:
-            where = step(path, field, self._data, at, at, index)
-            return self._scalar(wire_type, f"{where} ({field.kind})", begin, at, end, where)
+            value_path = step(path, field, self._data, at, at, index)
+            return self._scalar(
+                wire_type, f"{value_path} ({field.kind})", begin, at, end, value_path
+            )
         name = f"{path}.{field.name}" if path else field.name
         size, at = self._varint(at, end, _LENGTH_BYTES, f"the length of {name}", path)
         after = at + size
         if field.message and size <= MOST_BYTES and after <= end:
-            where = step(path, field, self._data, at, after, index)
-            self.message(message_spec(field.message), at, after, where, depth + 1)
+            value_path = step(path, field, self._data, at, after, index)
+            self.message(message_spec(field.message), at, after, value_path, depth + 1)
             return after
-        where = step(path, field, self._data, at, after, index)
+        value_path = step(path, field, self._data, at, after, index)
         packed = field.wire_type != LENGTH
         kind = f"a packed list of {field.kind}" if packed else field.message or field.kind
         try:
-            self._check_size(size, begin, at, end, f"{where} ({kind})", where)
+            self._check_size(size, begin, at, end, f"{value_path} ({kind})", value_path)
         except _Stop as stop:
             if stop.kind == "cut":
-                stop.inside = self._inside(field, at, end, where, depth)
+                stop.inside = self._inside(field, at, end, value_path, depth)
             raise
         if packed:
-            self._packed(field, at, after, where)
+            self._packed(field, at, after, value_path)
         return after
 
     def _inside(self, field: FieldSpec, at: int, end: int, path: str, depth: int) -> str:

@@ -133,14 +133,14 @@ class AttributeReducer(ValueReducer, ABC):
         in_function: bool,
     ) -> bytes | None:
         """Reduce the value of an attribute; return None if it cannot be written."""
-        here = place.at(name)
+        value_place = place.at(name)
         if payloads is None and in_function and kind not in ITEM_TYPES:
             return b""
         match kind:
             case _A.INTS:
                 return b"".join([number(8, item) for item in payloads or ()])
             case _A.FLOATS:
-                return self._floats(7, payloads or (), here)
+                return self._floats(7, payloads or (), value_place)
             case _A.STRINGS:
                 if not all(is_writable(bytes(item)) for item in payloads or ()):
                     self.losses.lost(place, STRINGS_OF_DATA)
@@ -148,7 +148,7 @@ class AttributeReducer(ValueReducer, ABC):
                 return b"".join([field(9, item) for item in payloads or ()])
             case _A.TENSORS | _A.GRAPHS | _A.SPARSE_TENSORS | _A.TYPE_PROTOS:
                 if payloads:
-                    self.losses.lost(here, LISTS)
+                    self.losses.lost(value_place, LISTS)
                 return b""
             case _A.SPARSE_TENSOR:
                 self.losses.lost(place, SPARSE)
@@ -158,28 +158,28 @@ class AttributeReducer(ValueReducer, ABC):
                 self.losses.lost(place, NO_VALUE)
                 return None
             self.losses.presence_changed("AttributeProto", name)
-        return self._single(kind, payloads[-1] if payloads else _DEFAULTS[kind], place, here)
+        return self._single(kind, payloads[-1] if payloads else _DEFAULTS[kind], place, value_place)
 
     def _single(
-        self, kind: AttributeType, value: Data, place: ItemPath, here: ItemPath
+        self, kind: AttributeType, value: Data, place: ItemPath, value_place: ItemPath
     ) -> bytes | None:
         """Reduce a value that is not a list; return its field, or None if it cannot be written."""
         match kind:
             case _A.INT:
                 return number(3, value)
             case _A.FLOAT:
-                return self._floats(2, (value,), here)
+                return self._floats(2, (value,), value_place)
             case _A.STRING:
                 if is_writable(bytes(value)):
                     return field(4, value)
                 self.losses.lost(place, STRINGS_OF_DATA)
                 return None
             case _A.GRAPH:
-                return field(6, self.graph(value, here, quotable=False))
+                return field(6, self.graph(value, value_place, quotable=False))
             case _A.TENSOR:
-                key, reduced = 5, self.tensor(value, here, quotable=False)
+                key, reduced = 5, self.tensor(value, value_place, quotable=False)
             case _:
-                key, reduced = 14, self.type(value, here)
+                key, reduced = 14, self.type(value, value_place)
         if reduced is None:
             self.losses.lost(place, NO_VALUE)
             return None

@@ -110,18 +110,18 @@ class FieldReducer:
             return b""
         return self.text(fields[name][-1], place.at(name))
 
-    def identifier(self, data: Data, place: ItemPath, what: str) -> bytes:
+    def identifier(self, data: Data, place: ItemPath, kind: str) -> bytes:
         """Reduce a name to an identifier, because the syntax allows no quotes for it.
 
         Args:
             data: the name.
             place: its path in the model, for losses.
-            what: the kind of the named item for the message, such as "an operator".
+            kind: the kind of the named item for the message, such as "an operator".
         """
         data = bytes(data)
         if is_identifier(data):
             return data
-        self.losses.lost(place, f"the name of {what} must be an identifier: it is renamed")
+        self.losses.lost(place, f"the name of {kind} must be an identifier: it is renamed")
         return _as_identifier(data)
 
     def dotted(self, data: Data, place: ItemPath) -> bytes:
@@ -144,11 +144,11 @@ class FieldReducer:
         """Reduce each `StringStringEntryProto` of a list."""
         result = []
         for index, data in enumerate(payloads):
-            here = place._replace(key=index)
+            entry_place = place._replace(key=index)
             message = "StringStringEntryProto"
-            fields = self.fields(message, data, here, frozenset(("key", "value")))
-            key = self.stored_text(message, "key", fields, here)
-            value = self.stored_text(message, "value", fields, here)
+            fields = self.fields(message, data, entry_place, frozenset(("key", "value")))
+            key = self.stored_text(message, "key", fields, entry_place)
+            value = self.stored_text(message, "value", fields, entry_place)
             result.append(field(1, key) + field(2, value))
         return result
 

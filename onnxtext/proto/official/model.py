@@ -65,10 +65,10 @@ class Reducer(AttributeReducer):
         key = 8 if place is MODEL else 9
         result = []
         for index, data in enumerate(fields.get("opset_import", ())):
-            here = place.at("opset_import", index)
+            import_place = place.at("opset_import", index)
             message = "OperatorSetIdProto"
-            values = self.fields(message, data, here, frozenset(("domain", "version")))
-            domain = self.stored_text(message, "domain", values, here)
+            values = self.fields(message, data, import_place, frozenset(("domain", "version")))
+            domain = self.stored_text(message, "domain", values, import_place)
             if "version" not in values:
                 self.losses.presence_changed(message, "version")
             version = number(2, values.get("version", (b"\0",))[-1])
@@ -115,8 +115,8 @@ class Reducer(AttributeReducer):
         for index, node in enumerate(fields.get("node", ())):
             parts.append(field(7, self.node(node, place.at("node", index))))
         for index, attribute in enumerate(fields.get("attribute_proto", ())):
-            here = attribute_place(place, "attribute_proto", attribute, index)
-            reduced = self.attribute(attribute, here, in_function=True)
+            attribute_path = attribute_place(place, "attribute_proto", attribute, index)
+            reduced = self.attribute(attribute, attribute_path, in_function=True)
             if reduced is not None:
                 parts.append(field(11, reduced))
         for index, value in enumerate(fields.get("value_info", ())):
@@ -165,8 +165,8 @@ class Reducer(AttributeReducer):
             parts.append(field(7, domain))
         overload = fields.get("overload", (None,))[-1]
         if overload:
-            here = place.at("overload")
-            parts.append(field(8, self.identifier(overload, here, "an overload")))
+            overload_place = place.at("overload")
+            parts.append(field(8, self.identifier(overload, overload_place, "an overload")))
         elif overload is not None:
             self.losses.presence_changed(message, "overload")
         for index, attribute in enumerate(fields.get("attribute", ())):
@@ -179,8 +179,8 @@ class Reducer(AttributeReducer):
     def _node_attribute(self, data: Data, place: ItemPath, index: int) -> bytes:
         """Reduce an attribute to a field of its node, b"" if it is lost; cache it if lossless."""
         before = self.losses.events
-        here = attribute_place(place, "attribute", data, index)
-        reduced = self.attribute(data, here, in_function=False)
+        attribute_path = attribute_place(place, "attribute", data, index)
+        reduced = self.attribute(data, attribute_path, in_function=False)
         result = b"" if reduced is None else field(5, reduced)
         if self.losses.events == before:
             self._attributes[bytes(data)] = result

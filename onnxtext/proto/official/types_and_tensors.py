@@ -65,15 +65,15 @@ class ValueReducer(FieldReducer):
         if not fields:
             self.losses.presence_changed(message, "value")
         for name, values in fields.items():
-            here = place.at(name)
+            type_place = place.at(name)
             spec = message_spec(message).by_name[name]
             match name:
                 case "tensor_type" | "sparse_tensor_type":
-                    reduced = self._tensor_type(spec.message, values[-1], here)
+                    reduced = self._tensor_type(spec.message, values[-1], type_place)
                 case "opaque_type":
-                    reduced = self._opaque_type(spec.message, values[-1], here)
+                    reduced = self._opaque_type(spec.message, values[-1], type_place)
                 case _:
-                    reduced = self._container(spec.message, values[-1], here)
+                    reduced = self._container(spec.message, values[-1], type_place)
             if reduced is not None:
                 return field(spec.number, reduced)
             self.losses.lost(place, TYPE)
@@ -93,13 +93,13 @@ class ValueReducer(FieldReducer):
         dims = []
         fields = self.fields("TensorShapeProto", data, place, frozenset(("dim",)))
         for index, dim in enumerate(fields.get("dim", ())):
-            here = place.at("dim", index)
-            values = self.fields("TensorShapeProto.Dimension", dim, here, _DIM)
+            dim_place = place.at("dim", index)
+            values = self.fields("TensorShapeProto.Dimension", dim, dim_place, _DIM)
             reduced = b""
             if "dim_value" in values:
                 reduced = number(1, values["dim_value"][-1])
             elif "dim_param" in values:
-                reduced = field(2, self.text(values["dim_param"][-1], here.at("dim_param")))
+                reduced = field(2, self.text(values["dim_param"][-1], dim_place.at("dim_param")))
             dims.append(field(1, reduced))
         return b"".join(dims)
 

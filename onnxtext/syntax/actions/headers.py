@@ -44,8 +44,8 @@ class Header:
     at: dict[str, int] = field(default_factory=dict)
     values: dict[str, Any] = field(default_factory=dict)
 
-    def allow(self, keys: set[str], what: str) -> None:
-        """Check that all keys are in `keys`; `what` is the construct that error messages name.
+    def allow(self, keys: set[str], construct: str) -> None:
+        """Check that all keys are in `keys`; `construct` is the construct that error messages name.
 
         Raises:
             SemanticError: a key is not in `keys`.
@@ -54,7 +54,7 @@ class Header:
             return
         help = f"the keys are {', '.join(sorted(keys))}"
         errors = [
-            _error(f"`{key}` is not a key of {what}'s header", at, key, help)
+            _error(f"`{key}` is not a key of {construct}'s header", at, key, help)
             for key, at in self.at.items()
             if key not in keys
         ]

@@ -150,7 +150,9 @@ def _check_variables(schema: OperatorSchema) -> None:
 # ---- Decorators ---------------------------------------------------------------------------------
 
 
-def _arguments(decorators: Decorators, allowed: set[str], what: str) -> dict[str, tuple[Any, ...]]:
+def _arguments(
+    decorators: Decorators, allowed: set[str], construct: str
+) -> dict[str, tuple[Any, ...]]:
     """Check decorators; return the arguments of each, by the decorator's name.
 
     Raises:
@@ -161,8 +163,8 @@ def _arguments(decorators: Decorators, allowed: set[str], what: str) -> dict[str
         name = decorator.name
         if name not in allowed:
             raise SemanticError(
-                f"`@{name}` is not a decorator of {what}",
-                help=f"the decorators are {', '.join(f'@{each}' for each in sorted(allowed))}",
+                f"`@{name}` is not a decorator of {construct}",
+                help=f"the decorators are {', '.join(f'@{word}' for word in sorted(allowed))}",
             )
         if name in result:
             raise SemanticError(f"`@{name}` is given twice", help="remove one of them")

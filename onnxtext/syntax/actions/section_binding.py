@@ -307,14 +307,14 @@ class SectionBinding:
         candidates = candidates[: max(_MAX_COMPARED - self._compared, 0)]
         self._compared += len(candidates)
         similar = difflib.get_close_matches(name, candidates, 1)
-        what = {
+        messages = {
             "node": "no node has the first output",
             "label": "no node has the label",
             "graph": "no attribute with a graph is named",
             "value_info": "no entry of `value_info` is named",
         }
         error = SemanticError(
-            f"{what.get(kind, f'no {kind} is named')} `{name}`",
+            f"{messages.get(kind, f'no {kind} is named')} `{name}`",
             token=token,
             code=DANGLING,
         )

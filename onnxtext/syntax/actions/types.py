@@ -85,8 +85,8 @@ def _dim(text: str) -> ast.Dim:
         return integers.int64(text)
     if text == "?":
         return None
-    what = f"`{text}` is not a dimension" if text else "a dimension is missing"
-    raise SemanticError(what, token=text, help='write a size, a name, "an expression" or ?')
+    problem = f"`{text}` is not a dimension" if text else "a dimension is missing"
+    raise SemanticError(problem, token=text, help='write a size, a name, "an expression" or ?')
 
 
 def scalar_type(element: str) -> ast.TensorType:

@@ -37,9 +37,9 @@ def empty_text(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     if context.lexer.tokens(context.text, 0, context.at):
         return
-    what = "contains only comments" if context.text.strip() else "is empty"
+    state = "contains only comments" if context.text.strip() else "is empty"
     at = context.at if context.text.strip() else 0
-    message = f"the text {what}: a model needs at least a graph"
+    message = f"the text {state}: a model needs at least a graph"
     help = "write a graph, such as `g (float[N] x) => (float[N] y) { y = Relu (x) }`"
     yield Diagnosis("syntax-error", message, Span(at, at), help=help)
 

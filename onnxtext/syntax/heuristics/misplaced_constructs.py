@@ -150,10 +150,10 @@ def brackets_of_types(context: ErrorContext) -> Iterator[Diagnosis]:
     ):
         return
     left, right = "[]" if kind == "PRIM" else "()"
-    what = "dimensions must be in `[…]`" if kind == "PRIM" else "inner types must be in `(…)`"
+    problem = "dimensions must be in `[…]`" if kind == "PRIM" else "inner types must be in `(…)`"
     span = Span(context.at, rest[end].end)
     marks = (replace(rest[0], left), replace(rest[end], right))
-    yield Diagnosis("wrong-mark", what, span, marks, f"write `{left}…{right}`", least=1)
+    yield Diagnosis("wrong-mark", problem, span, marks, f"write `{left}…{right}`", least=1)
 
 
 def graph_without_head(context: ErrorContext) -> Iterator[Diagnosis]:

@@ -34,10 +34,10 @@ def require_equation(call: OperatorCall) -> None:
         for label, size in _labeled(term, call.shape(index)):
             before, first = sizes.setdefault(label, (size, index))
             if size != before:
-                called = (
+                label_size = (
                     f"the dimension `{label}`" if label.isalpha() else f"dimension {label} of `...`"
                 )
-                call.reject(f"{called} is {before} in {{{first}}} and {size} in {{{index}}}")
+                call.reject(f"{label_size} is {before} in {{{first}}} and {size} in {{{index}}}")
                 return
 
 

@@ -61,8 +61,8 @@ def _deform_conv(call: OperatorCall) -> None:
     require_kernel(call, weights[2:], 1)
     channels, kernel = weights[1], weights[2:]
     if isinstance(channels, int):
-        called = "dimension 1 of {1} times `group`"
-        call.equal(data[1], channels * group, "dimension 1 of {0}", called)
+        channels_name = "dimension 1 of {1} times `group`"
+        call.equal(data[1], channels * group, "dimension 1 of {0}", channels_name)
     call.multiple(0, 1, group, "`group`")
     call.multiple(0, 1, offset_group, "`offset_group`")
     call.multiple(1, 0, group, "`group`")
@@ -77,8 +77,8 @@ def _deform_conv(call: OperatorCall) -> None:
         other = call.shape(index)
         if other is not None and len(other) == len(data):
             call.equal(other[0], data[0], f"dimension 0 of {{{index}}}", "dimension 0 of {0}")
-            called = "the number of offsets" if index == 2 else "the number of kernel points"
-            call.equal(other[1], count, f"dimension 1 of {{{index}}}", called)
+            channels_name = "the number of offsets" if index == 2 else "the number of kernel points"
+            call.equal(other[1], count, f"dimension 1 of {{{index}}}", channels_name)
             _require_output_size(call, index, windowed(call, data[2:], kernel))
 
 
@@ -165,8 +165,8 @@ def _reverse_sequence(call: OperatorCall) -> None:
     size = shape[axis] if shape is not None and 0 <= axis < len(shape) else None
     for length in lengths.items if lengths is not None else ():
         if isinstance(length, int) and isinstance(size, int) and not 0 <= length <= size:
-            called = f"the length {length} is out of range"
-            call.reject(f"{called}: dimension {axis} of {{0}} is {size}")
+            problem = f"the length {length} is out of range"
+            call.reject(f"{problem}: dimension {axis} of {{0}} is {size}")
             return
 
 
@@ -175,7 +175,7 @@ def _rotary_embedding(call: OperatorCall) -> None:
     shape, heads = call.shape(0), call.integer("num_heads", 0)
     if shape is None or len(shape) not in (3, 4):
         return
-    size, called = shape[-1], "the size of a head"
+    size, size_name = shape[-1], "the size of a head"
     if len(shape) == 3:
         if heads < 1 or not isinstance(size, int):
             return
@@ -191,7 +191,7 @@ def _rotary_embedding(call: OperatorCall) -> None:
         call.reject(f"`rotary_embedding_dim` is {rotated}, but the size of a head is {size}")
         return
     if rotated > 0:
-        size, called = rotated, "`rotary_embedding_dim`"
+        size, size_name = rotated, "`rotary_embedding_dim`"
     positions = shape[0], shape[-2]
     for index in (1, 2):
         table = call.shape(index)
@@ -200,7 +200,7 @@ def _rotary_embedding(call: OperatorCall) -> None:
         if table and len(table) == 3:
             _require_positions(call, index, positions)
         if table and isinstance(size, int):
-            names = f"the last dimension of {{{index}}}", f"half of {called}"
+            names = f"the last dimension of {{{index}}}", f"half of {size_name}"
             call.equal(table[-1], size // 2, *names)
 
     if call.has_rank(3, 2):
@@ -210,9 +210,9 @@ def _rotary_embedding(call: OperatorCall) -> None:
 def _require_positions(call: OperatorCall, index: int, positions: Extents) -> None:
     """Require the first dimensions of an input to be the batch size and the number of tokens."""
     named = zip(call.shape(index) or (), positions, _POSITIONS, strict=False)
-    for axis, (size, wanted, called) in enumerate(named):
+    for axis, (size, wanted, wanted_name) in enumerate(named):
         if isinstance(size, int) and isinstance(wanted, int):
-            call.equal(size, wanted, f"dimension {axis} of {{{index}}}", called)
+            call.equal(size, wanted, f"dimension {axis} of {{{index}}}", wanted_name)
 
 
 _POSITIONS = "the batch size", "the number of tokens"
@@ -259,14 +259,14 @@ def _tensor_scatter(call: OperatorCall) -> None:
     if not isinstance(size, int) or not isinstance(count, int):
         return
     if count > size:
-        called = f"dimension {axis} of {{1}} is {count}"
-        call.reject(f"{called}, but dimension {axis} of {{0}} is only {size}")
+        update_size = f"dimension {axis} of {{1}} is {count}"
+        call.reject(f"{update_size}, but dimension {axis} of {{0}} is only {size}")
         return
     starts = call.value(2) if call.attribute("mode") != b"circular" else None
     for start in starts.items if starts is not None else ():
         if isinstance(start, int) and not 0 <= start <= size - count:
-            called = f"the index {start} is out of range: dimension {axis}"
-            call.reject(f"{called} of {{0}} is {size}, that of {{1}} is {count}")
+            update_size = f"the index {start} is out of range: dimension {axis}"
+            call.reject(f"{update_size} of {{0}} is {size}, that of {{1}} is {count}")
             return
 
 
@@ -294,8 +294,8 @@ def _require_pool(call: OperatorCall, pool: str, longest: int) -> None:
     grams = 0
     for length, (start, end) in enumerate(zip(starts, ends, strict=True), 1):
         if (end - start) % length:
-            called = f"{entries(end - start)} for n-grams of length {length}"
-            call.reject(f"`{pool}` has {called}, which is not a multiple of {length}")
+            pool_size = f"{entries(end - start)} for n-grams of length {length}"
+            call.reject(f"`{pool}` has {pool_size}, which is not a multiple of {length}")
             return
         grams += (end - start) // length
     for name in ("ngram_indexes", "weights"):

@@ -57,17 +57,17 @@ def _require_kernel(call: OperatorCall) -> None:
         call.reject(f"`kernel_params` has {entries(count)}, but the operator needs 3")
 
 
-def _require_vectors(call: OperatorCall, vector_count: int, called: str) -> None:
+def _require_vectors(call: OperatorCall, vector_count: int, count_name: str) -> None:
     """Require that `support_vectors` has `vector_count` vectors, with a number for each feature."""
     count = count_of(call, "support_vectors")
     if count % vector_count:
-        wrong = f"`support_vectors` has {entries(count)}, which is not a multiple of {called}"
+        wrong = f"`support_vectors` has {entries(count)}, which is not a multiple of {count_name}"
         call.reject(f"{wrong} ({vector_count})")
     elif count:
         _require_features(call, count // vector_count, "the size of a support vector")
 
 
-def _require_features(call: OperatorCall, size: int, called: str) -> None:
+def _require_features(call: OperatorCall, size: int, size_name: str) -> None:
     shape = call.shape(0)
     if shape:
-        call.equal(shape[-1], size, "the last dimension of {0}", called)
+        call.equal(shape[-1], size, "the last dimension of {0}", size_name)

@@ -270,8 +270,8 @@ class SymbolicShapes:
         """Return the shapes and values of the outputs of a node without bodies."""
         sizes = environment.sizes
         if type(target) is Scope:
-            called, contents = self._call(target, (tuple(inputs), tuple(values)), environment)
-            return unify_shapes(node, wanted, called, sizes), contents
+            shapes, contents = self._call(target, (tuple(inputs), tuple(values)), environment)
+            return unify_shapes(node, wanted, shapes, sizes), contents
         if id(node) in self._wrong:
             return tuple(wanted), ()
         return operator_step(node, target, wanted, inputs, values, sizes)

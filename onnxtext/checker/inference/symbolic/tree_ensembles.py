@@ -85,16 +85,16 @@ def require_tree_lists(call: OperatorCall) -> None:
     _require_features(call, list(range(nodes)))
 
 
-def _require_below(call: OperatorCall, name: str, size: int, called: str) -> None:
-    _require_all_below(call, name, call.listed(name, ()), size, called)
+def _require_below(call: OperatorCall, name: str, size: int, size_name: str) -> None:
+    _require_all_below(call, name, call.listed(name, ()), size, size_name)
 
 
 def _require_all_below(
-    call: OperatorCall, name: str, indices: Iterable[int], size: int, called: str
+    call: OperatorCall, name: str, indices: Iterable[int], size: int, size_name: str
 ) -> None:
     wrong = next((index for index in indices if not 0 <= index < size), None)
     if wrong is not None:
-        most = f"which must be below {called} ({size})"
+        most = f"which must be below {size_name} ({size})"
         call.reject(
             f"`{name}` has the index {wrong}, {most if wrong >= 0 else 'which is negative'}"
         )
