@@ -65,8 +65,8 @@ def _fill_graph(graph: GraphProto, numbers: Iterator[int]) -> None:
 
 def _fill_lists(attributes: object, numbers: Iterator[int]) -> None:
     for name, kind in _ATTRIBUTES.items():
-        made = attributes.add(name=name, type=kind)  # type: ignore[attr-defined]
-        getattr(made, name).extend(_values(numbers))
+        result = attributes.add(name=name, type=kind)  # type: ignore[attr-defined]
+        getattr(result, name).extend(_values(numbers))
     strings = attributes.add(name="strings", type=AttributeProto.STRINGS)  # type: ignore[attr-defined]
     strings.strings.extend([b"s%d" % number for number in _values(numbers)])
     long = attributes.add(name="long", type=AttributeProto.STRING)  # type: ignore[attr-defined]

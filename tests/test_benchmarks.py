@@ -106,9 +106,9 @@ def test_the_benchmark_of_weights_runs(tmp_path: Path) -> None:
 
 
 def test_small_files_are_valid() -> None:
-    made = list(MAKERS["small-files-1000"]())
-    assert len(set(made)) == 1_000
-    for data in made[::50]:
+    result = list(MAKERS["small-files-1000"]())
+    assert len(set(result)) == 1_000
+    for data in result[::50]:
         onnx.checker.check_model(onnx.load_from_string(data), full_check=True)
 
 

@@ -58,10 +58,10 @@ def test_every_form_of_a_model_is_accepted(form: str, tmp_path: Path) -> None:
     assert found
     assert "Tanh" in str(found)
     assert found.items[0].kind == "node"
-    made = onnxtext.merge(old, new, same)
-    assert made.conflicts == 0
-    assert "Tanh" in str(made)
-    assert ("# a comment" in str(made)) == ("text" in form)
+    result = onnxtext.merge(old, new, same)
+    assert result.conflicts == 0
+    assert "Tanh" in str(result)
+    assert ("# a comment" in str(result)) == ("text" in form)
     verdict = onnxtext.verify(new)
     assert verdict
     assert str(verdict) == "ok"
@@ -71,8 +71,8 @@ def test_every_form_of_a_model_is_accepted(form: str, tmp_path: Path) -> None:
 
 
 def test_forms_can_be_mixed(tmp_path: Path) -> None:
-    made = [FORMS[form](OLD, tmp_path / "m") for form in ("text", "message", "binary file")]
-    assert not any(onnxtext.diff(one, other) for one in made for other in made)
+    result = [FORMS[form](OLD, tmp_path / "m") for form in ("text", "message", "binary file")]
+    assert not any(onnxtext.diff(one, other) for one in result for other in result)
 
 
 def test_functions_are_compared() -> None:
@@ -108,10 +108,10 @@ def test_differences_can_be_ignored() -> None:
 
 
 def test_conflicts_have_the_given_labels() -> None:
-    made = onnxtext.merge(OLD, NEW, OLD.replace("Relu", "Sin"), labels=("old", "mine", "yours"))
-    assert made.conflicts == 1
-    assert "<<<<<<< mine" in str(made)
-    assert ">>>>>>> yours" in str(made)
+    result = onnxtext.merge(OLD, NEW, OLD.replace("Relu", "Sin"), labels=("old", "mine", "yours"))
+    assert result.conflicts == 1
+    assert "<<<<<<< mine" in str(result)
+    assert ">>>>>>> yours" in str(result)
 
 
 def test_merge_accepts_an_empty_ancestor() -> None:

@@ -16,13 +16,13 @@ def test_only_outdated_modules_are_compiled(
     monkeypatch.chdir(tmp_path)
     core = Path(hatch_build.CORE)
     core.mkdir(parents=True)
-    made = {core / f"{name}.pyx": core / f"{name}.so" for name in ("lexer", "parser")}
-    lexer, parser = made
-    for file in (*made, *made.values(), core / "stack.pxd"):
+    result = {core / f"{name}.pyx": core / f"{name}.so" for name in ("lexer", "parser")}
+    lexer, parser = result
+    for file in (*result, *result.values(), core / "stack.pxd"):
         file.write_text("")
 
     def outdated() -> list[Path]:
-        return hatch_build.find_outdated(made, hatch_build.find_digests())
+        return hatch_build.find_outdated(result, hatch_build.find_digests())
 
     def record() -> None:
         lines = [f"{digest}  {name}\n" for name, digest in hatch_build.find_digests().items()]
@@ -36,9 +36,9 @@ def test_only_outdated_modules_are_compiled(
     assert outdated() == []
     lexer.write_text("changed")
     assert outdated() == [lexer]
-    made[parser].unlink()
+    result[parser].unlink()
     assert outdated() == [lexer, parser]
-    made[parser].touch()
+    result[parser].touch()
     record()
     (core / "stack.pxd").write_text("changed")
     assert outdated() == [lexer, parser]

@@ -189,8 +189,8 @@ def test_the_commands_for_git_run(tmp_path: Path, shell: tuple[Path, dict[str, s
 def test_the_commands_about_weights_run(tmp_path: Path, shell: tuple[Path, dict[str, str]]) -> None:
     array = np.random.default_rng(1).standard_normal(400_000, dtype=np.float32)
     for name in ("model", "a", "b"):
-        made = oh.make_model(oh.make_graph([], "g", [], [], [nh.from_array(array, name)]))
-        onnx.save(made, tmp_path / f"{name}.onnx")
+        result = oh.make_model(oh.make_graph([], "g", [], [], [nh.from_array(array, name)]))
+        onnx.save(result, tmp_path / f"{name}.onnx")
     (block,) = blocks("docs/language.md", "sh")
     lines = block.splitlines()
     assert len(lines) == 6

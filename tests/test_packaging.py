@@ -137,13 +137,13 @@ def test_the_wheel_without_the_core_is_for_every_python(wheel: Path, tmp_path: P
 def test_the_core_is_compiled_if_there_is_a_compiler(
     hook: str, wheel: Path, tmp_path: Path
 ) -> None:
-    made = build(REPOSITORY, tmp_path, hook, ONNXTEXT_CORE="native")
+    result = build(REPOSITORY, tmp_path, hook, ONNXTEXT_CORE="native")
     suffix = sysconfig.get_config_var("EXT_SUFFIX")
     compiled = {f"onnxtext/_core/{source.stem}{suffix}" for source in core_sources()}
     if hook == "build_wheel":
-        assert f"-cp{sys.version_info.major}{sys.version_info.minor}-" in made.name
-        assert contents(made) == contents(wheel) | compiled
-        assert core_of(unpack(made), tmp_path) == "native"
+        assert f"-cp{sys.version_info.major}{sys.version_info.minor}-" in result.name
+        assert contents(result) == contents(wheel) | compiled
+        assert core_of(unpack(result), tmp_path) == "native"
     else:
         assert all((REPOSITORY / name).exists() for name in compiled)
 
@@ -167,9 +167,9 @@ def test_without_a_compiler_the_wheel_is_pure_python(
     hook: str, checkout: Path, wheel: Path, tmp_path: Path
 ) -> None:
     missing = {"CC": "/there/is/no/compiler", "ONNXTEXT_CORE": ""}
-    made = build(checkout, tmp_path, hook, **missing)
-    assert made.name.endswith("-py3-none-any.whl")
-    assert hook != "build_wheel" or contents(made) == contents(wheel)
+    result = build(checkout, tmp_path, hook, **missing)
+    assert result.name.endswith("-py3-none-any.whl")
+    assert hook != "build_wheel" or contents(result) == contents(wheel)
     with pytest.raises(subprocess.CalledProcessError):
         build(checkout, tmp_path, hook, **missing | {"ONNXTEXT_CORE": "native"})
 

@@ -232,12 +232,12 @@ def test_import_is_cheap() -> None:
 
 @pytest.mark.parametrize("message_type", TEXTS, ids=lambda kind: kind.__name__)
 def test_loads_and_dumps_round_trip(message_type: type[Any]) -> None:
-    made = onnxtext.loads(TEXTS[message_type], message_type)
-    assert type(made) is message_type
-    node = made if message_type is onnx.NodeProto else getattr(made, "graph", made).node[0]
+    result = onnxtext.loads(TEXTS[message_type], message_type)
+    assert type(result) is message_type
+    node = result if message_type is onnx.NodeProto else getattr(result, "graph", result).node[0]
     assert (node.op_type, node.input, node.output) == ("Relu", ["x"], ["y"])
-    text = onnxtext.dumps(made)
-    assert onnxtext.loads(text, message_type) == made
+    text = onnxtext.dumps(result)
+    assert onnxtext.loads(text, message_type) == result
     assert onnxtext.dumps(onnxtext.loads(text, message_type)) == text
 
 

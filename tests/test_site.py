@@ -62,11 +62,11 @@ def hooks() -> Any:
 
 @pytest.mark.thorough
 def test_the_site_is_complete(site: Path) -> None:
-    made = {path.relative_to(site).as_posix() for path in site.rglob("*.html")}
+    result = {path.relative_to(site).as_posix() for path in site.rglob("*.html")}
     pages = {Path(page).stem for page in PAGES if page.startswith("docs/")}
-    assert {f"{name}.html" for name in pages} <= made
-    assert {page.replace(".md", ".html") for page in hooks().SOURCES} <= made
-    assert {f"codes/{code}.html" for code in documented_codes()} <= made
+    assert {f"{name}.html" for name in pages} <= result
+    assert {page.replace(".md", ".html") for page in hooks().SOURCES} <= result
+    assert {f"codes/{code}.html" for code in documented_codes()} <= result
     help_page = (site / "help.html").read_text("utf-8")
     for verb in VERBS:
         assert f'id="onnxtext-{verb}"' in help_page, verb
@@ -196,6 +196,6 @@ def test_links_are_translated() -> None:
 
 def test_nested_lists_are_indented_for_python_markdown() -> None:
     text = "- a\n  b\n\n  ```sh\n  c\n    - d\n  ```\n- e\n  1. f\n     g\n\nh\n  i\n"
-    made = "- a\n    b\n\n    ```sh\n    c\n      - d\n    ```\n\n- e\n\n    1. f\n        g\n\n"
-    made += "h\n  i\n"
-    assert hooks().nest(text) == made
+    result = "- a\n    b\n\n    ```sh\n    c\n      - d\n    ```\n\n- e\n\n    1. f\n        g\n\n"
+    result += "h\n  i\n"
+    assert hooks().nest(text) == result

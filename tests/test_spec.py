@@ -142,18 +142,18 @@ def read(kind: str, text: str) -> Any:
     return parse_fragment(source, kind)
 
 
-def lower(made: Any, kind: str) -> bytes:
-    if isinstance(made, Model):
-        return lower_model(made)
-    return lower_fragment(made, MESSAGES[kind].DESCRIPTOR.name)
+def lower(result: Any, kind: str) -> bytes:
+    if isinstance(result, Model):
+        return lower_model(result)
+    return lower_fragment(result, MESSAGES[kind].DESCRIPTOR.name)
 
 
-def show(made: Any) -> str:
-    if isinstance(made, Model):
-        return print_model(made)
-    if isinstance(made, SchemaFile):
-        return print_schemas(made)
-    return print_fragment(made)
+def show(result: Any) -> str:
+    if isinstance(result, Model):
+        return print_model(result)
+    if isinstance(result, SchemaFile):
+        return print_schemas(result)
+    return print_fragment(result)
 
 
 def message_of(block: Block) -> Any:
@@ -253,17 +253,17 @@ def test_blocks_are_well_formed() -> None:
 
 @of_right
 def test_blocks_survive_printing_and_parsing(block: Block) -> None:
-    made = read(block.kind, block.text)
-    text = show(made)
+    result = read(block.kind, block.text)
+    text = show(result)
     for _ in range(3):  # repeated statements of the same shape use the fast path
-        assert read(block.kind, block.text) == made
+        assert read(block.kind, block.text) == result
     again = read(block.kind, text)
-    assert again == made
+    assert again == result
     assert show(again) == text
     if block.kind == "schema":  # schema files are not lowered
         return
     if block.kind != "model":
-        assert lower(again, block.kind) == lower(made, block.kind)
+        assert lower(again, block.kind) == lower(result, block.kind)
         return
     if "incomplete" in block.flags:
         with pytest.raises(OnnxTextError):

@@ -38,10 +38,10 @@ def test_the_page_shows_what_happens(name: str, tmp_path: Path) -> None:
     assert found
     assert {block.language for block in found} <= known
     execute(found, tmp_path)
-    made = filled(page, found)
+    result = filled(page, found)
     if os.environ.get("ONNXTEXT_BLESS"):
-        (REPOSITORY / name).write_text(made, encoding="utf-8")
-    assert made == page
+        (REPOSITORY / name).write_text(result, encoding="utf-8")
+    assert result == page
 
 
 @pytest.mark.parametrize("name", WALKTHROUGHS)

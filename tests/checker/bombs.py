@@ -81,13 +81,13 @@ class Bombs:
 
     def _node(self, graph: onnx.GraphProto, schema: OpSchema, number: int, depth: int) -> None:
         draw = self.random
-        made = [name for node in graph.node for name in node.output if name]
+        result = [name for node in graph.node for name in node.output if name]
         most = min(schema.max_input, schema.min_input + 3, 8) + (draw.random() < 0.05)
         inputs = []
         bound: dict[str, int] = {}
         for index in range(draw.randint(min(schema.min_input, most), most)):
-            if made and draw.random() < 0.1:
-                inputs.append(draw.choice(made))
+            if result and draw.random() < 0.1:
+                inputs.append(draw.choice(result))
             elif index >= schema.min_input and draw.random() < 0.15:
                 inputs.append("")
             else:
@@ -165,40 +165,40 @@ class Bombs:
             tensor.dims.extend(draw.choice(NUMBERS) for _ in range(draw.randrange(4)))
         return tensor
 
-    def _attribute(self, made: AttributeProto, kind: int, depth: int) -> None:
+    def _attribute(self, result: AttributeProto, kind: int, depth: int) -> None:
         draw = self.random
         if draw.random() < 0.02:
             kind = draw.randrange(1, 13)
-        made.type = kind  # type: ignore[assignment]
+        result.type = kind  # type: ignore[assignment]
         numbers = NUMBERS if draw.random() < 0.6 else SMALL
         count = draw.choice((0, 1, 2, 2, 3, 4, 4, 6, 8, 100))
         match kind:
             case AttributeProto.INT:
-                made.i = draw.choice(numbers)
+                result.i = draw.choice(numbers)
             case AttributeProto.FLOAT:
-                made.f = draw.choice(FLOATS)
+                result.f = draw.choice(FLOATS)
             case AttributeProto.STRING:
-                made.s = draw.choice(WORDS).encode()
+                result.s = draw.choice(WORDS).encode()
             case AttributeProto.INTS:
-                made.ints.extend(draw.choice(numbers) for _ in range(count))
+                result.ints.extend(draw.choice(numbers) for _ in range(count))
             case AttributeProto.FLOATS:
-                made.floats.extend(draw.choice(FLOATS) for _ in range(count))
+                result.floats.extend(draw.choice(FLOATS) for _ in range(count))
             case AttributeProto.STRINGS:
-                made.strings.extend(draw.choice(WORDS).encode() for _ in range(count))
+                result.strings.extend(draw.choice(WORDS).encode() for _ in range(count))
             case AttributeProto.TENSOR:
-                made.t.CopyFrom(self._tensor("", draw.choice(TYPES)))
+                result.t.CopyFrom(self._tensor("", draw.choice(TYPES)))
             case AttributeProto.SPARSE_TENSOR:
-                made.sparse_tensor.values.CopyFrom(self._tensor("v", TensorProto.FLOAT))
-                made.sparse_tensor.indices.CopyFrom(self._tensor("", TensorProto.INT64))
-                made.sparse_tensor.dims.extend(draw.choice(numbers) for _ in range(2))
+                result.sparse_tensor.values.CopyFrom(self._tensor("v", TensorProto.FLOAT))
+                result.sparse_tensor.indices.CopyFrom(self._tensor("", TensorProto.INT64))
+                result.sparse_tensor.dims.extend(draw.choice(numbers) for _ in range(2))
             case AttributeProto.TYPE_PROTO:
                 type, shape = self._type([])
-                made.tp.CopyFrom(helper.make_tensor_type_proto(type, shape))
+                result.tp.CopyFrom(helper.make_tensor_type_proto(type, shape))
             case AttributeProto.GRAPH:
-                made.g.name = "body"
+                result.g.name = "body"
                 if depth < 2:
                     for index in range(draw.randrange(3)):
-                        self._node(made.g, draw.choice(self._schemas), index, depth + 1)
+                        self._node(result.g, draw.choice(self._schemas), index, depth + 1)
 
 
 def models(seed: int, valid: list[bytes]) -> Iterator[onnx.ModelProto]:

@@ -75,22 +75,22 @@ class Drawn:
         self.count += 1
         names = [f"v{self.count}_{index}" for index in range(outputs)]
         node = helper.make_node(op_type, inputs, names, **attributes)
-        made = []
+        result = []
         for values in self.values:
             if not _is_safe(node, values):
                 return
             try:
-                made.append(_run(node, values))
+                result.append(_run(node, values))
             except Exception:  # the reference raises many classes
                 return
-            if any(value.size > _LARGEST or value.ndim > 6 for value in made[-1]):
+            if any(value.size > _LARGEST or value.ndim > 6 for value in result[-1]):
                 return
-            if not _is_valid(node, values, made[-1]):
+            if not _is_valid(node, values, result[-1]):
                 return
-            if any(np.abs(value).max(initial=0) > 1e6 for value in made[-1]):
+            if any(np.abs(value).max(initial=0) > 1e6 for value in result[-1]):
                 return
         self.nodes.append(node)
-        for values, results in zip(self.values, made, strict=True):
+        for values, results in zip(self.values, result, strict=True):
             values.update(zip(names, results, strict=True))
 
     def model(self) -> ModelProto:
@@ -120,10 +120,10 @@ def _is_safe(node: NodeProto, values: dict[str, Array]) -> bool:
     return bool(sizes.min(initial=0) >= 0 and sizes.clip(1).prod() <= _LARGEST)
 
 
-def _is_valid(node: NodeProto, values: dict[str, Array], made: list[Array]) -> bool:
+def _is_valid(node: NodeProto, values: dict[str, Array], result: list[Array]) -> bool:
     """Whether a node is valid; the reference runs some nodes that the specification forbids."""
     if node.op_type in ("Conv", "MaxPool"):
-        return all(value.size for value in made)
+        return all(value.size for value in result)
     if node.op_type == "Split" and len(node.input) == 2:
         return bool(len(values[node.input[0]]) == values[node.input[1]].sum())
     if node.op_type == "Reshape":

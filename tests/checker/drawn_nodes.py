@@ -50,10 +50,10 @@ class Draft:
 
     def like(self, shape: list[int]) -> list[int]:
         """Return a shape; rarely, return a different shape."""
-        made = [self.near(size) or 1 for size in shape]
+        result = [self.near(size) or 1 for size in shape]
         if self.choose.random() < 0.05:
-            made = [*made, 2] if self.choose.random() < 0.5 else made[1:]
-        return made
+            result = [*result, 2] if self.choose.random() < 0.5 else result[1:]
+        return result
 
     def axis(self, rank: int) -> int:
         """Draw an axis, which rarely is out of range."""

@@ -128,14 +128,14 @@ def initializer_twice(model: ModelProto) -> bool:
 
 
 def unnamed_initializer(model: ModelProto) -> bool:
-    made = helper.make_tensor("", TensorProto.FLOAT, [1], [1.0])
-    model.graph.initializer.append(made)
+    result = helper.make_tensor("", TensorProto.FLOAT, [1], [1.0])
+    model.graph.initializer.append(result)
     return True
 
 
 def old_initializer(model: ModelProto) -> bool:
-    made = helper.make_tensor("extra", TensorProto.FLOAT, [1], [1.0])
-    model.graph.initializer.append(made)
+    result = helper.make_tensor("extra", TensorProto.FLOAT, [1], [1.0])
+    model.graph.initializer.append(result)
     return model.ir_version == 3
 
 

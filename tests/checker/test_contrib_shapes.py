@@ -168,8 +168,8 @@ def _model(case: str, *, symbolic: bool) -> onnx.ModelProto:
             weights.append(onnx.numpy_helper.from_array(_data(*each), names[index]))
         else:
             values.append(helper.make_tensor_value_info(names[index], TYPES[kind], dims))
-    made = [helper.make_value_info(name, onnx.TypeProto()) for name in outputs if name]
-    graph = helper.make_graph([node], "g", values, made, weights)
+    result = [helper.make_value_info(name, onnx.TypeProto()) for name in outputs if name]
+    graph = helper.make_graph([node], "g", values, result, weights)
     opsets = [helper.make_opsetid("", 21), helper.make_opsetid("com.microsoft", 1)]
     return helper.make_model(graph, opset_imports=opsets, ir_version=10)
 
@@ -189,7 +189,7 @@ def _computed(case: str) -> dict[str, tuple[int, ...]]:
     inputs = {f"i{index}": each for index, each in enumerate(CASES[case][1]) if each is not None}
     known = {value.name for value in model.graph.input}
     feeds = {name: _data(*each) for name, each in inputs.items() if name in known}
-    return dict(zip(names, [made.shape for made in session.run(names, feeds)], strict=True))
+    return dict(zip(names, [result.shape for result in session.run(names, feeds)], strict=True))
 
 
 def _inferred(model: onnx.ModelProto) -> dict[str, list[int | str | None]]:

@@ -164,10 +164,10 @@ def test_a_broken_value_is_found(code: str, place: object) -> None:
 
 def with_values(place: Callable[[str], str], values: str) -> str:
     """Return the valid example at a place, with a `<…>` list of values before its nodes."""
-    made = place(OK)
-    before = made[: made.index("y = Relu (x)")].rstrip()
+    result = place(OK)
+    before = result[: result.index("y = Relu (x)")].rstrip()
     assert before.endswith("{")
-    return f"{before[:-1]}<{values}> {{\n{made[made.index('y = Relu (x)') :]}"
+    return f"{before[:-1]}<{values}> {{\n{result[result.index('y = Relu (x)') :]}"
 
 
 def test_shapes_are_checked_in_bodies_and_calls() -> None:

@@ -199,9 +199,9 @@ def test_bounding_nested_terms_takes_linear_time(kind: str) -> None:
     def nested(depth: int) -> SymbolicSize:
         size = symbol_plus("n")
         for index in range(depth):
-            made = quotients.opaque_size(kind, (plus(size, 1) or 0, index + 2))
-            assert isinstance(made, SymbolicSize)
-            size = made
+            result = quotients.opaque_size(kind, (plus(size, 1) or 0, index + 2))
+            assert isinstance(result, SymbolicSize)
+            size = result
         return size
 
     expected = {"//": (0, None), "min": (18, 19), "max": (19, None)}[kind]

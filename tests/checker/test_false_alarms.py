@@ -71,9 +71,9 @@ def duplicated(names: list[str], shapes: list[list[int | None]]) -> bytes:
     for name, shape in zip(names, shapes, strict=True):
         graph.value_info.append(helper.make_tensor_value_info(name, 1, shape))
     opsets = [helper.make_opsetid("", 21)]
-    made = helper.make_model(graph, opset_imports=opsets, ir_version=10)
-    onnx.checker.check_model(made, full_check=True)
-    return made.SerializeToString()
+    result = helper.make_model(graph, opset_imports=opsets, ir_version=10)
+    onnx.checker.check_model(result, full_check=True)
+    return result.SerializeToString()
 
 
 @pytest.mark.parametrize("names", ["aa", "abab", "aba", "aabba"])

@@ -260,12 +260,12 @@ def test_checking_takes_linear_time() -> None:
         nodes = [helper.make_node("Neg", [f"v{i}"], [f"v{i + 1}"]) for i in range(count)]
         x = helper.make_tensor_value_info("v0", 1, [4])
         y = helper.make_tensor_value_info(f"v{count}", 1, [4])
-        made = helper.make_model(
+        result = helper.make_model(
             helper.make_graph(nodes, "g", [x], [y]),
             opset_imports=[helper.make_opsetid("", 21)],
             ir_version=10,
         )
-        data = made.SerializeToString()
+        data = result.SerializeToString()
         rounds = [seconds_to_check(data) for _ in range(3)]
         assert not any(found for _, found in rounds)
         return min(seconds for seconds, _ in rounds)

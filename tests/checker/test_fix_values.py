@@ -177,13 +177,13 @@ def check_fix(rng: random.Random, data: bytes) -> str:
     except onnxtext.OnnxTextError:
         text = plain
     broken = onnxtext.to_binary(text)
-    made = fix_text(text.encode(), name="t.onnxtxt")
-    if not made.done:
+    result = fix_text(text.encode(), name="t.onnxtxt")
+    if not result.done:
         return "nothing done"
-    fixed = onnxtext.to_binary(made.text)
-    again = fix_text(made.text.encode(), name="t.onnxtxt")
+    fixed = onnxtext.to_binary(result.text)
+    again = fix_text(result.text.encode(), name="t.onnxtxt")
     assert again.done == ()
-    assert not Counter(errors(made.text)) - Counter(errors(text))
+    assert not Counter(errors(result.text)) - Counter(errors(text))
     seed = rng.randrange(1 << 30)
     before, after = values(broken, seed), values(fixed, seed)
     if before is not None:
@@ -243,8 +243,8 @@ def test_much_random_damage_is_repaired_and_values_stay(part: int) -> None:
     ],
 )
 def test_decorated_statements_are_repaired_or_kept(text: str) -> None:
-    made = fix_text(text.encode(), name="t.onnxtxt")
-    fixed = made.text if made.done else text
+    result = fix_text(text.encode(), name="t.onnxtxt")
+    fixed = result.text if result.done else text
     assert fix_text(fixed.encode(), name="t.onnxtxt").done == ()
     assert set(codes(fixed)) <= set(codes(text))
 
@@ -270,8 +270,8 @@ def test_thousands_of_repairs_are_applied_at_once() -> None:
         f"<ir_version: 10, opset_import: [21]>\ng (float[4] x) => (float[4] y) <\n{unused}> {{\n"
         "  y = Relu (x)\n}\n"
     )
-    made = fix_text(text.encode(), name="t.onnxtxt")
-    assert len(made.done) == 1200
+    result = fix_text(text.encode(), name="t.onnxtxt")
+    assert len(result.done) == 1200
 
 
 def test_the_most_similar_name_is_suggested_even_if_defined_later() -> None:
@@ -282,8 +282,8 @@ def test_the_most_similar_name_is_suggested_even_if_defined_later() -> None:
         "  y = DequantizeLinear (y_quantizedd, s, z)\n"
         "  y_quantized = Slice (x_quantized, from, to)\n}\n"
     )
-    made = fix_text(text.encode(), name="t.onnxtxt")
-    assert "y_quantizedd" in made.text
+    result = fix_text(text.encode(), name="t.onnxtxt")
+    assert "y_quantizedd" in result.text
     assert "did you mean `y_quantized`?" in str(onnxtext.check(text))
 
 

@@ -255,10 +255,10 @@ def test_findings_of_models_made_dynamic_agree_with_onnxruntime() -> None:
     pytest.importorskip("onnxruntime", reason="onnxruntime needs Python 3.11")
     assert SHARED is not None
     told, failed = 0, 0
-    for name, model, made in dynamic.models(SHARED):
+    for name, model, result in dynamic.models(SHARED):
         before = {item.message for item in dynamic.forced(model)}
-        new = [item for item in dynamic.forced(made) if item.message not in before]
-        state = judged(made, dynamic.SIZES).state
+        new = [item for item in dynamic.forced(result) if item.message not in before]
+        state = judged(result, dynamic.SIZES).state
         if state in ("load", "run"):
             failed += 1
             told += bool(new)

@@ -123,8 +123,8 @@ def test_graphs_of_real_models_have_no_findings_without_headers() -> None:
 
 def test_fix_repairs_a_graph_without_adding_a_header(tmp_path: Path) -> None:
     text = GRAPH.format(nodes="y = Neg (a)\n  a = Relu (x)")
-    made = fix_text(text.encode(), name="g.onnxtxt")
-    assert made.text == GRAPH.format(nodes="a = Relu (x)\n  y = Neg (a)")
+    result = fix_text(text.encode(), name="g.onnxtxt")
+    assert result.text == GRAPH.format(nodes="a = Relu (x)\n  y = Neg (a)")
     path = tmp_path / "g.onnxtxt"
     path.write_text(text)
     assert run("check", str(path)).status == 1

@@ -90,9 +90,9 @@ def test_every_fix_removes_its_finding_and_adds_none(directory: Path) -> None:
             if item.fix is None:
                 continue
             kinds.add((item.fix.title.split()[0], item.fix.applicability))
-            made = item.fix.apply(model)
+            result = item.fix.apply(model)
             before = onnxtext.check(model, base_dir=directory, select=select(item.code))
-            after = onnxtext.check(made, base_dir=directory, select=select(item.code))
+            after = onnxtext.check(result, base_dir=directory, select=select(item.code))
             assert (item.code, item.message) not in [(i.code, i.message) for i in after], name
             assert len(after) < len(before), (name, before, after)
     assert kinds == {

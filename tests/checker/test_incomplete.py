@@ -15,17 +15,17 @@ WRONG = {"type-missing", "elem-type-undefined", "map-key-type"}
 
 
 def complete(kind: str) -> TypeProto:
-    made = TypeProto()
+    result = TypeProto()
     match kind:
         case "tensor_type" | "sparse_tensor_type":
-            getattr(made, kind).elem_type = 1
-            getattr(made, kind).shape.dim.add().dim_value = 2
+            getattr(result, kind).elem_type = 1
+            getattr(result, kind).shape.dim.add().dim_value = 2
         case "map_type":
-            made.map_type.key_type = 7
-            made.map_type.value_type.CopyFrom(complete("tensor_type"))
+            result.map_type.key_type = 7
+            result.map_type.value_type.CopyFrom(complete("tensor_type"))
         case _:
-            getattr(made, kind).elem_type.CopyFrom(complete("tensor_type"))
-    return made
+            getattr(result, kind).elem_type.CopyFrom(complete("tensor_type"))
+    return result
 
 
 CONTAINERS = ("sequence_type", "optional_type", "map_type")
@@ -43,13 +43,13 @@ INCOMPLETE: dict[str, Callable[[TypeProto], None]] = {
 
 def around(inner: TypeProto, containers: tuple[str, ...]) -> TypeProto:
     for name in containers:
-        made = TypeProto()
+        result = TypeProto()
         if name == "map_type":
-            made.map_type.key_type = 7
-            made.map_type.value_type.CopyFrom(inner)
+            result.map_type.key_type = 7
+            result.map_type.value_type.CopyFrom(inner)
         else:
-            getattr(made, name).elem_type.CopyFrom(inner)
-        inner = made
+            getattr(result, name).elem_type.CopyFrom(inner)
+        inner = result
     return inner
 
 
@@ -107,9 +107,9 @@ def model() -> ModelProto:
         helper.make_node("Op", ["x"], ["z"], domain="e"),
     ]
     opsets = [helper.make_opsetid("", 21), helper.make_opsetid("e", 1)]
-    made = helper.make_model(helper.make_graph(nodes, "g", [x], [y]), opset_imports=opsets)
-    made.ir_version = 11
-    return made
+    result = helper.make_model(helper.make_graph(nodes, "g", [x], [y]), opset_imports=opsets)
+    result.ir_version = 11
+    return result
 
 
 @pytest.mark.parametrize("place", PLACES, ids=lambda place: place.__name__)
@@ -122,9 +122,9 @@ def test_incomplete_types_are_found_everywhere(
             continue  # a value info may have an empty type
         inner = TypeProto()
         INCOMPLETE[what](inner)
-        made = model()
-        place(made, around(inner, containers))
-        data = made.SerializeToString()
+        result = model()
+        place(result, around(inner, containers))
+        data = result.SerializeToString()
         found = {item.code for item in errors(onnxtext.check(data))} & WRONG
         assert found, containers
         in_text = errors(onnxtext.check(onnxtext.from_binary(data)))
@@ -137,19 +137,19 @@ def test_incomplete_types_are_found_everywhere(
 def test_complete_types_have_no_findings(
     place: Callable[[ModelProto, TypeProto], None], kind: str
 ) -> None:
-    made = model()
-    place(made, around(complete(kind), ("sequence_type",)))
-    assert not {item.code for item in errors(onnxtext.check(made.SerializeToString()))} & WRONG
+    result = model()
+    place(result, around(complete(kind), ("sequence_type",)))
+    assert not {item.code for item in errors(onnxtext.check(result.SerializeToString()))} & WRONG
 
 
 def sharded() -> ModelProto:
-    made = model()
-    made.configuration.add(name="two", num_devices=2)
-    configuration = made.graph.node[0].device_configurations.add(configuration_id="two")
+    result = model()
+    result.configuration.add(name="two", num_devices=2)
+    configuration = result.graph.node[0].device_configurations.add(configuration_id="two")
     spec = configuration.sharding_spec.add(tensor_name="x", device=[0, -1])
     spec.index_to_device_group_map.add(key=-1, value=[0, 1])
     spec.sharded_dim.add(axis=0).simple_sharding.add(num_shards=2, dim_value=2)
-    return made
+    return result
 
 
 BROKEN: dict[str, tuple[str, Callable[[ModelProto], None]]] = {
@@ -193,10 +193,10 @@ def _spec(model: ModelProto):  # type: ignore[no-untyped-def]
 @pytest.mark.parametrize("what", BROKEN)
 def test_incomplete_shardings_are_found(what: str) -> None:
     code, break_it = BROKEN[what]
-    made = sharded()
-    assert not errors(onnxtext.check(made.SerializeToString()))
-    break_it(made)
-    data = made.SerializeToString()
+    result = sharded()
+    assert not errors(onnxtext.check(result.SerializeToString()))
+    break_it(result)
+    data = result.SerializeToString()
     for source in (data, onnxtext.from_binary(data)):
         found = {item.code for item in errors(onnxtext.check(source))}
         assert code in found
@@ -205,9 +205,9 @@ def test_incomplete_shardings_are_found(what: str) -> None:
 
 @pytest.mark.parametrize("count", [0, -1])
 def test_device_counts_below_1_are_shown(count: int) -> None:
-    made = sharded()
-    made.configuration[0].num_devices = count
-    found = {item.code: item for item in onnxtext.check(made)}["device-config-count"]
+    result = sharded()
+    result.configuration[0].num_devices = count
+    found = {item.code: item for item in onnxtext.check(result)}["device-config-count"]
     assert found.message.endswith(f"has `num_devices: {count}`; it must be positive")
 
 

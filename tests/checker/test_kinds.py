@@ -217,8 +217,8 @@ def test_onnx_infers_the_input_type_for_operators_that_keep_it(schema: onnx.defs
     shapes: list[list[str | int | None] | None] = [["batch", 3, None], None, [0, "x"], ["a"] * 4]
     for shape in shapes:
         given = onnx.helper.make_tensor_type_proto(element, shape)
-        made = onnx.shape_inference.infer_node_outputs(schema, node, {"x": given})
-        assert made["y"] == given
+        result = onnx.shape_inference.infer_node_outputs(schema, node, {"x": given})
+        assert result["y"] == given
 
 
 def _mutate_function(model: onnx.ModelProto, choose: random.Random) -> None:
@@ -327,18 +327,18 @@ g (float[n, 4] x, float[4, 1] w) => (float[m, 1] y, float[rows, 4] z) {
 
 def _both_walks(data: bytes, monkeypatch: pytest.MonkeyPatch) -> list[list[dict[str, str]]]:
     """Return the types of all scopes as text, inferred by kind if possible, and node by node."""
-    made = []
+    result = []
     for least in (1, 1 << 30):
         monkeypatch.setattr(kinds, "_LEAST_NODES", least)
         subject, _ = run_rules(lift_model(data), encoded=lambda: data)
         known = inferred_types(subject)
-        made.append(
+        result.append(
             [
                 {name: spell_type(type) for name, type in known.get(id(scope), {}).items()}
                 for scope in subject.scopes
             ]
         )
-    return made
+    return result
 
 
 def test_symbols_of_declared_outputs_are_used_by_kind(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -56,8 +56,8 @@ def regressor(bases: str) -> str:
 
 
 def plain(operator: str, *arguments: str, **fields: str) -> str:
-    made = f"y = {node(operator, fields, {})}".replace(" <>", "")
-    return made.replace("(x)", f"({', '.join(arguments)})") if arguments else made
+    result = f"y = {node(operator, fields, {})}".replace(" <>", "")
+    return result.replace("(x)", f"({', '.join(arguments)})") if arguments else result
 
 
 LINEAR = "LinearRegressor"

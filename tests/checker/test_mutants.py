@@ -26,7 +26,7 @@ def bases() -> list[str]:
 @pytest.mark.parametrize(("code", "name"), ALL)
 def test_mutants_are_rejected_by_the_right_rule(code: str, name: str) -> None:
     mutation = dict(MUTATIONS[code])[name]
-    made = 0
+    result = 0
     for file in bases():
         model = onnx.load(onnx_directory() / file)
         if model.ir_version == 3 and name in ("recursive", "sparse_unordered"):
@@ -39,10 +39,10 @@ def test_mutants_are_rejected_by_the_right_rule(code: str, name: str) -> None:
             continue
         found = {item.code for item in onnxtext.check(data) if item.severity == "error"}
         assert code in found, (file, found, official(data))
-        made += 1
-        if made == EACH:
+        result += 1
+        if result == EACH:
             break
-    assert made >= (FEW.get(name, EACH)), made
+    assert result >= (FEW.get(name, EACH)), result
 
 
 FEW = {"attribute_missing": 1, "tensor_of_nothing": 1}

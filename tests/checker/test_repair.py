@@ -15,8 +15,8 @@ from tests.checker.models import codes, text
 
 
 def fixed(source: str, *select: str) -> tuple[str, tuple[str, ...]]:
-    made = fix_text(source.encode(), name="t.onnxtxt", select=list(select))
-    return made.text, made.done
+    result = fix_text(source.encode(), name="t.onnxtxt", select=list(select))
+    return result.text, result.done
 
 
 MESSY = """\
@@ -53,24 +53,24 @@ def test_a_renamed_input_is_renamed_in_the_shardings_of_its_node() -> None:
         ir_version=11,
         rest='configuration "two" { num_devices: 2 }\n',
     )
-    made, done = fixed(wrong)
+    result, done = fixed(wrong)
     assert done == ("write `a0` for `a` [value-undefined]",)
-    assert made == wrong.replace("(a, a)", "(a0, a0)").replace('"a"', '"a0"')
-    assert not codes(made)
+    assert result == wrong.replace("(a, a)", "(a0, a0)").replace('"a"', '"a0"')
+    assert not codes(result)
 
 
 def test_many_repairs_at_once_keep_every_comment() -> None:
-    made, done = fixed(MESSY, "value-unused")
+    result, done = fixed(MESSY, "value-unused")
     assert len(done) >= 5
-    assert not codes(made, select=["value-unused"])
+    assert not codes(result, select=["value-unused"])
     words = "IR the graph first second third fourth fifth sixth seventh eighth ninth"
     for word in words.split():
-        assert word in made
-    assert made.index("hidden = Relu") < made.index("t = Neg") < made.index("y = Add")
-    assert made.index("# fourth") == made.index("  y = Add") - len("# fourth\n")
-    assert made.index("# sixth") < made.index("t = Neg")
-    assert "Add (t, used) # fifth\n" in made
-    assert fixed(made, "value-unused") == (made, ())
+        assert word in result
+    assert result.index("hidden = Relu") < result.index("t = Neg") < result.index("y = Add")
+    assert result.index("# fourth") == result.index("  y = Add") - len("# fourth\n")
+    assert result.index("# sixth") < result.index("t = Neg")
+    assert "Add (t, used) # fifth\n" in result
+    assert fixed(result, "value-unused") == (result, ())
 
 
 @pytest.mark.parametrize(
@@ -103,10 +103,10 @@ def test_imports_of_functions() -> None:
         opsets='21, "my": 1',
         rest='<domain: "my"> f (a) => (b) { b = Relu (a) }\n',
     )
-    made, done = fixed(model)
+    result, done = fixed(model)
     assert done
-    assert '<domain: "my", opset_import: ["": 21]> f' in made
-    assert not codes(made)
+    assert '<domain: "my", opset_import: ["": 21]> f' in result
+    assert not codes(result)
 
 
 def test_valid_or_unfixable_texts_stay() -> None:
@@ -124,9 +124,9 @@ def test_findings_carry_their_repair() -> None:
         model = text(nodes)
         (finding,) = onnxtext.check(model)
         assert finding.fix is not None
-        made = apply_edits(model, finding.fix.edits)
-        assert not codes(made)
-        assert made == fixed(model)[0]
+        result = apply_edits(model, finding.fix.edits)
+        assert not codes(result)
+        assert result == fixed(model)[0]
     (wrong,) = onnxtext.check(text("y = Rellu (x)"))
     assert wrong.fix is not None
     assert wrong.fix.applicability == "unsafe"
@@ -134,9 +134,9 @@ def test_findings_carry_their_repair() -> None:
 
 def test_unused_initializers_are_removed_unless_the_rule_is_ignored() -> None:
     model = text("y = Relu (x)", values="float[1] w = [1],\nfloat[1] v = [2],")
-    made, done = fixed(model)
+    result, done = fixed(model)
     assert len(done) == 2
-    assert "float[1]" not in made
+    assert "float[1]" not in result
     kept = fix_text(model.encode(), name="t.onnxtxt", ignore=["value-unused"])
     assert (kept.text, kept.done) == (model, ())
 
@@ -185,13 +185,13 @@ def test_nodes_in_any_order_are_sorted(order: list[int], data: st.DataObject) ->
         used = data.draw(st.lists(st.sampled_from(choices), min_size=1, max_size=3))
         lines.append(f"v{index} = Sum ({', '.join(used)}) # {index}")
     source = text("\n".join(lines), outputs="float[4] v7")
-    made, _ = fixed(source)
-    assert not codes(made)
-    before, after = onnxtext.parse(source), onnxtext.parse(made)
+    result, _ = fixed(source)
+    assert not codes(result)
+    before, after = onnxtext.parse(source), onnxtext.parse(result)
     key = lambda node: node.outputs  # noqa: E731
     assert sorted(before.graph.nodes, key=key) == sorted(after.graph.nodes, key=key)
     for index in order:
-        line = next(line for line in made.splitlines() if f"v{index} = " in line)
+        line = next(line for line in result.splitlines() if f"v{index} = " in line)
         assert line.endswith(f"# {index}")
 
 

@@ -145,12 +145,15 @@ def test_findings_of_many_drawn_nodes_agree_with_onnxruntime() -> None:
 def judge_mutants(models: list[mutations.Base], count: int, least: float) -> None:
     """Draw mutants: most rejected mutants have findings; few accepted ones have, and no errors."""
     seed = fresh_seed()
-    made = list(mutations.mutants(models, count, seed, ["onnxtext"]))
-    refused = [one for one in made if one.state in ("load", "run")]
-    found = [one for one in refused if one.new["onnxtext"]]
+    result = list(mutations.mutants(models, count, seed, ["onnxtext"]))
+    refused = [one for one in result if one.state in ("load", "run")]
+    found = [mutant for mutant in refused if mutant.new["onnxtext"]]
     assert len(found) >= least * len(refused), (seed, len(found), len(refused))
-    alarms = [one for one in made if one.state == "fine" and one.new["onnxtext"]]
-    assert len(alarms) <= 2 + count // 100, (seed, [(one.base.name, one.what) for one in alarms])
+    alarms = [one for one in result if one.state == "fine" and one.new["onnxtext"]]
+    assert len(alarms) <= 2 + count // 100, (
+        seed,
+        [(mutant.base.name, mutant.what) for mutant in alarms],
+    )
 
 
 @pytest.mark.thorough

@@ -158,10 +158,10 @@ def sweep(count: int, *, everything: bool) -> int:
         done = chosen.sample(MUTATIONS, chosen.choice((1, 1, 2)))
         for mutation in done:
             mutation(model, chosen)
-        made = model.SerializeToString()
-        if official(made) is None:
+        result = model.SerializeToString()
+        if official(result) is None:
             accepted += 1
-            found = {item.code for item in errors(onnxtext.check(made))}
+            found = {item.code for item in errors(onnxtext.check(result))}
             names = [mutation.__name__ for mutation in done]
             assert found <= STRICTER, (name, names, found)
     return accepted

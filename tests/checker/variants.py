@@ -18,51 +18,51 @@ CALLED = "onnxtext_called"
 
 def _around(model: ModelProto) -> ModelProto:
     """Return a valid model of one node with the header and functions of another."""
-    made = ModelProto()
-    made.CopyFrom(model)
-    made.ClearField("graph")
-    made.ClearField("training_info")
-    made.graph.name = "onnxtext_around"
-    domains = {item.domain for item in made.opset_import}
+    result = ModelProto()
+    result.CopyFrom(model)
+    result.ClearField("graph")
+    result.ClearField("training_info")
+    result.graph.name = "onnxtext_around"
+    domains = {item.domain for item in result.opset_import}
     if domains and "" not in domains:
-        made.opset_import.append(helper.make_opsetid("", 21))
-    made.graph.input.append(helper.make_tensor_value_info("onnxtext_x", 1, [1]))
-    made.graph.output.append(helper.make_tensor_value_info("onnxtext_y", 1, [1]))
-    made.graph.node.append(helper.make_node("Identity", ["onnxtext_x"], ["onnxtext_y"]))
-    return made
+        result.opset_import.append(helper.make_opsetid("", 21))
+    result.graph.input.append(helper.make_tensor_value_info("onnxtext_x", 1, [1]))
+    result.graph.output.append(helper.make_tensor_value_info("onnxtext_y", 1, [1]))
+    result.graph.node.append(helper.make_node("Identity", ["onnxtext_x"], ["onnxtext_y"]))
+    return result
 
 
 def in_nested_graph(model: ModelProto) -> ModelProto:
     """Move the graph into both branches of an `If`; its inputs stay outside."""
-    made = _around(model)
+    result = _around(model)
     given = {value.name for value in model.graph.input}
     body = GraphProto()
     body.CopyFrom(model.graph)
     del body.input[:]
     del body.initializer[:], body.value_info[:]
     for value in model.graph.value_info:
-        (made.graph if value.name in given else body).value_info.append(value)
+        (result.graph if value.name in given else body).value_info.append(value)
     for tensor in model.graph.initializer:
-        (made.graph if tensor.name in given else body).initializer.append(tensor)
-    made.graph.input.extend(model.graph.input)
-    made.graph.input.append(helper.make_tensor_value_info("onnxtext_c", 9, []))
+        (result.graph if tensor.name in given else body).initializer.append(tensor)
+    result.graph.input.extend(model.graph.input)
+    result.graph.input.append(helper.make_tensor_value_info("onnxtext_c", 9, []))
     outputs = [f"onnxtext_{index}" for index in range(len(body.output))]
     node = helper.make_node("If", ["onnxtext_c"], outputs)
     for name in ("then_branch", "else_branch"):
         attribute = node.attribute.add(name=name, type=AttributeProto.GRAPH)
         attribute.g.CopyFrom(body)
-    made.graph.node.append(node)
-    _use(made, [(n, v) for n, v in zip(outputs, body.output, strict=True)])
-    return made
+    result.graph.node.append(node)
+    _use(result, [(n, v) for n, v in zip(outputs, body.output, strict=True)])
+    return result
 
 
 def in_function(model: ModelProto) -> ModelProto:
     """Move the graph into a function that it calls; constants become the body's first nodes."""
-    made = _around(model)
-    made.ir_version = max(made.ir_version, 10)
+    result = _around(model)
+    result.ir_version = max(result.ir_version, 10)
     graph = model.graph
-    function = made.functions.add(name=CALLED, domain="onnxtext.test")
-    made.opset_import.append(helper.make_opsetid("onnxtext.test", 1))
+    function = result.functions.add(name=CALLED, domain="onnxtext.test")
+    result.opset_import.append(helper.make_opsetid("onnxtext.test", 1))
     function.opset_import.extend(model.opset_import)
     constants = {tensor.name for tensor in graph.initializer}
     inputs = [value for value in graph.input if value.name not in constants]
@@ -83,13 +83,13 @@ def in_function(model: ModelProto) -> ModelProto:
             function.value_info.append(value)
     function.metadata_props.extend(graph.metadata_props)
     function.doc_string = graph.doc_string
-    made.graph.input.extend(distinct)
+    result.graph.input.extend(distinct)
     given = [value.name for value in inputs]
     results = [f"onnxtext_{index}" for index in range(len(graph.output))]
     call = helper.make_node(CALLED, given, results, domain="onnxtext.test")
-    made.graph.node.append(call)
-    _use(made, list(zip(results, graph.output, strict=True)))
-    return made
+    result.graph.node.append(call)
+    _use(result, list(zip(results, graph.output, strict=True)))
+    return result
 
 
 def _use(model: ModelProto, values: list[tuple[str, ValueInfoProto]]) -> None:
@@ -113,7 +113,7 @@ def _constant(name: str, attribute: str, type: AttributeProto.AttributeType) -> 
 
 def in_training(model: ModelProto) -> ModelProto:
     """Move the graph into the algorithm of a training."""
-    made = _around(model)
-    made.ir_version = max(made.ir_version, 7)
-    made.training_info.add().algorithm.CopyFrom(model.graph)
-    return made
+    result = _around(model)
+    result.ir_version = max(result.ir_version, 7)
+    result.training_info.add().algorithm.CopyFrom(model.graph)
+    return result

@@ -133,12 +133,12 @@ def sweep(source: Path, kinds: list[str], arguments: list[str]) -> list[dict[str
     for kind in kinds:
         for number in itertools.count(1):
             fresh()
-            made = attempt(directory, arguments, kind, number)
-            if not made["fired"]:
+            result = attempt(directory, arguments, kind, number)
+            if not result["fired"]:
                 break
-            runs.append(made)
-            if made["files"] != runs[0]["files"]:
-                made["again"] = attempt(directory, arguments, "", 0)
+            runs.append(result)
+            if result["files"] != runs[0]["files"]:
+                result["again"] = attempt(directory, arguments, "", 0)
     return runs
 
 

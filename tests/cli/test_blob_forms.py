@@ -76,9 +76,9 @@ def test_gc_keeps_every_form(store: Path) -> None:
 
 
 def test_the_filter_keeps_every_form() -> None:
-    made = clean(DATA, name="m.onnx")
-    assert made.data is not None
-    assert smudge(made.data, name="m.onnx").data == DATA
+    result = clean(DATA, name="m.onnx")
+    assert result.data is not None
+    assert smudge(result.data, name="m.onnx").data == DATA
 
 
 @pytest.mark.parametrize("weights", ["section", "store", "safetensors"])

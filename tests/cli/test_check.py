@@ -159,8 +159,8 @@ def test_to_binary_rejects_errors(files: Path) -> None:
     assert refused.status == 1
     assert "error[op-unknown]" in refused.err
     assert not (files / "new.onnx").exists()
-    made = run("to-binary", "--no-check", "wrong.onnxtxt", "-o", "new.onnx", cwd=files)
-    assert made.status == 0
+    result = run("to-binary", "--no-check", "wrong.onnxtxt", "-o", "new.onnx", cwd=files)
+    assert result.status == 0
     assert (files / "new.onnx").read_bytes() == onnxtext.to_binary(WRONG)
     assert run("to-binary", "warning.onnxtxt", "-o", "-", cwd=files).status == 0
     settings(files, '[tool.onnxtext]\nignore = ["op-unknown"]\n')

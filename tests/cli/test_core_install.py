@@ -60,13 +60,13 @@ def without_extras(code: str, directory: Path, *arguments: str) -> subprocess.Co
 
 @pytest.fixture(scope="module")
 def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("core")
-    (made / "model.onnxtxt").write_text(TEXT)
-    (made / "broken.onnxtxt").write_text(TEXT.replace("Relu (", "Relu ("[:-1], 1))
-    (made / "model.onnx").write_bytes(binary())
-    (made / "store").mkdir()
-    (made / "other.onnx").write_bytes(binary(TEXT.replace("Relu", "Tanh")))
-    return made
+    result = tmp_path_factory.mktemp("core")
+    (result / "model.onnxtxt").write_text(TEXT)
+    (result / "broken.onnxtxt").write_text(TEXT.replace("Relu (", "Relu ("[:-1], 1))
+    (result / "model.onnx").write_bytes(binary())
+    (result / "store").mkdir()
+    (result / "other.onnx").write_bytes(binary(TEXT.replace("Relu", "Tanh")))
+    return result
 
 
 @pytest.mark.thorough

@@ -78,11 +78,11 @@ def test_each_edit_shows_and_writes_its_change(name: str, files: Path) -> None:
     assert (files / "m.onnxtxt").read_text() == TEXT
     done = run("edit", "m.onnxtxt", *words, cwd=files)
     assert (done.status, done.out, done.err) == (0, b"", "")
-    made = (files / "m.onnxtxt").read_text()
-    assert made == wanted
+    result = (files / "m.onnxtxt").read_text()
+    assert result == wanted
     assert run("edit", "m.onnx", *words, "--diff", cwd=files).out.startswith(b"--- <bytes>")
     assert run("edit", "m.onnx", *words, cwd=files).status == 0
-    assert (files / "m.onnx").read_bytes() == onnxtext.to_binary(made)
+    assert (files / "m.onnx").read_bytes() == onnxtext.to_binary(result)
     assert names(files) == before
 
 
@@ -103,12 +103,12 @@ def test_edits_write_to_the_given_output(files: Path) -> None:
     assert run("edit", "m.onnx", *words, "-o", "-", cwd=files).out.count(b"z") == 2
     assert run("edit", "m.onnxtxt", *words, "-o", "made.onnx", cwd=files).status == 0
     assert run("edit", "m.onnx", *words, "-o", "made.onnxtxt", cwd=files).status == 0
-    made = (files / "made.onnx").read_bytes()
-    assert onnxtext.to_binary((files / "made.onnxtxt").read_text()) == made
+    result = (files / "made.onnx").read_bytes()
+    assert onnxtext.to_binary((files / "made.onnxtxt").read_text()) == result
     again = run("edit", "m.onnx", "rename", "a", "q", "-o", "made.onnx", cwd=files)
     assert again.status == 2
     assert "error[output-exists]: made.onnx exists and has other content" in again.err
-    assert (files / "made.onnx").read_bytes() == made
+    assert (files / "made.onnx").read_bytes() == result
     assert run("edit", "m.onnx", "rename", "a", "q", "-fo", "made.onnx", cwd=files).status == 0
 
 
@@ -190,8 +190,8 @@ def test_make_symbolic_reports_and_fixes_obstacles(tmp_path: Path) -> None:
     fixed = run(*words, "--fix", cwd=tmp_path)
     assert fixed.status == 0
     assert "info[edit-note]: element 0 of `s`, the shape of `Reshape`, is 0 now" in fixed.err
-    made = (tmp_path / "m.onnxtxt").read_text()
-    assert made == RESHAPED.replace("[1, 4]", "[batch, 4]").replace("{1, 4}", "{0, 4}")
+    result = (tmp_path / "m.onnxtxt").read_text()
+    assert result == RESHAPED.replace("[1, 4]", "[batch, 4]").replace("{1, 4}", "{0, 4}")
     custom = RESHAPED.replace("y = Reshape (a, s)", "y = Add (a, w)").replace(
         "int64[2] s = {1, 4}", "float[1, 4] w = {1, 2, 3, 4}"
     )

@@ -143,9 +143,9 @@ def check_streams(place: Path, name: str, streams: str) -> None:
         assert done.status == 2
     if streams == "no output" and name in TO_STDOUT:
         assert "standard output" in done.err or "standard input" in done.err
-    made = ("made.onnx", "made.onnxtxt", "made.html", "sink")
+    result = ("made.onnx", "made.onnxtxt", "made.html", "sink")
     assert all(path.read_bytes() == data for path, data in before.items())
-    assert all(path in before or path.name in made for path in place.iterdir() if path.is_file())
+    assert all(path in before or path.name in result for path in place.iterdir() if path.is_file())
 
 
 @pytest.mark.thorough
@@ -384,12 +384,12 @@ def _results(name: str, place: Path, *, fresh: bool) -> object:
     before = {entry.name for entry in place.iterdir()}
     done = run(*COMMANDS[name], cwd=place, stdin=TEXT.encode(), fresh=fresh)
     shown = re.sub(rb'[\d.]+ ms|"seconds": [\d.]+', b"TIME", done.out)
-    made = {}
+    result = {}
     for entry in place.iterdir():
         if entry.name not in before:
-            made[entry.name] = entry.read_bytes()
+            result[entry.name] = entry.read_bytes()
             entry.unlink()
-    return done.status, shown, done.err, made
+    return done.status, shown, done.err, result
 
 
 OFTEN = ("check", "edit")

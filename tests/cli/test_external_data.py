@@ -41,10 +41,10 @@ def model() -> onnx.ModelProto:
 
 def loaded(path: Path) -> onnx.ModelProto:
     """Load a model and its external data with onnx, which leaves a trace in the tensors."""
-    made = onnx.load(path)
-    for tensor in (*made.graph.initializer, made.graph.node[0].attribute[0].t):
+    result = onnx.load(path)
+    for tensor in (*result.graph.initializer, result.graph.node[0].attribute[0].t):
         tensor.ClearField("data_location")
-    return made
+    return result
 
 
 @pytest.fixture
@@ -62,9 +62,9 @@ def test_externalize_moves_weights_to_a_data_file(tmp_path: Path, mode: Any) -> 
     text = tmp_path / "m.onnxtxt"
     onnxtext.dump(model(), text, weights=mode)
     assert run("to-binary", text, "--externalize").status == 0
-    made = onnx.load(tmp_path / "m.onnx", load_external_data=False)
-    tensors = {tensor.name: tensor for tensor in made.graph.initializer}
-    tensors["c"] = made.graph.node[0].attribute[0].t
+    result = onnx.load(tmp_path / "m.onnx", load_external_data=False)
+    tensors = {tensor.name: tensor for tensor in result.graph.initializer}
+    tensors["c"] = result.graph.node[0].attribute[0].t
     data = (tmp_path / "m.onnx.data").read_bytes()
     offsets = set()
     for name, tensor in tensors.items():
@@ -218,8 +218,8 @@ def with_file(declared: str, reference: str) -> str:
 
 def read(directory: Path, declared: str, reference: str) -> bytes:
     text = with_file(declared, reference)
-    made = onnxtext.loads(text, base_dir=directory)
-    data: bytes = made.graph.initializer[0].raw_data
+    result = onnxtext.loads(text, base_dir=directory)
+    data: bytes = result.graph.initializer[0].raw_data
     return data
 
 
@@ -339,8 +339,8 @@ def test_statistics_are_comments(tmp_path: Path) -> None:
     binary.write_bytes(data)
     for mode in ("section", "store", "none"):
         text = tmp_path / f"{mode}.onnxtxt"
-        made = run("from-binary", binary, "--weights", mode, "--stats", "-o", text)
-        assert made.status == 0, made.err
+        result = run("from-binary", binary, "--weights", mode, "--stats", "-o", text)
+        assert result.status == 0, result.err
         plain = tmp_path / f"{mode}-plain.onnxtxt"
         options = ["--weights", mode, "--store", f"{mode}.weights"][: 4 if mode == "store" else 2]
         assert run("from-binary", binary, *options, "-o", plain).status == 0

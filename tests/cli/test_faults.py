@@ -71,29 +71,29 @@ def test_every_operation_fails_once(source: Path, verb: str, kinds: str) -> None
     new = first["files"]
     assert (first["status"], first["said"]) == (0, "")
     assert new != old
-    assert {made["kind"] for made in runs} == set(kinds.split(","))
-    for made in runs:
-        told = f"{made['kind']} at operation {made['at']}: {made['status']} {made['said']}"
-        assert "Traceback" not in made["said"], told
-        assert "internal" not in made["said"], told
-        if made["kind"] in STATUSES:
-            assert made["status"] == STATUSES[made["kind"]], told
-            assert made["said"].strip() == "", told  # a line end behind `^C`
-        elif made["status"] != 0:
+    assert {result["kind"] for result in runs} == set(kinds.split(","))
+    for result in runs:
+        told = f"{result['kind']} at operation {result['at']}: {result['status']} {result['said']}"
+        assert "Traceback" not in result["said"], told
+        assert "internal" not in result["said"], told
+        if result["kind"] in STATUSES:
+            assert result["status"] == STATUSES[result["kind"]], told
+            assert result["said"].strip() == "", told  # a line end behind `^C`
+        elif result["status"] != 0:
             # An unreadable file can be a finding in the text that references it.
-            assert made["status"] == 2 or "[weights-" in made["said"], told
-            assert made["said"].startswith("error"), told
-            assert "None" not in made["said"], told
+            assert result["status"] == 2 or "[weights-" in result["said"], told
+            assert result["said"].startswith("error"), told
+            assert "None" not in result["said"], told
         else:
-            assert made["files"] == new, told
-        for name, digest in made["files"].items():
+            assert result["files"] == new, told
+        for name, digest in result["files"].items():
             if TEMPORARY.fullmatch(Path(name).name):
-                assert made["kind"] == "SIGKILL", told
+                assert result["kind"] == "SIGKILL", told
             else:
                 assert digest in (old.get(name), new.get(name)), f"{name}: {told}"
-        assert made["files"].keys() >= old.keys() & new.keys(), told
-        if "again" in made:
-            again = made["again"]
+        assert result["files"].keys() >= old.keys() & new.keys(), told
+        if "again" in result:
+            again = result["again"]
             assert (again["status"], again["said"]) == (0, ""), told
             kept = {n: d for n, d in again["files"].items() if not TEMPORARY.search(n)}
             assert kept == new, told

@@ -69,8 +69,8 @@ def test_summaries_of_real_models_are_right(at: int) -> None:
     every = [graph for owner in (model.graph, *model.functions) for graph in graphs(owner)]
     trained = [
         graph
-        for one in model.training_info
-        for owner in (one.initialization, one.algorithm)
+        for training in model.training_info
+        for owner in (training.initialization, training.algorithm)
         for graph in graphs(owner)
     ]
     nodes = [node for graph in (*every, *trained) for node in graph.node]
@@ -85,8 +85,8 @@ def test_summaries_of_real_models_are_right(at: int) -> None:
     assert len(found.functions) == len(model.functions)
     assert found.subgraphs == len(every) - 1 - len(model.functions) + sum(
         len(list(graphs(owner))) - 1
-        for one in model.training_info
-        for owner in (one.initialization, one.algorithm)
+        for training in model.training_info
+        for owner in (training.initialization, training.algorithm)
     )
     assert sum(amount.size for amount in found.types.values()) == found.parameters.size
     assert sum(amount.size for amount in found.places.values()) == found.parameters.size

@@ -56,9 +56,9 @@ def test_random_inputs_depend_on_the_seed_only(files: Path) -> None:
     words = ("run", "m.onnxtxt", "--random", "--dim", "N=3", "--input", "n=2", "--json")
     first = run(*words, cwd=files)
     assert first.status == 0
-    made = json.loads(first.out)
-    assert (made["y"]["type"], made["y"]["shape"]) == ("float", [3, 2])
-    assert made["m"]["values"] == 2
+    result = json.loads(first.out)
+    assert (result["y"]["type"], result["y"]["shape"]) == ("float", [3, 2])
+    assert result["m"]["values"] == 2
     assert run(*words, cwd=files).out == first.out
     assert run(*words, "--seed", "1", cwd=files).out != first.out
 

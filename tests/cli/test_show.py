@@ -184,10 +184,10 @@ def on_terminal(*arguments: str | Path, keys: bytes = b"", **changes: str) -> Re
     killer.start()
     if keys:
         os.write(leader, keys)
-    made = b""
+    result = b""
     try:
         while piece := os.read(leader, 1 << 16):
-            made += piece
+            result += piece
     except OSError:
         pass  # Linux raises this when no process has the terminal open
     os.close(leader)
@@ -196,7 +196,7 @@ def on_terminal(*arguments: str | Path, keys: bytes = b"", **changes: str) -> Re
         messages = process.stderr.read().decode()
     status = process.wait()
     killer.cancel()
-    return Result(status, made.replace(b"\r\n", b"\n"), messages)
+    return Result(status, result.replace(b"\r\n", b"\n"), messages)
 
 
 def test_a_terminal_has_colors_and_a_pager(model: Path, tmp_path: Path) -> None:
@@ -255,9 +255,9 @@ def test_less_shows_the_text(model: Path) -> None:
 def test_a_name_cannot_control_the_terminal(tmp_path: Path) -> None:
     text = TEXT.replace("Relu (x)", r'Relu <note = "\x1b]0;title\x07"> (x)')
     (tmp_path / "m.onnx").write_bytes(binary(text))
-    made = on_terminal("show", tmp_path / "m.onnx", "--no-pager", "--color", "never").out
-    assert b"\x1b" not in made
-    assert b"\x07" not in made
+    result = on_terminal("show", tmp_path / "m.onnx", "--no-pager", "--color", "never").out
+    assert b"\x1b" not in result
+    assert b"\x07" not in result
 
 
 def test_a_closed_pipe_ends_quietly(tmp_path: Path) -> None:

@@ -68,9 +68,9 @@ def test_converted_models_are_written(files: Path) -> None:
 def test_converted_models_are_written_with_types(files: Path) -> None:
     words = ["--target-opset", "13", "--infer", "-o", "new.onnx"]
     assert run("check", "m.onnx", *words, cwd=files).status == 0
-    made = onnx.ModelProto.FromString((files / "new.onnx").read_bytes())
-    assert made.opset_import[0].version == 13
-    assert {value.name for value in made.graph.value_info} >= {"a"}
+    result = onnx.ModelProto.FromString((files / "new.onnx").read_bytes())
+    assert result.opset_import[0].version == 13
+    assert {value.name for value in result.graph.value_info} >= {"a"}
 
 
 def test_obstacles_are_errors(files: Path) -> None:

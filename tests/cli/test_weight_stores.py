@@ -535,8 +535,8 @@ def test_a_changed_weight_adds_one_blob_to_git(tmp_path: Path) -> None:
     for changed in (None, 3):
         binary.write_bytes(model(10, 2_500_000, changed))
         assert len(binary.read_bytes()) > 100_000_000
-        made = run("from-binary", binary, "-o", repository / "m.onnxtxt", "--force")
-        assert made.status == 0, made.err
+        result = run("from-binary", binary, "-o", repository / "m.onnxtxt", "--force")
+        assert result.status == 0, result.err
         git(repository, "add", "-A")
         if changed is None:
             git(repository, "commit", "-qm", "first")

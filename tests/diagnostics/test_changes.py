@@ -15,8 +15,8 @@ from onnxtext.source import Source, Span
 
 
 def fix_of(text: str, *edits: tuple[int, int, str]) -> tuple[Source, Fix]:
-    made = tuple([Edit(Span(start, end), new) for start, end, new in edits])
-    return Source(text, "m"), Fix("mend it", made)
+    result = tuple([Edit(Span(start, end), new) for start, end, new in edits])
+    return Source(text, "m"), Fix("mend it", result)
 
 
 @given(st.text("ab\n", max_size=12), st.data())

@@ -178,7 +178,7 @@ def test_foreign_statements_are_reported_and_fixed(
 
 def test_every_missing_comma_is_reported() -> None:
     text = f"{HEADER}{HEAD}  y = Op <a = 1 b = 2 c = 3> (x)\n}}\n"
-    assert [(one.code, place(one)) for one in found_in(text)] == [
+    assert [(diagnostic.code, place(diagnostic)) for diagnostic in found_in(text)] == [
         ("missing-comma", "b"),
         ("missing-comma", "c"),
     ]

@@ -38,7 +38,7 @@ def described(found: list[Diagnostic], text: str) -> list[Any]:
     def place(span: tuple[int, int]) -> Any:
         return source.position(span[0]), source.position(span[1])
 
-    made = []
+    result = []
     for item in found:
         labels = [(place(label.span), label.message) for label in item.labels]
         edits, fixed = [], None
@@ -48,8 +48,8 @@ def described(found: list[Diagnostic], text: str) -> list[Any]:
             if "\r\n" in text:
                 assert fixed.count("\r") == fixed.count("\n") == fixed.count("\r\n")
                 fixed = fixed.replace("\r\n", "\n")
-        made.append((item.code, item.message, item.help, labels, edits, fixed))
-    return made
+        result.append((item.code, item.message, item.help, labels, edits, fixed))
+    return result
 
 
 @pytest.mark.parametrize("name", MISTAKES)

@@ -18,10 +18,10 @@ from tests.corpus import onnx_directory, shared_model, shared_models, wheel_mode
 from tests.differ.graphs import axis, chain, diff, mesh, model, rename_inside, renamed
 
 
-def listed(made: ModelDiff) -> list[tuple[str, ...]]:
+def listed(result: ModelDiff) -> list[tuple[str, ...]]:
     """Return the actions on nodes with their positions in the new model, else in the old one."""
     found = []
-    for item in made.items:
+    for item in result.items:
         place = item.new or item.old
         assert place is not None
         found.append((*item.actions, place.path))
@@ -47,9 +47,9 @@ def test_a_changed_operator_is_one_difference() -> None:
 def test_a_changed_operator_is_found_among_renamed_values() -> None:
     nodes = mesh(60, 1)
     changed = [*nodes[:14], replace(nodes[14], op_type="Erf", attributes=()), *nodes[15:]]
-    made = diff(model(nodes), model(renamed(changed, lambda name: "w" + name)))
-    assert listed(made) == [("changed", "graph.node[14]")]
-    assert {(r.old, r.new) for r in made.renames} == {(f"v{i}", f"wv{i}") for i in range(59)}
+    result = diff(model(nodes), model(renamed(changed, lambda name: "w" + name)))
+    assert listed(result) == [("changed", "graph.node[14]")]
+    assert {(r.old, r.new) for r in result.renames} == {(f"v{i}", f"wv{i}") for i in range(59)}
 
 
 def test_a_node_is_inserted_and_values_are_renumbered() -> None:
@@ -67,9 +67,9 @@ def test_a_node_is_inserted_and_values_are_renumbered() -> None:
     numbers = {name: f"v{i}" for i, name in enumerate(values)}
     edited = renamed([*nodes[: at + 1], new, *behind], numbers.__getitem__)
     plain = [replace(node, name=None) for node in nodes]
-    made = diff(model(plain), model([replace(node, name=None) for node in edited]))
+    result = diff(model(plain), model([replace(node, name=None) for node in edited]))
     users = [i for i, node in enumerate(nodes) if i > at and value in node.inputs]
-    assert sorted(listed(made)) == sorted(
+    assert sorted(listed(result)) == sorted(
         [
             ("added", f"graph.node[{at + 1}]"),
             *[("changed", f"graph.node[{i + 1}]") for i in users],
@@ -84,16 +84,16 @@ def test_a_node_is_removed() -> None:
         if not any(node.outputs[0] in other.inputs for other in nodes)
     ]  # fmt: skip
     index = unused[0]
-    made = diff(model(nodes), model(nodes[:index] + nodes[index + 1 :]))
-    assert listed(made) == [("removed", f"graph.node[{index}]")]
+    result = diff(model(nodes), model(nodes[:index] + nodes[index + 1 :]))
+    assert listed(result) == [("removed", f"graph.node[{index}]")]
 
 
 def test_a_node_is_moved() -> None:
     nodes = [Node("Relu", ("x",), (f"r{i}",)) for i in range(10)]
     order = [*nodes[:2], *nodes[3:8], nodes[2], *nodes[8:]]
-    made = diff(model(nodes), model(order))
-    assert listed(made) == [("moved", "graph.node[7]")]
-    assert made.without(["order"]).verdict == "same"
+    result = diff(model(nodes), model(order))
+    assert listed(result) == [("moved", "graph.node[7]")]
+    assert result.without(["order"]).verdict == "same"
 
 
 def test_two_swapped_inputs_are_one_difference() -> None:
@@ -103,9 +103,9 @@ def test_two_swapped_inputs_are_one_difference() -> None:
         Node("Sub", ("a", "b"), ("y",)),
     ]
     new = [old[0], old[1], Node("Sub", ("b", "a"), ("y",))]
-    made = diff(model(old), model(new))
-    assert listed(made) == [("changed", "graph.node[2]")]
-    assert [f.path for f in made.items[0].fields] == ["input[0]", "input[1]"]
+    result = diff(model(old), model(new))
+    assert listed(result) == [("changed", "graph.node[2]")]
+    assert [f.path for f in result.items[0].fields] == ["input[0]", "input[1]"]
     # But if the names change places everywhere, nothing else has changed.
     swapped = renamed(old, {"a": "b", "b": "a"}.__getitem__)
     assert diff(model(old), model(swapped)).verdict == "names-differ"
@@ -136,19 +136,19 @@ def test_a_copy_does_not_match_the_changed_original(
 def test_a_name_that_has_another_value_is_shown_with_a_remark(operator: str) -> None:
     text = "g (float x) => (float y) {{ a = {0} (x) b = {1} (x) c = Sum (a, b) y = {2} (a, c) }}"
     old = ModelSide.of_text(text.format("Abs", "Neg", "Add"))
-    made = compare(old, ModelSide.of_text(text.format("Neg", "Abs", operator)))
-    notes = [[f.note for f in item.fields if f.path == "input[0]"] for item in made.items]
+    result = compare(old, ModelSide.of_text(text.format("Neg", "Abs", operator)))
+    notes = [[f.note for f in item.fields if f.path == "input[0]"] for item in result.items]
     assert notes[1:] == [["the old `a` is now `b`"]] * 2
-    assert str(made).count("#  the old `a` is now `b`\n") == 2
-    assert "-  input[0]: a\n+  input[0]: a\n" in str(made)
+    assert str(result).count("#  the old `a` is now `b`\n") == 2
+    assert "-  input[0]: a\n+  input[0]: a\n" in str(result)
 
 
 def test_a_value_that_takes_the_name_of_another_one_is_a_difference() -> None:
     old = "g (float a, float b) => (float y) { c = Neg (a) y = Add (b, c) }"
     new = "g (float a) => (float y) { b = Neg (a) y = Add (b, b) }"
-    made = compare(ModelSide.of_text(old), ModelSide.of_text(new))
-    assert [f.path for item in made.items for f in item.fields] == ["input[0]"]
-    assert "#  the new `b` is the old `c`\n" in str(made)
+    result = compare(ModelSide.of_text(old), ModelSide.of_text(new))
+    assert [f.path for item in result.items for f in item.fields] == ["input[0]"]
+    assert "#  the new `b` is the old `c`\n" in str(result)
     body = "{{ y = If (x) <t = t () => (z) {{ {0} = A () z = B (v, {0}) }}> }}"
     nested = [ModelSide.of_text(f"g (bool x, float v) => (y) {body.format(name)}") for name in "wv"]
     assert compare(*nested).verdict == "differ"
@@ -156,20 +156,22 @@ def test_a_value_that_takes_the_name_of_another_one_is_a_difference() -> None:
 
 def test_a_renamed_output_is_one_difference() -> None:
     nodes = chain(5)
-    made = diff(model(nodes), model([*nodes[:4], replace(nodes[4], outputs=("z",))]))
-    assert listed(made) == [("changed", 'graph.output["y"]')]
-    assert [(r.kind, r.old, r.new) for r in made.renames] == [("value", "y", "z")]
-    assert made.without(["names"]).verdict == "differ"
+    result = diff(model(nodes), model([*nodes[:4], replace(nodes[4], outputs=("z",))]))
+    assert listed(result) == [("changed", 'graph.output["y"]')]
+    assert [(r.kind, r.old, r.new) for r in result.renames] == [("value", "y", "z")]
+    assert result.without(["names"]).verdict == "differ"
 
 
 def test_an_input_is_renamed() -> None:
-    made = diff(model(chain(5)), model([replace(chain(5)[0], inputs=("z",)), *chain(5)[1:]], ["z"]))
-    assert made.items == ()
-    assert [(r.kind, r.old, r.new, r.category) for r in made.renames] == [
+    result = diff(
+        model(chain(5)), model([replace(chain(5)[0], inputs=("z",)), *chain(5)[1:]], ["z"])
+    )
+    assert result.items == ()
+    assert [(r.kind, r.old, r.new, r.category) for r in result.renames] == [
         ("input", "x", "z", "model")
     ]
-    assert made.verdict == "differ"  # names of inputs and outputs are not internal
-    assert made.without(["names"]).verdict == "differ"
+    assert result.verdict == "differ"  # names of inputs and outputs are not internal
+    assert result.without(["names"]).verdict == "differ"
 
 
 def test_texts_printed_without_metadata_are_equal() -> None:
@@ -178,9 +180,9 @@ def test_texts_printed_without_metadata_are_equal() -> None:
         '  @meta("k": "v", "l": "w")\n  y = Neg (x)\n}\n'
     )
     short = onnxtext.from_binary(onnxtext.to_binary(text), metadata="none")
-    made = compare(ModelSide.of_text(text), ModelSide.of_text(short, label="short"))
-    assert made.verdict == "same"
-    assert made.notes == ("short was printed without its metadata",)
+    result = compare(ModelSide.of_text(text), ModelSide.of_text(short, label="short"))
+    assert result.verdict == "same"
+    assert result.notes == ("short was printed without its metadata",)
     other = short.replace("Neg", "Abs")
     assert compare(ModelSide.of_text(text), ModelSide.of_text(other)).verdict == "differ"
 
@@ -198,8 +200,8 @@ def test_edited_attributes_are_found_whatever_is_renamed(
     ]
     if rename:
         edited = renamed(edited, lambda name: "other_" + name)
-    made = diff(model(nodes), model(edited))
-    actions = {(*item.actions, item.new and item.new.path) for item in made.items}
+    result = diff(model(nodes), model(edited))
+    actions = {(*item.actions, item.new and item.new.path) for item in result.items}
     if not rename:
         assert actions == {("changed", f"graph.node[{i}]") for i in chosen}
     else:
@@ -221,10 +223,10 @@ def test_renamed_shared_models_are_matched(file: str) -> None:
 def _check_renamed(data: bytes) -> None:
     proto = onnx.ModelProto.FromString(data)
     if rename_inside(proto):
-        made = compare(ModelSide.of_binary(data), ModelSide.of_binary(proto.SerializeToString()))
-        assert made.verdict == "names-differ"
-        assert made.items == ()
-        assert made.without(["names"]).verdict in ("same", "stored-differently")
+        result = compare(ModelSide.of_binary(data), ModelSide.of_binary(proto.SerializeToString()))
+        assert result.verdict == "names-differ"
+        assert result.items == ()
+        assert result.without(["names"]).verdict in ("same", "stored-differently")
 
 
 def test_functions_of_both_names_of_the_standard_domain_are_matched() -> None:
@@ -235,7 +237,9 @@ g (float[N] x) => (float[N] y) { y = f (x) }
 f (a) => (b) { b = %s (a) }
 """
     old, new = [ModelSide.of_text(text % pair) for pair in (("", "Relu"), ("ai.onnx", "Neg"))]
-    made = compare(old, new)
-    found = [(item.kind, item.actions, [each.path for each in item.fields]) for item in made.items]
+    result = compare(old, new)
+    found = [
+        (item.kind, item.actions, [each.path for each in item.fields]) for item in result.items
+    ]
     assert [pair[:2] for pair in found] == [("function", ("changed",)), ("node", ("changed",))]
     assert found[0][2] == ["domain"]

@@ -34,15 +34,15 @@ def made_of(weights: dict[str, Array], *nodes: onnx.NodeProto) -> bytes:
     return data
 
 
-def only(made: ModelDiff) -> WeightChange:
+def only(result: ModelDiff) -> WeightChange:
     """The change of the only weight, which is neither added nor removed."""
     found = [
         change.weights
-        for item in made.items
+        for item in result.items
         for change in item.fields
         if item.kind == "initializer" and change.weights is not None
     ]
-    assert not [i for i in made.items if i.kind == "initializer" and i.actions[0] == "removed"]
+    assert not [i for i in result.items if i.kind == "initializer" and i.actions[0] == "removed"]
     (weights,) = found
     return weights
 
@@ -57,20 +57,20 @@ def test_transposed_weights_are_recognized(order: list[int], renamed: bool) -> N
     array = normal(2, 3, 4, 5)
     turned = np.ascontiguousarray(array.transpose(order))
     name = "other" if renamed else "w"
-    made = diff_of(made_of({"w": array}), made_of({name: turned}))
+    result = diff_of(made_of({"w": array}), made_of({name: turned}))
     if order == [0, 1, 2, 3]:
-        assert not made.items
+        assert not result.items
         return
-    assert only(made).how == "transposed"
-    assert only(made).max_abs is None
-    assert "#  transposed, 120 elements\n" in text.render(made)
-    assert [(r.old, r.new) for r in made.renames] == ([("w", "other")] if renamed else [])
+    assert only(result).how == "transposed"
+    assert only(result).max_abs is None
+    assert "#  transposed, 120 elements\n" in text.render(result)
+    assert [(r.old, r.new) for r in result.renames] == ([("w", "other")] if renamed else [])
 
 
 def test_a_transposed_square_weight_is_recognized() -> None:
     array = normal(16, 16)
-    made = diff_of(made_of({"w": array}), made_of({"w": np.ascontiguousarray(array.T)}))
-    assert only(made).how == "transposed"
+    result = diff_of(made_of({"w": array}), made_of({"w": np.ascontiguousarray(array.T)}))
+    assert only(result).how == "transposed"
     symmetric = array + array.T
     assert not diff_of(made_of({"w": symmetric}), made_of({"w": symmetric.T.copy()})).items
 
@@ -91,10 +91,10 @@ def test_almost_transposed_weights_are_measured() -> None:
 def test_cast_weights_are_recognized(dtype: Any, name: str) -> None:
     array = normal(5, 7)
     array[0, :2] = np.inf, np.nan
-    made = diff_of(made_of({"w": array}), made_of({name: array.astype(dtype)}))
-    assert (only(made).how or "").startswith("cast from float to ")
-    assert only(made).max_abs is None
-    assert "|Δ|" not in text.render(made)
+    result = diff_of(made_of({"w": array}), made_of({name: array.astype(dtype)}))
+    assert (only(result).how or "").startswith("cast from float to ")
+    assert only(result).max_abs is None
+    assert "|Δ|" not in text.render(result)
 
 
 def test_other_values_of_another_type_have_no_difference() -> None:
@@ -129,10 +129,10 @@ def test_weights_quantized_by_the_graph_are_recognized(axis: int | None, name: s
     array = normal(8, 8) * np.arange(1, 9, dtype=np.float32)
     codes, scale, zero, error = quantized(array, axis)
     node = helper.make_node("DequantizeLinear", [name, "s", "z"], ["d"], axis=axis or 0)
-    made = diff_of(made_of({"w": array}), made_of({name: codes, "s": scale, "z": zero}, node))
+    result = diff_of(made_of({"w": array}), made_of({name: codes, "s": scale, "z": zero}, node))
     (weights,) = [
         change.weights
-        for item in made.items
+        for item in result.items
         for change in item.fields
         if change.weights is not None
     ]
@@ -148,8 +148,8 @@ def test_weights_with_quantized_names_are_recognized() -> None:
     array = normal(6, 9)
     codes, scale, zero, error = quantized(array, None)
     new = {"w_quantized": codes, "w_scale": scale, "w_zero_point": zero}
-    made = diff_of(made_of({"w": array}), made_of(new))
-    assert only(made).max_abs == pytest.approx(error)
+    result = diff_of(made_of({"w": array}), made_of(new))
+    assert only(result).max_abs == pytest.approx(error)
     codes, scale, zero, error = quantized(array, 1)
     new = {"w_quantized": codes, "w_scale": scale, "w_zero_point": zero}
     assert only(diff_of(made_of({"w": array}), made_of(new))).max_abs == pytest.approx(error)
@@ -165,8 +165,8 @@ def test_an_ambiguous_axis_is_not_guessed() -> None:
 
 def test_unrelated_weights_are_not_called_derived() -> None:
     """Other values of a fitting shape and type are neither transposed nor cast."""
-    made = diff_of(made_of({"a": normal(4, 6)}), made_of({"b": normal(6, 4) + 1}))
-    assert sorted(item.actions for item in made.items) == [("added",), ("removed",)]
+    result = diff_of(made_of({"a": normal(4, 6)}), made_of({"b": normal(6, 4) + 1}))
+    assert sorted(item.actions for item in result.items) == [("added",), ("removed",)]
 
 
 def test_a_scale_that_does_not_fit_its_type_is_not_used() -> None:
@@ -178,8 +178,8 @@ g () => () <{weight}, float s = blob"ba7816bf8f01cfea"> {{
 resources {{ "ba7816bf8f01cfea": base64 "YWJj" }}
 """)
 
-    made = compare(side("float[2] w = [1.5, 2]"), side("int8[2] w = [7, 2]"))
-    assert only(made).note == "differences between float and int8 are not computed"
+    result = compare(side("float[2] w = [1.5, 2]"), side("int8[2] w = [7, 2]"))
+    assert only(result).note == "differences between float and int8 are not computed"
 
 
 def test_unmatched_strings_are_compared_without_their_content() -> None:

@@ -64,8 +64,8 @@ def test_docs_of_commands_agree(directory: Path) -> None:
 def test_every_key_of_json_is_described() -> None:
     _, _, section = TEXT.partition("\n## JSON\n")
     described = set(re.findall(r"`(\w+)`", section.rpartition("```\n")[2]))
-    keys = {field.name for made in (ItemChange, FieldChange, Rename, EncodingChange, WeightChange)
-            for field in fields(made)}  # fmt: skip
+    keys = {field.name for result in (ItemChange, FieldChange, Rename, EncodingChange, WeightChange)
+            for field in fields(result)}  # fmt: skip
     assert keys <= described
 
 

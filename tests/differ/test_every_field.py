@@ -42,16 +42,16 @@ def model_without(message: str) -> bytes:
     return data
 
 
-def named(made: ModelDiff) -> str:
+def named(result: ModelDiff) -> str:
     """Return all paths in a diff."""
     parts = []
-    for item in made.items:
+    for item in result.items:
         for place in (item.old, item.new):
             parts += [place.path] if place is not None else []
             parts += [f"{place.path}.{change.path}" for change in item.fields if place]
         parts += [item.old_text or "", item.new_text or ""]
-    parts += [f"{r.path} {r.kind} name" for r in made.renames]
-    parts += [f"{s.path} {s.what}" for s in made.stored]
+    parts += [f"{r.path} {r.kind} name" for r in result.renames]
+    parts += [f"{s.path} {s.what}" for s in result.stored]
     return "\n".join(parts)
 
 
@@ -60,10 +60,10 @@ def test_added_and_removed_fields_are_found(message: str, name: str) -> None:
     for empty in (False, True):
         new = model_with(message, name, empty=empty)
         old = model_without(message)
-        for made in (diff_of(old, new), diff_of(new, old)):
-            assert made.verdict != "same"
+        for result in (diff_of(old, new), diff_of(new, old)):
+            assert result.verdict != "same"
             assert not any(f.new == "something that this diff has no name for"
-                           for i in made.items for f in i.fields)  # fmt: skip
+                           for i in result.items for f in i.fields)  # fmt: skip
         assert diff_of(new, new).verdict == "same"
 
 
@@ -73,11 +73,11 @@ def test_changed_values_are_found(message: str, name: str) -> None:
     if field.kind == "message":
         return
     old, new = (model_with(message, name, empty=empty) for empty in (True, False))
-    made = diff_of(old, new)
-    assert made.verdict != "same"
+    result = diff_of(old, new)
+    assert result.verdict != "same"
     # Identifying fields are part of the path, or visible in the statements of both items.
     key = (message, name) in IDENTITIES
-    assert key or f".{name}" in named(made)
+    assert key or f".{name}" in named(result)
 
 
 @pytest.mark.filterwarnings("ignore::onnxtext.OnnxTextWarning")
@@ -93,9 +93,9 @@ def test_a_model_equals_itself(data: bytes) -> None:
 @given(models(), models())
 def test_different_models_differ(old: bytes, new: bytes) -> None:
     same = canonical_encoding(old) == canonical_encoding(new)
-    made = diff_of(old, new)
+    result = diff_of(old, new)
     if not same:
-        assert made.differs
+        assert result.differs
 
 
 @pytest.mark.filterwarnings("ignore::onnxtext.OnnxTextWarning")

@@ -40,8 +40,8 @@ def _in_seconds() -> Iterator[None]:
     assert time.perf_counter() - start < LIMIT
 
 
-def actions(made: ModelDiff) -> Counter[tuple[str, ...]]:
-    return Counter(item.actions for item in made.items)
+def actions(result: ModelDiff) -> Counter[tuple[str, ...]]:
+    return Counter(item.actions for item in result.items)
 
 
 def test_one_node_less_of_identical_ones_is_found() -> None:
@@ -55,26 +55,26 @@ def test_removed_nodes_without_outputs_are_found() -> None:
 
 
 def test_changed_names_are_renames_only() -> None:
-    made = diff(model(chain(N)), model(chain(N, "w")))
-    assert made.verdict == "names-differ"
-    assert len(made.renames) == N - 1
+    result = diff(model(chain(N)), model(chain(N, "w")))
+    assert result.verdict == "names-differ"
+    assert len(result.renames) == N - 1
 
 
 def test_changed_operators_are_changed_nodes() -> None:
-    made = diff(model(chain(N)), model(chain(N, operator="Gelu")))
-    assert actions(made) == {("changed",): N}
+    result = diff(model(chain(N)), model(chain(N, operator="Gelu")))
+    assert actions(result) == {("changed",): N}
 
 
 def test_changed_operators_and_names_are_compared() -> None:
-    made = diff(model(chain(N)), model(chain(N, "w", "Gelu")))
-    assert made.verdict == "differ"
+    result = diff(model(chain(N)), model(chain(N, "w", "Gelu")))
+    assert result.verdict == "differ"
 
 
 @pytest.mark.parametrize("prefix", ["v", "w"])
 def test_reversed_nodes_are_moved(prefix: str) -> None:
-    made = diff(model(chain(N)), model(chain(N, prefix)[::-1]))
-    assert actions(made) == {("moved",): N - 1}
-    assert len(made.renames) == (0 if prefix == "v" else N - 1)
+    result = diff(model(chain(N)), model(chain(N, prefix)[::-1]))
+    assert actions(result) == {("moved",): N - 1}
+    assert len(result.renames) == (0 if prefix == "v" else N - 1)
 
 
 def test_shuffled_nodes_are_moved() -> None:
@@ -86,11 +86,11 @@ def test_shuffled_nodes_are_moved() -> None:
 def test_many_changed_inputs_are_one_change() -> None:
     names = [f"x{i}" for i in range(100_000)]
     old, new = Node("Concat", tuple(names), ("y",)), Node("Concat", tuple(names[::-1]), ("y",))
-    made = diff(model([old]), model([new]))
-    assert actions(made) == {("changed",): 1}
-    assert len(made.items[0].fields) == 100_000
-    assert len(made.items[0].new_text or "") < 1000
-    assert len(str(made)) < 5000
+    result = diff(model([old]), model([new]))
+    assert actions(result) == {("changed",): 1}
+    assert len(result.items[0].fields) == 100_000
+    assert len(result.items[0].new_text or "") < 1000
+    assert len(str(result)) < 5000
 
 
 def test_a_renamed_value_of_many_consumers_is_no_change() -> None:
@@ -141,8 +141,8 @@ def nested(depth: int, operator: str) -> Model:
 
 
 def test_changes_in_deep_graphs_are_found() -> None:
-    made = diff(nested(30, "Relu"), nested(30, "Neg"))
-    assert [item.new and item.new.path for item in made.items] == [
+    result = diff(nested(30, "Relu"), nested(30, "Neg"))
+    assert [item.new and item.new.path for item in result.items] == [
         "graph" + '.node[0].attribute["body"].g' * 30 + ".node[0]"
     ]
 

@@ -20,10 +20,10 @@ def test_ten_edits_of_twenty_thousand_nodes_are_found(text: bool) -> None:
         sides = [ModelSide.of_text(onnxtext.from_binary(data)) for data in (old, new)]
     else:
         sides = [ModelSide.of_binary(data) for data in (old, new)]
-    made = compare(*sides)
-    assert [(*item.actions, item.name) for item in made.items if item.kind == "node"] == EDITS
-    assert [item.kind for item in made.items if item.kind != "node"] == []
-    assert made.renames == ()
-    assert made.stored == ()
+    result = compare(*sides)
+    assert [(*item.actions, item.name) for item in result.items if item.kind == "node"] == EDITS
+    assert [item.kind for item in result.items if item.kind != "node"] == []
+    assert result.renames == ()
+    assert result.stored == ()
     if text:
-        assert all((item.new or item.old).line for item in made.items)  # type: ignore[union-attr]
+        assert all((item.new or item.old).line for item in result.items)  # type: ignore[union-attr]

@@ -84,6 +84,6 @@ def test_any_change_is_found(file: str) -> None:
             continue
         new = model.SerializeToString()
         if new != old:
-            made = compare(ModelSide.of_binary(old), ModelSide.of_binary(new))
-            assert made.differs
-            assert "has no name for" not in str(made)
+            result = compare(ModelSide.of_binary(old), ModelSide.of_binary(new))
+            assert result.differs
+            assert "has no name for" not in str(result)

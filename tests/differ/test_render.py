@@ -71,8 +71,8 @@ def test_control_characters_are_escaped(example: ModelDiff) -> None:
 def test_markdown_is_fenced() -> None:
     old = model([Node("Relu", ("x",), ("y",))])
     new = model([Node("```\n@all <script> | `", ("x",), ("y",))])
-    made = replace(diff(old, new), new_label="``x`` | <b>\n# no title")
-    shown = markdown.render(made)
+    result = replace(diff(old, new), new_label="``x`` | <b>\n# no title")
+    shown = markdown.render(result)
     lines = shown.split("\n")
     fences = [index for index, line in enumerate(lines) if line.startswith("````")]
     assert len(fences) == 2
@@ -83,19 +83,19 @@ def test_markdown_is_fenced() -> None:
 
 def test_markdown_fits_into_a_comment() -> None:
     nodes = [Node("Relu", ("x",), (f"a{i}",)) for i in range(5000)]
-    made = diff(model([]), model(nodes))
-    assert len(markdown.render(made)) < 1000  # grouped
-    shown = markdown.render(made, every=True)
+    result = diff(model([]), model(nodes))
+    assert len(markdown.render(result)) < 1000  # grouped
+    shown = markdown.render(result, every=True)
     assert len(shown) < 65_536
     assert "more differences do not fit" in shown
 
 
 def test_many_renames_are_cut_short_in_text_only() -> None:
-    made = diff(model(chain(200)), model(chain(200, "w")))
-    assert text.render(made).count("\n") < 40
-    assert "179 more; --all shows them" in text.render(made)
-    assert text.render(made, every=True).count("\n~value") == 199
-    assert len(json_module.loads(json.render(made))["renames"]) == 199
+    result = diff(model(chain(200)), model(chain(200, "w")))
+    assert text.render(result).count("\n") < 40
+    assert "179 more; --all shows them" in text.render(result)
+    assert text.render(result, every=True).count("\n~value") == 199
+    assert len(json_module.loads(json.render(result))["renames"]) == 199
 
 
 def test_infinities_are_json() -> None:

@@ -45,8 +45,8 @@ def heads(shown: str) -> list[str]:
 
 
 def test_a_fusion_is_one_group() -> None:
-    made = fusion(30)
-    shown = text.render(made)
+    result = fusion(30)
+    shown = text.render(result)
     assert heads(shown) == [
         "30 × MatMul + Add became com.microsoft.FusedMatMul",
         "60 differences",
@@ -54,20 +54,20 @@ def test_a_fusion_is_one_group() -> None:
     assert "-m0 = MatMul (a0, w)\n-a1 = Add (m0, b)\n+a1 = com.microsoft.FusedMatMul" in shown
     assert "# … and 29 more like this\n" in shown
     assert "`onnxtext diff --all` shows each" in shown
-    assert heads(markdown.render(made))[0] == heads(shown)[0]
+    assert heads(markdown.render(result))[0] == heads(shown)[0]
 
 
 def test_small_diffs_are_not_grouped() -> None:
-    made = fusion(MOST_ITEMS // 2)
-    assert len(made.items) == MOST_ITEMS
-    assert text.render(made) == text.render(made, every=True)
-    assert len(heads(text.render(made))) == MOST_ITEMS
+    result = fusion(MOST_ITEMS // 2)
+    assert len(result.items) == MOST_ITEMS
+    assert text.render(result) == text.render(result, every=True)
+    assert len(heads(text.render(result))) == MOST_ITEMS
 
 
 def test_rendering_every_difference_makes_no_groups() -> None:
-    made = fusion(30)
-    assert len(heads(text.render(made, every=True))) == len(made.items) == 60
-    assert len(heads(markdown.render(made, every=True))) == 60
+    result = fusion(30)
+    assert len(heads(text.render(result, every=True))) == len(result.items) == 60
+    assert len(heads(markdown.render(result, every=True))) == 60
 
 
 def test_shared_constants_do_not_join_rewritings() -> None:
@@ -92,18 +92,18 @@ def test_equal_changes_of_attributes_are_one_group() -> None:
 
 def edited(nodes: list[Node], numbers: list[int]) -> list[Node]:
     """Nodes with other operators, without some nodes, and with more nodes."""
-    made = []
+    result = []
     for index, node in enumerate(nodes):
         kind = numbers[index % len(numbers)]
         if kind == 1:
             continue
         if kind == 2:
-            made.append(Node("Swish", node.inputs, node.outputs, node.attributes))
+            result.append(Node("Swish", node.inputs, node.outputs, node.attributes))
         elif kind == 3:
-            made += [node, Node("Cast", node.outputs[:1], (f"cast{index}",))]
+            result += [node, Node("Cast", node.outputs[:1], (f"cast{index}",))]
         else:
-            made.append(node)
-    return made
+            result.append(node)
+    return result
 
 
 @given(st.integers(0, 1 << 30), st.lists(st.integers(0, 5), min_size=1, max_size=9))
@@ -111,24 +111,24 @@ def edited(nodes: list[Node], numbers: list[int]) -> list[Node]:
 def test_every_difference_is_in_one_place(seed: int, numbers: list[int]) -> None:
     """Each item is in at most one group, and is shown or counted exactly once."""
     nodes = mesh(120, seed)
-    made = diff(model(nodes), model(edited(nodes, numbers)))
-    items = {item.key: item for item in made.items}
-    assert len(items) == len(made.items)
+    result = diff(model(nodes), model(edited(nodes, numbers)))
+    items = {item.key: item for item in result.items}
+    assert len(items) == len(result.items)
     grouped = Counter(
-        key for group in made.groups for occurrence in group.occurrences for key in occurrence
+        key for group in result.groups for occurrence in group.occurrences for key in occurrence
     )
     assert set(grouped) <= set(items)
     assert set(grouped.values()) <= {1}
     assert {key for key, item in items.items() if item.kind == "node"} <= set(grouped)
-    listed = json_module.loads(json.render(made))
+    listed = json_module.loads(json.render(result))
     numbers = [n for group in listed["groups"] for found in group["occurrences"] for n in found]
     assert len(numbers) == len(set(numbers)) == len(grouped)
-    assert len(listed["items"]) == len(made.items)
-    shown = heads(text.render(made))
-    if len(made.items) <= MOST_ITEMS:
-        assert len([line for line in shown if not line.startswith("renamed")]) == len(made.items)
+    assert len(listed["items"]) == len(result.items)
+    shown = heads(text.render(result))
+    if len(result.items) <= MOST_ITEMS:
+        assert len([line for line in shown if not line.startswith("renamed")]) == len(result.items)
         return
-    titles = {group.title: group for group in made.groups}
+    titles = {group.title: group for group in result.groups}
     counted = 0
     for line in shown:
         count, _, title = line.partition(" × ")
@@ -140,17 +140,17 @@ def test_every_difference_is_in_one_place(seed: int, numbers: list[int]) -> None
             continue
         counted += sum(map(len, group.occurrences))
         assert len(group.occurrences) == (int(count) if title in titles else 1)
-    assert counted == len(made.items)
+    assert counted == len(result.items)
 
 
 def test_ignored_differences_leave_the_groups() -> None:
     old = [Node("Relu", (f"x{i}",), (f"y{i}",), name=f"n{i}") for i in range(60)]
     new = [Node("Relu", (f"x{i}",), (f"y{i}",), name=f"other{i}") for i in range(60)]
     new[0] = Node("Tanh", ("x0",), ("y0",), name="n0")
-    made = diff(model(old), model(new)).without(["names"])
-    assert len(made.items) == 1
-    assert "Tanh" in text.render(made)
-    assert "differences" not in text.render(made)
+    result = diff(model(old), model(new)).without(["names"])
+    assert len(result.items) == 1
+    assert "Tanh" in text.render(result)
+    assert "differences" not in text.render(result)
 
 
 def test_operators_are_counted() -> None:
@@ -175,7 +175,7 @@ def test_the_result_does_not_depend_on_hashes(tmp_path: Path) -> None:
         "sys.stdout.write(text.render(diff(model(nodes), model(edited(nodes, [0, 1, 2, 3])))))"
     )
     root = Path(__file__).parents[2]
-    made = {
+    result = {
         subprocess.run(
             [sys.executable, "-c", code],
             capture_output=True,
@@ -185,8 +185,8 @@ def test_the_result_does_not_depend_on_hashes(tmp_path: Path) -> None:
         ).stdout
         for seed in ("1", "2")
     }
-    assert len(made) == 1
-    assert b" differences @@" in made.pop()
+    assert len(result) == 1
+    assert b" differences @@" in result.pop()
 
 
 @pytest.mark.thorough
@@ -208,5 +208,5 @@ def test_time_is_linear() -> None:
 def test_diffs_of_tools_are_short(name: str, most: int) -> None:
     assert SHARED is not None
     sides = [ModelSide.of_file(SHARED / "exports" / f"{part}.onnx") for part in ("lm_ts", name)]
-    made = compare(*sides)
-    assert text.render(made).count("\n") < most < text.render(made, every=True).count("\n")
+    result = compare(*sides)
+    assert text.render(result).count("\n") < most < text.render(result, every=True).count("\n")

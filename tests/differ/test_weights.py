@@ -60,13 +60,13 @@ def test_figures_equal_those_of_single_elements(element: str) -> None:
     new[[3, 500, 999]] = (~old[[3, 500, 999]] if element == "bool"
                           else old[[3, 500, 999]] // 2 + np.ones(3, old.dtype)
                           if element != "complex64" else old[[3, 500, 999]] + 2j)  # fmt: skip
-    made = measured(element, old.tobytes(), new.tobytes(), 1000)
+    result = measured(element, old.tobytes(), new.tobytes(), 1000)
     changed, largest, mean = plainly(old, new)
     assert changed
-    assert made is not None
-    assert (made.elements, made.changed) == (1000, changed)
-    assert made.max_abs == pytest.approx(largest)
-    assert made.mean_abs == pytest.approx(mean)
+    assert result is not None
+    assert (result.elements, result.changed) == (1000, changed)
+    assert result.max_abs == pytest.approx(largest)
+    assert result.mean_abs == pytest.approx(mean)
 
 
 @settings(deadline=None, max_examples=60)
@@ -82,38 +82,38 @@ def test_packed_integers_are_compared(kind: tuple[int, str], data: st.DataObject
         whole = sum((number & (1 << bits) - 1) << bits * i for i, number in enumerate(numbers))
         return whole.to_bytes((9 * bits + 7) // 8, "little")
 
-    made = measured(element, packed(old), packed(new), 9)
+    result = measured(element, packed(old), packed(new), 9)
     if old == new:
-        assert made is None
+        assert result is None
         return
     changed, largest, mean = plainly(np.array(old), np.array(new))
-    assert made is not None
-    assert (made.changed, made.max_abs) == (changed, largest)
-    assert made.mean_abs == pytest.approx(mean)
+    assert result is not None
+    assert (result.changed, result.max_abs) == (changed, largest)
+    assert result.mean_abs == pytest.approx(mean)
 
 
 def test_changes_in_every_block_are_counted() -> None:
     old = np.zeros(2 * BLOCK + 5, np.float32)
     new = old.copy()
     new[[0, BLOCK - 1, BLOCK, 2 * BLOCK + 4]] = [1, 2, 3, 8]
-    made = measured("float", old.tobytes(), new.tobytes(), len(old))
-    assert made == WeightChange(len(old), 4, 8.0, 14 / len(old), 0, 0)
+    result = measured("float", old.tobytes(), new.tobytes(), len(old))
+    assert result == WeightChange(len(old), 4, 8.0, 14 / len(old), 0, 0)
 
 
 def test_nans_and_infinities_are_counted() -> None:
     old = np.array([1, np.nan, np.inf, np.inf, 0, 5], np.float32)
     new = np.array([np.nan, np.nan, np.inf, -np.inf, -0.0, 5], np.float32)
-    made = measured("float", old.tobytes(), new.tobytes(), 6)
-    assert made is not None
-    assert made.changed == 3  # -0.0 too: its bits differ from 0.0
-    assert (made.old_nans, made.new_nans) == (1, 2)
-    assert made.max_abs == float("inf")
+    result = measured("float", old.tobytes(), new.tobytes(), 6)
+    assert result is not None
+    assert result.changed == 3  # -0.0 too: its bits differ from 0.0
+    assert (result.old_nans, result.new_nans) == (1, 2)
+    assert result.max_abs == float("inf")
 
 
 def test_weights_of_another_type_are_called_cast() -> None:
-    made = diff_of(*[tensor_model(helper.make_tensor("w", kind, [3], [1.0, 2.0, 0.1]))
+    result = diff_of(*[tensor_model(helper.make_tensor("w", kind, [3], [1.0, 2.0, 0.1]))
                      for kind in (TensorProto.FLOAT, TensorProto.FLOAT16)])  # fmt: skip
-    (item,) = made.items
+    (item,) = result.items
     assert {(f.path, f.category) for f in item.fields} >= {("data_type", "model")}
     (weights,) = [f.weights for f in item.fields if f.weights is not None]
     assert (weights.elements, weights.how) == (3, "cast from float to float16")
@@ -127,8 +127,8 @@ def tensor_model(*tensors: onnx.TensorProto) -> bytes:
     value = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
     node = helper.make_node("Identity", [tensors[0].name], ["y"])
     graph = helper.make_graph([node], "g", [], [value], list(tensors))
-    made: bytes = helper.make_model(graph).SerializeToString()
-    return made
+    result: bytes = helper.make_model(graph).SerializeToString()
+    return result
 
 
 def floats(values: NDArray[np.float32], name: str = "w", *, raw: bool = True) -> onnx.TensorProto:
@@ -138,24 +138,24 @@ def floats(values: NDArray[np.float32], name: str = "w", *, raw: bool = True) ->
 
 def test_a_renamed_tensor_is_found_by_its_content() -> None:
     values = np.arange(300, dtype=np.float32)
-    made = diff_of(tensor_model(floats(values)), tensor_model(floats(values, "v")))
-    assert made.verdict == "names-differ"
-    assert [(r.kind, r.old, r.new) for r in made.renames] == [("initializer", "w", "v")]
+    result = diff_of(tensor_model(floats(values)), tensor_model(floats(values, "v")))
+    assert result.verdict == "names-differ"
+    assert [(r.kind, r.old, r.new) for r in result.renames] == [("initializer", "w", "v")]
 
 
 def test_a_renamed_and_changed_tensor_is_found_by_its_use() -> None:
     values = np.arange(300, dtype=np.float32)
-    made = diff_of(tensor_model(floats(values)), tensor_model(floats(values + 1, "v")))
-    assert [(r.kind, r.old, r.new) for r in made.renames] == [("initializer", "w", "v")]
-    (item,) = made.items
+    result = diff_of(tensor_model(floats(values)), tensor_model(floats(values + 1, "v")))
+    assert [(r.kind, r.old, r.new) for r in result.renames] == [("initializer", "w", "v")]
+    (item,) = result.items
     assert item.fields[0].weights == WeightChange(300, 300, 1.0, 1.0, 0, 0)
 
 
 def test_typed_and_raw_data_are_the_same_values() -> None:
     values = np.arange(30, dtype=np.float32)
-    made = diff_of(tensor_model(floats(values, raw=False)), tensor_model(floats(values)))
-    assert made.verdict == "stored-differently"
-    (stored,) = made.stored
+    result = diff_of(tensor_model(floats(values, raw=False)), tensor_model(floats(values)))
+    assert result.verdict == "stored-differently"
+    (stored,) = result.stored
     assert (stored.what, stored.old, stored.new) == ("initializer.data", "float_data", "raw_data")
 
 
@@ -170,8 +170,8 @@ def test_texts_are_compared_with_their_weights(tmp_path: Path, weights: str) -> 
         assert run("from-binary", *options, path).status == 0
     texts = [path.with_suffix(".onnxtxt") for path in (old, new)]
     assert compare(ModelSide.of_file(old), ModelSide.of_file(texts[0])).verdict == "same"
-    made = compare(*map(ModelSide.of_file, texts))
-    (item,) = made.items
+    result = compare(*map(ModelSide.of_file, texts))
+    (item,) = result.items
     change = item.fields[0].weights
     assert change is not None
     assert (change.elements, change.changed, change.max_abs) == (3000, 2999, 1499.5)
@@ -203,9 +203,9 @@ def test_texts_printed_without_weights_are_noted() -> None:
         )
         for index in range(2)
     ]
-    made = compare(*[ModelSide.of_text(text, label=f"{i}.txt") for i, text in enumerate(texts)])
-    assert made.verdict == "differ"
-    assert made.notes == tuple(f"{i}.txt was printed without its weights" for i in (0, 1))
+    result = compare(*[ModelSide.of_text(text, label=f"{i}.txt") for i, text in enumerate(texts)])
+    assert result.verdict == "differ"
+    assert result.notes == tuple(f"{i}.txt was printed without its weights" for i in (0, 1))
     assert compare(ModelSide.of_text(texts[0]), ModelSide.of_text(texts[0])).verdict == "same"
 
 
@@ -228,12 +228,12 @@ def test_external_data_is_compared(tmp_path: Path) -> None:
     assert old.read_bytes() == changed.read_bytes()
     (item,) = compare(ModelSide.of_file(old), ModelSide.of_file(changed)).items
     assert item.fields[0].weights == WeightChange(3000, 3000, 1.0, 1.0, 0, 0)
-    made = compare(ModelSide.of_file(old), ModelSide.of_file(embedded))
-    assert made.verdict == "stored-differently"
+    result = compare(ModelSide.of_file(old), ModelSide.of_file(embedded))
+    assert result.verdict == "stored-differently"
     (old.parent / "w.bin").unlink()
-    made = compare(ModelSide.of_file(old), ModelSide.of_file(same))
-    assert made.verdict == "same"
-    assert "No such file" in made.notes[0]
+    result = compare(ModelSide.of_file(old), ModelSide.of_file(same))
+    assert result.verdict == "same"
+    assert "No such file" in result.notes[0]
     assert compare(ModelSide.of_file(old), ModelSide.of_file(embedded)).verdict == "differ"
 
 
@@ -241,9 +241,9 @@ def test_external_data_is_compared(tmp_path: Path) -> None:
 def test_another_reference_to_unknown_data_is_one_change(other: str) -> None:
     text = "g () => () <float[2] w = {0}> {{ y = A <t = float[2] {0}> () }}"
     old, new = [ModelSide.of_text(text.format(data)) for data in ('external("a.bin", 0, 8)', other)]
-    made = compare(old, new)
-    assert [len(item.fields) for item in made.items] == [1, 1]
-    assert made.stored == ()
+    result = compare(old, new)
+    assert [len(item.fields) for item in result.items] == [1, 1]
+    assert result.stored == ()
 
 
 def test_paths_outside_of_the_directory_are_rejected(tmp_path: Path) -> None:
@@ -259,9 +259,9 @@ def test_paths_outside_of_the_directory_are_rejected(tmp_path: Path) -> None:
         texts.append(inside / f"{index}.onnx")
         texts[-1].write_bytes(tensor_model(tensor))
     (inside / "w.bin").write_bytes(bytes(16))
-    made = compare(*map(ModelSide.of_file, texts))
-    assert made.verdict == "differ"
-    assert "leads out of" in str([f.weights for item in made.items for f in item.fields])
+    result = compare(*map(ModelSide.of_file, texts))
+    assert result.verdict == "differ"
+    assert "leads out of" in str([f.weights for item in result.items for f in item.fields])
 
 
 def test_blobs_are_compared_by_digest() -> None:

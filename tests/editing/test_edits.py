@@ -43,12 +43,12 @@ g (float[N, 4] x, bool c) => (float[N, 4] y) # graph
 def edited(edit: Callable[..., Any], text: str = TEXT, /, **options: Any) -> str:
     """Return a text after an edit, which changes the binary model in the same way."""
     data = onnxtext.to_binary(text)
-    made = editing.apply(text, partial(edit, **options)).content
-    assert isinstance(made, str)
+    result = editing.apply(text, partial(edit, **options)).content
+    assert isinstance(result, str)
     binary = editing.apply(data, partial(edit, **options)).content
     assert isinstance(binary, bytes)
-    assert onnxtext.to_binary(made) == binary
-    return made
+    assert onnxtext.to_binary(result) == binary
+    return result
 
 
 def changed(*pairs: tuple[str, str]) -> str:
@@ -61,15 +61,15 @@ def changed(*pairs: tuple[str, str]) -> str:
 
 
 def test_rename_changes_a_value_and_its_uses() -> None:
-    made = edited(editing.rename, old="b", new="renamed")
-    assert made == changed(("b = Mul( a, w )", "renamed = Mul (a, w)"), ("(b)", "(renamed)"))
+    result = edited(editing.rename, old="b", new="renamed")
+    assert result == changed(("b = Mul( a, w )", "renamed = Mul (a, w)"), ("(b)", "(renamed)"))
 
 
 def test_rename_changes_declarations() -> None:
-    made = edited(editing.rename, old="a", new="A/0")
-    assert 'float[N, 4] "A/0" >' in made
-    assert '[one] "A/0" = Relu (x) # behind' in made
-    assert 'v = Abs ("A/0")' in made
+    result = edited(editing.rename, old="a", new="A/0")
+    assert 'float[N, 4] "A/0" >' in result
+    assert '[one] "A/0" = Relu (x) # behind' in result
+    assert 'v = Abs ("A/0")' in result
 
 
 def test_rename_changes_a_label() -> None:
@@ -77,8 +77,8 @@ def test_rename_changes_a_label() -> None:
 
 
 def test_rename_changes_a_nested_value() -> None:
-    made = edited(editing.rename, old="u", new="inner")
-    assert "(float[N, 4] inner) { inner = Neg (b) },  # takes b" in made
+    result = edited(editing.rename, old="u", new="inner")
+    assert "(float[N, 4] inner) { inner = Neg (b) },  # takes b" in result
 
 
 @pytest.mark.parametrize(
@@ -122,16 +122,16 @@ training {
         with pytest.raises(OnnxTextError, match=said):
             edited(editing.rename, text, old=old, new=new)
         return
-    made = edited(editing.rename, text, old=old, new=new)
-    assert not [one for one in onnxtext.check(made) if one.severity == "error"]
-    assert made.count(new) >= text.count(f'"{old}"') + 1
+    result = edited(editing.rename, text, old=old, new=new)
+    assert not [finding for finding in onnxtext.check(result) if finding.severity == "error"]
+    assert result.count(new) >= text.count(f'"{old}"') + 1
 
 
 def test_names_in_sections_are_renamed() -> None:
     text = (REPOSITORY / "examples" / "quantized.onnxtxt").read_text()
     for name in dict.fromkeys(defined_names(onnxtext.parse(text).graph)):
-        made = edited(editing.rename, text, old=name, new="another name")
-        back = edited(editing.rename, made, old="another name", new=name)
+        result = edited(editing.rename, text, old=name, new="another name")
+        back = edited(editing.rename, result, old="another name", new=name)
         assert onnxtext.to_binary(back) == onnxtext.to_binary(text)
 
 
@@ -164,30 +164,30 @@ configuration "h" {
   num_devices: 2
 }
 """
-    made = onnxtext.format_text(edited(editing.rename, text, old="h", new="new"))
-    assert made.count("new") == 5
-    assert '@device("h", sharding_spec: [{tensor_name: "new"' in made
-    assert '[{key: "k", value: "h"}]' in made
-    assert '"SCALE_TENSOR", value: "new"' in made
+    result = onnxtext.format_text(edited(editing.rename, text, old="h", new="new"))
+    assert result.count("new") == 5
+    assert '@device("h", sharding_spec: [{tensor_name: "new"' in result
+    assert '[{key: "k", value: "h"}]' in result
+    assert '"SCALE_TENSOR", value: "new"' in result
 
 
 def test_set_shape_replaces_a_symbol_everywhere() -> None:
-    made = edited(editing.set_shape, name="x", shape="[batch, 4]")
-    assert "g (float[batch, 4] x, bool c) => (float[batch, 4] y) # graph" in made
-    assert "N" not in made.replace("Neg", "")
+    result = edited(editing.set_shape, name="x", shape="[batch, 4]")
+    assert "g (float[batch, 4] x, bool c) => (float[batch, 4] y) # graph" in result
+    assert "N" not in result.replace("Neg", "")
 
 
 def test_set_shape_replaces_inferred_numbers() -> None:
     text = TEXT.replace("[N, 4]", "[1, 4]")
-    made = edited(editing.set_shape, text, name="x", shape=("N", 4))
-    assert "1, 4" not in made  # declared and inferred shapes follow
+    result = edited(editing.set_shape, text, name="x", shape=("N", 4))
+    assert "1, 4" not in result  # declared and inferred shapes follow
 
 
 def test_set_shape_keeps_contradicting_shapes() -> None:
     text = TEXT.replace("[N, 4] y", "[7, 4] y").replace("[N, 4]", "[7, 4]", 1)
-    made = edited(editing.set_shape, text, name="x", shape="[8, 5]")
-    assert "float[8, 5] x" in made
-    assert any(item.severity == "error" for item in onnxtext.check(made))
+    result = edited(editing.set_shape, text, name="x", shape="[8, 5]")
+    assert "float[8, 5] x" in result
+    assert any(item.severity == "error" for item in onnxtext.check(result))
 
 
 @pytest.mark.parametrize("shape", ["4", "[1", "", "[1] x", "[]]"])
@@ -197,14 +197,14 @@ def test_set_shape_rejects_invalid_shapes(shape: str) -> None:
 
 
 def test_extract_cuts_between_two_values() -> None:
-    made = edited(editing.extract, starts=["a"], ends=["b"])
-    model = onnxtext.loads(made)
+    result = edited(editing.extract, starts=["a"], ends=["b"])
+    model = onnxtext.loads(result)
     assert [value.name for value in model.graph.input] == ["a"]
     assert [value.name for value in model.graph.output] == ["b"]
     assert [node.op_type for node in model.graph.node] == ["Mul"]
     assert [tensor.name for tensor in model.graph.initializer] == ["w"]
-    assert "# head" in made
-    assert "  [two] b = Mul( a, w )\n" in made
+    assert "# head" in result
+    assert "  [two] b = Mul( a, w )\n" in result
 
 
 def test_extract_starts_at_the_inputs_by_default() -> None:
@@ -234,17 +234,17 @@ def test_extracted_models_compute_the_same() -> None:
 
 def part(model: onnx.ModelProto, starts: list[str], ends: list[str]) -> Any:
     edit = partial(editing.extract, starts=starts, ends=ends)
-    made = editing.apply(model.SerializeToString(), edit).content
-    assert isinstance(made, bytes)
-    return onnx.ModelProto.FromString(made)
+    result = editing.apply(model.SerializeToString(), edit).content
+    assert isinstance(result, bytes)
+    return onnx.ModelProto.FromString(result)
 
 
 def test_set_attribute_replaces_or_adds() -> None:
     assert "y = Softmax <axis = -1> (s)" in edited(
         editing.set_attribute, node="y", text="axis = -1"
     )
-    made = edited(editing.set_attribute, node="one", text='to = "x"')
-    assert '[one] a = Relu <to = "x"> (x) # behind' in made
+    result = edited(editing.set_attribute, node="one", text='to = "x"')
+    assert '[one] a = Relu <to = "x"> (x) # behind' in result
 
 
 @pytest.mark.parametrize(("node", "text"), [("none", "a = 1"), ("y", "a"), ("y", ""), ("y", "{}")])
@@ -254,15 +254,15 @@ def test_impossible_attributes_are_errors(node: str, text: str) -> None:
 
 
 def test_insert_places_nodes_and_redirects_uses() -> None:
-    made = edited(editing.insert, text="z = Sin (a)")
-    assert made == changed(("# behind\n", "# behind\n  z = Sin (a)\n"))
-    made = edited(editing.insert, text="z = Sin (a)", before="y")
-    assert made == changed(("  y = Soft", "  z = Sin (a)\n  y = Soft"))
-    made = edited(editing.insert, text="k = Sin (b) l = Cos (k)", instead_of="b")
-    assert "  [two] b = Mul( a, w )\n  k = Sin (b)\n  l = Cos (k)\n" in made
-    assert "u = Neg (l)" in made
-    made = edited(editing.insert, text="r = Sin (x)", instead_of="x")
-    assert "  r = Sin (x)\n  # first\n  [one] a = Relu (r) # behind\n" in made
+    result = edited(editing.insert, text="z = Sin (a)")
+    assert result == changed(("# behind\n", "# behind\n  z = Sin (a)\n"))
+    result = edited(editing.insert, text="z = Sin (a)", before="y")
+    assert result == changed(("  y = Soft", "  z = Sin (a)\n  y = Soft"))
+    result = edited(editing.insert, text="k = Sin (b) l = Cos (k)", instead_of="b")
+    assert "  [two] b = Mul( a, w )\n  k = Sin (b)\n  l = Cos (k)\n" in result
+    assert "u = Neg (l)" in result
+    result = edited(editing.insert, text="r = Sin (x)", instead_of="x")
+    assert "  r = Sin (x)\n  # first\n  [one] a = Relu (r) # behind\n" in result
 
 
 @pytest.mark.parametrize(
@@ -287,19 +287,19 @@ def test_impossible_insertions_are_errors(options: dict[str, str], said: str) ->
 
 
 def test_remove_connects_users_to_the_input() -> None:
-    made = edited(editing.remove, node="drop")
-    assert made == changed(
+    result = edited(editing.remove, node="drop")
+    assert result == changed(
         ("  [drop] e = Identity (d)\n", ""), ("s = Sum (e, d)", "s = Sum (d, d)")
     )
-    made = edited(editing.remove, node="one")
-    assert "# first" in made
-    assert "[two] b = Mul (x, w)" in made
-    assert "v = Abs (x)" in made
+    result = edited(editing.remove, node="one")
+    assert "# first" in result
+    assert "[two] b = Mul (x, w)" in result
+    assert "v = Abs (x)" in result
 
 
 def test_remove_keeps_outputs_defined() -> None:
-    made = edited(editing.remove, node="y")
-    assert "  y = Sum (e, d)\n}" in made
+    result = edited(editing.remove, node="y")
+    assert "  y = Sum (e, d)\n}" in result
     with pytest.raises(OnnxTextError, match="`y` is an output of `g`, and no remaining node"):
         edited(editing.remove, "g (float[1] x) => (float[1] y) { y = Neg (x) }", node="y")
 
@@ -324,8 +324,8 @@ training {
         with pytest.raises(OnnxTextError, match="the training uses" if refused else "is an output"):
             edited(editing.remove, text, node=node)
         return
-    made = edited(editing.remove, text, node=node)
-    assert not [one for one in onnxtext.check(made) if one.severity == "error"]
+    result = edited(editing.remove, text, node=node)
+    assert not [finding for finding in onnxtext.check(result) if finding.severity == "error"]
 
 
 def test_replace_weight_changes_data_and_type() -> None:
@@ -344,17 +344,17 @@ def test_large_weights_stay_out_of_the_graph() -> None:
     model = onnxtext.loads(TEXT)
     model.graph.initializer[0].CopyFrom(onnx.numpy_helper.from_array(big, "w"))
     text = onnxtext.dumps(model)
-    made = edited(editing.replace_weight, text, name="w", array=big + 1)
-    assert len(made) == len(text)
-    assert made.count("base64") == 1
-    new = onnxtext.loads(made).graph.initializer[0]
+    result = edited(editing.replace_weight, text, name="w", array=big + 1)
+    assert len(result) == len(text)
+    assert result.count("base64") == 1
+    new = onnxtext.loads(result).graph.initializer[0]
     np.testing.assert_array_equal(onnx.numpy_helper.to_array(new), big + 1)
 
 
 def test_replace_weight_changes_constants() -> None:
     text = TEXT.replace("[two]", "k = Constant <value = float[1] {5}> ()\n  [two]")
-    made = edited(editing.replace_weight, text, name="k", array=np.ones(2, np.int64))
-    assert "k = Constant <value = int64[2] [1, 1]> ()" in made
+    result = edited(editing.replace_weight, text, name="k", array=np.ones(2, np.int64))
+    assert "k = Constant <value = int64[2] [1, 1]> ()" in result
 
 
 @pytest.mark.parametrize(
@@ -367,18 +367,18 @@ def test_replace_weight_changes_constants() -> None:
 )
 def test_replace_weight_changes_every_declaration(graph: str) -> None:
     text = f"<onnxtext: 1, ir_version: 10, opset_import: [21]> g {graph}"
-    made = edited(editing.replace_weight, text, name="w", array=np.ones(3, np.float32))
-    assert "float[1] w" not in made
-    assert made.count("float[3] w") == graph.count("float[1] w")
+    result = edited(editing.replace_weight, text, name="w", array=np.ones(3, np.float32))
+    assert "float[1] w" not in result
+    assert result.count("float[3] w") == graph.count("float[1] w")
 
 
 def test_replace_weight_changes_declarations_that_it_contradicts() -> None:
     text = """<onnxtext: 1, ir_version: 10, opset_import: [21]>
         g (float[1] x) => (float[1] y, float[N] w) <float[1] w = [1]> { y = Neg (x) }"""
-    made = edited(editing.replace_weight, text, name="w", array=np.ones(2, np.float32))
-    assert "float[N] w)" in made
-    made = edited(editing.replace_weight, text, name="w", array=np.ones(2, np.int64))
-    assert "int64[2] w)" in made
+    result = edited(editing.replace_weight, text, name="w", array=np.ones(2, np.float32))
+    assert "float[N] w)" in result
+    result = edited(editing.replace_weight, text, name="w", array=np.ones(2, np.int64))
+    assert "int64[2] w)" in result
 
 
 def test_replace_weight_refuses_the_name_of_several_weights() -> None:
@@ -432,11 +432,11 @@ def test_drawn_edits_change_text_and_binary_alike(path: Any) -> None:
     for _ in range(8):
         edit, options = drawn(draw, onnxtext.parse(text))
         try:
-            made = edited(edit, text, **options)
+            result = edited(edit, text, **options)
         except OnnxTextError as error:
             refused = error.diagnostics[0].code
         else:
-            refused, text = "", made
+            refused, text = "", result
         codes = ("", "edit-refused", "edit-unknown-name", "opset-conversion")
         assert refused in codes, (edit, options)
         assert set(comments_of(text)) <= set(comments_of(path.read_text()))
@@ -479,15 +479,15 @@ def test_extract_can_return_inputs_and_weights() -> None:
 
 
 def test_removed_values_leave_nothing_behind() -> None:
-    made = edited(editing.remove, TEXT.replace("[drop] e", "[drop] float[N, 4] e"), node="drop")
-    assert "e" not in {each.name for each in onnxtext.loads(made).graph.value_info}
+    result = edited(editing.remove, TEXT.replace("[drop] e", "[drop] float[N, 4] e"), node="drop")
+    assert "e" not in {each.name for each in onnxtext.loads(result).graph.value_info}
     model = onnxtext.loads(TEXT)
     model.graph.quantization_annotation.add(tensor_name="e")
-    made = edited(editing.remove, onnxtext.dumps(model), node="drop")
-    assert not onnxtext.loads(made).graph.quantization_annotation
+    result = edited(editing.remove, onnxtext.dumps(model), node="drop")
+    assert not onnxtext.loads(result).graph.quantization_annotation
     # The output declares its type; the type of the node that now defines it would contradict it.
-    made = edited(editing.remove, TEXT.replace("s = Sum", "float[7] s = Sum"), node="y")
-    assert "\n  y = Sum (e, d)\n" in made
+    result = edited(editing.remove, TEXT.replace("s = Sum", "float[7] s = Sum"), node="y")
+    assert "\n  y = Sum (e, d)\n" in result
 
 
 def test_strip_removes_empty_doc_strings() -> None:
@@ -523,8 +523,8 @@ def test_rename_distinguishes_labels_and_values() -> None:
 
 def test_comments_and_layout_inside_of_a_statement_stay() -> None:
     text = TEXT.replace("[1,2,3,4]", "[1, # one\n  2,   3,4]")
-    made = edited(editing.rename, text, old="w", new="weights")
-    assert made == text.replace(" w =", " weights =").replace("Mul( a, w )", "Mul (a, weights)")
+    result = edited(editing.rename, text, old="w", new="weights")
+    assert result == text.replace(" w =", " weights =").replace("Mul( a, w )", "Mul (a, weights)")
 
 
 NESTED = """\
@@ -541,9 +541,13 @@ g (float[2] x, bool c) => (float[2] y) {
 
 
 def test_inserted_nodes_follow_the_values_of_a_nested_graph() -> None:
-    made = edited(editing.insert, NESTED, text="n = Add (k, a)")
-    assert made.index("k = Abs (x)") < made.index("n = Add (k, a)") < made.index("p = Add (a, b)")
-    assert not [item for item in onnxtext.check(made) if item.severity == "error"]
+    result = edited(editing.insert, NESTED, text="n = Add (k, a)")
+    assert (
+        result.index("k = Abs (x)")
+        < result.index("n = Add (k, a)")
+        < result.index("p = Add (a, b)")
+    )
+    assert not [item for item in onnxtext.check(result) if item.severity == "error"]
 
 
 def test_nodes_are_inserted_behind_the_inputs_of_a_nested_graph() -> None:
@@ -554,9 +558,9 @@ def test_nodes_are_inserted_behind_the_inputs_of_a_nested_graph() -> None:
             t = Neg (s)
           }>
         }"""
-    made = edited(editing.insert, text, text="r = Abs (s)", instead_of="s")
-    assert made.index("r = Abs (s)") < made.index("d = Identity (c)")
-    assert "t = Neg (r)" in made
+    result = edited(editing.insert, text, text="r = Abs (s)", instead_of="s")
+    assert result.index("r = Abs (s)") < result.index("d = Identity (c)")
+    assert "t = Neg (r)" in result
 
 
 @pytest.mark.parametrize(
@@ -593,9 +597,9 @@ def test_insert_after_an_input_of_a_nested_graph_follows_the_nodes_that_it_uses(
             t = Abs (e) o = Add (a, t)
           }> (s, x)
         }"""
-    made = edited(editing.insert, text, text="c = Sub (a, t)", instead_of="a")
-    assert onnxtext.check(made) == []
-    assert "o = Add (c, t)" in made
+    result = edited(editing.insert, text, text="c = Sub (a, t)", instead_of="a")
+    assert onnxtext.check(result) == []
+    assert "o = Add (c, t)" in result
 
 
 def test_replace_weight_changes_the_declared_type_of_a_constant_in_a_function() -> None:
@@ -603,8 +607,8 @@ def test_replace_weight_changes_the_declared_type_of_a_constant_in_a_function() 
         g (float[2] x) => (float[2] y) { y = f.F (x) }
         <domain: "f", opset_import: [21]>
         F (u) => (v) { float[2] c = Constant <value = float[2] {1, 2}> () v = Add (u, c) }"""
-    made = edited(editing.replace_weight, text, name="c", array=np.zeros((1, 2), np.float32))
-    assert "float[1, 2] c = Constant" in made
+    result = edited(editing.replace_weight, text, name="c", array=np.zeros((1, 2), np.float32))
+    assert "float[1, 2] c = Constant" in result
 
 
 def test_replace_weight_removes_the_old_data_of_a_constant() -> None:
@@ -612,8 +616,8 @@ def test_replace_weight_removes_the_old_data_of_a_constant() -> None:
     node = oh.make_node("Constant", [], ["c"], value=nh.from_array(old))
     graph = oh.make_graph([node], "g", [], [oh.make_empty_tensor_value_info("c")])
     text = onnxtext.from_binary(oh.make_model(graph, ir_version=10).SerializeToString())
-    made = edited(editing.replace_weight, text, name="c", array=-old)
-    assert made.count("base64") == 1
+    result = edited(editing.replace_weight, text, name="c", array=-old)
+    assert result.count("base64") == 1
 
 
 def test_extract_keeps_inputs_whose_initializers_have_other_types() -> None:
@@ -630,9 +634,9 @@ def test_extract_moves_the_metadata_of_a_weight_that_becomes_an_output() -> None
         @value_info(initializers)
         g (float[2] x) => (float[2] y) <float[2] w = {1, 2}> { y = Add (x, w) }
         metadata { value_info w { k: "w" } }"""
-    made = edited(editing.extract, text, starts=[], ends=["y", "w"])
-    assert made.count('k: "w"') == 1
-    assert onnxtext.loads(made).graph.output[1].metadata_props[0].value == "w"
+    result = edited(editing.extract, text, starts=[], ends=["y", "w"])
+    assert result.count('k: "w"') == 1
+    assert onnxtext.loads(result).graph.output[1].metadata_props[0].value == "w"
 
 
 def test_extract_keeps_what_describes_the_kept_values() -> None:
@@ -652,8 +656,12 @@ def test_extract_keeps_what_describes_the_kept_values() -> None:
     model = onnxtext.loads(edited(editing.extract, text, starts=["a"], ends=["z"]))
     graph = model.graph
     assert [tensor.name for tensor in graph.initializer] == ["s", "w"]
-    assert [one.tensor_name for one in graph.quantization_annotation] == ["a"]
+    assert [annotation.tensor_name for annotation in graph.quantization_annotation] == ["a"]
     described = [*graph.input, *graph.value_info]
-    found = {one.name: one.metadata_props[0].value for one in described if one.metadata_props}
+    found = {
+        annotation.name: annotation.metadata_props[0].value
+        for annotation in described
+        if annotation.metadata_props
+    }
     assert found == {"a": "a", "w": "w", "y": "y"}
-    assert [one.overload for one in model.functions] == [""]
+    assert [function.overload for function in model.functions] == [""]

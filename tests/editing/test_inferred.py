@@ -108,13 +108,13 @@ f (a) => (b) { c = Relu (a)  d = Shape (c)  b = Neg (c) }
 @pytest.mark.parametrize("version", [8, 9, 10, 11])
 def test_functions_get_types_that_hold_in_all_calls(version: int) -> None:
     """Functions have no value infos before IR version 10."""
-    made = typed(CALLS.replace("ir_version: 10", f"ir_version: {version}"))
-    assert "float[N, 5] other" in made
+    result = typed(CALLS.replace("ir_version: 10", f"ir_version: {version}"))
+    assert "float[N, 5] other" in result
     if version < 10:
-        assert "{ c = Relu (a)  d = Shape (c)  b = Neg (c) }" in made
+        assert "{ c = Relu (a)  d = Shape (c)  b = Neg (c) }" in result
     else:
         # `N` is a name of the main graph, and the second sizes differ.
-        assert "float[?, ?] c = Relu (a)  int64[2] d = Shape (c)  float[?, ?] b" in made
+        assert "float[?, ?] c = Relu (a)  int64[2] d = Shape (c)  float[?, ?] b" in result
 
 
 def test_ordered_value_infos_keep_their_order() -> None:
@@ -130,10 +130,10 @@ g (float[N] x) => (float[N] y) <@doc("k") float[?] a> {
 }
 """
     )
-    made = onnx.ModelProto.FromString(onnxtext.to_binary(typed(text)))
-    assert [value.name for value in made.graph.value_info] == ["c", "y", "a", "b"]
-    assert made.graph.value_info[2].doc_string == "k"
-    assert {value.type.tensor_type.shape.dim[0].dim_param for value in made.graph.value_info} == {
+    result = onnx.ModelProto.FromString(onnxtext.to_binary(typed(text)))
+    assert [value.name for value in result.graph.value_info] == ["c", "y", "a", "b"]
+    assert result.graph.value_info[2].doc_string == "k"
+    assert {value.type.tensor_type.shape.dim[0].dim_param for value in result.graph.value_info} == {
         "N"
     }
 
@@ -181,21 +181,21 @@ def loads(data: bytes) -> bool:
 
 
 def check_laws(data: bytes) -> None:
-    made = typed(data)
-    assert typed(made) == made
-    if made == data:
+    result = typed(data)
+    assert typed(result) == result
+    if result == data:
         return
-    old, new = onnx.ModelProto.FromString(data), onnx.ModelProto.FromString(made)
+    old, new = onnx.ModelProto.FromString(data), onnx.ModelProto.FromString(result)
     without_added(old.graph, new.graph)
     for before, after in zip(old.functions, new.functions, strict=True):
         without_added(before, after)
     assert new == old
     if not [item for item in onnxtext.check(data) if item.severity == "error"]:
-        assert not accepted(data) or accepted(made)
-        assert not loads(data) or loads(made)
+        assert not accepted(data) or accepted(result)
+        assert not loads(data) or loads(result)
     if len(data) < 200_000:
         text = onnxtext.from_binary(data)
-        assert onnxtext.to_binary(typed(text)) == made
+        assert onnxtext.to_binary(typed(text)) == result
 
 
 @pytest.mark.data

@@ -193,24 +193,24 @@ UNTOUCHED: dict[str, Callable[[ModelProto, Options], None]] = {
 
 def assert_laws(text: str, data: bytes, verb: str, options: Options) -> None:
     """Edit a text and its model, and compare what has to be equal."""
-    made, binary = applied(text, verb, options), applied(data, verb, options)
-    if isinstance(made, OnnxTextError) or isinstance(binary, OnnxTextError):
-        assert str(made) == str(binary)
-        assert made.diagnostics[0].code in REFUSED  # type: ignore[union-attr]
+    result, binary = applied(text, verb, options), applied(data, verb, options)
+    if isinstance(result, OnnxTextError) or isinstance(binary, OnnxTextError):
+        assert str(result) == str(binary)
+        assert result.diagnostics[0].code in REFUSED  # type: ignore[union-attr]
         return
-    assert isinstance(made, str)
+    assert isinstance(result, str)
     assert isinstance(binary, bytes)
-    again = onnxtext.to_binary(made)
+    again = onnxtext.to_binary(result)
     before, after = ModelProto.FromString(data), ModelProto.FromString(binary)
     assert ModelProto.FromString(again) == after
     if verb not in ("extract", "remove"):
-        assert set(comments_of(text)) <= set(comments_of(made))
+        assert set(comments_of(text)) <= set(comments_of(result))
     if verb in UNTOUCHED:
         for model in (before, after):
             UNTOUCHED[verb](model, options)
         assert before == after
     if verb == "rename" and options["old"] in defined_names(onnxtext.parse(text).graph):
-        back = applied(made, verb, {"old": options["new"], "new": options["old"]})
+        back = applied(result, verb, {"old": options["new"], "new": options["old"]})
         if isinstance(back, str):  # the value of an inner graph may have had the same name
             assert onnxtext.to_binary(back) == onnxtext.to_binary(text)
             assert comments_of(back) == comments_of(text)

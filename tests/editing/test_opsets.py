@@ -43,9 +43,9 @@ def model(version: int, text: str) -> str:
 
 
 def converted(text: str, version: int) -> str:
-    made = apply(text, lambda tree: convert(tree, {"": version})).content
-    assert isinstance(made, str)
-    return made
+    result = apply(text, lambda tree: convert(tree, {"": version})).content
+    assert isinstance(result, str)
+    return result
 
 
 def outputs(text: str, inputs: list[np.ndarray]) -> list[np.ndarray]:
@@ -79,12 +79,12 @@ TOLD = read_cases("opset_obstacles.txt")
 def test_the_converted_model_computes_the_same(name: str) -> None:
     before, after, _, body = CASES[name]
     text = model(before, body)
-    made = converted(text, after)
-    assert f"opset_import: [{after}]" in made
-    assert not [item for item in onnxtext.check(made) if item.severity == "error"]
+    result = converted(text, after)
+    assert f"opset_import: [{after}]" in result
+    assert not [item for item in onnxtext.check(result) if item.severity == "error"]
     shape = list(onnxtext.parse(text).graph.inputs[0].type.shape)  # type: ignore[union-attr, arg-type]
     x = np.random.default_rng(fresh_seed()).standard_normal(shape).astype(np.float32)
-    for one, other in zip(outputs(text, [x]), outputs(made, [x]), strict=True):
+    for one, other in zip(outputs(text, [x]), outputs(result, [x]), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5)
 
 
@@ -183,19 +183,19 @@ def test_nodes_with_the_same_schema_keep_their_bytes() -> None:
         version = imports.get("", 0)
         target = draw.randrange(8, newest_versions()[""] + 1)
         try:
-            made = apply(case.model, partial(convert, targets={"": target})).content
+            result = apply(case.model, partial(convert, targets={"": target})).content
         except OnnxTextError:
             continue
-        assert isinstance(made, bytes)
+        assert isinstance(result, bytes)
         kept = [
             node.SerializeToString()
             for node in nodes_of(case.model)
             if not node.domain and since(node, version) == since(node, target)
         ]
-        left = [node.SerializeToString() for node in nodes_of(made)]
+        left = [node.SerializeToString() for node in nodes_of(result)]
         after = iter(left)
         replaced = {name for node in nodes_of(case.model) for name in node.output} - {
-            name for node in nodes_of(made) for name in node.output
+            name for node in nodes_of(result) for name in node.output
         }
         for data in kept:
             if not replaced.intersection(onnx.NodeProto.FromString(data).output):
@@ -322,8 +322,8 @@ def test_other_domains_are_converted() -> None:
     body = 'y = ai.onnx.ml.LabelEncoder <keys_strings = ["a"], values_int64s = [1]> (x)'
     text = model(15, f"g (string[2] x) => (int64[2] y) {{ {body} }}")
     text = text.replace("[15]", '[15, "ai.onnx.ml": 2]')
-    made = apply(text, lambda tree: convert(tree, {"ai.onnx.ml": 4})).content
-    assert made == text.replace("ir_version: 8", "ir_version: 9").replace("2]>", "4]>")
+    result = apply(text, lambda tree: convert(tree, {"ai.onnx.ml": 4})).content
+    assert result == text.replace("ir_version: 8", "ir_version: 9").replace("2]>", "4]>")
 
 
 @pytest.mark.parametrize(
@@ -345,10 +345,10 @@ def test_declarations_of_removed_values_are_removed(
     }}
     quantization {{ m: ["SCALE_TENSOR": "u"] }}
     """
-    made = converted(model(13, text), 9)
-    assert f"\n{after} (float[3] x) => (float[1, 3] y)" in made
-    assert not {"axes", "m"} & {value.name for value in onnxtext.loads(made).graph.value_info}
-    assert [item for item in onnxtext.check(made) if item.severity != "info"] == []
+    result = converted(model(13, text), 9)
+    assert f"\n{after} (float[3] x) => (float[1, 3] y)" in result
+    assert not {"axes", "m"} & {value.name for value in onnxtext.loads(result).graph.value_info}
+    assert [item for item in onnxtext.check(result) if item.severity != "info"] == []
 
 
 def test_constants_of_quantization_annotations_stay() -> None:
@@ -409,9 +409,9 @@ def test_an_older_version_must_allow_the_types_of_all_calls() -> None:
 def test_declared_shapes_in_functions_are_used(inputs: str, nodes: str) -> None:
     text = HEAD.format('13, "f": 1') + "g (float[2, 3] x) => (float[2, 3] y) { y = f.F (x) }\n"
     text += f'<domain: "f", opset_import: [13]> F ({inputs}) => (v) {{ {nodes} }}\n'
-    made = converted(text, 12)
+    result = converted(text, 12)
     x = np.arange(6, dtype=np.float32).reshape(2, 3)
-    np.testing.assert_allclose(outputs(text, [x])[0], outputs(made, [x])[0], rtol=1e-4)
+    np.testing.assert_allclose(outputs(text, [x])[0], outputs(result, [x])[0], rtol=1e-4)
     with pytest.raises(OnnxTextError, match="the rank of"):
         converted(text.replace("float[2, 3] u", "u").replace("float[N, 3]", ""), 12)
 
@@ -489,9 +489,9 @@ def test_many_nodes_take_linear_time() -> None:
         text = model(11, "g (float[2, 3] x) => (float[1, 2, 3] z0) {\n" + "\n".join(lines) + "\n}")
         data = onnxtext.to_binary(text)
         started = time.process_time()
-        made = apply(data, lambda tree: convert(tree, {"": 13})).content
-        assert isinstance(made, bytes)
-        assert len(nodes_of(made)) == 5 * count + 1
+        result = apply(data, lambda tree: convert(tree, {"": 13})).content
+        assert isinstance(result, bytes)
+        assert len(nodes_of(result)) == 5 * count + 1
         return time.process_time() - started
 
     seconds(10)
@@ -502,9 +502,9 @@ def test_many_nodes_take_linear_time() -> None:
 def test_constants_are_shared() -> None:
     body = "a = Unsqueeze <axes = [0]> (x) y = Unsqueeze <axes = [0]> (a)"
     text = model(11, f"g (float[2] x) => (float[1, 1, 2] y) {{ {body} }}")
-    made = onnxtext.parse(converted(text, 13))
-    assert [node.op_type for node in walk_nodes(made)] == ["Constant", "Unsqueeze", "Unsqueeze"]
-    assert all(isinstance(node, Node) for node in walk_nodes(made))
+    result = onnxtext.parse(converted(text, 13))
+    assert [node.op_type for node in walk_nodes(result)] == ["Constant", "Unsqueeze", "Unsqueeze"]
+    assert all(isinstance(node, Node) for node in walk_nodes(result))
 
 
 @pytest.mark.parametrize(
@@ -520,11 +520,11 @@ def test_newer_versions_are_left_to_the_converter(
 ) -> None:
     monkeypatch.setattr(table, "REVIEWED", {"": 8})
     text = model(8, f"g (float[2, 3] x) => (float[?, ?] y) {{ {body} }}")
-    made = converted(text, 11)
-    assert operator in {node.op_type for node in walk_nodes(onnxtext.parse(made))} | {"Upsample"}
-    assert not [item for item in onnxtext.check(made) if item.severity == "error"]
+    result = converted(text, 11)
+    assert operator in {node.op_type for node in walk_nodes(onnxtext.parse(result))} | {"Upsample"}
+    assert not [item for item in onnxtext.check(result) if item.severity == "error"]
     x = np.random.default_rng(fresh_seed()).standard_normal((2, 3)).astype(np.float32)
-    np.testing.assert_allclose(outputs(text, [x])[0], outputs(made, [x])[0], rtol=1e-5)
+    np.testing.assert_allclose(outputs(text, [x])[0], outputs(result, [x])[0], rtol=1e-5)
 
 
 def test_a_crash_of_the_converter_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:

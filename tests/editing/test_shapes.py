@@ -30,9 +30,9 @@ def symbolic(
 ) -> tuple[Any, list[str], list[str]]:
     """Return the edited model, its notes, and its obstacles."""
     edit = partial(editing.make_symbolic, dims=dims or [("x", 0)], symbol=symbol, fix=fix)
-    made = editing.apply(content, edit)
-    against: list[str] = [note for note in made.notes if isinstance(note, Obstacle)]
-    return made.content, [note for note in made.notes if note not in against], against
+    result = editing.apply(content, edit)
+    against: list[str] = [note for note in result.notes if isinstance(note, Obstacle)]
+    return result.content, [note for note in result.notes if note not in against], against
 
 
 def test_only_dependent_declarations_change() -> None:
@@ -57,8 +57,8 @@ def test_only_dependent_declarations_change() -> None:
         .replace('@denotation("B") 2', '@denotation("B") n')
         .replace("  float[4, 3] b", '  float["2*n", 3] b')
     )  # fmt: skip
-    made, notes, against = symbolic(text)
-    assert made == wanted
+    result, notes, against = symbolic(text)
+    assert result == wanted
     assert (notes, against) == ([], [])
     binary, *_ = symbolic(onnxtext.to_binary(text))
     assert binary == onnxtext.to_binary(wanted)
@@ -89,7 +89,7 @@ def test_only_dependent_declarations_change() -> None:
 )
 def test_obstacles_are_reported(nodes: str, values: str, said: str) -> None:
     *_, against = symbolic(model(nodes, values))
-    assert any(said in one for one in against), against
+    assert any(said in obstacle for obstacle in against), against
 
 
 @pytest.mark.parametrize(
@@ -114,13 +114,13 @@ def test_obstacles_are_reported(nodes: str, values: str, said: str) -> None:
 )
 def test_fixes_remove_obstacles(nodes: str, values: str, right: str) -> None:
     text = model(nodes, values)
-    made, notes, against = symbolic(text, fix=True)
-    assert right in made
+    result, notes, against = symbolic(text, fix=True)
+    assert right in result
     assert notes
     assert not against, against
-    assert not [item for item in onnxtext.check(made) if item.severity != "info"]
+    assert not [item for item in onnxtext.check(result) if item.severity != "info"]
     binary, *_ = symbolic(onnxtext.to_binary(text), fix=True)
-    assert binary == onnxtext.to_binary(made)
+    assert binary == onnxtext.to_binary(result)
 
 
 def test_a_shape_that_another_node_needs_is_not_changed() -> None:
@@ -128,17 +128,17 @@ def test_a_shape_that_another_node_needs_is_not_changed() -> None:
         "a = Reshape (x, s) e = Expand (one, s) y = Mul (a, e)",
         "int64[2] s = {2, 3}, float[1] one = [1]",
     )
-    made, _, against = symbolic(text, fix=True)
-    assert "s = {2, 3}" in made
+    result, _, against = symbolic(text, fix=True)
+    assert "s = {2, 3}" in result
     assert against
 
 
 def test_several_inputs_get_the_same_symbol() -> None:
     text = model("y = Concat <axis = 1> (x, z)", inputs="float[2, 3] x, float[2, 1] z")
     assert symbolic(text)[2]
-    made, _, against = symbolic(text, ("x", 0), ("z", 0))
+    result, _, against = symbolic(text, ("x", 0), ("z", 0))
     assert not against
-    assert "(float[n, 3] x, float[n, 1] z)" in made
+    assert "(float[n, 3] x, float[n, 1] z)" in result
     with pytest.raises(OnnxTextError, match="different sizes"):
         symbolic(text, ("x", 0), ("z", 1))
 
@@ -196,7 +196,7 @@ def judge(data: bytes, pick: random.Random | None = None) -> str:
         `skipped`, `against` or `clean`.
     """
     proto = onnx.ModelProto.FromString(data)
-    stored = {one.name for one in proto.graph.initializer}
+    stored = {tensor.name for tensor in proto.graph.initializer}
     inputs = [value for value in proto.graph.input if value.name not in stored]
     if any(not value.type.tensor_type.HasField("shape") for value in inputs):
         return "skipped"

@@ -41,13 +41,13 @@ def test_each_engine_runs_a_model(engine: str) -> None:
         onnxruntime()
     model = engines.load_model(TEXT)
     inputs = engines.fill_inputs(model, {"x": np.array([[1, 2]])})  # integers become floats
-    made = engines.run_model(model, inputs, engine=engine)
-    assert made["y"].dtype == np.float32
-    np.testing.assert_array_equal(made["y"], [[-3, -6]])
+    result = engines.run_model(model, inputs, engine=engine)
+    assert result["y"].dtype == np.float32
+    np.testing.assert_array_equal(result["y"], [[-3, -6]])
     inputs = engines.fill_inputs(model, {"x": np.ones((1, 2)), "n": np.array(5)})
-    made = engines.run_model(model, inputs, engine=engine, also=["a"])
-    np.testing.assert_array_equal(made["y"], [[-5, -5]])
-    np.testing.assert_array_equal(made["a"], [[-1, -1]])
+    result = engines.run_model(model, inputs, engine=engine, also=["a"])
+    np.testing.assert_array_equal(result["y"], [[-5, -5]])
+    np.testing.assert_array_equal(result["a"], [[-1, -1]])
 
 
 def test_both_engines_compute_the_same() -> None:
@@ -109,8 +109,8 @@ def test_inputs_are_converted_without_changing_their_values(
     )
     model.graph.input[0].type.tensor_type.ClearField("shape")
     if said is None:
-        made = engines.fill_inputs(model, {"x": array})["x"]
-        np.testing.assert_allclose(made.astype(float), array.astype(float), rtol=1e-3)
+        result = engines.fill_inputs(model, {"x": array})["x"]
+        np.testing.assert_allclose(result.astype(float), array.astype(float), rtol=1e-3)
         return
     with pytest.raises(onnxtext.OnnxTextError, match=said):
         engines.fill_inputs(model, {"x": array})
@@ -199,8 +199,8 @@ def test_external_data_is_loaded(tmp_path: Path) -> None:
         )
     )  # fmt: skip
     onnx.save(model, tmp_path / "m.onnx", save_as_external_data=True, size_threshold=0)
-    made = engines.run_model(engines.load_model(tmp_path / "m.onnx"), {})
-    np.testing.assert_array_equal(made["y"], [0, 1])
+    result = engines.run_model(engines.load_model(tmp_path / "m.onnx"), {})
+    np.testing.assert_array_equal(result["y"], [0, 1])
     next(path for path in tmp_path.iterdir() if path.name != "m.onnx").unlink()
     with pytest.raises(onnxtext.OnnxTextError, match="external data cannot be read"):
         engines.load_model(tmp_path / "m.onnx")
@@ -222,11 +222,11 @@ VALUES: dict[str, Any] = {
 
 def test_values_survive_the_way_between_processes(tmp_path: Path) -> None:
     write_values(tmp_path / "values", VALUES)
-    made = read_values(tmp_path / "values")
-    assert list(made) == list(VALUES)
+    result = read_values(tmp_path / "values")
+    assert list(result) == list(VALUES)
     for name, value in VALUES.items():
-        assert not compare_values(name, value, made[name]).differs
-        assert getattr(value, "dtype", None) == getattr(made[name], "dtype", None)
+        assert not compare_values(name, value, result[name]).differs
+        assert getattr(value, "dtype", None) == getattr(result[name], "dtype", None)
 
 
 @pytest.mark.parametrize(

@@ -101,14 +101,14 @@ def edited(rng: random.Random, text: str) -> str:
             tokens[at] = respelled(rng, tokens[at], load_lexer().kind(tokens[at]))
     if rng.random() < 0.2:
         _comma(rng, tokens, trivia)
-    made = joined(tokens, trivia)
+    result = joined(tokens, trivia)
     if rng.random() < 0.05:
-        made = made.replace("\r\n", "\n").replace("\n", "\r\n")
+        result = result.replace("\r\n", "\n").replace("\n", "\r\n")
     if rng.random() < 0.05:
-        made = made.rstrip()
+        result = result.rstrip()
     if rng.random() < 0.03:
-        made = "\ufeff" + made
-    return made
+        result = "\ufeff" + result
+    return result
 
 
 def _comma(rng: random.Random, tokens: list[str], trivia: list[str]) -> None:

@@ -21,7 +21,7 @@ HEAD = "<onnxtext: 1>\nmain (float[2] x) => (float y) "
 def nodes(count: int, seed: int) -> str:
     """Nodes as people write them; many differ in their names only."""
     chance = random.Random(seed)
-    made = []
+    result = []
     for index in range(count):
         name = chance.choice((f"v{index}", f'"v/{index}"', f'"v{index}"', f'"a b{index}"'))
         other = chance.choice(("x", '"x"', '"p/q"', '""', f'"float", v{index}'))
@@ -39,17 +39,17 @@ def nodes(count: int, seed: int) -> str:
                 f'{name} = Op <s = "{"long" * (index % 20)}"> ({other})',
             )
         )
-        made.append(node + chance.choice(("\n", "\n", " # behind\n", "\n\n\n", "\n # above\n\n")))
-    return "".join(made)
+        result.append(node + chance.choice(("\n", "\n", " # behind\n", "\n\n\n", "\n # above\n\n")))
+    return "".join(result)
 
 
 def values(count: int, seed: int) -> str:
     """Value infos and initializers."""
     chance = random.Random(seed)
-    made = []
+    result = []
     for index in range(count):
         name = chance.choice((f"w{index}", f'"w/{index}"', f'"w{index}"'))
-        made.append(
+        result.append(
             chance.choice(
                 (
                     f"float[N,2]{name},",
@@ -63,7 +63,7 @@ def values(count: int, seed: int) -> str:
             )
             + chance.choice(("\n", "", " # behind\n", "\n\n # above\n"))
         )
-    return "".join(made) + "float last"
+    return "".join(result) + "float last"
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -23,14 +23,14 @@ NOTED = {False: b"", True: NOTE}
 
 
 def stored(data: bytes, name: str = "m.onnx") -> bytes:
-    made = clean(data, name=name)
-    assert not made.warnings
-    return data if made.data is None else made.data
+    result = clean(data, name=name)
+    assert not result.warnings
+    return data if result.data is None else result.data
 
 
 def checked_out(data: bytes) -> bytes:
-    made = smudge(data, name="m.onnx")
-    return data if made.data is None else made.data
+    result = smudge(data, name="m.onnx")
+    return data if result.data is None else result.data
 
 
 @given(models())
@@ -88,8 +88,8 @@ def merged(tmp_path: Path) -> object:
             place = tmp_path / name
             place.write_bytes(data)
             places.append(place)
-        made, _ = merge_files(*places, marker_size=7, labels=(), path="m.onnx")
-        return made, places[1].read_bytes()
+        result, _ = merge_files(*places, marker_size=7, labels=(), path="m.onnx")
+        return result, places[1].read_bytes()
 
     return run
 

@@ -169,8 +169,8 @@ def test_files_made_by_libraries_get_the_usual_permissions(tmp_path: Path) -> No
     with replace_path(tmp_path / "m.safetensors") as temporary:
         temporary.unlink()
         temporary.touch(0o600)
-    made, usual = (tmp_path / "m.safetensors").stat(), (tmp_path / "usual").stat()
-    assert made.st_mode == usual.st_mode
+    result, usual = (tmp_path / "m.safetensors").stat(), (tmp_path / "usual").stat()
+    assert result.st_mode == usual.st_mode
 
 
 TRUNCATED = """

@@ -107,12 +107,12 @@ def test_empty_opset_domains_can_be_present() -> None:
 
 
 def test_escapes_and_text_blocks_are_read() -> None:
-    made = node(r'y = A <a = "\n\"", b = b"a\tb\xff\u{202e}é", c = "é"> (x)')
-    assert [a.s for a in made.attribute] == [
+    result = node(r'y = A <a = "\n\"", b = b"a\tb\xff\u{202e}é", c = "é"> (x)')
+    assert [a.s for a in result.attribute] == [
         b'n"', b"a\tb\xff\xe2\x80\xae\xc3\xa9", "é".encode(),
     ]  # fmt: skip
-    made = node('y = A <s = """\n    one\n      two\n\n    three\\u{20}\n    """> (x)')
-    assert made.attribute[0].s == b"one\n  two\n\nthree "
+    result = node('y = A <s = """\n    one\n      two\n\n    three\\u{20}\n    """> (x)')
+    assert result.attribute[0].s == b"one\n  two\n\nthree "
 
 
 @pytest.mark.parametrize(
@@ -141,10 +141,10 @@ def test_brackets_give_raw_and_braces_typed_data() -> None:
 def test_official_quirks_keep_their_meaning() -> None:
     # An empty tensor that is *named* `true` or `nan`, not a value.
     for name in ("true", "nan"):
-        made = node(f"y = C <value = float {name}> ()").attribute[0]
+        result = node(f"y = C <value = float {name}> ()").attribute[0]
         official = onnx.parser.parse_node(f"y = C <value = float {name}> ()").attribute[0]
-        assert made == official
-        assert made.t.name == name
+        assert result == official
+        assert result.t.name == name
 
 
 def test_typed_outputs_and_value_infos_merge_in_order() -> None:
@@ -159,16 +159,16 @@ def test_typed_outputs_and_value_infos_merge_in_order() -> None:
 
 
 def test_records_set_any_field() -> None:
-    made = node("y = A <a = {type: INT, i: 3, t: {dims: [2], data_type: 1}, 999: 5i32}> (x)")
-    attribute = made.attribute[0]
+    result = node("y = A <a = {type: INT, i: 3, t: {dims: [2], data_type: 1}, 999: 5i32}> (x)")
+    attribute = result.attribute[0]
     assert attribute.type == onnx.AttributeProto.INT
     assert attribute.i == 3
     assert list(attribute.t.dims) == [2]
     assert attribute.SerializeToString().endswith(b"\xbd\x3e\x05\0\0\0")
-    made = node('@meta("k": "v") @set(doc_string: "", 998: b"x") @unset(op_type) y = A (x)')
-    assert made.HasField("doc_string")
-    assert not made.HasField("op_type")
-    assert made.metadata_props[0].key == "k"
+    result = node('@meta("k": "v") @set(doc_string: "", 998: b"x") @unset(op_type) y = A (x)')
+    assert result.HasField("doc_string")
+    assert not result.HasField("op_type")
+    assert result.metadata_props[0].key == "k"
 
 
 @pytest.mark.parametrize(

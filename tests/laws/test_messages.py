@@ -31,12 +31,12 @@ def kind_of(name: str) -> Any:
     return attrgetter(name)(onnx.onnx_ml_pb2)
 
 
-def round_trip(made: Any) -> str:
+def round_trip(result: Any) -> str:
     """Check the laws for a message, and return its text."""
-    text = onnxtext.dumps(made)
-    again = onnxtext.loads(text, type(made))
-    assert type(again) is type(made)
-    assert again.SerializeToString() == made.SerializeToString()
+    text = onnxtext.dumps(result)
+    again = onnxtext.loads(text, type(result))
+    assert type(again) is type(result)
+    assert again.SerializeToString() == result.SerializeToString()
     assert onnxtext.dumps(again) == text
     return text
 

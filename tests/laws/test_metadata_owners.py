@@ -33,18 +33,18 @@ def crowded(draw: st.DrawFn) -> onnx.ModelProto:
             owner.metadata_props.add(key=key, value=value)
         return owner
 
-    def graph(made: onnx.GraphProto, depth: int) -> None:
-        fill(made).name = draw(NAMES)
-        for values in (made.input, made.output, made.value_info):
+    def graph(result: onnx.GraphProto, depth: int) -> None:
+        fill(result).name = draw(NAMES)
+        for values in (result.input, result.output, result.value_info):
             for _ in range(draw(st.integers(0, 3))):
                 value = fill(values.add(name=draw(NAMES)))
                 if draw(st.booleans()):
                     value.type.tensor_type.elem_type = 1
         for _ in range(draw(st.integers(0, 2))):
-            fill(made.initializer.add(name=draw(NAMES), data_type=1, raw_data=b"abcd"))
+            fill(result.initializer.add(name=draw(NAMES), data_type=1, raw_data=b"abcd"))
         for _ in range(draw(st.integers(0, 3))):
             names = draw(st.lists(NAMES, max_size=2))
-            node = fill(made.node.add(op_type="Op", name=draw(NAMES), output=names))
+            node = fill(result.node.add(op_type="Op", name=draw(NAMES), output=names))
             if depth and draw(st.booleans()):
                 body = node.attribute.add(name=draw(NAMES), type=onnx.AttributeProto.GRAPH)
                 graph(body.g, depth - 1)

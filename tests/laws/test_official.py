@@ -90,8 +90,8 @@ def read(entry: dict[str, Any]) -> Any:
             return parse_fragment(source, kind)
 
 
-def lower(made: Any) -> bytes:
-    return lower_fragment(made) if isinstance(made, Fragment) else lower_model(made)
+def lower(result: Any) -> bytes:
+    return lower_fragment(result) if isinstance(result, Fragment) else lower_model(result)
 
 
 def name_of(entry: dict[str, Any]) -> str:
@@ -107,13 +107,13 @@ def test_accepted_texts_equal_the_official_model(entry: dict[str, Any]) -> None:
             read(entry)
         check_place(caught.value)
         return
-    made = read(entry)
+    result = read(entry)
     if "binary" not in entry:  # fragments that only the C++ interface can parse
-        assert isinstance(made, Fragment | Type)
+        assert isinstance(result, Fragment | Type)
         return
     assert SHARED is not None
     official = (SHARED / "official_texts" / entry["binary"]).read_bytes()
-    assert (lower(made) == official) == (file not in DIFFERENT_MEANING)
+    assert (lower(result) == official) == (file not in DIFFERENT_MEANING)
 
 
 @pytest.mark.parametrize("entry", REFUSED, ids=name_of)

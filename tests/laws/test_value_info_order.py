@@ -141,7 +141,9 @@ def declared_twice(graph: Graph | Function) -> list[str]:
             for name, type in zip(node.outputs, node.output_types, strict=False):
                 if type is not None:
                     found.setdefault(name, []).append((type, ()))
-    return [name for name, told in found.items() if len(told) > len({str(one) for one in told})]
+    return [
+        name for name, told in found.items() if len(told) > len({str(answer) for answer in told})
+    ]
 
 
 @pytest.mark.parametrize(
@@ -281,8 +283,8 @@ def test_unknown_names_are_ignored(order: str) -> None:
         "`@value_info` names `t`, for which the graph `g` declares no type"
     )  # it is a value
     twice = '@initializers("w", "z", "w") g () => () <float v = 1, float w = 1> {}'
-    made = onnx.load_model_from_string(onnxtext.to_binary(twice)).graph.initializer
-    assert [tensor.name for tensor in made] == ["w", "v"]
+    result = onnx.load_model_from_string(onnxtext.to_binary(twice)).graph.initializer
+    assert [tensor.name for tensor in result] == ["w", "v"]
 
 
 @pytest.mark.data

@@ -112,9 +112,9 @@ def test_externalized_models_can_be_embedded_again(data: bytes) -> None:
         directory = Path(name)
         file = external_data.ExternalFile("w.data")
         pieces = encode(onnxtext.parse(text), Source(text), external=file)
-        made = b"".join(pieces)
+        result = b"".join(pieces)
         (directory / "w.data").write_bytes(b"".join(file.pieces()))
-        again, _ = print_binary(made, None, embed_from=directory)
+        again, _ = print_binary(result, None, embed_from=directory)
         assert onnxtext.to_binary(again) == data
 
 

@@ -60,8 +60,8 @@ async def client_that_counts() -> AsyncIterator[Callable[[str], Awaitable[Langua
         capabilities = client_capabilities("visual-studio-code")
         assert capabilities.general is not None
         capabilities.general.position_encodings = [t.PositionEncodingKind(unit)]
-        made = await client.initialize_session(t.InitializeParams(capabilities=capabilities))
-        assert made.capabilities.position_encoding == unit
+        result = await client.initialize_session(t.InitializeParams(capabilities=capabilities))
+        assert result.capabilities.position_encoding == unit
         return client
 
     yield start

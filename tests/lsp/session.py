@@ -100,13 +100,13 @@ class Session:
 
     def apply(self, edits: Any) -> str:
         """Apply edits, which must not overlap."""
-        made = self.text
+        result = self.text
         for edit in sorted(
             edits, key=lambda e: (e.range.start.line, e.range.start.character), reverse=True
         ):
             start, end = self.offset(edit.range.start), self.offset(edit.range.end)
-            made = made[:start] + edit.new_text + made[end:]
-        return made
+            result = result[:start] + edit.new_text + result[end:]
+        return result
 
     async def request(self, method: str, **params: Any) -> Any:
         """Send a custom request."""

@@ -62,9 +62,9 @@ async def test_what_follows_a_name_is_not_inserted_again(
     for item in found.items:
         start = session.offset(item.text_edit.range.start)
         new = re.sub(r"\$\{\d+:((?:\\.|[^}])*)\}", r"\1", item.text_edit.new_text)
-        made = text[:start] + re.sub(r"\$\d", "", new) + text[at:]
-        errors = [each.message for each in read_partial(Source(made))[1]]
-        assert not [each for each in errors if each.startswith("expected") and "`" in each], made
+        result = text[:start] + re.sub(r"\$\d", "", new) + text[at:]
+        errors = [each.message for each in read_partial(Source(result))[1]]
+        assert not [each for each in errors if each.startswith("expected") and "`" in each], result
 
 
 @pytest.mark.parametrize("place", ['"m\\"n"|', '(t, "u"|', '"my.ops"|: 1', '"d"|'])

@@ -30,8 +30,8 @@ class Collected:
         self.reported: list[tuple[str, int, Analysis | WorkerError]] = []
         self.event = asyncio.Event()
 
-    def done(self, uri: str, number: int, made: Analysis | WorkerError) -> None:
-        self.reported.append((uri, number, made))
+    def done(self, uri: str, number: int, result: Analysis | WorkerError) -> None:
+        self.reported.append((uri, number, result))
         self.event.set()
 
     async def next(self) -> tuple[str, int, Analysis | WorkerError]:
@@ -61,9 +61,9 @@ async def test_only_the_newest_version_is_checked() -> None:
         while len(collected.reported) < 2:
             await collected.next()
         assert {(uri, number) for uri, number, _ in collected.reported} == {("a", 4), ("b", 1)}
-        for _, _, made in collected.reported:
-            assert isinstance(made, Analysis)
-            assert [d.code for d in made.diagnostics if d.severity == "error"] == [
+        for _, _, result in collected.reported:
+            assert isinstance(result, Analysis)
+            assert [d.code for d in result.diagnostics if d.severity == "error"] == [
                 "value-undefined"
             ]
 
@@ -76,9 +76,9 @@ async def test_an_outdated_check_is_stopped() -> None:
         while checker._running is None:
             await asyncio.sleep(0.01)
         checker.submit("a", 2, CheckJob(BAD, "a", None), 0)
-        uri, number, made = await collected.next()
+        uri, number, result = await collected.next()
         assert (uri, number) == ("a", 2)
-        assert isinstance(made, Analysis)
+        assert isinstance(result, Analysis)
         assert checker.stopped == 1
         assert len(collected.reported) == 1
 
@@ -99,9 +99,9 @@ async def test_nothing_is_reported_of_a_document_that_was_closed() -> None:
             await asyncio.sleep(0)
         checker.cancel("a")
         checker.submit("a", 1, CheckJob(BAD.replace("(z)", "(x)"), "a", None), 0)
-        _, _, made = await collected.next()
-        assert isinstance(made, Analysis)
-        codes = [item.code for item in made.diagnostics]
+        _, _, result = await collected.next()
+        assert isinstance(result, Analysis)
+        codes = [item.code for item in result.diagnostics]
         assert "value-undefined" not in codes
         assert found == [codes]
         assert len(collected.reported) == 2
@@ -121,28 +121,28 @@ async def test_a_process_that_dies_is_replaced() -> None:
         while checker._running is None:
             await asyncio.sleep(0.001)
         os.kill(process.pid, signal.SIGKILL)
-        _, number, made = await collected.next()
+        _, number, result = await collected.next()
         assert number == 2
-        assert isinstance(made, WorkerError)
+        assert isinstance(result, WorkerError)
         checker.submit("a", 3, CheckJob(BAD, "a", None), 0)
-        _, number, made = await collected.next()
+        _, number, result = await collected.next()
         assert number == 3
-        assert isinstance(made, Analysis)
+        assert isinstance(result, Analysis)
 
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.onnxtxt")), ids=lambda path: path.stem)
 async def test_it_finds_what_the_command_finds(path: Path) -> None:
     text = path.read_text("utf-8").replace("Gemm", "Gemmm").replace("Relu (", "Relu (x0, ")
-    made = analyse(text, str(path), path.parent)
+    result = analyse(text, str(path), path.parent)
     wanted = onnxtext.check(text, base_dir=path.parent)
-    assert sorted((d.code, d.labels[0].span) for d in made.diagnostics) == sorted(
+    assert sorted((d.code, d.labels[0].span) for d in result.diagnostics) == sorted(
         (d.code, d.labels[0].span) for d in wanted
     )
 
 
 async def test_inferred_types_have_shapes() -> None:
-    made = analyse(example("collatz"), "x", None)
-    types = {name: text for scope in made.types.values() for name, text in scope.items()}
+    result = analyse(example("collatz"), "x", None)
+    types = {name: text for scope in result.types.values() for name, text in scope.items()}
     assert types["not_there"] == "bool"
     assert types["visited"] == "int64[?, 1]"
     assert types["half"] == "int64"

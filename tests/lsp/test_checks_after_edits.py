@@ -101,17 +101,17 @@ def test_cached_inference_does_not_change_results(number: int) -> None:
         start, end, new = edit(text, choose)
         changed = text[:start] + new + text[end:]
         published: list[list[Diagnostic]] = []
-        made = analyse(changed, "x", directory, answers, published.append)
-        assert published in ([made.diagnostics], [])
+        result = analyse(changed, "x", directory, answers, published.append)
+        assert published in ([result.diagnostics], [])
         fresh = analyse(changed, "x", directory)
-        assert made == fresh
+        assert result == fresh
         if has_mistakes(changed):
             text = changed if choose.random() < 0.2 else text
             continue
         text = changed
         found = onnxtext.check(changed, base_dir=directory)
         if len(found) <= MOST_FINDINGS:
-            assert said(made.diagnostics) == said(found)
+            assert said(result.diagnostics) == said(found)
 
 
 def shown(found: list[t.Diagnostic]) -> list[str]:

@@ -205,11 +205,11 @@ async def test_values_can_be_renamed(client: LanguageClient) -> None:
     )
     assert prepared.placeholder == "two"
     assert session.part(prepared.range) == "two"
-    made = await rename(session, "Mod (n, tw|o)", "a pair")
-    assert made == session.text.replace("int64 two", 'int64 "a pair"').replace(
+    result = await rename(session, "Mod (n, tw|o)", "a pair")
+    assert result == session.text.replace("int64 two", 'int64 "a pair"').replace(
         "(n, two)", '(n, "a pair")'
     )
-    onnxtext.parse(made)
+    onnxtext.parse(result)
     assert "inf" in await rename(session, "Mod (n, tw|o)", "inf")
     assert 'int64 "inf" = 2' in await rename(session, "Mod (n, tw|o)", "inf")
     assert 'int64 "float" = 2' in await rename(session, "Mod (n, tw|o)", '"float"')
@@ -251,23 +251,23 @@ quantization {
 """
     session = Session(client, tmp_path / "sections.onnxtxt", text)
     assert [d for d in await session.diagnostics() if d.severity == 1] == []
-    made = await rename(session, "Add (|y", "new")
+    result = await rename(session, "Add (|y", "new")
     expected = text.replace("y = f.F", "new = f.F").replace("(y, y)", "(new, new)")
     expected = expected.replace("node y {", "node new {").replace("  y: [", "  new: [")
-    assert made == expected
-    made = await rename(session, "|q = Add", "new")
-    assert made == text.replace("float[2] q", "float[2] new").replace(
+    assert result == expected
+    result = await rename(session, "|q = Add", "new")
+    assert result == text.replace("float[2] q", "float[2] new").replace(
         "q = Add", "new = Add"
     ).replace("then_branch.q", "then_branch.new")
-    made = await rename(session, "float[1] |s", "new")
-    assert made == text.replace("float[1] s", "float[1] new").replace('"s"', '"new"')
+    result = await rename(session, "float[1] |s", "new")
+    assert result == text.replace("float[1] s", "float[1] new").replace('"s"', '"new"')
     assert await rename(session, "f.|F <a", "G") == text.replace("f.F", "f.G").replace(
         "\nF <", "\nG <"
     )
     expected = text.replace("@a", "@new").replace("F <a", "F <new")
     assert await rename(session, "@|a>", "new") == expected
-    made = await rename(session, "|o = Leaky", "new")
-    assert made == text.replace("=> (o)", "=> (new)").replace("o = Leaky", "new = Leaky").replace(
+    result = await rename(session, "|o = Leaky", "new")
+    assert result == text.replace("=> (o)", "=> (new)").replace("o = Leaky", "new = Leaky").replace(
         "node o", "node new"
     )
 
@@ -291,12 +291,12 @@ training {
 """
     session = Session(client, tmp_path / "training.onnxtxt", text)
     assert [d for d in await session.diagnostics() if d.severity == 1] == []
-    made = await rename(session, "Neg (|w", "weight")
-    assert made == text.replace("[2] w =", "[2] weight =").replace("x, w", "x, weight").replace(
+    result = await rename(session, "Neg (|w", "weight")
+    assert result == text.replace("[2] w =", "[2] weight =").replace("x, w", "x, weight").replace(
         "(w)", "(weight)"
     ).replace('"w":', "weight:").replace("weight:", '"weight":')
-    made = await rename(session, "|w1 = Neg", "new")
-    assert made == text.replace("w1 =", "new =").replace("] w1", "] new").replace('"w1"', '"new"')
+    result = await rename(session, "|w1 = Neg", "new")
+    assert result == text.replace("w1 =", "new =").replace("] w1", "] new").replace('"w1"', '"new"')
 
 
 async def complete(session: Session, line: str, *, after: str) -> dict[str, t.CompletionItem]:

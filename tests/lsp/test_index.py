@@ -286,18 +286,18 @@ quantization { x: ["SCALE_TENSOR": "s"]  [a].then_branch.c: [] }
 def test_the_line_decides_the_completion_context(line: str, kind: str, operator: list[str]) -> None:
     text = example("convnet")
     at = text.index("  direction =")
-    made = text[:at] + line.replace("|", "") + "\n" + text[at:]
-    context = context_at(index_of(made), at + line.index("|"))
+    result = text[:at] + line.replace("|", "") + "\n" + text[at:]
+    context = context_at(index_of(result), at + line.index("|"))
     assert context.kind == kind
     assert context.operator == operator
 
 
 @given(st.text("ab\n", max_size=60), st.text("ab\n", max_size=60))
 def test_minimal_edits_produce_the_text(old: str, new: str) -> None:
-    made = old
+    result = old
     for edit in reversed(minimal_edits(old, new)):
-        made = made[: edit.span.start] + edit.text + made[edit.span.end :]
-    assert made == new
+        result = result[: edit.span.start] + edit.text + result[edit.span.end :]
+    assert result == new
 
 
 def test_one_keystroke_is_one_edit() -> None:

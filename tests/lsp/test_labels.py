@@ -40,9 +40,9 @@ metadata {
     assert [session.part(place.range) for place in found] == ["first"]
     assert found[0].range.start.line == 2
     for place in ("node [fi|rst]", "  [fi|rst] t"):
-        made = await rename(session, place, "a b")
-        assert '  ["a b"] t = Relu (x)' in made
-        assert '  node ["a b"] {' in made
+        result = await rename(session, place, "a b")
+        assert '  ["a b"] t = Relu (x)' in result
+        assert '  node ["a b"] {' in result
     with pytest.raises(JsonRpcException, match="already has the label"):
         await rename(session, "node [fi|rst]", "second")
 
@@ -64,9 +64,9 @@ order {
 """
     session = Session(client, tmp_path / "m.onnxtxt", text)
     for place, count in (('s("|w"', 3), ("(x, |w", 3), ('o("|t"', 3), ("(|t)", 3), ("(|x,", 3)):
-        made = await rename(session, place, "new")
-        assert made.count("new") == count
-        onnxtext.to_binary(made)
+        result = await rename(session, place, "new")
+        assert result.count("new") == count
+        onnxtext.to_binary(result)
 
 
 async def test_names_in_value_info_are_found_and_renamed(
@@ -85,9 +85,9 @@ g (float x) => (float y) <
 """
     session = Session(client, tmp_path / "m.onnxtxt", text)
     for place, old in (('["|v"]', "v"), ("Sum (x, |v", "v"), ('("|t"', "t"), ("(|t)", "t")):
-        made = await rename(session, place, "new")
-        assert made.count("new") == text.count(old + '"') + text.count(f" {old} ") + (
+        result = await rename(session, place, "new")
+        assert result.count("new") == text.count(old + '"') + text.count(f" {old} ") + (
             text.count(f" {old},") + text.count(f"({old})")
         )
-        assert '"new"' in made
-        onnxtext.to_binary(made)
+        assert '"new"' in result
+        onnxtext.to_binary(result)

@@ -121,8 +121,8 @@ async def test_formatting_links_and_symbols_work_beside_an_error(
         t.DocumentRangeFormattingParams(session.document, lines, OPTIONS)
     )
     assert part
-    made = session.apply(part)
-    assert made == text.replace('  weights=Softmax<axis=-1>("scores")\n', wanted, 1)
+    result = session.apply(part)
+    assert result == text.replace('  weights=Softmax<axis=-1>("scores")\n', wanted, 1)
     typed = await client.text_document_on_type_formatting_async(
         t.DocumentOnTypeFormattingParams(session.document, t.Position(line + 1, 0), "\n", OPTIONS)
     )

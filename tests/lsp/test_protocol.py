@@ -161,12 +161,12 @@ def replaced(params: Any, path: tuple[Any, ...], part: Any) -> Any:
     """Return a copy of parameters with one part replaced, or removed if it is `...`."""
     if not path:
         return part
-    made = params.copy()
+    result = params.copy()
     if len(path) == 1 and part is ...:
-        del made[path[0]]
+        del result[path[0]]
     else:
-        made[path[0]] = replaced(made[path[0]], path[1:], part)
-    return made
+        result[path[0]] = replaced(result[path[0]], path[1:], part)
+    return result
 
 
 MAY_BE_MISSING = {("positions", 0), ("item", "uri")}  # an empty list; it has a name as well

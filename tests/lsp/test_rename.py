@@ -84,9 +84,9 @@ async def test_names_in_decorators_are_renamed(
     client: LanguageClient, tmp_path: Path, place: str, count: int
 ) -> None:
     session = Session(client, tmp_path / "m.onnxtxt", NESTED)
-    made = await rename(session, place, "new")
-    assert made.count("new") == count
-    onnxtext.to_binary(made)
+    result = await rename(session, place, "new")
+    assert result.count("new") == count
+    onnxtext.to_binary(result)
 
 
 @pytest.mark.parametrize("text", [NESTED, FUNCTIONS.replace(" seq ", " y ")])
@@ -101,10 +101,10 @@ async def test_renaming_back_restores_the_text(
             session.params(t.PrepareRenameParams, place)
         )
         assert isinstance(range, t.PrepareRenamePlaceholder)
-        made = await rename(session, place, new)
-        onnxtext.to_binary(made)
-        other = Session(client, tmp_path / "n.onnxtxt", made)
-        at = other.position(common_start(text, made))
+        result = await rename(session, place, new)
+        onnxtext.to_binary(result)
+        other = Session(client, tmp_path / "n.onnxtxt", result)
+        at = other.position(common_start(text, result))
         edit = await client.text_document_rename_async(
             t.RenameParams(other.document, at, range.placeholder)
         )
@@ -169,8 +169,8 @@ metadata { value x { k: "v" } }
 { x: ["SCALE_TENSOR": "y"] }
 '''
     session = Session(client, tmp_path / "m.onnxtxt", text)
-    made = await rename(session, "|x) =>", "new")
-    assert made.replace("new", "x") == text
-    assert made.count("new") == 4
-    assert "value new { k" in made
-    assert "{ new: [" in made
+    result = await rename(session, "|x) =>", "new")
+    assert result.replace("new", "x") == text
+    assert result.count("new") == 4
+    assert "value new { k" in result
+    assert "{ new: [" in result

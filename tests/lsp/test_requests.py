@@ -53,7 +53,7 @@ async def test_binaries_are_converted_to_text_and_back(
     assert "base64" not in read.text
 
     other = tmp_path / "same.onnx"
-    made = await ask(
+    result = await ask(
         client,
         "onnxtext/toBinary",
         text=read.text,
@@ -62,15 +62,15 @@ async def test_binaries_are_converted_to_text_and_back(
         digest=read.digest,
     )
     assert other.read_bytes() == binary()
-    assert made.written == len(binary())
-    assert made.digest == read.digest
+    assert result.written == len(binary())
+    assert result.digest == read.digest
 
     changed = read.text.replace("MatMul", "Gemm")
-    made = await ask(client, "onnxtext/toBinary", text=changed, original=path.as_uri())
+    result = await ask(client, "onnxtext/toBinary", text=changed, original=path.as_uri())
     model = onnx.load_from_string(path.read_bytes())
     assert model.graph.node[0].op_type == "Gemm"
     assert numpy_helper.to_array(model.graph.initializer[0])[2, 99] == 299
-    assert made.digest == hashlib.sha256(path.read_bytes()).hexdigest()
+    assert result.digest == hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 async def test_a_text_with_errors_is_not_written(client: LanguageClient, tmp_path: Path) -> None:
@@ -121,21 +121,21 @@ async def test_from_binary_reports_errors(client: LanguageClient, tmp_path: Path
 
 async def test_convert_and_verify_are_answered(client: LanguageClient, tmp_path: Path) -> None:
     text = EXAMPLES / "classifier.onnxtxt"
-    made = tmp_path / "c.onnx"
+    result = tmp_path / "c.onnx"
     answer = await ask(
-        client, "onnxtext/convert", uri=text.as_uri(), target=made.as_uri(), direction="to-binary"
+        client, "onnxtext/convert", uri=text.as_uri(), target=result.as_uri(), direction="to-binary"
     )
-    assert answer.target == made.as_uri()
-    assert made.read_bytes() == onnxtext.to_binary(text.read_text("utf-8"))
+    assert answer.target == result.as_uri()
+    assert result.read_bytes() == onnxtext.to_binary(text.read_text("utf-8"))
 
     back = tmp_path / "c.onnxtxt"
     await ask(
-        client, "onnxtext/convert", uri=made.as_uri(), target=back.as_uri(),
+        client, "onnxtext/convert", uri=result.as_uri(), target=back.as_uri(),
         direction="from-binary",
     )  # fmt: skip
-    assert onnxtext.to_binary(back.read_text("utf-8")) == made.read_bytes()
+    assert onnxtext.to_binary(back.read_text("utf-8")) == result.read_bytes()
 
-    verified = await ask(client, "onnxtext/verify", uri=made.as_uri())
+    verified = await ask(client, "onnxtext/verify", uri=result.as_uri())
     assert verified.ok
     assert "L1 L3" in verified.report
 
@@ -143,7 +143,7 @@ async def test_convert_and_verify_are_answered(client: LanguageClient, tmp_path:
     bad.write_text(text.read_text("utf-8").replace("Gemm", "Gemmm"), "utf-8")
     with pytest.raises(JsonRpcException, match="Gemmm"):
         await ask(
-            client, "onnxtext/convert", uri=bad.as_uri(), target=made.as_uri(),
+            client, "onnxtext/convert", uri=bad.as_uri(), target=result.as_uri(),
             direction="to-binary", force=True,
         )  # fmt: skip
     broken = tmp_path / "broken.onnx"

@@ -137,8 +137,8 @@ def test_the_fast_path_rejects_or_agrees(chunk: str) -> None:
 
 def outline(document: Document) -> Any:
     params = t.DocumentSymbolParams(t.TextDocumentIdentifier(URI))
-    made = asyncio.run(document_symbols.outline(document, params))
-    return orjson.loads(orjson.dumps(made))
+    result = asyncio.run(document_symbols.outline(document, params))
+    return orjson.loads(orjson.dumps(result))
 
 
 @pytest.mark.parametrize("number", range(len(texts())))

@@ -231,11 +231,11 @@ async def test_names_in_sections_are_found_and_renamed(
         for use in uses:
             first = TEXT.index(use)
             assert any(first <= start < first + len(use) for start in starts), use
-    made = await rename(session, "[choice].then_branch.|q {", "new")
-    assert "[choice].then_branch.new {" in made
-    assert "[choice].then_branch.new: [" in made
-    made = await rename(session, "[cho|ice].then_branch.q {", "a.b")
-    assert made.count('["a.b"]') == 3
+    result = await rename(session, "[choice].then_branch.|q {", "new")
+    assert "[choice].then_branch.new {" in result
+    assert "[choice].then_branch.new: [" in result
+    result = await rename(session, "[cho|ice].then_branch.q {", "a.b")
+    assert result.count('["a.b"]') == 3
 
 
 async def test_sections_are_outlined_and_folded(client: LanguageClient, tmp_path: Path) -> None:

@@ -41,10 +41,10 @@ async def test_a_finding_is_silenced(
     session = Session(client, tmp_path / "m.onnxtxt", text)
     (finding,) = [each for each in await session.diagnostics() if each.code == code]
     (action,) = [each for each in await session.actions(finding) if "Silence" in each.title]
-    made = edited(session, action.edit)
-    assert onnxtext.to_binary(made) == onnxtext.to_binary(text)
-    assert made.count("\n") == made.count(newline)
-    other = Session(client, tmp_path / "n.onnxtxt", made)
+    result = edited(session, action.edit)
+    assert onnxtext.to_binary(result) == onnxtext.to_binary(text)
+    assert result.count("\n") == result.count(newline)
+    other = Session(client, tmp_path / "n.onnxtxt", result)
     assert await other.diagnostics() == []
 
 

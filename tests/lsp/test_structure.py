@@ -218,9 +218,9 @@ async def test_formatting_requests_change_only_what_differs(client: LanguageClie
         t.DocumentOnTypeFormattingParams(session.document, session.position(end + 3), "\n", OPTIONS)
     )
     assert typed
-    made = session.apply(typed)
-    assert "  bool[K, K] mask = Trilu" in made
-    assert "weights=Softmax" in made
+    result = session.apply(typed)
+    assert "  bool[K, K] mask = Trilu" in result
+    assert "weights=Softmax" in result
     session.replace("Trilu", "(Trilu")
     broken = await session.formatting()
     assert not broken

@@ -53,8 +53,8 @@ async def actions(session: Session, needle: str) -> dict[str, t.CodeAction]:
 
 
 async def resolved(session: Session, action: t.CodeAction) -> str:
-    made = await session.client.code_action_resolve_async(action)
-    return edited(session, made.edit)
+    result = await session.client.code_action_resolve_async(action)
+    return edited(session, result.edit)
 
 
 async def test_hover_tells_where_sizes_come_from(client: LanguageClient, tmp_path: Path) -> None:
@@ -93,10 +93,10 @@ async def test_a_dimension_becomes_symbolic(client: LanguageClient, tmp_path: Pa
         "Make dimension 1 of `x` symbolic: x_1",
     }
     action = offered["Make dimension 0 of 2 inputs symbolic: batch"]
-    made = await resolved(session, action)
+    result = await resolved(session, action)
     wanted = partial(editing.make_symbolic, dims=[("x", 0), ("z", 0)], symbol="batch")
-    assert made == editing.apply(TEXT, wanted).content
-    assert "(float[batch, 4] x, float[batch, 2] z," in made
+    assert result == editing.apply(TEXT, wanted).content
+    assert "(float[batch, 4] x, float[batch, 2] z," in result
     said = client.messages[-1]
     assert said.type == t.MessageType.Warning
     assert "`batch` must be 1: `Reshape` accepts no other size" in said.message
@@ -120,17 +120,17 @@ async def test_a_model_is_converted(client: LanguageClient, tmp_path: Path) -> N
     titles = [title for title in offered if title.startswith("Convert")]
     assert titles[:2] == ["Convert to opset 13", "Convert to opset 14"]
     assert titles[-2:] == ["Convert to opset 2", "Convert to opset 1"]
-    made = await resolved(session, offered["Convert to opset 13"])
+    result = await resolved(session, offered["Convert to opset 13"])
     wanted = partial(editing.set_opset, version=13)
-    assert made == editing.apply(OPSETS, wanted).content
-    assert 'opset_import: [13, "ai.onnx.ml": 3]' in made
-    assert "y = Unsqueeze (x, axes)  # moved" in made
+    assert result == editing.apply(OPSETS, wanted).content
+    assert 'opset_import: [13, "ai.onnx.ml": 3]' in result
+    assert "y = Unsqueeze (x, axes)  # moved" in result
     with pytest.raises(JsonRpcException, match="line 4: this `ArgMax` of opset 12"):
         await resolved(session, offered["Convert to opset 11"])
     others = await actions(session, '"ai.on|nx')
     assert "Convert to version 4 of `ai.onnx.ml`" in others
-    made = await resolved(session, others["Convert to version 4 of `ai.onnx.ml`"])
-    assert made == OPSETS.replace('ml": 3', 'ml": 4')
+    result = await resolved(session, others["Convert to version 4 of `ai.onnx.ml`"])
+    assert result == OPSETS.replace('ml": 3', 'ml": 4')
     assert "Convert to opset 13" in await actions(session, "opset|_import")
     for place in ("<on|nx", "ir_ver|sion", "g |(", "y| = "):
         assert not [title for title in await actions(session, place) if "Convert" in title]

@@ -26,7 +26,7 @@ def merged(base: str, ours: str, theirs: str) -> MergeResult:
 
 def lost_comments(base: str, ours: str, theirs: str, text: str) -> list[str]:
     """Return the comments that a merge must keep but does not."""
-    before, mine, others = (Counter(comments_of(one)) for one in (base, ours, theirs))
+    before, mine, others = (Counter(comments_of(version)) for version in (base, ours, theirs))
     needed = (mine - before) | (others - before) | (before & mine & others)
     return [comment for comment in needed if comment not in text]
 

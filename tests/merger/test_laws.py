@@ -82,37 +82,37 @@ class Side:
     edits: list[tuple[str, int]] = field(default_factory=list)
 
     def apply(self, nodes: list[Statement]) -> list[Statement]:
-        made = list(nodes)
+        result = list(nodes)
         for index, (kind, at) in enumerate(self.edits):
             target = nodes[at % len(nodes)].name
-            place = next((n for n, node in enumerate(made) if node.name == target), None)
+            place = next((n for n, node in enumerate(result) if node.name == target), None)
             if place is None:
                 continue
             new = f"{self.name}{index}"
             value = 10_000 * (1 + (self.name == "theirs")) + index
-            node = made[place]
+            node = result[place]
             match kind:
                 case "edit":
                     values = dict(node.attributes)
                     values[next(iter(values)) if values else "a"] = value
-                    made[place] = replace(node, attributes=tuple(values.items()))
+                    result[place] = replace(node, attributes=tuple(values.items()))
                 case "extend":
-                    made[place] = replace(node, attributes=(*node.attributes, (new, value)))
+                    result[place] = replace(node, attributes=(*node.attributes, (new, value)))
                 case "break":
-                    made[place] = replace(node, broken=not node.broken)
+                    result[place] = replace(node, broken=not node.broken)
                 case "operator":
-                    made[place] = replace(node, operator=f"Op{new}")
+                    result[place] = replace(node, operator=f"Op{new}")
                 case "above":
-                    made[place] = replace(node, lead=(*node.lead, f"above {new}"))
+                    result[place] = replace(node, lead=(*node.lead, f"above {new}"))
                 case "behind":
-                    made[place] = replace(node, tail=f"behind {new}")
+                    result[place] = replace(node, tail=f"behind {new}")
                 case "insert":
-                    made.insert(place + 1, Statement(f"v_{new}", attributes=((new, value),)))
+                    result.insert(place + 1, Statement(f"v_{new}", attributes=((new, value),)))
                 case "delete":
-                    del made[place]
+                    del result[place]
                 case "move":
-                    made.insert((at * 7) % len(made), made.pop(place))
-        return made
+                    result.insert((at * 7) % len(result), result.pop(place))
+        return result
 
 
 KINDS = ("edit", "extend", "break", "operator", "above", "behind", "insert", "delete", "move")
@@ -240,8 +240,8 @@ def with_weights(first: bytes, second: bytes) -> bytes:
     nodes = [helper.make_node("Add", ["x", "v"], ["a"]), helper.make_node("Add", ["a", "w"], ["y"])]
     values = [helper.make_tensor_value_info(name, TensorProto.UINT8, [200]) for name in "xy"]
     data = [np.full(200, content[0], np.uint8) for content in (first, second)]
-    made = [numpy_helper.from_array(one, name) for one, name in zip(data, "vw", strict=True)]
-    graph = helper.make_graph(nodes, "g", values[:1], values[1:], made)
+    result = [numpy_helper.from_array(one, name) for one, name in zip(data, "vw", strict=True)]
+    graph = helper.make_graph(nodes, "g", values[:1], values[1:], result)
     return helper.make_model(graph).SerializeToString()
 
 

@@ -66,6 +66,6 @@ def test_rising_through_finds_a_longest_sequence_if_it_exists() -> None:
             for found in combinations(numbers, longest)
             if list(found) == sorted(found) and set(compress(numbers, wanted)) <= set(found)
         ]
-        made = increasing_subsequence_through(numbers, wanted, longest)
-        assert (made is None) == (not there)
-        assert made is None or set(compress(numbers, made)) in there
+        result = increasing_subsequence_through(numbers, wanted, longest)
+        assert (result is None) == (not there)
+        assert result is None or set(compress(numbers, result)) in there

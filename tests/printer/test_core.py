@@ -137,7 +137,7 @@ class Maker:
             some = [
                 chance.choice([0, 1, 7, 200, 65535, 65536, -1]) for _ in range(chance.randint(0, 9))
             ]
-            plain = b"".join([one.to_bytes(width, "little", signed=True) for one in some])
+            plain = b"".join([number.to_bytes(width, "little", signed=True) for number in some])
             return TypedData(chance.choice([plain, chance.randbytes(width * len(some) * 4)]))
         size = (count * element.bits + 7) // 8 + chance.choice([0] * 20 + [1])
         if element.kind == "bool":
@@ -190,7 +190,7 @@ class Maker:
 
     def node(self, depth: int) -> Node:
         chance = self.chance
-        made = Node(
+        result = Node(
             chance.choice(["Add", "Add", "b c", ""]),
             tuple([self.name() for _ in range(chance.randint(0, 3))]),
             tuple([self.name() for _ in range(chance.choice([0, 1, 1, 1, 2]))]),
@@ -201,10 +201,10 @@ class Maker:
             metadata=chance.choice([(), (), ((self.name(), chance.choice(STRINGS)),)]),
         )
         if chance.random() < 0.4:
-            made.output_types = tuple(
-                [chance.choice([None, *self.types]) for _ in range(len(made.outputs))]
+            result.output_types = tuple(
+                [chance.choice([None, *self.types]) for _ in range(len(result.outputs))]
             )
-        return made
+        return result
 
     def graph(self, depth: int) -> Graph:
         nodes = [self.node(depth) for _ in range(self.chance.choice([0, 1, 4]))]
@@ -324,11 +324,11 @@ def test_metadata_prints_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_two_threads_print_the_same() -> None:
-    made = [
+    result = [
         Model(Maker(random.Random(index)).graph(2), presence=Presence(1)) for index in range(30)
     ]
     wanted, chosen = [], []
-    for model in made:
+    for model in result:
         try:
             wanted.append(print_model(model))
         except ValueError:

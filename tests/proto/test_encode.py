@@ -141,8 +141,8 @@ def change(model: Model, chance: random.Random) -> None:
             node = chance.choice(owner.nodes)
             kind, value = chance.choice(VALUES)
             decorators = chance.choice([(), (), (META,)])
-            made = Attribute(chance.choice(NAMES), kind, value, decorators)
-            node.attributes = (*node.attributes, made)
+            result = Attribute(chance.choice(NAMES), kind, value, decorators)
+            node.attributes = (*node.attributes, result)
         case 5 if owner.nodes:
             node = chance.choice(owner.nodes)
             node.domain, node.overload = (

@@ -35,18 +35,18 @@ def outcome(habits: tuple[EncodingHabit, ...], data: bytes) -> tuple[Any, Any]:
 
 def any_habits(chance: random.Random) -> tuple[EncodingHabit, ...]:
     """Return random habits: lists packed or not, and orders of some or all fields."""
-    made = []
+    result = []
     for short, message in spelled_messages().items():
         for field in message_spec(message).by_number.values():
             if field.repeated and field.wire_type != 2 and chance.random() < 0.5:
                 kind = chance.choice(("packed", "unpacked"))
-                made.append(EncodingHabit(kind, (f"{short}.{field.name}",)))
+                result.append(EncodingHabit(kind, (f"{short}.{field.name}",)))
         if chance.random() < 0.5:
             numbers = list(message_spec(message).by_number)
             chance.shuffle(numbers)
             some = numbers[: chance.randint(1, len(numbers))]
-            made.append(EncodingHabit("order", (short, *some)))
-    return tuple(made)
+            result.append(EncodingHabit("order", (short, *some)))
+    return tuple(result)
 
 
 def test_any_bytes_have_the_same_habits() -> None:

@@ -130,7 +130,7 @@ def assert_same_tree(data: bytes) -> None:
 
 def models() -> list[bytes]:
     found = [(onnx_directory() / file).read_bytes() for file in wheel_models()[::20]]
-    files = [*shared_models()[::40], *[one for one in shared_models() if "dynamo" in str(one)]]
+    files = [*shared_models()[::40], *[file for file in shared_models() if "dynamo" in str(file)]]
     return [
         METADATA,
         TENSORS,
@@ -138,7 +138,7 @@ def models() -> list[bytes]:
         DECORATED,
         TYPES,
         *found,
-        *[data for one in files if len(data := shared_model(one)) < 9000],
+        *[data for file in files if len(data := shared_model(file)) < 9000],
     ]
 
 
@@ -184,13 +184,13 @@ FIELD = st.tuples(st.sampled_from([b"\x0a", b"\x12", b"\x1a", b"\x22", b"\x32", 
 def test_nodes_of_any_fields_give_the_same_tree(
     nodes: list[list[tuple[bytes, bytes]]], rest: bytes
 ) -> None:
-    made = [b"".join(delimited(key, data) for key, data in fields) for fields in nodes]
-    graph = b"".join(delimited(b"\x0a", node) for node in made)
+    result = [b"".join(delimited(key, data) for key, data in fields) for fields in nodes]
+    graph = b"".join(delimited(b"\x0a", node) for node in result)
     infos = b"".join(delimited(b"\x6a", delimited(b"\x0a", rest) * count) for count in range(3))
     typed = delimited(b"\x6a", delimited(b"\x0a", rest) + b"\x12\x04\x0a\x02\x08\x01")
     assert_same_tree(delimited(b"\x3a", graph + infos + typed + typed))
     assert_same_tree(delimited(b"\x3a", graph + rest))
-    body = b"".join(delimited(b"\x3a", node) for node in made)
+    body = b"".join(delimited(b"\x3a", node) for node in result)
     assert_same_tree(delimited(b"\xca\x01", body + b"\x62" + typed[1:] + rest))
 
 

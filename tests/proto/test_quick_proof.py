@@ -58,12 +58,12 @@ ITEMS = {
 @pytest.mark.parametrize("text", ITEMS.values(), ids=ITEMS)
 def test_one_pass_gives_the_tree_of_the_careful_pass(text: str) -> None:
     data = onnxtext.to_binary(HEADER + text + "\n")
-    made = lift._fast_path(data, "ModelProto", None)
-    assert isinstance(made, Model)
+    result = lift._fast_path(data, "ModelProto", None)
+    assert isinstance(result, Model)
     careful = lift._lift(Lifter(careful=True), data, "ModelProto", None)
-    assert made == careful
+    assert result == careful
     assert isinstance(careful, Model)
-    assert print_model(made) == print_model(careful)
+    assert print_model(result) == print_model(careful)
     assert onnxtext.to_binary(onnxtext.from_binary(data)) == data
 
 

@@ -56,8 +56,8 @@ def move_node(draw: random.Random, model: ast.Model) -> None:
 
 def change_attribute(draw: random.Random, model: ast.Model) -> None:
     for node in some_nodes(draw, model)[:1]:
-        made = ast.Attribute("added", ast.AttributeType.INT, draw.randrange(9))
-        node.attributes = (*node.attributes, made)
+        result = ast.Attribute("added", ast.AttributeType.INT, draw.randrange(9))
+        node.attributes = (*node.attributes, result)
 
 
 def change_header(draw: random.Random, model: ast.Model) -> None:
@@ -77,7 +77,9 @@ def change_values(draw: random.Random, model: ast.Model) -> None:
 def strip_metadata(draw: random.Random, model: ast.Model) -> None:
     for node in ast.walk_nodes(model):
         node.metadata = ()
-        node.decorators = tuple([one for one in node.decorators if one.name != "meta"])
+        node.decorators = tuple(
+            [decorator for decorator in node.decorators if decorator.name != "meta"]
+        )
 
 
 EDITS: list[Edit] = [
@@ -106,9 +108,9 @@ def test_drawn_edits_keep_comments(path: Path, edit: Edit) -> None:
     text = commented(draw, path.read_text())
     tree = onnxtext.parse(text)
     edit(draw, tree)
-    made = onnxtext.rewrite(text, tree)
-    assert onnxtext.parse(made) == tree
-    lost = Counter(comments_of(text)) - Counter(comments_of(made))
+    result = onnxtext.rewrite(text, tree)
+    assert onnxtext.parse(result) == tree
+    lost = Counter(comments_of(text)) - Counter(comments_of(result))
     # Only a comment behind a removed item may be removed too.
     assert not [comment for comment in lost if comment.startswith("# above")]
     if edit not in (remove_node, change_values):
@@ -172,15 +174,15 @@ def test_comments_in_a_statement_stay_where_they_are() -> None:
     node.op_type, node.name = "Bar", None
     assert onnxtext.rewrite(TEXT, tree) == TEXT.replace("[lab] d = Foo", "d = Bar")
     node.name = "a label"
-    made = onnxtext.rewrite(TEXT.replace("[lab] ", ""), tree)
-    assert made == TEXT.replace("[lab] d = Foo", '["a label"] d = Bar')
+    result = onnxtext.rewrite(TEXT.replace("[lab] ", ""), tree)
+    assert result == TEXT.replace("[lab] d = Foo", '["a label"] d = Bar')
 
 
 def test_comments_between_changed_tokens_are_above_the_statement() -> None:
     tree = onnxtext.parse(TEXT)
     tree.graph.nodes[3].attributes = ()
-    made = onnxtext.rewrite(TEXT, tree)
-    assert "\n  # alpha\n  [lab] d = Foo (c)   # foo\n" in made
+    result = onnxtext.rewrite(TEXT, tree)
+    assert "\n  # alpha\n  [lab] d = Foo (c)   # foo\n" in result
 
 
 def test_any_part_of_a_statement_with_comments_can_change() -> None:
@@ -193,16 +195,16 @@ def test_any_part_of_a_statement_with_comments_can_change() -> None:
             tree = onnxtext.parse(text)
             (node, *_) = tree.graph.nodes
             node.attributes = (*before.attributes[:index], *held, *before.attributes[index + 1 :])
-            made = onnxtext.rewrite(text, tree)
-            assert onnxtext.parse(made) == tree
-            assert Counter(comments_of(made)) == Counter(comments_of(text))
+            result = onnxtext.rewrite(text, tree)
+            assert onnxtext.parse(result) == tree
+            assert Counter(comments_of(result)) == Counter(comments_of(text))
 
 
 def test_comments_above_a_removed_statement_stay() -> None:
     tree = onnxtext.parse(TEXT)
     del tree.graph.nodes[0]
-    made = onnxtext.rewrite(TEXT, tree)
-    assert made == TEXT.replace("  a = Relu(x) # behind\n", "")
+    result = onnxtext.rewrite(TEXT, tree)
+    assert result == TEXT.replace("  a = Relu(x) # behind\n", "")
 
 
 def test_invalid_texts_are_errors() -> None:

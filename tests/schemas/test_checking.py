@@ -307,9 +307,9 @@ def test_pages_know_the_operators_of_the_project(tmp_path: Path) -> None:
 
     path = project(tmp_path, '["acme.onnxschema"]', acme=SCHEMAS)
     path.write_text(model("y = acme.Wide <by = 3> (x)"))
-    made = read(path.read_bytes(), str(path), path.parent)
-    assert made.document.version.schemas.find("acme", "Wide", 1) is not None
-    assert made.document.analysis is not None
-    types = made.document.analysis.types
+    result = read(path.read_bytes(), str(path), path.parent)
+    assert result.document.version.schemas.find("acme", "Wide", 1) is not None
+    assert result.document.analysis is not None
+    types = result.document.analysis.types
     assert "float[N, 3]" in {found for each in types.values() for found in each.values()}
     assert b"`y`: float[N, 3]" in run("explain-type", path, "y").out

@@ -52,9 +52,9 @@ acme.Product (float a) => (float y)
 
 
 def read(text: str) -> tuple[SchemaFile | None, tuple[Diagnostic, ...]]:
-    made: Any
-    made, errors = parse_partial(Source(text, "a.onnxschema"), "schema_fragment")
-    return made, errors
+    result: Any
+    result, errors = parse_partial(Source(text, "a.onnxschema"), "schema_fragment")
+    return result, errors
 
 
 # ---- Round trip ---------------------------------------------------------------------------------
@@ -101,25 +101,25 @@ def types() -> st.SearchStrategy[ast.Type]:
 @st.composite
 def values(draw: st.DrawFn, variables: list[str], *, last: bool) -> FormalValue:
     options = ["single", "optional", *(["variadic"] if last else [])]
-    made = FormalValue(
+    result = FormalValue(
         draw(NAMES),
         draw(st.sampled_from(variables) | types()) if variables else draw(types()),
         draw(st.sampled_from(options)),
         doc=draw(DOCS),
     )
-    if made.option == "variadic":
-        made.least = draw(st.integers(0, 5))
-        made.homogeneous = draw(st.booleans())
-    return made
+    if result.option == "variadic":
+        result.least = draw(st.integers(0, 5))
+        result.homogeneous = draw(st.booleans())
+    return result
 
 
 @st.composite
 def formals(draw: st.DrawFn, variables: list[str]) -> list[FormalValue]:
     count = draw(st.integers(0, 3))
-    made = [draw(values(variables, last=index == count - 1)) for index in range(count)]
-    for index, value in enumerate(made):
+    result = [draw(values(variables, last=index == count - 1)) for index in range(count)]
+    for index, value in enumerate(result):
         value.name += f"_{index}"
-    return made
+    return result
 
 
 DEFAULTS: dict[ast.AttributeType, st.SearchStrategy[Any]] = {
@@ -147,7 +147,7 @@ def attributes(draw: st.DrawFn) -> FormalAttribute:
 @st.composite
 def operators(draw: st.DrawFn) -> OperatorSchema:
     variables = draw(st.lists(st.sampled_from(VARIABLES), unique=True, max_size=3))
-    made = OperatorSchema(
+    result = OperatorSchema(
         draw(NAMES),
         ".".join(draw(st.lists(NAMES.filter(lambda name: "." not in name), max_size=3))),
         draw(st.integers(1, 30)),
@@ -158,16 +158,16 @@ def operators(draw: st.DrawFn) -> OperatorSchema:
         draw(formals(variables)),
         draw(formals(variables)),
     )
-    if made.domain == "ai.onnx":
-        made.domain = ""
-    used = {value.type for value in (*made.inputs, *made.outputs)}
+    if result.domain == "ai.onnx":
+        result.domain = ""
+    used = {value.type for value in (*result.inputs, *result.outputs)}
     for name in variables:
         if name in used:
             allowed = draw(st.none() | st.lists(types(), min_size=1, max_size=3, unique=True))
-            made.constraints[name] = None if allowed is None else tuple(allowed)
+            result.constraints[name] = None if allowed is None else tuple(allowed)
     if draw(st.booleans()):
-        made.body = [ast.Node("Relu", ("x",), ("y",)), ast.Node("F", (), ("z", "w"), domain="my")]
-    return made
+        result.body = [ast.Node("Relu", ("x",), ("y",)), ast.Node("F", (), ("z", "w"), domain="my")]
+    return result
 
 
 @st.composite
@@ -175,12 +175,12 @@ def files(draw: st.DrawFn) -> SchemaFile:
     schemas = draw(
         st.lists(operators(), max_size=3, unique_by=lambda s: (s.domain, s.name, s.since))
     )
-    made = SchemaFile(schemas, draw(st.sampled_from([None, 1])))
+    result = SchemaFile(schemas, draw(st.sampled_from([None, 1])))
     if draw(st.booleans()):
-        made.opset_imports = [ast.OpsetImport(None, 21), ast.OpsetImport(draw(NAMES), 3)]
-        made.producer_name, made.producer_version = draw(NAMES), draw(NAMES)
-        made.doc_string = draw(DOCS)
-    return made
+        result.opset_imports = [ast.OpsetImport(None, 21), ast.OpsetImport(draw(NAMES), 3)]
+        result.producer_name, result.producer_version = draw(NAMES), draw(NAMES)
+        result.doc_string = draw(DOCS)
+    return result
 
 
 @pytest.mark.thorough
@@ -197,18 +197,18 @@ def test_drawn_files_survive_printing_and_parsing(file: SchemaFile) -> None:
 
 def test_the_bundled_table_survives_printing_and_parsing() -> None:
     text = BUNDLED.read_text(encoding="utf-8")
-    made, errors = read(text)
+    result, errors = read(text)
     assert not errors
-    assert made is not None
-    assert print_schemas(made) == text
+    assert result is not None
+    assert print_schemas(result) == text
 
 
 def test_comments_and_blanks_change_nothing() -> None:
-    made, errors = read(GIVEN)
+    result, errors = read(GIVEN)
     again, more = read(GIVEN.replace("\n", '  # a comment, "where" {\n'))
     assert not errors
     assert not more
-    assert again == made
+    assert again == result
 
 
 # ---- Mistakes -----------------------------------------------------------------------------------
@@ -285,15 +285,15 @@ def check_mutations(count: int) -> None:
     tried = 0
     for _ in range(count):
         text = mutated(GIVEN, rng)
-        made, errors = read(text)
+        result, errors = read(text)
         for error in errors:
             assert error.labels, (text, error)
             assert 0 <= error.labels[0].span.start <= error.labels[0].span.end <= len(text), text
             render(error)
         if not errors:
-            assert made is not None
-            printed = print_schemas(made)
-            assert read(printed)[0] == made, text
+            assert result is not None
+            printed = print_schemas(result)
+            assert read(printed)[0] == result, text
         tried += bool(errors)
         check_schemas(text.encode("utf-8", "surrogatepass"), "a.onnxschema")
     assert tried > count // 4

@@ -35,8 +35,8 @@ def installed() -> str:
 def test_the_table_is_that_of_its_onnxruntime() -> None:
     if bundled_table().origin != f"onnxruntime {installed()}":
         pytest.skip("the table is that of another onnxruntime")
-    made = with_bodies(import_schemas("onnxruntime"), read_schemas(Source(TEXT, "table")))
-    assert print_schemas(made) == TEXT
+    result = with_bodies(import_schemas("onnxruntime"), read_schemas(Source(TEXT, "table")))
+    assert print_schemas(result) == TEXT
 
 
 def test_the_operators_are_found_one_by_one() -> None:

@@ -114,11 +114,11 @@ def test_external_data_has_statistics(tmp_path: Path) -> None:
 def test_examples_are_shown_with_statistics(path: Path) -> None:
     reading = read_model(path.read_bytes(), path.name, path.parent)
     text = "".join(part_text(reading, PartOptions()))
-    made = shown(path.read_bytes(), path.name, path.parent)
+    result = shown(path.read_bytes(), path.name, path.parent)
     data = onnxtext.to_binary(path.read_text(encoding="utf-8"), base_dir=path.parent)
-    assert STATISTICS.sub("", made) == reading_text(data)
+    assert STATISTICS.sub("", result) == reading_text(data)
     colored = "".join(annotate(text, reading, color=True, terminal=True))
-    assert re.sub(r"\x1b\[[\d;]*m", "", colored) == made
+    assert re.sub(r"\x1b\[[\d;]*m", "", colored) == result
 
 
 @st.composite
@@ -158,9 +158,9 @@ def test_a_cut_has_exactly_the_nodes_on_paths(graph: Graph, data: st.DataObject)
         assert not expected
         return
     assert list(found.nodes) == expected
-    made = {node.outputs[0] for node in expected}
+    result = {node.outputs[0] for node in expected}
     used = {name for node in expected for name in node.inputs}
-    assert {value.name for value in found.inputs} == used - made
+    assert {value.name for value in found.inputs} == used - result
 
 
 def test_statistics_are_computed_for_what_is_read(

@@ -18,8 +18,8 @@ from tests.running import using
 def outcome(text: str, start: str, by: Core) -> Any:
     """Return the AST or its valid part, the offsets of its statements, and the diagnostics."""
     with using(by, parse, section_binding):
-        made, diagnostics = parse_partial(Source(text), start)
-    return made, list(places(made)), diagnostics
+        result, diagnostics = parse_partial(Source(text), start)
+    return result, list(places(result)), diagnostics
 
 
 def places(item: Any) -> Iterator[int]:

@@ -131,10 +131,10 @@ def test_literals_give_the_same_data(name: str) -> None:
                 wanted = read(text=one)
             except (LiteralError, ValueError):
                 wanted = None
-            made, _, diagnostics = assert_same_in_both(source)
+            result, _, diagnostics = assert_same_in_both(source)
             assert (wanted is None) == bool(diagnostics)
-            if wanted is not None and made.graph.values[0].type == TensorType(name, tuple(dims)):
-                data = made.graph.values[0].data
+            if wanted is not None and result.graph.values[0].type == TensorType(name, tuple(dims)):
+                data = result.graph.values[0].data
                 assert bytes(getattr(data, "data", getattr(data, "entries", wanted))) == wanted
 
 
@@ -157,11 +157,11 @@ def test_attributes_and_operators_give_the_same_tree() -> None:
         readers: list[Callable[[], Any]] = [*numbers(chance), lambda: chance.choice(others)]
         items = chance.choice(readers)
         blank = chance.choice(["", "", " ", "\n"])
-        made = [f"{items()}" for _ in range(chance.choice([0, 1, 1, 2, 3, 40]))]
+        result = [f"{items()}" for _ in range(chance.choice([0, 1, 1, 2, 3, 40]))]
         if chance.random() < 0.1:
-            made.append(chance.choice(["...", "", "1.5", "1", "# \u20ac\n2", *others]))
-        whole = f"[{blank}{(',' + blank).join(made)}{blank}]"
-        return whole if len(made) != 1 or chance.random() < 0.5 else made[0]
+            result.append(chance.choice(["...", "", "1.5", "1", "# \u20ac\n2", *others]))
+        whole = f"[{blank}{(',' + blank).join(result)}{blank}]"
+        return whole if len(result) != 1 or chance.random() < 0.5 else result[0]
 
     for _ in range(800):
         names = chance.choice(["x", "x", '"a b"', "float", '"\u20ac"'])
@@ -209,7 +209,7 @@ def test_the_keys_are_those_of_the_schema() -> None:
     }
     assert len(Key.__members__) > 40
     for name, key in Key.__members__.items():
-        prefix = max((one for one in messages if name.startswith(f"{one}_")), key=len)
+        prefix = max((message for message in messages if name.startswith(f"{message}_")), key=len)
         specs = message_spec(messages[prefix]).by_name
         spec = specs[name.removeprefix(f"{prefix}_").lower()]
         assert key == spec.number << 3 | (2 if spec.packed else spec.wire_type), name

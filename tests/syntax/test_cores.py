@@ -273,10 +273,10 @@ def test_the_core_continues_after_an_error() -> None:
     ]
     for at in (0, 17, 150, 299):
         lines[at] = lines[at].replace("Relu", "Re lu" if at % 2 else "")
-    made, _, diagnostics = assert_same_in_both(
+    result, _, diagnostics = assert_same_in_both(
         "\n".join(["g (float x) => (float y) {", *lines, "}"])
     )
-    assert len(made.graph.nodes) >= 296
+    assert len(result.graph.nodes) >= 296
     assert diagnostics
 
 

@@ -55,7 +55,7 @@ def scanned(scanner: Scanner, text: str) -> list[Found]:
 def expected(text: str) -> list[Found]:
     lexer = load_lexer()
     tokens = lexer.tokens(text, 0, len(text))
-    return [(one.kind, one.at, one.at + len(one)) for one in tokens]
+    return [(token.kind, token.at, token.at + len(token)) for token in tokens]
 
 
 def assert_same_tokens(text: str) -> None:

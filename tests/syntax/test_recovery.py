@@ -56,19 +56,23 @@ def tokens_of(text: str) -> list[Token]:
 def spoil(line: str, rng: random.Random) -> str:
     """Return a statement with one common error."""
     tokens = tokens_of(line)
-    made: list[str] = [line + " // note", line + ";", line[: tokens[len(tokens) // 2].at].rstrip()]
+    result: list[str] = [
+        line + " // note",
+        line + ";",
+        line[: tokens[len(tokens) // 2].at].rstrip(),
+    ]
     for token in tokens:
         before, after = line[: token.at], line[token.end :]
         if token in {"(", ")", "=", "<", ">", ","}:
-            made.append(before + after)
+            result.append(before + after)
         if token == "=":
-            made.append(f"{before}:{after}")
+            result.append(f"{before}:{after}")
         if token[0] == '"' and len(token) > 2:
-            made += [f"{before}'{token[1:-1]}'{after}", f"{before}“{token[1:-1]}”{after}"]
-            made.append(before + token[:-1] + after)
+            result += [f"{before}'{token[1:-1]}'{after}", f"{before}“{token[1:-1]}”{after}"]
+            result.append(before + token[:-1] + after)
         if re.fullmatch(r"float(\[.*)?", token):
-            made.append(before + token.replace("float", "flaot") + after)
-    return rng.choice(made)
+            result.append(before + token.replace("float", "flaot") + after)
+    return rng.choice(result)
 
 
 @cache

@@ -46,10 +46,10 @@ def test_every_action_belongs_to_a_rule_and_every_rule_has_one() -> None:
 
 def test_children_are_the_symbols_that_lark_keeps() -> None:
     # The text of every rule's kept symbols, against Lark's own tree.
-    made = lark.Lark(
+    result = lark.Lark(
         GRAMMAR, parser="lalr", lexer="basic", start=list(STARTS), maybe_placeholders=True
     )
-    rules: list[Any] = made.rules
+    rules: list[Any] = result.rules
     for rule, ours in zip(rules, build_tables(GRAMMAR).rules, strict=True):
         kept = [s.name for s in rule.expansion if not (s.is_term and s.filter_out)]
         assert [ours.symbols[index] for index in ours.take if index >= 0] == kept
@@ -66,10 +66,10 @@ def test_element_types_have_their_own_token_kind(name: str) -> None:
 
 def test_cached_tables_are_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ONNXTEXT_CACHE", str(tmp_path))
-    made = cached_tables(GRAMMAR)
+    result = cached_tables(GRAMMAR)
     (file,) = tmp_path.iterdir()
     before = file.stat().st_mtime_ns
-    assert cached_tables(GRAMMAR) == made
+    assert cached_tables(GRAMMAR) == result
     assert file.stat().st_mtime_ns == before
 
 
@@ -93,7 +93,7 @@ def test_tables_of_another_shape_are_built_again(
     cut: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ONNXTEXT_CACHE", str(tmp_path))
-    made = cached_tables(GRAMMAR)
+    result = cached_tables(GRAMMAR)
     (file,) = tmp_path.iterdir()
     header, _, cells = file.read_bytes().split(b"\n", 1)[1].partition(b"\n")
     damaged = {
@@ -102,7 +102,7 @@ def test_tables_of_another_shape_are_built_again(
         "shape": b"[]\n" + cells,
     }[cut]
     file.write_bytes(b"%08x\n" % zlib.crc32(damaged) + damaged)
-    assert cached_tables(GRAMMAR).rules == made.rules
+    assert cached_tables(GRAMMAR).rules == result.rules
 
 
 def test_tables_are_built_without_a_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -40,12 +40,12 @@ def spelled(value: float) -> str:
 @example("1e400")
 @example("-0.0")
 def test_short_float_lists_give_the_same_bits(text: str) -> None:
-    made = parse_small(ELEMENTS["float"], f"[{text}, 1]", 2)
-    if made is not None:
-        assert made == struct.pack("<If", float32_bits(text), 1)
-    made = parse_small(ELEMENTS["double"], f"[{text}]", 1)
-    if made is not None:
-        assert made == struct.pack("<Q", float64_bits(text))
+    result = parse_small(ELEMENTS["float"], f"[{text}, 1]", 2)
+    if result is not None:
+        assert result == struct.pack("<If", float32_bits(text), 1)
+    result = parse_small(ELEMENTS["double"], f"[{text}]", 1)
+    if result is not None:
+        assert result == struct.pack("<Q", float64_bits(text))
 
 
 def test_decimals_without_numpy_cover_most_floats() -> None:
@@ -57,13 +57,13 @@ def test_decimals_without_numpy_cover_most_floats() -> None:
 @given(number=st.integers(-(1 << 65), 1 << 65))
 def test_short_integer_lists_give_the_same_bytes(name: str, number: int) -> None:
     element = ELEMENTS[name]
-    made = parse_small(element, f"[{number}, 7]", 2)
+    result = parse_small(element, f"[{number}, 7]", 2)
     low = -(1 << (element.bits - 1)) if element.kind == "int" else 0
     high = low + (1 << element.bits)
     size = element.bits // 8
-    if made is not None:
+    if result is not None:
         assert low <= number < high
-        assert made[:size] == (number % (1 << element.bits)).to_bytes(size, "little")
+        assert result[:size] == (number % (1 << element.bits)).to_bytes(size, "little")
     elif low <= number < high:
         assert abs(number) >= 10**18
 

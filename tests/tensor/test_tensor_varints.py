@@ -157,12 +157,15 @@ def test_the_core_packs_and_unpacks_as_python_does(kind: str, data: bytes) -> No
     entries = data[: len(data) // 8 * 8]
 
     def outcome() -> list[object]:
-        made: list[object] = [pack_entries(field, entries), float_fields(b"\x3d", entries)]
-        made += [int_fields(b"\x40", entries), unpack_entries(field, pack_entries(field, entries))]
+        result: list[object] = [pack_entries(field, entries), float_fields(b"\x3d", entries)]
+        result += [
+            int_fields(b"\x40", entries),
+            unpack_entries(field, pack_entries(field, entries)),
+        ]
         try:
-            return [*made, unpack_entries(field, data)]
+            return [*result, unpack_entries(field, data)]
         except ValueError as error:
-            return [*made, str(error)]
+            return [*result, str(error)]
 
     native = outcome()
     with using("python", varints):

@@ -45,8 +45,8 @@ window.type = (selector, words) => {
 
 @pytest.fixture(scope="module")
 def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with browser(tmp_path_factory.mktemp("chromium")) as made:
-        yield made
+    with browser(tmp_path_factory.mktemp("chromium")) as result:
+        yield result
 
 
 @pytest.fixture

@@ -38,9 +38,9 @@ def width(text: str) -> int:
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
-def check_widths(made: ColoredText) -> None:
-    assert len(made.lines) == len(made.kinds) == len(made.numbers)
-    for line, kinds in zip(made.lines, made.kinds, strict=True):
+def check_widths(result: ColoredText) -> None:
+    assert len(result.lines) == len(result.kinds) == len(result.numbers)
+    for line, kinds in zip(result.lines, result.kinds, strict=True):
         assert sum(kinds[1::2]) == width(line)
         assert all(0 <= kind < len(CLASSES) for kind in kinds[::2])
         assert all(length > 0 for length in kinds[1::2])
@@ -49,47 +49,47 @@ def check_widths(made: ColoredText) -> None:
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_short_texts_are_whole(path: Path) -> None:
     text = path.read_text("utf-8")
-    made = color_lines(text)
-    check_widths(made)
-    assert "\n".join(made.lines) == text
-    assert not made.cuts
+    result = color_lines(text)
+    check_widths(result)
+    assert "\n".join(result.lines) == text
+    assert not result.cuts
 
 
 @settings(max_examples=30)
 @given(pieces.map("".join))
 def test_offsets_map_to_the_shown_characters(text: str) -> None:
-    made = color_lines(text)
-    check_widths(made)
-    assert len("\n".join(made.lines)) <= len(text)
+    result = color_lines(text)
+    check_widths(result)
+    assert len("\n".join(result.lines)) <= len(text)
     lines = LineIndex(text, "utf-16")
-    left_out = [range(start, end) for start, end, _ in made.cuts]
+    left_out = [range(start, end) for start, end, _ in result.cuts]
     last = (0, 0)
     for offset in range(0, len(text), 7):
-        line, column = made.place(offset)
+        line, column = result.place(offset)
         assert (line, column) >= last
         last = line, column
         if any(offset in part for part in left_out):
             continue
-        shown = made.lines[line].encode("utf-16-le", "surrogatepass")[2 * column :]
+        shown = result.lines[line].encode("utf-16-le", "surrogatepass")[2 * column :]
         if text[offset] not in "\r\n":
             assert shown.decode("utf-16-le", "surrogatepass").startswith(text[offset])
         # An offset keeps its line number, unless a part before it is cut.
-        if not made.cuts:
+        if not result.cuts:
             assert (line, column) == lines.place(offset)
     for index in range(lines.count):
-        assert made.numbers[made.line(index)] <= index
+        assert result.numbers[result.line(index)] <= index
 
 
 @pytest.mark.parametrize("long", LONG)
 def test_long_data_is_cut(long: str) -> None:
     text = f"g () => () <\n  float[900] w = {long}, # kept\n> {{ y = A (w) }}\n"
-    made = color_lines(text)
-    assert len(made.cuts) == 1
-    assert len("\n".join(made.lines)) < LONGEST
-    start, end, mark = made.cuts[0]
+    result = color_lines(text)
+    assert len(result.cuts) == 1
+    assert len("\n".join(result.lines)) < LONGEST
+    start, end, mark = result.cuts[0]
     assert f"{end - start:,} characters" in mark
     for kept in ("float[900] w = ", "# kept", "y = A (w)"):
-        line, column = made.place(text.index(kept))
-        assert made.lines[line][column:].startswith(kept)
-    assert made.is_cut(text.index("float"), text.index("# kept"))
-    assert not made.is_cut(text.index("# kept"), len(text))
+        line, column = result.place(text.index(kept))
+        assert result.lines[line][column:].startswith(kept)
+    assert result.is_cut(text.index("float"), text.index("# kept"))
+    assert not result.is_cut(text.index("# kept"), len(text))

@@ -247,8 +247,8 @@ def ends(groups: list[dict[str, Any]]) -> dict[str, Any]:
 @pytest.mark.parametrize("text", [TEXT, onnxtext.from_binary(next(transformer(400)))],
                          ids=["nested", "transformer"])  # fmt: skip
 def test_any_choice_of_open_groups_equals_that_of_the_server(text: str) -> None:
-    made = of_text(text)
-    drawing = Drawing(made.document)
+    result = of_text(text)
+    drawing = Drawing(result.document)
     data = graph(drawing, color_lines(text), None, None)
     ids = [group["id"] for group in data["document"]["groups"]]
     generator = seeded()

@@ -267,24 +267,24 @@ class Inputs:
     def damaged(self, data: bytes) -> bytes:
         """Return data with some bytes changed, inserted, removed, doubled or cut off."""
         rng = self.rng
-        made = bytearray(data)
+        result = bytearray(data)
         for _ in range(rng.choice((1, 1, 1, 2, 4))):
-            at = rng.randint(0, len(made))
+            at = rng.randint(0, len(result))
             match rng.randrange(6):
                 case 0:
-                    made[at : at + 1] = rng.randbytes(1)
+                    result[at : at + 1] = rng.randbytes(1)
                 case 1:
-                    made[at:at] = rng.randbytes(rng.choice((1, 2, 5)))
+                    result[at:at] = rng.randbytes(rng.choice((1, 2, 5)))
                 case 2:
-                    del made[at : at + rng.choice((1, 1, 2, 8))]
+                    del result[at : at + rng.choice((1, 1, 2, 8))]
                 case 3:
-                    del made[at:]
+                    del result[at:]
                 case 4:
                     end = at + rng.randint(1, 20)
-                    made[at:at] = made[at:end]
-                case 5 if at < len(made):
-                    made[at] ^= 1 << rng.randrange(8)
-        return bytes(made)
+                    result[at:at] = result[at:end]
+                case 5 if at < len(result):
+                    result[at] ^= 1 << rng.randrange(8)
+        return bytes(result)
 
 
 def _unpacked(field: FieldSpec, payload: bytes) -> list[bytes]:

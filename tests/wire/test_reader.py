@@ -55,11 +55,11 @@ def test_varints_wrap_as_in_protobuf() -> None:
 @given(st.lists(st.binary(max_size=200), max_size=4))
 def test_delimited_fields_are_written_and_read(pieces: list[bytes]) -> None:
     data = b"".join(pieces)
-    made = delimited(tag(7, LENGTH), data)
-    assert b"".join(delimited_pieces(tag(7, LENGTH), pieces)) == made
-    (field,) = read_fields(made, 0, len(made))
-    assert (field.number, field.wire_type, field.start, field.end) == (7, LENGTH, 0, len(made))
-    assert made[field.value :] == data
+    result = delimited(tag(7, LENGTH), data)
+    assert b"".join(delimited_pieces(tag(7, LENGTH), pieces)) == result
+    (field,) = read_fields(result, 0, len(result))
+    assert (field.number, field.wire_type, field.start, field.end) == (7, LENGTH, 0, len(result))
+    assert result[field.value :] == data
 
 
 FIELDS = [
