@@ -10,8 +10,8 @@ from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
 from onnxtext._core.decode_entries cimport entry_of, is_entry
 from onnxtext._core.decode_types cimport copied, text_of
 from onnxtext._core.decode_values cimport SMALL, Values
-from onnxtext._core.decorations cimport doc_decorator
-from onnxtext._core.keys cimport *
+from onnxtext._core.decorators cimport doc_decorator
+from onnxtext._core.field_keys cimport *
 from onnxtext._core.slots cimport (
     ATTRIBUTE, NODE, OF_ATTRIBUTE, OF_NODE, PyType_GenericAlloc, make_graph, put, record,
 )

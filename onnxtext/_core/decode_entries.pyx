@@ -5,7 +5,7 @@ from libc.stdint cimport uint64_t
 from libc.string cimport memcpy
 
 from onnxtext._core.decode_types cimport copied, text_of
-from onnxtext._core.keys cimport *
+from onnxtext._core.field_keys cimport *
 from onnxtext._core.wire cimport Bytes, Field, read_field, read_varint
 
 from onnxtext.proto.decode.types_and_tensors import lift_entry

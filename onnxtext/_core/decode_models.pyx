@@ -7,7 +7,7 @@ from libc.stdint cimport int64_t
 from onnxtext._core.decode cimport UNINTERRUPTED, Decoder, next_field
 from onnxtext._core.decode_types cimport text_of
 from onnxtext._core.decode_entries cimport any_entry_of
-from onnxtext._core.keys cimport *
+from onnxtext._core.field_keys cimport *
 from onnxtext._core.slots cimport make_function, plain_value_info
 from onnxtext._core.wire cimport Bytes, Field, read_field
 

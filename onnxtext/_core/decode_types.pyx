@@ -6,7 +6,7 @@ Functions of types return None for rare forms, which are decoded in Python.
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from libc.stdint cimport int64_t
 
-from onnxtext._core.keys cimport *
+from onnxtext._core.field_keys cimport *
 from onnxtext._core.slots cimport OF_TENSOR_TYPE, TENSOR_TYPE, PyType_GenericAlloc, put
 from onnxtext._core.wire cimport Bytes, Field, read_field
 

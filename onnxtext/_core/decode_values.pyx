@@ -8,10 +8,10 @@ from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
-from onnxtext._core.decorations cimport DEFAULT_LOCATION, doc_decorator
+from onnxtext._core.decorators cimport DEFAULT_LOCATION, doc_decorator
 from onnxtext._core.decode_entries cimport entry_of, is_entry, is_narrow, typed_entries
 from onnxtext._core.decode_types cimport copied, plain_head, text_of, type_of
-from onnxtext._core.keys cimport *
+from onnxtext._core.field_keys cimport *
 from onnxtext._core.packing cimport is_packed
 from onnxtext._core.slots cimport (
     ATTRIBUTE, OF_ATTRIBUTE, OF_RAW, OF_STRINGS, OF_TENSOR, OF_TYPED, OF_VALUE, RAW_DATA,

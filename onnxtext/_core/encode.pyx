@@ -7,16 +7,16 @@ cimport cython
 from libc.stdint cimport int64_t, uint64_t
 
 from onnxtext._core.buffer cimport Buffer
-from onnxtext._core.decorations cimport Decorations, decorations_of, text_argument
+from onnxtext._core.decorators cimport Decorations, decorations_of, text_argument
 from onnxtext._core.encode_types cimport identity, is_denoted
 from onnxtext._core.encode_values cimport ValueEncoder
-from onnxtext._core.keys cimport *
+from onnxtext._core.field_keys cimport *
 from onnxtext._core.slots cimport (
     FUNCTION, NODE, OF_FUNCTION, OF_GRAPH, OF_NODE, OF_VALUE, VALUE_INFO, data_of, get, graph_part,
     value_part,
 )
 
-from onnxtext._core.ordering import ordered_infos
+from onnxtext._core.list_order import ordered_infos
 from onnxtext.ast.tensors_and_attributes import SparseTensor
 from onnxtext.ast.compact_form.list_order import ORDERS
 from onnxtext.proto.encode.messages import own_decorators

@@ -2,7 +2,7 @@
 """Encode types: the compiled part of `onnxtext.proto.encode.types_and_tensors`."""
 from libc.stdint cimport int64_t, uint64_t
 
-from onnxtext._core.keys cimport *
+from onnxtext._core.field_keys cimport *
 from onnxtext._core.slots cimport OF_TENSOR_TYPE, TENSOR_TYPE, get
 
 from onnxtext.ast.types import MapType, OptionalType, SequenceType, SparseTensorType

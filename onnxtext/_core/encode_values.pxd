@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-from onnxtext._core.decorations cimport Decorations
+from onnxtext._core.decorators cimport Decorations
 from onnxtext._core.encode_types cimport TypeEncoder
 
 cdef class ValueEncoder(TypeEncoder):

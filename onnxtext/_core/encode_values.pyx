@@ -6,9 +6,9 @@ from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
 from onnxtext._core.buffer cimport Buffer
-from onnxtext._core.decorations cimport Decorations, decorations_of
+from onnxtext._core.decorators cimport Decorations, decorations_of
 from onnxtext._core.encode_types cimport identity
-from onnxtext._core.keys cimport *
+from onnxtext._core.field_keys cimport *
 from onnxtext._core.slots cimport (
     OF_ATTRIBUTE, OF_NODE, OF_RAW, OF_STRINGS, OF_TENSOR, OF_TYPED, OF_VALUE, RAW_DATA,
     STRING_DATA, TYPED_DATA, VALUE_INFO, data_of, get,

@@ -4,7 +4,7 @@ from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.exc cimport PyErr_CheckSignals
 from libc.string cimport memcmp
 
-from onnxtext._core.decorations cimport text_argument
+from onnxtext._core.decorators cimport text_argument
 from onnxtext._core.literals cimport is_external_number
 from onnxtext._core.numbers cimport BOOL, INTEGER, OTHER, Elements, Numbers
 from onnxtext._core.packing cimport is_packed, unpacked

@@ -112,7 +112,7 @@ def _described_values(
     declared += [ValueInfo(name, metadata=it) for name, it in owner.value_metadata.items()]
     lists = (("value", owner.inputs), ("output", owner.outputs), ("value_info", declared))
     if core() == "native":
-        result: list[Named] = core_module("paths").described_values(lists, prefix, tied)
+        result: list[Named] = core_module("section_paths").described_values(lists, prefix, tied)
         return result
     described: list[Named] = []
     earlier: set[str] = set()
@@ -138,7 +138,7 @@ def _described_nodes(nodes: list[Node], prefix: tuple[PathStep, ...], tied: bool
         tied: whether a section can refer to it by this path, because the path is unique.
     """
     if core() == "native":
-        result: list[Named] = core_module("paths").described_nodes(nodes, prefix, tied)
+        result: list[Named] = core_module("section_paths").described_nodes(nodes, prefix, tied)
         return result
     wanted = [
         node

@@ -20,7 +20,7 @@ _NAME_AND_TYPE = attrgetter("name", "type")
 def attribute_lists(nodes: Iterable[Node]) -> Sequence[tuple[Attribute, ...]]:
     """Return the distinct attribute lists of nodes, in order; nodes may share a list."""
     if core() == "native":
-        result: list[tuple[Attribute, ...]] = core_module("walk").attribute_lists(nodes)
+        result: list[tuple[Attribute, ...]] = core_module("visit").attribute_lists(nodes)
         return result
     return list(
         {id(node.attributes): node.attributes for node in nodes if node.attributes}.values()
@@ -30,7 +30,7 @@ def attribute_lists(nodes: Iterable[Node]) -> Sequence[tuple[Attribute, ...]]:
 def rich_lists(nodes: Iterable[Node]) -> Sequence[tuple[Attribute, ...]]:
     """Return distinct attribute lists of nodes, except those with only numbers and strings."""
     if core() == "native":
-        result: list[tuple[Attribute, ...]] = core_module("walk").rich_lists(nodes)
+        result: list[tuple[Attribute, ...]] = core_module("visit").rich_lists(nodes)
         return result
     return [
         attributes for attributes in attribute_lists(nodes) if not all(map(_is_plain, attributes))
@@ -43,7 +43,7 @@ def odd_lists(nodes: Iterable[Node]) -> Sequence[tuple[Attribute, ...]]:
     A simple attribute has a name, a type, and a value that is a number or a list of numbers.
     """
     if core() == "native":
-        result: list[tuple[Attribute, ...]] = core_module("walk").odd_lists(nodes)
+        result: list[tuple[Attribute, ...]] = core_module("visit").odd_lists(nodes)
         return result
     return [
         attributes
@@ -84,7 +84,7 @@ def attribute_forms(
         known: the keys of the nodes to skip; the caller may add keys during the iteration.
     """
     if core() == "native":
-        yield from core_module("walk").attribute_forms(nodes, operators, known)
+        yield from core_module("visit").attribute_forms(nodes, operators, known)
         return
     for node, operator in zip(nodes, operators, strict=True):
         key = id(operator), *map(_NAME_AND_TYPE, node.attributes)
@@ -107,7 +107,7 @@ def attribute_graphs(attributes: Iterable[Attribute | str]) -> Iterator[Graph]:
 def nested_graphs(nodes: Iterable[Node]) -> Sequence[Graph]:
     """Return the graphs in the attributes of some nodes, without the graphs inside them."""
     if core() == "native":
-        graphs: list[Graph] = core_module("walk").nested_graphs(nodes)
+        graphs: list[Graph] = core_module("visit").nested_graphs(nodes)
         return graphs
     return [
         graph for attributes in attribute_lists(nodes) for graph in attribute_graphs(attributes)
@@ -122,7 +122,7 @@ def large_values(values: Iterable[ValueInfo], most: int) -> Sequence[ValueInfo]:
         most: values whose raw data has at most this number of elements are left out.
     """
     if core() == "native":
-        result: list[ValueInfo] = core_module("walk").large_values(values, most)
+        result: list[ValueInfo] = core_module("visit").large_values(values, most)
         return result
     return [value for value in values if value.data is not None and not _is_small(value, most)]
 
@@ -152,7 +152,7 @@ def walk_graphs(root: Model | Fragment | Graph | Function | Node) -> Iterator[Gr
 def list_graphs(root: Model | Fragment | Graph | Function | Node) -> list[Graph | Function]:
     """Return the graphs and functions that `walk_graphs` yields, as a list."""
     if core() == "native":
-        result: list[Graph | Function] = core_module("walk").list_graphs(_outermost(root))
+        result: list[Graph | Function] = core_module("visit").list_graphs(_outermost(root))
         return result
     return list(walk_graphs(root))
 

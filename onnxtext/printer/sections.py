@@ -22,7 +22,7 @@ Pairs = Sequence[tuple[str, str]]
 
 def may_have_sections(model: Model) -> bool:
     """Whether `section_parts` may yield a section: a fast test."""
-    return core() == "python" or core_module("walk").has_sections(model)
+    return core() == "python" or core_module("visit").has_sections(model)
 
 
 def section_parts(

@@ -186,7 +186,7 @@ def test_both_cores_lower_to_the_same_bytes() -> None:
 
 
 def test_the_keys_are_those_of_the_schema() -> None:
-    from onnxtext._core.keys import Key
+    from onnxtext._core.field_keys import Key
 
     messages = {
         "NODE": "NodeProto",

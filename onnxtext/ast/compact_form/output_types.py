@@ -52,7 +52,7 @@ def place_all_types(
     """
     if core() != "native":
         return False
-    moved: bool = core_module("walk").place_all_types(nodes, infos, taken, with_metadata)
+    moved: bool = core_module("visit").place_all_types(nodes, infos, taken, with_metadata)
     return moved
 
 
@@ -74,7 +74,7 @@ def place_named_types(
     """
     if core() != "native":
         return None
-    result: tuple[list[str], list[ValueInfo]] | None = core_module("ordering").place_named_types(
+    result: tuple[list[str], list[ValueInfo]] | None = core_module("list_order").place_named_types(
         nodes, infos, taken
     )
     return result

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compute the paths of values and nodes with metadata: the compiled part of `onnxtext.ast.section_paths`."""
 from onnxtext._core.slots cimport NODE, OF_NODE, OF_VALUE, VALUE_INFO, get, record
-from onnxtext._core.walk cimport has_graph
+from onnxtext._core.visit cimport has_graph
 
 from onnxtext.ast.section_paths import Named, PathStep
 
