@@ -59,6 +59,10 @@ NODES = [
     ("Conv <strides = (1, 1)> (x)", "wrong-mark", "(1, 1)", "Conv <strides = [1, 1]> (x)"),
     ("Conv <strides = {1, 1}> (x)", "wrong-mark", "{1, 1}", "Conv <strides = [1, 1]> (x)"),
     ("Concat <int axis = 1> (x)", "misplaced-type", "int axis", "Concat <axis: int = 1> (x)"),
+    ("Op <a: list[int] = [1]> (x)", "unknown-type", "list[int]", "Op <a: ints = [1]> (x)"),
+    ("Op <a: int64[] = [1]> (x)", "unknown-type", "int64[]", "Op <a: ints = [1]> (x)"),
+    ("Op <a: float[2] = [1, 2]> (x)", "unknown-type", "float[2]", "Op <a: floats = [1, 2]> (x)"),
+    ('Op <a: List<str> = ["b"]> (x)', "unknown-type", "List<str>", 'Op <a: strings = ["b"]> (x)'),
     ("Relu (0)", "unquoted-name", "0", 'Relu ("0")'),
     ("Relu (1x)", "unquoted-name", "1x", 'Relu ("1x")'),
     ("Relu （x）", "lookalike-character", "（", "Relu (x)"),
@@ -196,6 +200,12 @@ def test_a_tensor_in_parentheses_is_fixed() -> None:
     is_mended(found, text, text.replace("(1, 2)", "{1, 2}"))
 
 
+def test_a_type_after_the_name_of_an_initializer_is_moved() -> None:
+    text = f"{HEADER}main (float[N] x) => (float[N] y) <w = float[2] {{1, 2}}> {{\n{BODY}"
+    (found,) = found_in(text)
+    is_mended(found, text, text.replace("w = float[2]", "float[2] w ="))
+
+
 PARAMETERS = [
     ("x: float[N]", "misplaced-type", "x: float[N]", "float[N] x"),
     ("float x[3]", "misplaced-type", "float x[3]", "float[3] x"),
@@ -205,6 +215,10 @@ PARAMETERS = [
     ("seq<float[3]> x", "wrong-mark", "<float[3]>", "seq(float[3]) x"),
     ("float[3] 0", "unquoted-name", "0", 'float[3] "0"'),
     ("int[3] x", "unknown-type", "int", "int64[3] x"),
+    ("float[*, 3] x", "wrong-mark", "*", "float[?, 3] x"),
+    ("float[:] x", "wrong-mark", ":", "float[?] x"),
+    ("float[N][3] x", "wrong-mark", "][", "float[N, 3] x"),
+    ("float[2][M] x", "wrong-mark", "][", "float[2, M] x"),
 ]
 
 
@@ -279,6 +293,13 @@ def test_two_errors_in_a_header_are_reported() -> None:
     assert (place(one), place(two)) == ("IR_VERSION", "opset_imports")
     (one, two) = found_in('<ir_version: "10", opset_import: 21>\n' + HEAD + BODY)
     assert (place(one), place(two)) == ("ir_version", "opset_import")
+
+
+@pytest.mark.parametrize("key", ["opset", "opset_imports", "opset_import_"])
+def test_an_unknown_key_of_a_header_is_replaced(key: str) -> None:
+    (found,) = found_in(f"<ir_version: 10, {key}: [21]>\n" + HEAD + BODY)
+    assert found.fix is not None
+    assert found.fix.title == "write `opset_import`"
 
 
 def test_one_error_in_all_entries_of_a_header_is_reported_once() -> None:

@@ -92,6 +92,13 @@ def attribute_type(token: str) -> ast.AttributeType:
     return kind
 
 
+def list_type_of(word: str) -> str | None:
+    """Return the attribute type of lists of a type, such as `ints` for `int`; None if unknown."""
+    kind = _TYPES.get(_OTHER_TYPES.get(word, word))
+    many = LIST_OF.get(kind) if kind is not None else None
+    return None if many is None else many.name.lower()
+
+
 @action
 def bare_graph_name(name: str) -> str:
     """Check and return the unquoted name of a graph in an attribute.

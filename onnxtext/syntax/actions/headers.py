@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from onnxtext.ast.model import EncodingHabit, OpsetImport, Presence
+from onnxtext.suggestions import nearest_name
 from onnxtext.syntax.actions.integers import int64
 from onnxtext.syntax.actions.registry import ACTIONS, LOCATED
 from onnxtext.syntax.actions.semantic_error import SemanticError
@@ -52,11 +53,8 @@ class Header:
         """
         if self.at.keys() <= keys:
             return
-        help = f"the keys are {', '.join(sorted(keys))}"
         errors = [
-            _error(f"`{key}` is not a key of {construct}'s header", at, key, help)
-            for key, at in self.at.items()
-            if key not in keys
+            _unknown_key(key, at, keys, construct) for key, at in self.at.items() if key not in keys
         ]
         if "ir_version" in self.at and "ir_version" not in keys:
             errors = errors[:1]  # this is the header of a model
@@ -89,7 +87,8 @@ def header(entries: list[tuple[int, str, Any]]) -> Header:
         wanted = _KINDS.get(key)
         if wanted is not None and type(value) is not wanted:
             forms = {int: "an integer", str: 'a string, "…"', list: "a list, […]"}
-            errors.append(_error(f"the value of `{key}` must be {forms[wanted]}", at, key))
+            help = f"write `[{value}]`" if wanted is list and type(value) is int else None
+            errors.append(_error(f"the value of `{key}` must be {forms[wanted]}", at, key, help))
             continue
         result.at[key] = at
         if wanted is list:
@@ -116,6 +115,24 @@ def header(entries: list[tuple[int, str, Any]]) -> Header:
 def _error(message: str, at: int, key: str, help: str | None = None) -> SemanticError:
     """Return an error that marks a key."""
     return SemanticError(message, at=at, length=len(key), help=help)
+
+
+_OTHER_KEYS = {
+    **dict.fromkeys(("opset", "opsets", "opset_version"), "opset_import"),
+    **dict.fromkeys(("ir", "irVersion"), "ir_version"),
+    "metadata": "metadata_props",
+    "producer": "producer_name",
+}
+"""Words that are no keys, and the keys that they probably mean."""
+
+
+def _unknown_key(key: str, at: int, keys: set[str], construct: str) -> SemanticError:
+    """Return the error for a key that is not in `keys`."""
+    help = f"the keys are {', '.join(sorted(keys))}"
+    error = _error(f"`{key}` is not a key of {construct}'s header", at, key, help)
+    meant = _OTHER_KEYS.get(key) or nearest_name(key, keys)
+    error.instead = meant if meant in keys else None
+    return error
 
 
 _ITEMS = {

@@ -23,8 +23,10 @@ from onnxtext.syntax.heuristics.header_errors import (
 from onnxtext.syntax.heuristics.look_alikes import letters, lookalikes
 from onnxtext.syntax.heuristics.misplaced_constructs import (
     brackets_of_types,
+    dimensions,
     graph_among_nodes,
     graph_without_head,
+    list_types,
     lone_string,
     misplaced_types,
     prose,
@@ -85,7 +87,7 @@ COMMON_ERRORS = (
     brackets_of_inputs, missing_operator, parentheses, nested_expressions, number_as_name,
     wrong_list_brackets, tensor_among_nodes,
     # Brackets
-    brackets_of_types, string_tensor, wrong_brackets,
+    list_types, dimensions, brackets_of_types, string_tensor, wrong_brackets,
     # Graphs
     spaced_arrow, incomplete_graph_header, python_head, function_keyword, missing_opener,
     surplus_brace,

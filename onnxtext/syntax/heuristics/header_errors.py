@@ -105,7 +105,9 @@ def entries(context: ErrorContext) -> Iterator[Diagnosis]:
     place = first if quoted else context.token
     if place is not None and edits and (quoted or (place in {"=", ";"} and len(edits) > 1)):
         message = "the entries of a header must have the form `KEY: VALUE`, separated by `,`"
-        yield Diagnosis("wrong-mark", message, place.span, tuple(edits), "correct them", least=1)
+        key = first.strip('"')
+        title = f"write `{key}: …`" if len(edits) < 2 else f"write `{key}: …` and so on"
+        yield Diagnosis("wrong-mark", message, place.span, tuple(edits), title, least=1)
 
 
 def bare_header(context: ErrorContext) -> Iterator[Diagnosis]:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
 from onnxtext.suggestions import nearest_name
+from onnxtext.syntax.actions.attributes import list_type_of
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.error_context import (
     Diagnosis,
@@ -84,6 +85,13 @@ def misplaced_types(context: ErrorContext) -> Iterator[Diagnosis]:
         span = Span(before.at, rest[end].end)
         written = f"{before}{context.text[context.at : span.end]} {name}"
         message = "dimensions belong after the element type"
+    elif context.token == "=" and len(rest) > 1 and before in {None, ",", "<"}:
+        type = _type_at(context, rest[1:])
+        if not type or context.name(name) not in NAMES:
+            return
+        span = Span(name.at, type[0])
+        written = f"{type[1]} {name} ="
+        message = "the type of a value belongs before its name"
     elif name in _ATTRIBUTE_TYPES and rest[1:2] == ["="] and in_attributes(context):
         span = Span(name.at, context.token.end)
         written = f"{context.token}: {name}"
@@ -135,6 +143,41 @@ def _type_at(context: ErrorContext, tokens: list[Token]) -> tuple[int, str] | No
     elif tokens[1:] and context.name(tokens[1]) == "NUMBERS":
         stop = tokens[1].end
     return stop, ALIASES[first] + context.text[first.end : stop]
+
+
+_LIST_TYPE = re.compile(r" *((\w+) *\[ *\d* *\]|\w+ *[\[<(] *(\w+) *[\]>)])")
+
+
+def list_types(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose types of lists of other languages in attributes: `a: list[int]`, `a: int[]`."""
+    colon = next((token for token in reversed(context.done[-6:]) if token == ":"), None)
+    if colon is None or ("attribute" not in context.rules and "node" not in context.rules):
+        return
+    match = _LIST_TYPE.match(context.text, colon.end)
+    if match is None or context.text[match.end() : context.at].strip():
+        return
+    written = list_type_of(match[2] or match[3])
+    if written is not None:
+        span = Span(*match.span(1))
+        message = f"`{match[1]}` is not an attribute type"
+        edits = (Edit(span, written),)
+        yield Diagnosis("unknown-type", message, span, edits, f"write `{written}`", least=1)
+
+
+def dimensions(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose unknown dimensions other than `?`, and dimensions in several brackets: `[N][M]`."""
+    token, last = context.token, context.done[-1] if context.done else None
+    if token is None or last is None:
+        return
+    if token in {"*", ":"} and last in {"[", ","}:
+        message = f"`{token}` is not a dimension"
+        yield Diagnosis(
+            "wrong-mark", message, token.span, (replace(token, "?"),), "write `?`", least=1
+        )
+    if (token == "[" or context.name(token) == "NUMBERS") and last.endswith("]"):
+        message = "the dimensions of a type must be in one pair of brackets"
+        span = Span(last.end - 1, context.at + 1)
+        yield Diagnosis("wrong-mark", message, span, (Edit(span, ", "),), "write `,`", least=2)
 
 
 def brackets_of_types(context: ErrorContext) -> Iterator[Diagnosis]:
