@@ -36,7 +36,8 @@ def looks_binary(data: bytes) -> bool:
     try:
         head.decode("utf-8")
     except UnicodeDecodeError as error:
-        return error.start < len(head) - 3  # near the end, a character may be cut off
+        is_cut_off = error.end == len(head) and error.reason == "unexpected end of data"
+        return not is_cut_off
     # A model usually begins with the key of one of its first fields; no text begins like this.
     return head[:1] in (b"\x08", b"\x12", b"\x1a", b"\x3a")
 
