@@ -11,6 +11,6 @@ cdef object make_node(
 cdef object integer_of(Stack stack, Py_ssize_t place)
 cdef object make_record(Stack stack, Rule* rule, Py_ssize_t base, type kind)
 cdef object make_opset(Stack stack, Rule* rule, Py_ssize_t base)
-cdef bint is_shareable(object made)
+cdef bint is_shareable(object item)
 cdef bint is_plain_node(object node)
 cdef object make_attribute(Stack stack, Rule* rule, Py_ssize_t base)

@@ -381,18 +381,18 @@ cdef object make_opset(Stack stack, Rule* rule, Py_ssize_t base):
     return OpsetImport(stack.child(rule, base, 0) if rule.count == 2 else None, version)
 
 
-cdef bint is_shareable(object made):
+cdef bint is_shareable(object item):
     """Whether a value consists of immutable plain objects, so that several texts may share it."""
-    if type(made) is ATTRIBUTE:
-        if get(made, OF_ATTRIBUTE.decorators) or type(get(made, OF_ATTRIBUTE.name)) is not str:
+    if type(item) is ATTRIBUTE:
+        if get(item, OF_ATTRIBUTE.decorators) or type(get(item, OF_ATTRIBUTE.name)) is not str:
             return False
-        made = get(made, OF_ATTRIBUTE.value)
-        if type(made) is tuple:
-            made = (<tuple>made)[0] if made else 0
-        return type(made) in PLAIN_VALUES
-    if type(made) is TENSOR_TYPE:
-        return not get(made, OF_TENSOR_TYPE.decorators)
-    return type(made) is AttributeType
+        item = get(item, OF_ATTRIBUTE.value)
+        if type(item) is tuple:
+            item = (<tuple>item)[0] if item else 0
+        return type(item) in PLAIN_VALUES
+    if type(item) is TENSOR_TYPE:
+        return not get(item, OF_TENSOR_TYPE.decorators)
+    return type(item) is AttributeType
 
 
 cdef bint is_plain_node(object node):

@@ -49,24 +49,24 @@ cdef class Decoder:
 
     def annotation(self, data):
         """Decode a quantization annotation of a name and complete entries; None for other forms."""
-        cdef const unsigned char[::1] whole = data
-        cdef Py_ssize_t end = whole.shape[0], at
+        cdef const unsigned char[::1] buffer = data
+        cdef Py_ssize_t end = buffer.shape[0], at
         cdef Field field
         cdef list entries = []
-        if not end or not read_field(&whole[0], 0, end, &field):
+        if not end or not read_field(&buffer[0], 0, end, &field):
             return None
         if field.key != ANNOTATION_TENSOR_NAME:
             return None
-        name = text_of(&whole[0], field.value, field.end)
+        name = text_of(&buffer[0], field.value, field.end)
         at = field.end
         while at < end:
             if (
-                not read_field(&whole[0], at, end, &field)
+                not read_field(&buffer[0], at, end, &field)
                 or field.key != ANNOTATION_QUANT_PARAMETER_TENSOR_NAMES
-                or not is_entry(&whole[0], field.value, field.end)
+                or not is_entry(&buffer[0], field.value, field.end)
             ):
                 return None
-            entries.append(entry_of(&whole[0], field.value, field.end))
+            entries.append(entry_of(&buffer[0], field.value, field.end))
             at = field.end
         return Annotation(name, tuple(entries))
 
@@ -83,13 +83,13 @@ cdef class Decoder:
         Raises:
             WireError: the bytes are not a message.
         """
-        cdef const unsigned char[::1] whole = data
-        if not 0 <= start <= end <= whole.shape[0]:
+        cdef const unsigned char[::1] buffer = data
+        if not 0 <= start <= end <= buffer.shape[0]:
             raise ValueError("message out of bounds")
         caller, self.lifter = self.lifter, lifter
         try:
             return self._graph(
-                &whole[0] if start < end else NULL, memoryview(data), start, end, depth
+                &buffer[0] if start < end else NULL, memoryview(data), start, end, depth
             )
         finally:
             self.lifter = caller
@@ -113,14 +113,14 @@ cdef class Decoder:
             if field.key == GRAPH_NODE:
                 nodes.append(self._node(data, view, field.value, at, depth + 1))
             elif field.key == GRAPH_INITIALIZER:
-                made = self.values.initializer(data, view, field.value, at)
-                if made is None:
-                    made = self._rare("initializer", view[field.value:at])
-                initializers.append(made)
+                decoded = self.values.initializer(data, view, field.value, at)
+                if decoded is None:
+                    decoded = self._rare("initializer", view[field.value:at])
+                initializers.append(decoded)
             elif field.key == GRAPH_SPARSE_INITIALIZER:
-                made = self.values.sparse_initializer(data, view, field.value, at)
-                if made is not None:
-                    sparse.append(made)
+                decoded = self.values.sparse_initializer(data, view, field.value, at)
+                if decoded is not None:
+                    sparse.append(decoded)
                 else:
                     self.values.is_plain = False
                     sparse += self.python().sparse_initializer(view[field.value:at])
@@ -142,8 +142,8 @@ cdef class Decoder:
         return graph
 
     cdef object _value_info(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end):
-        made = self.values.value_info(data, start, end)
-        return self._rare("value_info", view[start:end]) if made is None else made
+        decoded = self.values.value_info(data, start, end)
+        return self._rare("value_info", view[start:end]) if decoded is None else decoded
 
     cdef object _graph_attribute(
         self, Bytes data, view, Py_ssize_t start, Py_ssize_t end, int depth
@@ -237,14 +237,15 @@ cdef class Decoder:
             if field.key == NODE_OP_TYPE:
                 tail.op_type = text_of(data, field.value, at)
             elif field.key == NODE_ATTRIBUTE:
-                made = self.values.attribute(data, view, field.value, at)
-                if made is None:
-                    made = self._graph_attribute(data, view, field.value, at, depth + 1)
-                    if made is None:
+                decoded = self.values.attribute(data, view, field.value, at)
+                if decoded is None:
+                    decoded = self._graph_attribute(data, view, field.value, at, depth + 1)
+                    if decoded is None:
                         tail.is_rare = True
-                        made = self.python().attribute(view[field.value:at], depth + 1)
-                    is_shared = is_shared and made.type is not GRAPH and made.type is not GRAPHS
-                attributes.append(made)
+                        decoded = self.python().attribute(view[field.value:at], depth + 1)
+                    if decoded.type is GRAPH or decoded.type is GRAPHS:
+                        is_shared = False
+                attributes.append(decoded)
             elif field.key == NODE_DOMAIN:
                 tail.domain = text_of(data, field.value, at)
             elif field.key == NODE_OVERLOAD:
@@ -315,14 +316,14 @@ def message_fields(data, Py_ssize_t start, int most):
     Raises:
         WireError: the bytes are not a message.
     """
-    cdef const unsigned char[::1] whole = data
-    cdef Py_ssize_t at = start, end = whole.shape[0]
+    cdef const unsigned char[::1] buffer = data
+    cdef Py_ssize_t at = start, end = buffer.shape[0]
     cdef Field field
     cdef list result = []
     if start < 0:
         raise ValueError("offset out of bounds")
     while at < end and len(result) < most:
-        if not read_field(&whole[0], at, end, &field) or field.key < 8:
+        if not read_field(&buffer[0], at, end, &field) or field.key < 8:
             other = next(read_fields(data, at, end))
             at = other.end
         else:

@@ -28,13 +28,13 @@ cdef class ModelDecoder(Decoder):
             NotCanonical: encoding the model again cannot give the same bytes.
             WireError: the bytes are not a message.
         """
-        cdef const unsigned char[::1] whole = data
-        cdef Py_ssize_t end = whole.shape[0]
-        if not end or not is_plain_model(&whole[0], end):
+        cdef const unsigned char[::1] buffer = data
+        cdef Py_ssize_t end = buffer.shape[0]
+        if not end or not is_plain_model(&buffer[0], end):
             return None
         self.values.is_strict = True
         try:
-            return self._model(&whole[0], memoryview(data), end)
+            return self._model(&buffer[0], memoryview(data), end)
         finally:
             self.lifter = None
 
@@ -91,11 +91,11 @@ cdef class ModelDecoder(Decoder):
         Raises:
             WireError: the bytes are not a message.
         """
-        cdef const unsigned char[::1] whole = data
-        cdef Py_ssize_t end = whole.shape[0]
+        cdef const unsigned char[::1] buffer = data
+        cdef Py_ssize_t end = buffer.shape[0]
         caller, self.lifter = self.lifter, lifter
         try:
-            return self._function(&whole[0] if end else NULL, memoryview(data), 0, end, depth)
+            return self._function(&buffer[0] if end else NULL, memoryview(data), 0, end, depth)
         finally:
             self.lifter = caller
 
@@ -121,11 +121,11 @@ cdef class ModelDecoder(Decoder):
             elif field.key == FUNCTION_VALUE_INFO:
                 infos.append(self._value_info(data, view, field.value, at))
             elif field.key == FUNCTION_ATTRIBUTE_PROTO:
-                made = self.values.attribute(data, view, field.value, at)
-                if made is None:
+                decoded = self.values.attribute(data, view, field.value, at)
+                if decoded is None:
                     self.values.is_plain = False
-                    made = self.python().attribute(view[field.value:at], depth + 1)
-                attributes.append(made)
+                    decoded = self.python().attribute(view[field.value:at], depth + 1)
+                attributes.append(decoded)
             elif field.key == FUNCTION_OPSET_IMPORT:
                 opsets.append(self._opset(data, view, field.value, at))
             elif field.key == FUNCTION_METADATA_PROPS:
@@ -170,8 +170,8 @@ cdef class ModelDecoder(Decoder):
 
 def is_plain(data):
     """Whether a `ModelProto` has exactly one graph, an IR version, and common fields only."""
-    cdef const unsigned char[::1] whole = data
-    return whole.shape[0] > 0 and is_plain_model(&whole[0], whole.shape[0])
+    cdef const unsigned char[::1] buffer = data
+    return buffer.shape[0] > 0 and is_plain_model(&buffer[0], buffer.shape[0])
 
 
 cdef bint is_plain_model(Bytes data, Py_ssize_t end) noexcept:

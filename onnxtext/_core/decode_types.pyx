@@ -53,12 +53,12 @@ cdef object type_of(Bytes data, Py_ssize_t start, Py_ssize_t end, int depth):
     if field.key == TYPE_TENSOR_TYPE or field.key == TYPE_SPARSE_TENSOR_TYPE:
         return tensor_type(data, field.value, end, field.key == TYPE_SPARSE_TENSOR_TYPE)
     if field.key == TYPE_SEQUENCE_TYPE or field.key == TYPE_OPTIONAL_TYPE:
-        made = SequenceType if field.key == TYPE_SEQUENCE_TYPE else OptionalType
+        type_class = SequenceType if field.key == TYPE_SEQUENCE_TYPE else OptionalType
         start = field.value
         if not read_field(data, start, end, &field) or field.key != SEQUENCE_ELEM_TYPE:
             return None
         element = type_of(data, field.value, end, depth + 1) if field.end == end else None
-        return None if element is None else made(element)
+        return None if element is None else type_class(element)
     if field.key != TYPE_MAP_TYPE:
         return None
     start = field.value

@@ -388,11 +388,11 @@ cdef class Values:
                     return None
                 self.sparse_name, self.name = self.name, None
             self.is_plain = self.is_plain and self.name != ""
-            made = self._made_tensor(self.name)
-            values = made if values is None else values
+            decoded = self._made_tensor(self.name)
+            values = decoded if values is None else values
         while start < end:
             if not read_field(data, start, end, &field) or field.key != SPARSE_TENSOR_DIMS:
                 return None
             dims.append(<int64_t>field.number)
             start = field.end
-        return SparseTensor(tuple(dims), values, made)
+        return SparseTensor(tuple(dims), values, decoded)

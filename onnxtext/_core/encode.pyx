@@ -153,8 +153,8 @@ cdef class Encoder(ValueEncoder):
                         out.close(inside)
                         continue
                     out.size = before
-                    made = self.lowering.initializer(value, is_input=is_input)
-                    out.field(GRAPH_SPARSE_INITIALIZER, b"".join(made))
+                    encoded = self.lowering.initializer(value, is_input=is_input)
+                    out.field(GRAPH_SPARSE_INITIALIZER, b"".join(encoded))
         self.entries(GRAPH_METADATA_PROPS, graph_part(graph, OF_GRAPH.metadata, "metadata"))
         if added is not None and added.entries is not None:
             self.arguments(GRAPH_METADATA_PROPS, added.entries)
@@ -179,10 +179,10 @@ cdef class Encoder(ValueEncoder):
         """Add value infos in `@value_info(…)` order; return False if `ordered_infos` gives None."""
         if self.values_in_python or graph.value_metadata:
             return False
-        made = ordered_infos(graph)
-        if made is None:
+        result = ordered_infos(graph)
+        if result is None:
             return False
-        for entry in made:
+        for entry in result:
             if type(entry) is tuple:
                 self.tick()
                 self._typed(GRAPH_VALUE_INFO, entry[0], entry[1], (), entry[2], None)
@@ -232,15 +232,15 @@ cdef class Encoder(ValueEncoder):
             self._value(FUNCTION_VALUE_INFO, value)
         if self.values_in_python:
             metadata = dict(get(function, OF_FUNCTION.value_metadata))
-            for made in self.lowering.typed_outputs(function, metadata):
-                out.field(FUNCTION_VALUE_INFO, made)
+            for encoded in self.lowering.typed_outputs(function, metadata):
+                out.field(FUNCTION_VALUE_INFO, encoded)
         else:
             self._typed_outputs(FUNCTION_VALUE_INFO, function)
         self.some_text(FUNCTION_OVERLOAD, get(function, OF_FUNCTION.overload))
         self.entries(FUNCTION_METADATA_PROPS, get(function, OF_FUNCTION.metadata))
         if decorators or self.lowering.defaults.others:
-            made = out.take(start)
-            out.add_bytes(self.lowering.finish("FunctionProto", made, decorators, at))
+            encoded = out.take(start)
+            out.add_bytes(self.lowering.finish("FunctionProto", encoded, decorators, at))
         return 0
 
     cdef int some_integer(self, int key, value) except -1:
@@ -352,23 +352,23 @@ cdef class Encoder(ValueEncoder):
     cdef int _typed(self, int key, name, type, metadata, at, Decorations added) except -1:
         """Add a value info; `added` has the fields of its decorators, None without any."""
         cdef Buffer out = self.out
-        cdef Py_ssize_t start = out.open(key), whole
+        cdef Py_ssize_t start = out.open(key), type_start
         out.text(VALUE_INFO_NAME, name)
         if added is not None and added.denotation is not None:
-            whole = out.open(VALUE_INFO_TYPE)
+            type_start = out.open(VALUE_INFO_TYPE)
             if not self.type(type, 0):
                 out.add_bytes(self.lowering.plain_type(type, at))
             out.field(TYPE_DENOTATION, added.denotation)
-            out.close(whole)
+            out.close(type_start)
         elif type is not None:
-            made = self.types.get(identity(type))
-            if made is None:
-                made = self.type_field(type)
-                if made is None:
-                    made = self.lowering.typed(type, at)
-                self.types[identity(type)] = made
+            encoded = self.types.get(identity(type))
+            if encoded is None:
+                encoded = self.type_field(type)
+                if encoded is None:
+                    encoded = self.lowering.typed(type, at)
+                self.types[identity(type)] = encoded
                 self.alive.append(type)
-            out.add_bytes(<bytes?>made)
+            out.add_bytes(<bytes?>encoded)
         if added is not None and added.doc is not None:
             out.field(VALUE_INFO_DOC_STRING, added.doc)
         if metadata:

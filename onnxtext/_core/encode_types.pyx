@@ -30,11 +30,11 @@ cdef bint is_denoted(type_) except -1:
 cdef class TypeEncoder:
     cdef bytes type_field(self, type_):
         """Encode a type as the `type` field of a value info; None for rare types."""
-        cdef Py_ssize_t start = self.out.size, whole = self.out.open(VALUE_INFO_TYPE)
+        cdef Py_ssize_t start = self.out.size, type_start = self.out.open(VALUE_INFO_TYPE)
         if not self.type(type_, 0):
             self.out.size = start
             return None
-        self.out.close(whole)
+        self.out.close(type_start)
         return self.out.take(start)
 
     cdef bint type(self, type_, int depth) except -1:
@@ -42,30 +42,30 @@ cdef class TypeEncoder:
         cdef Buffer out = self.out
         cdef Py_ssize_t start = out.size, inside
         cdef type kind = type(type_)
-        cdef bint made
+        cdef bint is_encoded
         if self.types_in_python or depth > DEEPEST:
             return False
         if kind is TENSOR_TYPE:
             inside = out.open(TYPE_TENSOR_TYPE)
-            made = self._tensor_type(
+            is_encoded = self._tensor_type(
                 get(type_, OF_TENSOR_TYPE.element), get(type_, OF_TENSOR_TYPE.shape)
             )
         elif kind is SPARSE:
             inside = out.open(TYPE_SPARSE_TENSOR_TYPE)
-            made = self._tensor_type(type_.element, type_.shape)
+            is_encoded = self._tensor_type(type_.element, type_.shape)
         elif kind is SEQUENCE or kind is OPTIONAL:
             inside = out.open(TYPE_SEQUENCE_TYPE if kind is SEQUENCE else TYPE_OPTIONAL_TYPE)
-            made = self._inner(SEQUENCE_ELEM_TYPE, type_.element, depth + 1)
+            is_encoded = self._inner(SEQUENCE_ELEM_TYPE, type_.element, depth + 1)
         elif kind is MAP:
             inside = out.open(TYPE_MAP_TYPE)
             number = NUMBERS.get(type_.key)
-            made = number is not None
-            if made:
+            is_encoded = number is not None
+            if is_encoded:
                 out.number(MAP_KEY_TYPE, number)
-                made = self._inner(MAP_VALUE_TYPE, type_.value, depth + 1)
+                is_encoded = self._inner(MAP_VALUE_TYPE, type_.value, depth + 1)
         else:
             return False
-        if not made or (
+        if not is_encoded or (
             get(type_, OF_TENSOR_TYPE.decorators) if kind is TENSOR_TYPE else type_.decorators
         ):
             out.size = start

@@ -98,16 +98,16 @@ cdef class Schema:
         `packed` and `unpacked` are the field numbers of lists, `order` maps a field number to those
         that occur directly before it, and `split` tells whether a field recurs after another one.
         """
-        cdef const unsigned char[::1] whole = data
+        cdef const unsigned char[::1] buffer = data
         cdef Seen* seen
         cdef Py_ssize_t index
-        if not whole.shape[0] or not self.fits:
+        if not buffer.shape[0] or not self.fits:
             return None
         seen = <Seen*>PyMem_Calloc(self.count, sizeof(Seen))
         if seen is NULL:
             raise MemoryError
         try:
-            if not self._observe(&whole[0], 0, whole.shape[0], 0, seen, 0):
+            if not self._observe(&buffer[0], 0, buffer.shape[0], 0, seen, 0):
                 return None
             return {
                 self.names[index]: (
@@ -170,9 +170,9 @@ cdef class Schema:
             packed: by message type and field number, whether the list is packed.
             orders: by message type, the rank of each field number.
         """
-        cdef const unsigned char[::1] whole = data
+        cdef const unsigned char[::1] buffer = data
         cdef Buffer out = Buffer()
-        if not whole.shape[0] or not self.fits or message not in self.indexes:
+        if not buffer.shape[0] or not self.fits or message not in self.indexes:
             return None
         plans = [(ASCENDING, {}) for _ in self.names]
         for owner in {*orders, *[owner for owner, _ in packed]} & self.indexes.keys():
@@ -180,7 +180,7 @@ cdef class Schema:
                 ranked(orders.get(owner, {})),
                 {number: wanted for (name, number), wanted in packed.items() if name == owner},
             )
-        if not self._encode(&whole[0], 0, whole.shape[0], self.indexes[message], plans, out, 0):
+        if not self._encode(&buffer[0], 0, buffer.shape[0], self.indexes[message], plans, out, 0):
             return None
         return out.take(0)
 

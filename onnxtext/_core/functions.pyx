@@ -60,24 +60,24 @@ def function(
 
     `onnxtext.syntax.actions.models.function` describes the parts.
     """
-    cdef dict known = {}
+    cdef dict entries = {}
     if head is not None:
-        known = get(head, OF_VALUES)
+        entries = get(head, OF_VALUES)
         for key in <dict?>get(head, OF_AT):
             if key != "opset_import" and key not in STRING_KEYS:
-                known = None
+                entries = None
                 break
     if (
-        known is None or not has_no_data(inputs, True) or not has_no_data(outputs, True)
+        entries is None or not has_no_data(inputs, True) or not has_no_data(outputs, True)
         or values and not has_no_data(values, False)
     ):
         return python_function(
             at, decorators, head, name, parameters, inputs, outputs, values, nodes
         )
-    opsets = known.get("opset_import")
+    opsets = entries.get("opset_import")
     return make_function(
         name, inputs, outputs, tuple(parameters) if parameters else (), values or [], nodes,
-        known.get("domain"), known.get("overload"), known.get("doc_string"),
+        entries.get("domain"), entries.get("overload"), entries.get("doc_string"),
         [] if opsets is None else opsets, tuple(decorators) if decorators else (), at,
     )
 

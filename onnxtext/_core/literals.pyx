@@ -298,7 +298,7 @@ cdef inline void write_integer(char* out, uint64_t bits, int width) noexcept:
         out[index] = <char>(bits >> (8 * index) & 0xFF)
 
 
-cdef bint read_integer(const char** place, uint64_t* made, bint* negative) noexcept:
+cdef bint read_integer(const char** place, uint64_t* result, bint* negative) noexcept:
     """Read an integer as its absolute value and its sign; return False if it is invalid."""
     cdef const char* at = place[0]
     cdef const char* start = at + (at[0] == c"-")
@@ -313,12 +313,12 @@ cdef bint read_integer(const char** place, uint64_t* made, bint* negative) noexc
         at += 1
     if at == start:
         return False
-    made[0] = value
+    result[0] = value
     place[0] = at
     return True
 
 
-cdef bint read_double(const char** place, double* made) except -1:
+cdef bint read_double(const char** place, double* result) except -1:
     """Read a decimal number: by one exact operation if possible, otherwise like Python."""
     cdef const char* at = place[0]
     cdef const char* first = at + (at[0] == c"-")
@@ -353,11 +353,11 @@ cdef bint read_double(const char** place, double* made) except -1:
         first += 1
     # With more characters, the mantissa may have overflowed.
     if end - first < 20 and mantissa <= 1ULL << 53 and -22 <= scale <= 22:
-        made[0] = <double>mantissa / POWERS[-scale] if scale < 0 else <double>mantissa * POWERS[scale]
+        result[0] = <double>mantissa / POWERS[-scale] if scale < 0 else <double>mantissa * POWERS[scale]
         if place[0][0] == c"-":
-            made[0] = -made[0]
+            result[0] = -result[0]
     else:
-        made[0] = PyOS_string_to_double(place[0], <char**>&end, NULL)
+        result[0] = PyOS_string_to_double(place[0], <char**>&end, NULL)
         if end != at:
             return False
     place[0] = at

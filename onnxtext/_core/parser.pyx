@@ -263,10 +263,10 @@ cdef class LalrLoop(Stack):
         """Return the value of a rule."""
         cdef Rule* rule = &self.grammar.rules[number]
         cdef int op = rule.op
-        cdef object made = None
+        cdef object result = None
         if op == LIST_MORE or op == LIST_DOTTED:
-            made = self.child(rule, base, 0)
-            (<list?>made).append(self.child(rule, base, 1))
+            result = self.child(rule, base, 0)
+            (<list?>result).append(self.child(rule, base, 1))
         elif op == LIST_FIRST:
             return [self.child(rule, base, 0)]
         elif op == LIST_EMPTY:
@@ -284,32 +284,32 @@ cdef class LalrLoop(Stack):
         elif op == NODES:
             node = self.child(rule, base, 1)
             if is_plain_node(node):
-                made = self.child(rule, base, 0)
-                (<list?>made).append(node)
+                result = self.child(rule, base, 0)
+                (<list?>result).append(node)
         elif op == ENTRY:
             return (start, self.child(rule, base, 0), self.child(rule, base, 1))
         elif op == INTEGER:
-            made = integer_of(self, base + rule.take[0])
+            result = integer_of(self, base + rule.take[0])
         elif op == RECORD:
             return make_record(self, rule, base, self.grammar.functions[number])
         elif op == OPSET:
-            made = make_opset(self, rule, base)
+            result = make_opset(self, rule, base)
         elif op == TENSOR:
-            made = make_tensor(self, rule, base, self.layouts)
+            result = make_tensor(self, rule, base, self.layouts)
         elif op == DECORATED:
             if rule.take[0] < 0:
                 return self.child(rule, base, 1)
         elif op == NODE or op == NODE_LAST or op == VALUE or op == GRAPH:
             if op == NODE:
-                made = make_node(self, rule, base, start, 5, 6)
+                result = make_node(self, rule, base, start, 5, 6)
             elif op == NODE_LAST:
-                made = make_node(self, rule, base, start, 6, 5)
+                result = make_node(self, rule, base, start, 6, 5)
             elif op == VALUE:
-                made = make_value_info(self, rule, base, start, self.layouts)
+                result = make_value_info(self, rule, base, start, self.layouts)
             else:
-                made = make_graph_value(self, rule, base, start)
+                result = make_graph_value(self, rule, base, start)
             self.placed = start
-        return self._call(number, base, start) if made is None else made
+        return self._call(number, base, start) if result is None else result
 
     # ---- The values -------------------------------------------------------------------------
 
@@ -339,8 +339,8 @@ cdef class LalrLoop(Stack):
     cdef object _attribute(self, int number, Py_ssize_t base, Py_ssize_t start):
         """Build the value of a cached rule: an attribute natively, if possible, else by `_call`."""
         cdef Rule* rule = &self.grammar.rules[number]
-        made = make_attribute(self, rule, base) if rule.op == ATTRIBUTE else None
-        return self._call(number, base, start) if made is None else made
+        result = make_attribute(self, rule, base) if rule.op == ATTRIBUTE else None
+        return self._call(number, base, start) if result is None else result
 
     cdef object _remember(self, int number, Py_ssize_t base, Py_ssize_t start, Py_ssize_t end):
         """Return the value of a rule; cache it by its text unless it contains an offset."""

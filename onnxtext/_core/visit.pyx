@@ -207,7 +207,7 @@ def place_all_types(list nodes, list infos, taken, bint with_metadata):
                 places[left] = node if len(outputs) == 1 else (node, index)
     if left:
         return False
-    cdef tuple made = ()
+    cdef tuple result = ()
     last = None
     for place, value in zip(places, infos):
         kind = get(value, OF_VALUE.type)
@@ -218,8 +218,8 @@ def place_all_types(list nodes, list infos, taken, bint with_metadata):
             replace(node, OF_NODE.output_types, tuple(types))
             continue
         if kind is not last:
-            last, made = kind, (kind,)
-        replace(place, OF_NODE.output_types, made)
+            last, result = kind, (kind,)
+        replace(place, OF_NODE.output_types, result)
     return True
 
 
