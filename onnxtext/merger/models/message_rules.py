@@ -152,7 +152,7 @@ _ENTRIES = RepeatedField(MessageKind(), _named(1))
 _DATA = _numbers(1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 13, 14)
 _TENSOR = MessageKind({16: _ENTRIES}, units=(_DATA,))  # metadata_props
 _VALUE = MessageKind({4: _ENTRIES})  # metadata_props
-_VALUES = RepeatedField(_VALUE, _named(1), (_without(1),), _only(2))
+_VALUES = RepeatedField(_VALUE, _named(1), (_without(1), _only(2)), _only(2))
 _ATTRIBUTE = MessageKind(
     positions=_numbers(9), units=(_numbers(2, 3, 4, 5, 7, 8, 10, 11, 14, 15, 20, 21, 22, 23),)
 )
@@ -166,11 +166,18 @@ NODE = MessageKind(
     units=(_numbers(4, 7, 8),),  # op_type, domain, overload
     exclusive=(_numbers(4, 7, 8), _numbers(1, 5)),
 )
-_NODES = RepeatedField(NODE, _outputs, (_nonempty(2), _nonempty(3), _without(2, 3)), _only(4, 7, 8))
+_NODES = RepeatedField(
+    NODE,
+    _outputs,
+    (_nonempty(2), _nonempty(3), _without(2, 3), _only(1, 4, 5, 7, 8)),
+    _only(4, 7, 8),
+)
 GRAPH = MessageKind(
     {
         1: _NODES,  # node
-        5: RepeatedField(_TENSOR, _named(8), (_without(8),), _only(1, 2)),  # initializer
+        5: RepeatedField(
+            _TENSOR, _named(8), (_without(8), _without(8, 12, 16)), _only(1, 2)
+        ),  # initializer
         11: replace(_VALUES, ordered=True),  # input
         12: replace(_VALUES, ordered=True),  # output
         13: _VALUES,  # value_info
