@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 import onnxtext
 from onnxtext.merger.models.canonical_models import lift, lower_all
 from tests.merger.laws import merged
@@ -25,3 +27,38 @@ def test_a_renamed_and_described_value_keeps_the_edit_of_the_other_side() -> Non
     found = merged(base, ours, base.replace("Foo (x)", "Foo <k = 1> (x)"))
     assert not found.conflicts
     assert '@doc("d") z = Foo <k = 1> (x)' in str(found)
+
+
+LAYOUT = f"""# The first line
+{HEAD}g (float x) => (float z) {{
+  a = Abs  (x) # spaces
+  y = Foo (a) <
+    body = inner () => () {{
+      p = Neg (x)
+      q = Exp (p)
+    }},
+  >
+  z = Add (y, a)
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "together"),
+    [
+        (("= inner", '= @doc("d") inner'), ("Exp (p)", "Log (p)"), '@doc("d") inner () => ()'),
+        (("(y, a)", '("y", a)'), ("y ", "w "), "z = Add (w, a)"),
+    ],
+    ids=["graph with a new decorator", "quoted and renamed"],
+)
+def test_edits_of_one_statement_keep_the_layout_of_the_file(
+    ours: tuple[str, str], theirs: tuple[str, str], together: str
+) -> None:
+    other = LAYOUT.replace(*theirs)
+    if theirs[1] == "w ":
+        other = other.replace("(y,", "(w,")
+    result = merged(LAYOUT, LAYOUT.replace(*ours), other)
+    assert not result.conflicts
+    assert str(result).startswith("# The first line\n<onnxtext: 1, ir")
+    assert "a = Abs  (x) # spaces" in str(result)
+    assert together in str(result)

@@ -81,6 +81,17 @@ def are_equivalent(one: TextPart, other: TextPart) -> bool:
     return bool(parsed[0] == parsed[1])
 
 
+def are_decorated(*versions: TextPart) -> bool:
+    """Whether constructs consist of optional decorators and a part of the same kind.
+
+    Such as two graphs in attributes, one of them with a `@doc`.
+    """
+    if any(getattr(part.tree, "alias", "") != "decorated_element" for part in versions):
+        return False
+    kinds = [[child.origin for child in part.children()][-1] for part in versions]
+    return len(set(kinds)) == 1
+
+
 def holds_statements(part: TextPart | None) -> bool:
     """Whether a construct may contain statements, such as the nodes of a graph."""
     if part is None:

@@ -190,6 +190,8 @@ class Merger:
             return self._added_or_removed(base, ours, theirs, origin)
         if origin in construct_rules.PARTS and not (origin == "training_item" and read_list(ours)):
             return self._parts(base, ours, theirs, origin)
+        if construct_rules.are_decorated(base, ours, theirs):
+            return self._parts(base, ours, theirs, origin)
         lists = (
             [read_list(part) for part in (base, ours, theirs)]
             if origin in construct_rules.LISTS
@@ -221,7 +223,7 @@ class Merger:
     def _single_part(self, base: TextPart, ours: TextPart, theirs: TextPart) -> Body:
         """Merge a construct with a single part or positional parts; other constructs as a whole."""
         versions = (base, ours, theirs)
-        if all(isinstance(part.tree, Tree) for part in versions):
+        if all(isinstance(part.tree, Tree) for part in versions) and ours.origin != "name":
             children = [part.children() for part in versions]
             counts = {len(part) for part in children}
             if counts == {1}:
