@@ -21,6 +21,7 @@ from onnxtext.merger.models.message_rules import (
     join_message,
     split_message,
 )
+from onnxtext.merger.renames import NodeMeaning, Renames, are_contradictory
 from onnxtext.merger.texts.item_order import ItemOrders
 from onnxtext.merger.texts.match_items import ABSENT, MatchedItem, MatchRules, match
 from onnxtext.wire.writer import LENGTH
@@ -53,6 +54,7 @@ class ModelMerger:
 
     Attributes:
         orders: orders merged lists.
+        renames: what ours and theirs have renamed.
         forced: items to turn into conflicts even if they merge cleanly: for each list, their
             indices in the merge resolved to ours.
         ambiguous: whether the merge is a conflict even if the three results are equal, because
@@ -60,6 +62,7 @@ class ModelMerger:
     """
 
     orders: ItemOrders
+    renames: tuple[Renames, Renames]
     forced: dict[FieldPath, set[int]] = field(default_factory=dict)
     ambiguous: bool = False
     _lists: dict[FieldPath, _Matched] = field(default_factory=dict)
@@ -107,9 +110,15 @@ class ModelMerger:
                 if part is None:
                     return ours, theirs, base
                 target.update(part)
-        if kind.exclusive[0] and _excluded(kind, versions):
+        if kind.meaning is not None and self._contradicts(*map(kind.meaning, versions)):
             return ours, theirs, base
         return join_message(merged[0]), join_message(merged[1]), join_message(merged[2])
+
+    def _contradicts(self, base: NodeMeaning, ours: NodeMeaning, theirs: NodeMeaning) -> bool:
+        by_us, by_them = self.renames
+        return are_contradictory(
+            base, by_us.without_renames(base, ours), by_them.without_renames(base, theirs)
+        )
 
     def _group(
         self, kind: MessageKind, numbers: frozenset[int], parts: Sequence[Fields], owner: int
@@ -279,21 +288,6 @@ def _groups(kind: MessageKind, versions: Sequence[Fields]) -> list[frozenset[int
     groups = [unit & there for unit in kind.units if unit & there]
     together = frozenset().union(*kind.units)
     return [*groups, *[frozenset((number,)) for number in sorted(there - together)]]
-
-
-def _excluded(kind: MessageKind, versions: Sequence[Fields]) -> bool:
-    """Whether the sides changed fields that exclude each other.
-
-    `kind.exclusive` has two sets of fields; one side changed the first set, the other the second. A
-    set that both sides changed equally does not count.
-    """
-    (base, ours, theirs), (base_2, ours_2, theirs_2) = [
-        [[fields.get(number << 3 | LENGTH) for number in numbers] for fields in versions]
-        for numbers in kind.exclusive
-    ]
-    if ours == theirs or ours_2 == theirs_2:
-        return False
-    return (base != ours and base_2 != theirs_2) or (base != theirs and base_2 != ours_2)
 
 
 def _positions(base: list[bytes], ours: list[bytes], theirs: list[bytes]) -> list[bytes] | None:

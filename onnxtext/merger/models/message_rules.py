@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 
+from onnxtext.checker.context.checked_model import plain_domain
+from onnxtext.merger.renames import NodeMeaning
 from onnxtext.wire.reader import read_fields
 from onnxtext.wire.writer import LENGTH, varint
 
@@ -77,8 +79,7 @@ class MessageKind:
         messages: rules for singular message fields that are merged field by field.
         positions: repeated strings in which the position identifies an item.
         units: sets of fields that are merged as a whole.
-        exclusive: two sets of fields. If one side changes a field of the first set and the other
-            side a field of the second, the message is a conflict.
+        meaning: returns the parts of a node that depend on each other; None for other messages.
         merge_if_both_add: whether to merge a message that both sides add; otherwise different
             messages are a conflict.
     """
@@ -87,7 +88,7 @@ class MessageKind:
     messages: dict[int, MessageKind] = field(default_factory=dict)
     positions: frozenset[int] = frozenset()
     units: tuple[frozenset[int], ...] = ()
-    exclusive: tuple[frozenset[int], frozenset[int]] = (frozenset(), frozenset())
+    meaning: Callable[[Fields], NodeMeaning] | None = None
     merge_if_both_add: bool = False
 
 
@@ -144,6 +145,17 @@ def _sparse_name(data: bytes) -> Hashable:
     return None if values is None else first_payload(values, 8)
 
 
+def _node_meaning(fields: Fields) -> NodeMeaning:
+    """Return the operator, inputs and attributes of a node."""
+    op_type, domain, overload = [
+        fields.get(number << 3 | LENGTH, [b""])[0].decode("utf-8", "surrogateescape")
+        for number in (4, 7, 8)
+    ]
+    inputs = [name.decode("utf-8", "surrogateescape") for name in fields.get(1 << 3 | LENGTH, ())]
+    attributes = [_without(6, 11)(data) for data in fields.get(5 << 3 | LENGTH, ())]  # g, graphs
+    return NodeMeaning((plain_domain(domain), op_type, overload), inputs, attributes)
+
+
 def _numbers(*numbers: int) -> frozenset[int]:
     return frozenset(numbers)
 
@@ -164,7 +176,7 @@ NODE = MessageKind(
     },
     positions=_numbers(1, 2),  # input, output
     units=(_numbers(4, 7, 8),),  # op_type, domain, overload
-    exclusive=(_numbers(4, 7, 8), _numbers(1, 5)),
+    meaning=_node_meaning,
 )
 _NODES = RepeatedField(
     NODE,

@@ -18,6 +18,7 @@ from onnxtext.merger.line_merge import merge_lines
 from onnxtext.merger.models.canonical_models import DataMarks, lift, lower_all
 from onnxtext.merger.models.merge_messages import ModelMerger
 from onnxtext.merger.models.model_review import Models, both_defined, review_models
+from onnxtext.merger.renames import find_renames
 from onnxtext.merger.texts.construct_rules import MergeConflict
 from onnxtext.merger.texts.item_order import ItemOrders
 from onnxtext.merger.texts.lazy_read import read_model
@@ -163,7 +164,7 @@ def propose_merge(
         read = [read_model(text, model) for text, model in zip(there, models, strict=True)]
         if len(read) < 3:
             read.insert(0, ListItems())
-        merger = Merger(orders, split_all=split_all)
+        merger = Merger(orders, find_renames(models), split_all=split_all)
         listed = merger.model(*read)
         try:
             plain = review(listed, models[-2], models[-1], merger.notes, split_all=split_all)
@@ -221,7 +222,7 @@ class _Merge:
         """Merge the texts; return the text and its number of conflicts."""
         base, ours, theirs = self.versions
         orders = ItemOrders()
-        merger = ModelMerger(orders)
+        merger = ModelMerger(orders, find_renames(self.models))
         resolved = merger.model(base, ours, theirs)
         notes: list[str] = []
         try:
