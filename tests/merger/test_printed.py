@@ -62,3 +62,42 @@ def test_edits_of_one_statement_keep_the_layout_of_the_file(
     assert str(result).startswith("# The first line\n<onnxtext: 1, ir")
     assert "a = Abs  (x) # spaces" in str(result)
     assert together in str(result)
+
+
+FUNCTION = f"""# The first line
+{HEAD}g (float x) => (float y) {{
+  y = l.F  (x, x) # spaces
+}}
+
+<domain: "l", opset_import: [20]>
+F (p, s) => (q) {{ # body
+  q = Neg  (p)
+  r = Exp (q)
+}}
+"""
+
+
+@pytest.mark.parametrize("new", [("(p, s, u)", "(p, s, v)"), ("(n, p, s)", "(p, s, v)")])
+def test_a_conflict_in_the_inputs_of_a_function_marks_only_its_line(new: tuple[str, str]) -> None:
+    found = merged(FUNCTION, *[FUNCTION.replace("(p, s)", inputs) for inputs in new])
+    assert found.conflicts == 1
+    before, after = FUNCTION.split("F (p, s) => (q) { # body\n")
+    versions = [f"F {inputs} => (q) {{ # body" for inputs in (new[0], "(p, s)", new[1])]
+    assert str(found) == (
+        f"{before}<<<<<<< ours\n{versions[0]}\n||||||| base\n{versions[1]}\n=======\n{versions[2]}"
+        f"\n>>>>>>> theirs\n{after}"
+    )
+
+
+def test_outputs_of_a_function_stay_distinct() -> None:
+    ours, theirs = [FUNCTION.replace("=> (q)", f"=> ({names})") for names in ("q, r", "r")]
+    assert merged(FUNCTION, ours, theirs).conflicts == 1
+
+
+def test_metadata_of_a_renamed_value_keeps_the_layout() -> None:
+    metadata = 'metadata {\n  function l.F {\n    node q {\n      k: "v"\n    }\n  }\n}\n'
+    theirs = FUNCTION.replace("l.F", "l.G").replace("F (p", "G (p")
+    found = merged(FUNCTION, f"{FUNCTION}\n{metadata}", theirs)
+    assert not found.conflicts
+    assert str(found).startswith(theirs.split("q = Neg")[0])
+    assert '@meta("k": "v")' in str(found)

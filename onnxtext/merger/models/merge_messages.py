@@ -142,6 +142,8 @@ class ModelMerger:
                 return _as_resolved([{key: [one]} for one in found])
         elif number in kind.positions:
             merged = _positions(*items)
+            if merged is not None and number in kind.distinct and len(set(merged)) < len(merged):
+                merged = None
             if merged is not None:
                 return ({key: merged},) * 3
         if kind.merge_if_both_add:

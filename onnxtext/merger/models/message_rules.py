@@ -78,6 +78,7 @@ class MessageKind:
         lists: rules for repeated fields whose items are merged one by one.
         messages: rules for singular message fields that are merged field by field.
         positions: repeated strings in which the position identifies an item.
+        distinct: those of `positions` whose items must be distinct.
         units: sets of fields that are merged as a whole.
         meaning: returns the parts of a node that depend on each other; None for other messages.
         merge_if_both_add: whether to merge a message that both sides add; otherwise different
@@ -87,6 +88,7 @@ class MessageKind:
     lists: dict[int, RepeatedField] = field(default_factory=dict)
     messages: dict[int, MessageKind] = field(default_factory=dict)
     positions: frozenset[int] = frozenset()
+    distinct: frozenset[int] = frozenset()
     units: tuple[frozenset[int], ...] = ()
     meaning: Callable[[Fields], NodeMeaning] | None = None
     merge_if_both_add: bool = False
@@ -210,6 +212,7 @@ FUNCTION = MessageKind(
         14: _ENTRIES,  # metadata_props
     },
     positions=_numbers(4, 5),  # input, output
+    distinct=_numbers(4, 5),
     merge_if_both_add=True,
 )
 _TRAINING = MessageKind({3: _ENTRIES, 4: _ENTRIES}, {1: GRAPH, 2: GRAPH})
