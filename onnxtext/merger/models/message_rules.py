@@ -80,6 +80,8 @@ class MessageKind:
         positions: repeated strings in which the position identifies an item.
         distinct: those of `positions` whose items must be distinct.
         units: sets of fields that are merged as a whole.
+        divided: fields of `lists` that hold parts of one list, in which the key identifies an item,
+            such as the parameters of a function without and with a default.
         meaning: returns the parts of a node that depend on each other; None for other messages.
         merge_if_both_add: whether to merge a message that both sides add; otherwise different
             messages are a conflict.
@@ -90,6 +92,7 @@ class MessageKind:
     positions: frozenset[int] = frozenset()
     distinct: frozenset[int] = frozenset()
     units: tuple[frozenset[int], ...] = ()
+    divided: frozenset[int] = frozenset()
     meaning: Callable[[Fields], NodeMeaning] | None = None
     merge_if_both_add: bool = False
 
@@ -134,6 +137,17 @@ def _nonempty(number: int) -> Key:
 def _function(data: bytes) -> Hashable:
     """Return the domain, name and overload of a function."""
     return _domain(data, 10), first_payload(data, 1), first_payload(data, 13) or b""
+
+
+def _signature(data: bytes) -> Hashable:
+    """Return the inputs, outputs and parameters of a function, and the outputs of its nodes."""
+    nodes = split_message(data).get(7 << 3 | LENGTH, ())
+    return _only(4, 5, 6, 11)(data), tuple(map(_outputs, nodes))
+
+
+def _body(data: bytes) -> Hashable:
+    """Return the nodes of a function; None without nodes."""
+    return _only(7)(data) or None
 
 
 def _domain(data: bytes, number: int = 1) -> Hashable:
@@ -213,6 +227,7 @@ FUNCTION = MessageKind(
     },
     positions=_numbers(4, 5),  # input, output
     distinct=_numbers(4, 5),
+    divided=_numbers(6, 11),
     merge_if_both_add=True,
 )
 _TRAINING = MessageKind({3: _ENTRIES, 4: _ENTRIES}, {1: GRAPH, 2: GRAPH})
@@ -221,7 +236,9 @@ MODEL = MessageKind(
         8: _OPSETS,  # opset_import
         14: _ENTRIES,  # metadata_props
         20: RepeatedField(_TRAINING, by_position),  # training_info
-        25: RepeatedField(FUNCTION, _function, (_without(1, 10, 13),)),  # functions
+        25: RepeatedField(
+            FUNCTION, _function, (_without(1, 10, 13), _signature, _body)
+        ),  # functions
         26: RepeatedField(MessageKind(), _named(1)),  # configuration
     },
     {7: GRAPH},  # graph
