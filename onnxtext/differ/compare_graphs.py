@@ -28,6 +28,7 @@ class GraphComparer:
 
     Attributes:
         out: collects the differences.
+        values: compares attributes and tensors.
     """
 
     def __init__(self, old: ModelSide, new: ModelSide, out: Collector) -> None:
@@ -35,8 +36,8 @@ class GraphComparer:
         self._old = old
         self._new = new
         self._sides = old, new
-        self._values = ValueComparer(old, new, out)
-        self._nodes = NodeComparer(self._values, self._nested)
+        self.values = ValueComparer(old, new, out)
+        self._nodes = NodeComparer(self.values, self._nested)
 
     def _nested(self, old: Graph, new: Graph, old_path: str, new_path: str, names: NameMap) -> None:
         self.graphs(old, new, old_path, new_path, names, nested=True)
@@ -113,7 +114,7 @@ class GraphComparer:
             new: the new list.
             pairs: (old, new) indices of matching entries, in the order of the new list.
         """
-        values = self._values
+        values = self.values
         if len(old) == len(new) == len(pairs) and all(
             one == other and values.same_declaration(old[one], new[other])
             and (kind == "value_info"
@@ -183,7 +184,7 @@ class GraphComparer:
         def differences(one: int, other: int) -> list[FieldChange]:
             before, after = old.initializers[one], new.initializers[other]
             defaults = id(before) in old.defaults, id(after) in new.defaults
-            return self._values.initializer(before, after, defaults)
+            return self.values.initializer(before, after, defaults)
 
         self._tensors(
             match, "initializer", (old.initializers, new.initializers), match.initializers,
@@ -201,7 +202,7 @@ class GraphComparer:
             before, after = old[one].data, new[other].data
             assert isinstance(before, SparseTensor)
             assert isinstance(after, SparseTensor)
-            changes = self._values.sparse(before, after)
+            changes = self.values.sparse(before, after)
             parts = [
                 b"".join(side.encoder.initializer(value))
                 for side, value in ((self._old, old[one]), (self._new, new[other]))

@@ -9,11 +9,13 @@ from itertools import zip_longest
 
 from onnxtext.ast.model import Function, Graph, Model, Training
 from onnxtext.ast.names import qualified_name
+from onnxtext.ast.tensors_and_attributes import Attribute
 from onnxtext.conversion_errors import lowering_error
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
 from onnxtext.differ.collected_changes import Collector, NameMap, field_changes
 from onnxtext.differ.compare_graphs import GraphComparer
 from onnxtext.differ.compare_messages import compare_messages
+from onnxtext.differ.compare_values import attribute_path
 from onnxtext.differ.count_operators import count_operators
 from onnxtext.differ.encoding_diff import collect_encoding_differences
 from onnxtext.differ.graph_lists import GraphLists, replaced_fields
@@ -22,14 +24,20 @@ from onnxtext.differ.matching.match_graphs import match_graphs
 from onnxtext.differ.matching.match_lists import (
     by_new_index,
     match_keys,
+    moved_entries,
     unmatched_indices,
     walk_pairs,
 )
 from onnxtext.differ.model_side import ModelSide
 from onnxtext.differ.result import Category, FieldChange, ModelDiff
-from onnxtext.differ.statement_text import function_statement, graph_statement, indent_text
+from onnxtext.differ.statement_text import (
+    attribute_statement,
+    function_statement,
+    graph_statement,
+    indent_text,
+)
 from onnxtext.io.memory import paused_collector
-from onnxtext.printer.strings import quote_string
+from onnxtext.printer.strings import quote_string, quote_word
 from onnxtext.proto.encode.lower_error import LowerError
 
 
@@ -169,12 +177,14 @@ class Comparer:
         keys = [list(map(_function_name, part)) for part in (old, new)]
         pairs = match_keys(*keys)
         left, right = unmatched_indices(pairs, len(old), len(new))
-        if left and right:  # match renamed functions by content
-            same = match_keys(
-                [_function_content(old[i], self._old) for i in left],
-                [_function_content(new[i], self._new) for i in right],
-            )
-            pairs = by_new_index([*pairs, *[(left[one], right[other]) for one, other in same]])
+        for content in (_function_content, _function_outputs, _function_body):
+            if left and right:  # match renamed functions by content
+                same = match_keys(
+                    [content(old[i], self._old) for i in left],
+                    [content(new[i], self._new) for i in right],
+                )
+                pairs = by_new_index([*pairs, *[(left[one], right[other]) for one, other in same]])
+                left, right = unmatched_indices(pairs, len(old), len(new))
         for one, other, was_moved in walk_pairs(len(old), len(new), pairs):
             paths = [
                 "" if index is None else f"functions[{quote_string(keys[side][index])}]"
@@ -199,13 +209,58 @@ class Comparer:
         parts = []
         for side, function in zip(self._sides, (old, new), strict=True):
             head_only = replace(
-                function, inputs=[], outputs=[], values=[], nodes=[], value_metadata={}
+                function,
+                inputs=[],
+                outputs=[],
+                attributes=(),
+                values=[],
+                nodes=[],
+                value_metadata={},
             )
             parts.append(side.encoder.function(head_only))
         changes = field_changes(compare_messages("FunctionProto", *parts))
+        changes += self._parameters(old.attributes, new.attributes)
         positions = self._old.position(paths[0], old.at), self._new.position(paths[1], new.at)
         self.out.record_changed("function", _function_name(new), *positions, changes, moved=moved)
         self._graphs.bodies(match)
+
+    def _parameters(self, old: Parameters, new: Parameters) -> list[FieldChange]:
+        """Compare the attribute parameters of two functions."""
+        changes: list[FieldChange] = []
+        before = {_parameter_name(parameter): parameter for parameter in old}
+        after = {_parameter_name(parameter): parameter for parameter in new}
+        for name in dict.fromkeys((*before, *after)):
+            one, other = before.get(name), after.get(name)
+            path = attribute_path(name)
+            if isinstance(one, Attribute) and isinstance(other, Attribute):
+                changes += self._graphs.values.attribute(one, other, path)
+            elif one != other:
+                texts = _parameter_text(one), _parameter_text(other)
+                changes.append(FieldChange(path, "model", *texts))
+        # Parameters without a default are a list of their own, `attribute`.
+        for kind in (str, Attribute):
+            names = [[n for n in side if isinstance(side[n], kind)] for side in (before, after)]
+            pairs = match_keys(*names)
+            for at in moved_entries([one for one, _ in pairs]):
+                places = pairs[at]
+                texts = f"at position {places[0]}", f"at position {places[1]}"
+                path = attribute_path(names[1][places[1]])
+                changes.append(FieldChange(path, "order", *texts))
+        return changes
+
+
+Parameters = Sequence[str | Attribute]
+"""The attribute parameters of a function: a name, or an attribute with a type or default."""
+
+
+def _parameter_name(parameter: str | Attribute) -> str:
+    return parameter.name if isinstance(parameter, Attribute) else parameter
+
+
+def _parameter_text(parameter: str | Attribute | None) -> str | None:
+    if isinstance(parameter, Attribute):
+        return attribute_statement(parameter)
+    return None if parameter is None else quote_word(parameter)
 
 
 def _function_name(function: Function) -> str:
@@ -217,6 +272,17 @@ def _function_content(function: Function, side: ModelSide) -> tuple[object, ...]
     """Return the interface and nodes of a function: a key by which a renamed function matches."""
     interface = [value.name for value in (*function.inputs, *function.outputs)]
     return (len(function.inputs), *interface, *map(side.encoder.node, function.nodes))
+
+
+def _function_outputs(function: Function, side: ModelSide) -> tuple[object, ...]:
+    """Return the interface of a function and the names of all values that it computes."""
+    interface = [value.name for value in (*function.inputs, *function.outputs)]
+    return (len(function.inputs), *interface, *[node.outputs for node in function.nodes])
+
+
+def _function_body(function: Function, side: ModelSide) -> tuple[object, ...]:
+    """Return the nodes of a function; a key that matches no other function without nodes."""
+    return tuple(map(side.encoder.node, function.nodes)) or (id(function),)
 
 
 def _training_text(training: Training) -> str:

@@ -17,7 +17,7 @@ from onnxtext.ast.tensors_and_attributes import (
 )
 from onnxtext.ast.types import TensorType, Type
 from onnxtext.printer.attributes import attribute_text
-from onnxtext.printer.graphs_and_nodes import GraphPrinter
+from onnxtext.printer.graphs_and_nodes import GraphPrinter, domain_text
 from onnxtext.printer.layout import STEP
 from onnxtext.printer.move_weights import INLINE_ELEMENTS, WeightMover
 from onnxtext.printer.strings import quote_word, value_name
@@ -38,11 +38,8 @@ def node_headline(node: Node) -> str:
     """Return the text of a node without its attributes and decorators: `[n] y = Op (x)`."""
     label = f"[{quote_word(node.name)}] " if node.name else ""
     operator = quote_word(node.op_type) if node.op_type else '""'
-    if node.domain:
-        operator = f"{node.domain}.{operator}"
-        if not all(quote_word(part) == part for part in operator.split(".")):
-            operator = quote_word(operator)
-    return f"{label}{_names(node.outputs)} = {operator} ({_names(node.inputs)})"
+    domain = domain_text(node.domain) if node.domain else ""
+    return f"{label}{_names(node.outputs)} = {domain}{operator} ({_names(node.inputs)})"
 
 
 def _names(names: Sequence[str]) -> str:

@@ -5,10 +5,11 @@
 lists of items, each with its comments and whitespace (`text_parts`, `lazy_read`). Items are matched
 by name or content (`item_keys`, `match_items`, `item_order`) and merged down to the attributes and
 inputs of nodes (`merge_constructs`, `trivia_merge`). The result is checked for undefined and
-duplicate names (`text_review`) and written (`merged_tree`, `conflict_markers`).
+duplicate names (`text_review`) and written (`merged_tree`, `conflict_markers`): `text_proposal`.
 
 The models are merged, too (`models`). If the merged text does not parse to the merged model
-(`verify_merged_text`), the merged model is printed instead (`reprint_comments`).
+(`verify_merged_text`), the differences are applied to it (`text_proposal.edit_in_layout`). If that
+fails, the merged model is printed instead (`reprint_comments`).
 """
 
 from __future__ import annotations

@@ -70,16 +70,30 @@ def join_versions(base: str, ours: str, theirs: str, markers: Markers) -> tuple[
         if ends[0] is None or ends[2] is None or ends[0] < ats[0] or ends[2] < ats[2]:
             continue
         parts = [lines[at:end] for lines, at, end in zip(versions, ats, ends, strict=True)]
+        following = versions[1][line : line + 1]
         if parts[1] == parts[2]:
             joined += parts[1]
         else:
             conflicts += 1
+            if _begins_with_bracket(parts, following):
+                joined += following
+                parts = [[*part[1:], *following] if part else part for part in parts]
+                following = []
             texts = ["".join([f"{line}\n" for line in part]) for part in parts]
             joined += markers.lines(*texts).split("\n")
-        if line < len(versions[1]):
-            joined.append(versions[1][line])
+        joined += following
         ats = [end + 1 for end in ends if end is not None]
     return "\n".join(joined), conflicts
+
+
+def _begins_with_bracket(parts: Sequence[Sequence[str]], following: Sequence[str]) -> bool:
+    """Whether the versions of a conflict begin with the closing bracket that also follows them.
+
+    The conflict can then begin after the bracket, so that it has whole blocks.
+    """
+    first = [part[:1] for part in parts if part]
+    brackets = following and following[0].strip(" ,")
+    return bool(brackets) and set(brackets) <= set(")]}>") and all(f == following for f in first)
 
 
 def _pairs(one: Sequence[str], other: Sequence[str]) -> list[tuple[int, int]]:

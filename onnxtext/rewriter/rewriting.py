@@ -10,15 +10,10 @@ to the edited model, that model is printed instead.
 from __future__ import annotations
 
 from onnxtext.ast.model import Model
-from onnxtext.diagnostics import OnnxTextError
 from onnxtext.io.memory import paused_collector
-from onnxtext.merger.conflict_markers import Markers
 from onnxtext.merger.line_ends import plain_text
-from onnxtext.merger.texts.construct_rules import MergeConflict
-from onnxtext.merger.texts.item_order import ItemOrders
 from onnxtext.merger.texts.reprint_comments import restore_comments
-from onnxtext.merger.texts.text_merge import propose_merge, resolve_both_ways
-from onnxtext.merger.texts.text_review import Unmergeable
+from onnxtext.merger.texts.text_proposal import edit_in_layout
 from onnxtext.merger.texts.verify_merged_text import parse_or_none
 from onnxtext.printer import print_model
 from onnxtext.rewriter.splicing import splice
@@ -61,13 +56,6 @@ def rewrite_text(text: str, model: Model, *, name: str = "<string>") -> str:
 
 def _merged(text: str, old: Model, model: Model) -> str:
     """Merge the edited model into a text; if that is impossible, print the model."""
-    # The offsets in `old` are those of a text with other line ends: parse the text again.
-    base, theirs = print_model(old), print_model(model)
-    versions = [base, text, theirs]
-    trees = [parse_model(Source(version, "<rewrite>")) for version in versions]
-    try:
-        proposal = propose_merge(versions, trees, Markers(), [], ItemOrders())
-        merged = resolve_both_ways(proposal.marked)[1] if proposal.conflicts else proposal.text
-        return merged if parse_or_none(merged) == model else theirs
-    except (MergeConflict, Unmergeable, OnnxTextError):
-        return theirs
+    after = print_model(model)
+    edited = edit_in_layout(text, print_model(old), after)
+    return after if edited is None or parse_or_none(edited) != model else edited

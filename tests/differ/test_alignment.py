@@ -243,3 +243,15 @@ f (a) => (b) { b = %s (a) }
     ]
     assert [pair[:2] for pair in found] == [("function", ("changed",)), ("node", ("changed",))]
     assert found[0][2] == ["domain"]
+
+
+@pytest.mark.parametrize("operator", ["Relu", "Neg"])
+def test_a_node_inserted_before_one_of_the_same_operator_can_be_removed(operator: str) -> None:
+    """The remaining node computes what the removed one did, but has a name of its own."""
+    head = "<onnxtext: 1, ir_version: 10, opset_import: [20]>\ng (float x) => (float z) {\n"
+    long = f"{head}  a = Exp (x)\n  b = {operator} (a)\n  y = {operator} (b)\n  z = Log (y)\n}}\n"
+    short = long.replace(f"  b = {operator} (a)\n", "").replace("(b)", "(a)")
+    removed = listed(onnxtext.diff(long, short))
+    assert removed == [("removed", "graph.node[1]"), ("changed", "graph.node[1]")]
+    added = listed(onnxtext.diff(short, long))
+    assert added == [("added", "graph.node[1]"), ("changed", "graph.node[2]")]

@@ -201,6 +201,7 @@ class NodeMatcher:
         Another unmatched new node may have the output name of the old node. If it also has its
         operator, skip the pair: the other node is probably the old node with a changed input. If it
         has the inputs of the new node and uses of the old node, match it: the new node is a copy.
+        Likewise, another unmatched old node may be the new node before a change of its input.
         """
         if not self._has_unmatched():
             return
@@ -208,8 +209,13 @@ class NodeMatcher:
         pairs = [(index, right[key]) for key, index in left.items() if key in right]
         taken = {other for _, other in pairs}
         names = {name: i for i in self.new.left if (name := self.new.first_output(i))}
+        old_taken = {one for one, _ in pairs}
+        old_names = {name: i for i in self.old.left if (name := self.old.first_output(i))}
         nodes = self.new.body.nodes
         for one, other in pairs:
+            before = old_names.get(self.new.first_output(other), one)
+            if before not in old_taken and self.old.operator(before) == self.new.operator(other):
+                continue
             name = self.old.first_output(one)
             named = names.get(name, other)
             if named == other or named in taken:

@@ -101,8 +101,11 @@ class _Lowering(Lowering):
         """Return a mark, a short stand-in that is equal for equal data; remember the data."""
         if isinstance(data, (ast.TypedData, ast.StringData)) and type.element in ELEMENTS:
             digest = hashlib.sha256(blob_of_data(type, data)).hexdigest()
-            mark = _mark_of(ast.TypedBlob(digest))
+            mark = _mark_in_field(type, ast.TypedBlob(digest))
             self._known.setdefault(mark, data)
+        elif isinstance(data, ast.TypedBlob) and type.element in ELEMENTS:
+            mark = _mark_in_field(type, data)
+            self._known[mark] = data
         elif isinstance(data, (ast.Blob, ast.TypedBlob, ast.DataFile, ast.RawData)):
             mark = _mark_of(data)
             self._known[mark] = data
@@ -175,6 +178,15 @@ def _digest(*pieces: bytes | memoryview) -> bytes:
     for piece in pieces:
         digest.update(piece)
     return _MARK + digest.digest()[: _DIGITS // 2]
+
+
+def _mark_in_field(type: ast.TensorType, blob: ast.TypedBlob) -> bytes:
+    """Return the mark of the typed data of a tensor.
+
+    The mark depends on the field, because `int32_data` and `int64_data` of equal blobs are
+    different `TypedData`.
+    """
+    return _digest(ELEMENTS[type.element].field.encode(), _mark_of(blob))
 
 
 def _mark_of(data: ast.Blob | ast.TypedBlob | ast.DataFile | ast.RawData) -> bytes:

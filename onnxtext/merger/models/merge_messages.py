@@ -21,6 +21,7 @@ from onnxtext.merger.models.message_rules import (
     join_message,
     split_message,
 )
+from onnxtext.merger.renames import NodeMeaning, Renames, are_contradictory
 from onnxtext.merger.texts.item_order import ItemOrders
 from onnxtext.merger.texts.match_items import ABSENT, MatchedItem, MatchRules, match
 from onnxtext.wire.writer import LENGTH
@@ -38,8 +39,8 @@ class _Matched:
     Attributes:
         orders: its triples in merged order, resolved to ours, to theirs and to the base.
         found: the merged items, by the `id()` of their triples.
-        ambiguous: whether the list is a conflict even if the three results are equal, because
-            items could be matched in several ways.
+        ambiguous: whether the whole list is a conflict, because items could be matched in several
+            ways.
     """
 
     orders: Sequence[list[MatchedItem]]
@@ -53,13 +54,15 @@ class ModelMerger:
 
     Attributes:
         orders: orders merged lists.
+        renames: what ours and theirs have renamed.
         forced: items to turn into conflicts even if they merge cleanly: for each list, their
             indices in the merge resolved to ours.
         ambiguous: whether the merge is a conflict even if the three results are equal, because
-            items could be matched in several ways, or `forced` names an item that is equal in both.
+            `forced` names an item that is equal in both.
     """
 
     orders: ItemOrders
+    renames: tuple[Renames, Renames]
     forced: dict[FieldPath, set[int]] = field(default_factory=dict)
     ambiguous: bool = False
     _lists: dict[FieldPath, _Matched] = field(default_factory=dict)
@@ -107,9 +110,15 @@ class ModelMerger:
                 if part is None:
                     return ours, theirs, base
                 target.update(part)
-        if kind.exclusive[0] and _excluded(kind, versions):
+        if kind.meaning is not None and self._contradicts(*map(kind.meaning, versions)):
             return ours, theirs, base
         return join_message(merged[0]), join_message(merged[1]), join_message(merged[2])
+
+    def _contradicts(self, base: NodeMeaning, ours: NodeMeaning, theirs: NodeMeaning) -> bool:
+        by_us, by_them = self.renames
+        return are_contradictory(
+            base, by_us.without_renames(base, ours), by_them.without_renames(base, theirs)
+        )
 
     def _group(
         self, kind: MessageKind, numbers: frozenset[int], parts: Sequence[Fields], owner: int
@@ -123,7 +132,7 @@ class ModelMerger:
         if not holds_forced and (simple := _three_way(base, ours, theirs)) is not None:
             return simple
         items = [part.get(key, []) for part in parts]
-        if number in kind.lists:
+        if number in kind.lists and len(numbers) == 1:
             lists = self._list(kind.lists[number], items, list_key)
             return _as_resolved([{key: found} if found else {} for found in lists])
         if number in kind.messages and max(map(len, items)) == 1:
@@ -133,6 +142,8 @@ class ModelMerger:
                 return _as_resolved([{key: [item]} for item in found])
         elif number in kind.positions:
             merged = _positions(*items)
+            if merged is not None and number in kind.distinct and len(set(merged)) < len(merged):
+                merged = None
             if merged is not None:
                 return ({key: merged},) * 3
         if kind.merge_if_both_add:
@@ -164,7 +175,8 @@ class ModelMerger:
         else:
             matched = self._lists.get(list_key) or self._match(repeated, items)
             self._lists[list_key] = matched
-        self.ambiguous |= matched.ambiguous
+        if matched.ambiguous:
+            return _as_resolved([items[1], items[2], items[0]])
         triples = matched.found
         if list_key in self.forced:
             triples = triples.copy()
@@ -186,16 +198,13 @@ class ModelMerger:
             repeated.replacement_key,
         )
         triples = match(items[0], items[1], items[2], rules)
-        before, self.ambiguous = self.ambiguous, self._ambiguous(items, key)
         merged_items = {id(triple): self._item(repeated, triple, items) for triple in triples}
         order, consistent = self.orders.arrange(triples, strict=repeated.ordered)
         orders = [order, order, order]
         if not consistent:
             orders[1] = self.orders.arrange(triples, strict=True, theirs_first=True)[0]
             orders[2] = sorted(triples, key=lambda triple: triple.base)
-        matched = _Matched(orders, merged_items, self.ambiguous)
-        self.ambiguous |= before
-        return matched
+        return _Matched(orders, merged_items, self._is_ambiguous(items, key))
 
     def _item(
         self, repeated: RepeatedField, triple: MatchedItem, items: Sequence[list[bytes]]
@@ -222,7 +231,7 @@ class ModelMerger:
         return _as_resolved([[item[version] for item in merged] for version in range(3)])
 
     @staticmethod
-    def _ambiguous(items: Sequence[list[bytes]], key: Any) -> bool:
+    def _is_ambiguous(items: Sequence[list[bytes]], key: Any) -> bool:
         """Whether both sides changed items that share a key, so matching them is ambiguous."""
         groups: list[dict[Hashable, list[bytes]]] = []
         for listed in items:
@@ -276,24 +285,27 @@ def _three_way(base: Any, ours: Any, theirs: Any) -> Resolved | None:
 def _groups(kind: MessageKind, versions: Sequence[Fields]) -> list[frozenset[int]]:
     """Return sets of field numbers that are merged together: units, and other fields alone."""
     there = {key >> 3 for fields in versions for key in fields}
-    groups = [unit & there for unit in kind.units if unit & there]
-    together = frozenset().union(*kind.units)
+    units = [*kind.units, kind.divided] if _is_divided_differently(kind, versions) else kind.units
+    groups = [unit & there for unit in units if unit & there]
+    together = frozenset().union(*units)
     return [*groups, *[frozenset((number,)) for number in sorted(there - together)]]
 
 
-def _excluded(kind: MessageKind, versions: Sequence[Fields]) -> bool:
-    """Whether the sides changed fields that exclude each other.
-
-    `kind.exclusive` has two sets of fields; one side changed the first set, the other the second. A
-    set that both sides changed equally does not count.
-    """
-    (base, ours, theirs), (base_2, ours_2, theirs_2) = [
-        [[fields.get(number << 3 | LENGTH) for number in numbers] for fields in versions]
-        for numbers in kind.exclusive
+def _is_divided_differently(kind: MessageKind, versions: Sequence[Fields]) -> bool:
+    """Whether both sides changed an item of the list that `kind.divided` holds, differently."""
+    lists: list[dict[Hashable, tuple[int, bytes]]] = [
+        {
+            kind.lists[number].key(item): (number, item)
+            for number in sorted(kind.divided)
+            for item in fields.get(number << 3 | LENGTH, ())
+        }
+        for fields in versions
     ]
-    if ours == theirs or ours_2 == theirs_2:
-        return False
-    return (base != ours and base_2 != theirs_2) or (base != theirs and base_2 != ours_2)
+    base, ours, theirs = lists
+    return any(
+        ours.get(key) != theirs.get(key) and base.get(key) not in (ours.get(key), theirs.get(key))
+        for key in {*base, *ours, *theirs}
+    )
 
 
 def _positions(base: list[bytes], ours: list[bytes], theirs: list[bytes]) -> list[bytes] | None:

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 
+from onnxtext.checker.context.checked_model import plain_domain
+from onnxtext.merger.renames import NodeMeaning
 from onnxtext.wire.reader import read_fields
 from onnxtext.wire.writer import LENGTH, varint
 
@@ -76,9 +78,11 @@ class MessageKind:
         lists: rules for repeated fields whose items are merged one by one.
         messages: rules for singular message fields that are merged field by field.
         positions: repeated strings in which the position identifies an item.
+        distinct: those of `positions` whose items must be distinct.
         units: sets of fields that are merged as a whole.
-        exclusive: two sets of fields. If one side changes a field of the first set and the other
-            side a field of the second, the message is a conflict.
+        divided: fields of `lists` that hold parts of one list, in which the key identifies an item,
+            such as the parameters of a function without and with a default.
+        meaning: returns the parts of a node that depend on each other; None for other messages.
         merge_if_both_add: whether to merge a message that both sides add; otherwise different
             messages are a conflict.
     """
@@ -86,8 +90,10 @@ class MessageKind:
     lists: dict[int, RepeatedField] = field(default_factory=dict)
     messages: dict[int, MessageKind] = field(default_factory=dict)
     positions: frozenset[int] = frozenset()
+    distinct: frozenset[int] = frozenset()
     units: tuple[frozenset[int], ...] = ()
-    exclusive: tuple[frozenset[int], frozenset[int]] = (frozenset(), frozenset())
+    divided: frozenset[int] = frozenset()
+    meaning: Callable[[Fields], NodeMeaning] | None = None
     merge_if_both_add: bool = False
 
 
@@ -133,6 +139,17 @@ def _function(data: bytes) -> Hashable:
     return _domain(data, 10), first_payload(data, 1), first_payload(data, 13) or b""
 
 
+def _signature(data: bytes) -> Hashable:
+    """Return the inputs, outputs and parameters of a function, and the outputs of its nodes."""
+    nodes = split_message(data).get(7 << 3 | LENGTH, ())
+    return _only(4, 5, 6, 11)(data), tuple(map(_outputs, nodes))
+
+
+def _body(data: bytes) -> Hashable:
+    """Return the nodes of a function; None without nodes."""
+    return _only(7)(data) or None
+
+
 def _domain(data: bytes, number: int = 1) -> Hashable:
     """Return the domain in a field; `ai.onnx` equals the empty domain."""
     domain = first_payload(data, number) or b""
@@ -144,6 +161,17 @@ def _sparse_name(data: bytes) -> Hashable:
     return None if values is None else first_payload(values, 8)
 
 
+def _node_meaning(fields: Fields) -> NodeMeaning:
+    """Return the operator, inputs and attributes of a node."""
+    op_type, domain, overload = [
+        fields.get(number << 3 | LENGTH, [b""])[0].decode("utf-8", "surrogateescape")
+        for number in (4, 7, 8)
+    ]
+    inputs = [name.decode("utf-8", "surrogateescape") for name in fields.get(1 << 3 | LENGTH, ())]
+    attributes = [_without(6, 11)(data) for data in fields.get(5 << 3 | LENGTH, ())]  # g, graphs
+    return NodeMeaning((plain_domain(domain), op_type, overload), inputs, attributes)
+
+
 def _numbers(*numbers: int) -> frozenset[int]:
     return frozenset(numbers)
 
@@ -152,7 +180,7 @@ _ENTRIES = RepeatedField(MessageKind(), _named(1))
 _DATA = _numbers(1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 13, 14)
 _TENSOR = MessageKind({16: _ENTRIES}, units=(_DATA,))  # metadata_props
 _VALUE = MessageKind({4: _ENTRIES})  # metadata_props
-_VALUES = RepeatedField(_VALUE, _named(1), (_without(1),), _only(2))
+_VALUES = RepeatedField(_VALUE, _named(1), (_without(1), _only(2)), _only(2))
 _ATTRIBUTE = MessageKind(
     positions=_numbers(9), units=(_numbers(2, 3, 4, 5, 7, 8, 10, 11, 14, 15, 20, 21, 22, 23),)
 )
@@ -164,13 +192,20 @@ NODE = MessageKind(
     },
     positions=_numbers(1, 2),  # input, output
     units=(_numbers(4, 7, 8),),  # op_type, domain, overload
-    exclusive=(_numbers(4, 7, 8), _numbers(1, 5)),
+    meaning=_node_meaning,
 )
-_NODES = RepeatedField(NODE, _outputs, (_nonempty(2), _nonempty(3), _without(2, 3)), _only(4, 7, 8))
+_NODES = RepeatedField(
+    NODE,
+    _outputs,
+    (_nonempty(2), _nonempty(3), _without(2, 3), _only(1, 4, 5, 7, 8)),
+    _only(4, 7, 8),
+)
 GRAPH = MessageKind(
     {
         1: _NODES,  # node
-        5: RepeatedField(_TENSOR, _named(8), (_without(8),), _only(1, 2)),  # initializer
+        5: RepeatedField(
+            _TENSOR, _named(8), (_without(8), _without(8, 12, 16)), _only(1, 2)
+        ),  # initializer
         11: replace(_VALUES, ordered=True),  # input
         12: replace(_VALUES, ordered=True),  # output
         13: _VALUES,  # value_info
@@ -191,6 +226,8 @@ FUNCTION = MessageKind(
         14: _ENTRIES,  # metadata_props
     },
     positions=_numbers(4, 5),  # input, output
+    distinct=_numbers(4, 5),
+    divided=_numbers(6, 11),
     merge_if_both_add=True,
 )
 _TRAINING = MessageKind({3: _ENTRIES, 4: _ENTRIES}, {1: GRAPH, 2: GRAPH})
@@ -199,7 +236,9 @@ MODEL = MessageKind(
         8: _OPSETS,  # opset_import
         14: _ENTRIES,  # metadata_props
         20: RepeatedField(_TRAINING, by_position),  # training_info
-        25: RepeatedField(FUNCTION, _function, (_without(1, 10, 13),)),  # functions
+        25: RepeatedField(
+            FUNCTION, _function, (_without(1, 10, 13), _signature, _body)
+        ),  # functions
         26: RepeatedField(MessageKind(), _named(1)),  # configuration
     },
     {7: GRAPH},  # graph

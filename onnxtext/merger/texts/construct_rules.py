@@ -5,12 +5,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
+from onnxtext.ast.model import Node
+from onnxtext.ast.visit import attribute_graphs
+from onnxtext.checker.context.checked_model import plain_domain
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.format.tree import Tree
+from onnxtext.merger.renames import NodeMeaning, Renames, are_contradictory
 from onnxtext.merger.texts.merged_tree import MergedItem
 from onnxtext.merger.texts.text_parts import Item, TextPart
 from onnxtext.source import Source
+from onnxtext.syntax.parse import parse_fragment
 from onnxtext.syntax.section_spans import SECTIONS
 
 STATEMENTS = frozenset(
@@ -70,15 +76,22 @@ def are_equivalent(one: TextPart, other: TextPart) -> bool:
         return True
     if one.origin not in ("node", "value_info", "function") or one.origin != other.origin:
         return False
-    from onnxtext.syntax.parse import parse_start
-
     try:
-        parsed = [
-            parse_start(Source(part.body), f"{part.origin}_fragment") for part in (one, other)
-        ]
+        parsed = [parse_fragment(Source(part.body), part.origin) for part in (one, other)]
     except OnnxTextError:  # some statements are valid only in their context
         return False
     return bool(parsed[0] == parsed[1])
+
+
+def are_decorated(*versions: TextPart) -> bool:
+    """Whether constructs consist of optional decorators and a part of the same kind.
+
+    Such as two graphs in attributes, one of them with a `@doc`.
+    """
+    if any(getattr(part.tree, "alias", "") != "decorated_element" for part in versions):
+        return False
+    kinds = [[child.origin for child in part.children()][-1] for part in versions]
+    return len(set(kinds)) == 1
 
 
 def holds_statements(part: TextPart | None) -> bool:
@@ -145,37 +158,64 @@ def roles_of(part: TextPart) -> dict[str, tuple[str, TextPart]]:
 
 
 def check_dependent_parts(
-    origin: str,
-    base: dict[str, tuple[str, TextPart]],
-    ours: dict[str, tuple[str, TextPart]],
-    theirs: dict[str, tuple[str, TextPart]],
+    base: TextPart, ours: TextPart, theirs: TextPart, renames: tuple[Renames, Renames]
 ) -> None:
     """Check that the sides did not change parts that depend on each other.
 
     Args:
-        origin: the grammar rule of the construct.
-        base: the parts of the construct in the base, as from `roles_of`.
-        ours: the parts in our version.
-        theirs: the parts in their version.
+        base: the construct in the base.
+        ours: our version.
+        theirs: their version.
+        renames: what ours and theirs have renamed.
 
     Raises:
         MergeConflict: one side changed a part in one set of `_DEPENDENT_PARTS`, and the other side
-            a part in the other set.
+            a part in the other set; for nodes, except by renaming.
     """
-    if origin not in _DEPENDENT_PARTS:
+    if base.origin not in _DEPENDENT_PARTS:
         return
-    roles = [role for group in _DEPENDENT_PARTS[origin] for role in group]
+    roles = [role for group in _DEPENDENT_PARTS[base.origin] for role in group]
     before, our_roles, their_roles = [
-        {role: v[role][1].token_texts() for role in roles if role in v}
-        for v in (base, ours, theirs)
+        {role: found[role][1].token_texts() for role in roles if role in found}
+        for found in map(roles_of, (base, ours, theirs))
     ]
     by_us = {role for role in roles if our_roles.get(role) != before.get(role)}
     by_them = {role for role in roles if their_roles.get(role) != before.get(role)}
     alike = {role for role in by_us & by_them if our_roles.get(role) == their_roles.get(role)}
-    first, second = _DEPENDENT_PARTS[origin]
+    first, second = _DEPENDENT_PARTS[base.origin]
     for one, other in ((by_us, by_them), (by_them, by_us)):
         if (one - alike) & first and (other - alike) & second:
+            if base.origin == "node" and _nodes_agree(base, ours, theirs, renames):
+                return
             raise MergeConflict
+
+
+def _nodes_agree(
+    base: TextPart, ours: TextPart, theirs: TextPart, renames: tuple[Renames, Renames]
+) -> bool:
+    """Whether two edits of a node do not contradict, apart from renamed values and functions."""
+    try:
+        before, mine, others = [
+            _meaning(parse_fragment(Source(part.body), "node").item)
+            for part in (base, ours, theirs)
+        ]
+    except OnnxTextError:  # some statements are valid only in their context
+        return False
+    mine, others = (
+        renames[0].without_renames(before, mine),
+        renames[1].without_renames(before, others),
+    )
+    return not are_contradictory(before, mine, others)
+
+
+def _meaning(node: object) -> NodeMeaning:
+    assert isinstance(node, Node)
+    operator = (plain_domain(node.domain), node.op_type, node.overload or "")
+    attributes = [
+        replace(attribute, value=None) if list(attribute_graphs([attribute])) else attribute
+        for attribute in node.attributes
+    ]
+    return NodeMeaning(operator, node.inputs, attributes)
 
 
 def top_level_rank(chunk: MergedItem) -> int:

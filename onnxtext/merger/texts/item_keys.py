@@ -98,6 +98,30 @@ def content_of(part: TextPart) -> Hashable:
     return _definition(part, tree) if tree.origin == "function" else None
 
 
+def signature_of(part: TextPart) -> Hashable:
+    """Return the inputs, outputs and parameters of a function, and the outputs of its nodes.
+
+    Return None for other items.
+    """
+    tree = part.tree
+    if not isinstance(tree, Tree) or tree.origin != "function":
+        return None
+    heads = [p for p in tree.trees() if p.origin in ("parameters", "parameter_list")]
+    tokens = [tuple([token.text for token in head.tokens()]) for head in heads]
+    nodes = tree.required("body").required("nodes").trees()
+    parts = [TextPart.of(part.source, node) for node in nodes]
+    return tuple(tokens), tuple([outputs_of(node) for node in parts if node is not None])
+
+
+def body_of(part: TextPart) -> Hashable:
+    """Return the tokens of the body of a function; None for other items, and without nodes."""
+    if not isinstance(part.tree, Tree) or part.tree.origin != "function":
+        return None
+    body = TextPart.of(part.source, part.tree.required("body"))
+    tokens = [] if body is None else [token.text for token in read_tokens(body.body) if token.text]
+    return tuple(tokens) if len(tokens) > 2 else None  # the brackets
+
+
 def kind_of(part: TextPart) -> Hashable:
     """Return a property of an item that its replacement at the same position usually keeps.
 

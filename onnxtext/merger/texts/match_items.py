@@ -11,7 +11,15 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from onnxtext.merger.texts.item_keys import content_of, first_output_of, key_of, kind_of, label_of
+from onnxtext.merger.texts.item_keys import (
+    body_of,
+    content_of,
+    first_output_of,
+    key_of,
+    kind_of,
+    label_of,
+    signature_of,
+)
 from onnxtext.merger.texts.text_parts import Item, TextPart
 
 ABSENT = -1
@@ -62,7 +70,7 @@ def text_match_rules(items: Sequence[Item]) -> MatchRules:
     rules = MatchRules(of(lambda part: part.body), of(key_of))
     origin = items[0].part.origin if items else ""
     if origin in ("header", "head", "graph"):  # the top-level items, such as functions
-        return replace(rules, rename_keys=(of(content_of),))
+        return replace(rules, rename_keys=(of(content_of), of(signature_of), of(body_of)))
     if origin not in ("node", "value_info", "metadata_item"):
         return rules
     rename_keys = (of(first_output_of), of(label_of), of(content_of))

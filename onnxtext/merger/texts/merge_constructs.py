@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from onnxtext.format.tree import Tree
 from onnxtext.merger.conflict_markers import Markers
+from onnxtext.merger.renames import Renames
 from onnxtext.merger.texts import construct_rules
 from onnxtext.merger.texts.construct_rules import MergeConflict
 from onnxtext.merger.texts.item_order import ItemOrders
@@ -33,14 +34,18 @@ class Merger:
 
     Attributes:
         orders: orders merged lists.
+        renames: what ours and theirs have renamed.
         notes: warnings for the user.
         split_all: whether to split constructs that only one side has changed, so that each of their
             statements can become a conflict.
         about_comments: number of conflicts that concern comments only.
     """
 
-    def __init__(self, orders: ItemOrders, *, split_all: bool) -> None:
+    def __init__(
+        self, orders: ItemOrders, renames: tuple[Renames, Renames], *, split_all: bool
+    ) -> None:
         self.orders = orders
+        self.renames = renames
         self.split_all = split_all
         self.about_comments = 0
         self.notes: list[str] = []
@@ -190,6 +195,8 @@ class Merger:
             return self._added_or_removed(base, ours, theirs, origin)
         if origin in construct_rules.PARTS and not (origin == "training_item" and read_list(ours)):
             return self._parts(base, ours, theirs, origin)
+        if construct_rules.are_decorated(base, ours, theirs):
+            return self._parts(base, ours, theirs, origin)
         lists = (
             [read_list(part) for part in (base, ours, theirs)]
             if origin in construct_rules.LISTS
@@ -221,7 +228,7 @@ class Merger:
     def _single_part(self, base: TextPart, ours: TextPart, theirs: TextPart) -> Body:
         """Merge a construct with a single part or positional parts; other constructs as a whole."""
         versions = (base, ours, theirs)
-        if all(isinstance(part.tree, Tree) for part in versions):
+        if all(isinstance(part.tree, Tree) for part in versions) and ours.origin != "name":
             children = [part.children() for part in versions]
             counts = {len(part) for part in children}
             if counts == {1}:
@@ -280,7 +287,8 @@ class Merger:
         versions = [
             {} if part is None else construct_rules.roles_of(part) for part in (base, ours, theirs)
         ]
-        construct_rules.check_dependent_parts(origin, *versions)
+        if base is not None:
+            construct_rules.check_dependent_parts(base, ours, theirs, self.renames)
         first, second = versions[1], versions[2]
         if list(versions[0]) == list(first):
             first, second = second, first

@@ -18,14 +18,17 @@ from onnxtext.merger.line_merge import merge_lines
 from onnxtext.merger.models.canonical_models import DataMarks, lift, lower_all
 from onnxtext.merger.models.merge_messages import ModelMerger
 from onnxtext.merger.models.model_review import Models, both_defined, review_models
+from onnxtext.merger.renames import find_renames
 from onnxtext.merger.texts.construct_rules import MergeConflict
 from onnxtext.merger.texts.item_order import ItemOrders
-from onnxtext.merger.texts.lazy_read import read_model
-from onnxtext.merger.texts.merge_constructs import Merger
-from onnxtext.merger.texts.merged_tree import write
 from onnxtext.merger.texts.reprint_comments import add_comments
-from onnxtext.merger.texts.text_parts import ListItems
-from onnxtext.merger.texts.text_review import NeedsFullSplit, ReviewedMerge, Unmergeable, review
+from onnxtext.merger.texts.text_proposal import (
+    Proposal,
+    edit_in_layout,
+    propose_merge,
+    resolve_both_ways,
+)
+from onnxtext.merger.texts.text_review import Unmergeable
 from onnxtext.merger.texts.verify_merged_text import agrees_with_model_merge, lower_text, lower_tree
 from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.generic_records import RecordError
@@ -111,89 +114,6 @@ def _merge_statements(
     return text, conflicts, _limit_notes(list(dict.fromkeys(notes)))
 
 
-# ---- Texts ----------------------------------------------------------------------------------
-
-
-@dataclass
-class _Proposal:
-    """The merge of texts, before it is compared with the merge of models.
-
-    Attributes:
-        text: the merged text with conflict markers.
-        conflicts: number of conflicts.
-        plain: the text with conflicts resolved to ours.
-        about_comments: number of conflicts that concern comments only.
-        marked: the text with the markers that `resolve_both_ways` reads; "" without conflicts.
-    """
-
-    text: str
-    conflicts: int
-    plain: ReviewedMerge
-    about_comments: int
-    marked: str
-
-
-# Lines around the versions of a conflict; no valid text contains the character NUL.
-_OURS, _THEIRS, _END = "\x00<", "\x00=", "\x00>"
-
-
-class _ResolvableMarkers(Markers):
-    """Conflict markers that differ from all lines of valid texts."""
-
-    def lines(self, base: str, ours: str, theirs: str) -> str:
-        """Return a conflict without the version of the base."""
-        return f"{_OURS}\n{ours}{_THEIRS}\n{theirs}{_END}"
-
-
-def propose_merge(
-    texts: Sequence[str],
-    models: Sequence[Model],
-    markers: Markers,
-    notes: list[str],
-    orders: ItemOrders,
-) -> _Proposal:
-    """Merge texts statement by statement.
-
-    Raises:
-        MergeConflict: no markers fit around a conflict.
-        Unmergeable: the merged text does not parse.
-    """
-    there = [text for text in texts if text.strip()]
-    for split_all in (False, True):
-        read = [read_model(text, model) for text, model in zip(there, models, strict=True)]
-        if len(read) < 3:
-            read.insert(0, ListItems())
-        merger = Merger(orders, split_all=split_all)
-        listed = merger.model(*read)
-        try:
-            plain = review(listed, models[-2], models[-1], merger.notes, split_all=split_all)
-            break
-        except NeedsFullSplit:
-            continue
-    notes += merger.notes
-    writer = write(listed, markers)
-    marked = ""
-    if writer.conflicts:
-        marked = write(listed, _ResolvableMarkers()).text()
-    return _Proposal(writer.text(), writer.conflicts, plain, merger.about_comments, marked)
-
-
-def resolve_both_ways(text: str) -> tuple[str, str]:
-    """Return (text resolved to ours, text resolved to theirs) of a merge (`_Proposal.marked`)."""
-    ours: list[str] = []
-    theirs: list[str] = []
-    within = _END
-    for line in text.split("\n"):
-        if line in (_OURS, _THEIRS, _END):
-            within = line
-            continue
-        if within != _THEIRS:
-            ours.append(line)
-        if within != _OURS:
-            theirs.append(line)
-    return "\n".join(ours), "\n".join(theirs)
-
-
 # ---- Models ---------------------------------------------------------------------------------
 
 
@@ -221,7 +141,7 @@ class _Merge:
         """Merge the texts; return the text and its number of conflicts."""
         base, ours, theirs = self.versions
         orders = ItemOrders()
-        merger = ModelMerger(orders)
+        merger = ModelMerger(orders, find_renames(self.models))
         resolved = merger.model(base, ours, theirs)
         notes: list[str] = []
         try:
@@ -244,7 +164,7 @@ class _Merge:
             self.notes += notes
             return proposal.text, proposal.conflicts
         self.notes += found
-        return self._printed(resolved, merger.ambiguous)
+        return self._printed(resolved, merger.ambiguous, proposal)
 
     @property
     def models(self) -> list[Model]:
@@ -256,10 +176,10 @@ class _Merge:
         """The syntax trees of ours and theirs."""
         return self.models[-2:]
 
-    def _lowered(self, proposal: _Proposal) -> bytes | None:
+    def _lowered(self, proposal: Proposal) -> bytes | None:
         return lower_tree(proposal.plain.tree, proposal.text, self.known, self.models)
 
-    def _agrees(self, proposal: _Proposal, resolved: Models, ambiguous: bool) -> bool:
+    def _agrees(self, proposal: Proposal, resolved: Models, ambiguous: bool) -> bool:
         """Whether the model of the merged text is the merge of the models."""
         clean = resolved[0] == resolved[1] and not ambiguous
         if not proposal.conflicts:
@@ -277,16 +197,48 @@ class _Merge:
             (both[0], both[1]), resolved, self.versions[1], self.versions[2]
         )
 
-    def _printed(self, resolved: Models, ambiguous: bool) -> tuple[str, int]:
-        """Print the merge of models."""
+    def _printed(
+        self, resolved: Models, ambiguous: bool, proposal: Proposal | None
+    ) -> tuple[str, int]:
+        """Print the merge of models, in the layout of the proposal or of ours if possible."""
         base, ours, theirs = self.texts
         if ambiguous and resolved[0] == resolved[1]:
             return whole_conflict(base, ours, theirs, self.markers), 1
-        texts = {model: self._print(model) for model in dict.fromkeys(resolved)}
+        printed = {model: self._print(model) for model in dict.fromkeys(resolved)}
+        layouts = [*([] if proposal is None else [proposal.plain.text]), ours, theirs]
+        edited = next(filter(None, (self._in_layout(text, printed) for text in layouts)), printed)
+        texts = {model: self._with_comments(text) for model, text in edited.items()}
         mine, others, before = [texts[model] for model in resolved]
         if len(texts) == 1:
             return mine, 0
         return join_versions(before, mine, others, self.markers)
+
+    def _in_layout(self, text: str, printed: Mapping[bytes, str]) -> dict[bytes, str] | None:
+        """Write models in the layout of a text.
+
+        Args:
+            text: a text; may be invalid.
+            printed: the models as canonical bytes, and as printed texts.
+
+        Returns:
+            The texts of the models; None if the layout cannot be kept.
+        """
+        before = lower_text(text, self.known, self.models)
+        if before is None:
+            return None
+        base = self._print(before)
+        result: dict[bytes, str] = {}
+        for model, after in printed.items():
+            edited = edit_in_layout(text, base, after)
+            if edited is None or lower_text(edited, self.known, self.models) != model:
+                return None
+            result[model] = edited
+        return result
+
+    def _with_comments(self, text: str) -> str:
+        before, *texts = self.texts
+        mine, others = self.sides
+        return add_comments(text, before, (texts[0], mine), (texts[1], others))
 
     def _print(self, data: bytes) -> str:
         from onnxtext.printer import print_model
@@ -298,8 +250,7 @@ class _Merge:
         )
         model.metadata_left_out = mine.metadata_left_out or others.metadata_left_out
         model.resources_left_out = mine.resources_left_out or others.resources_left_out
-        before, *texts = self.texts
-        return add_comments(print_model(model), before, (texts[0], mine), (texts[1], others))
+        return print_model(model)
 
 
 def _limit_notes(notes: list[str]) -> list[str]:

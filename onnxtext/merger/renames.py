@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Recognize renamed values and functions, and decide whether two edits of a node contradict."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from onnxtext.ast.model import Graph, Model
+from onnxtext.ast.visit import walk_graphs
+from onnxtext.checker.context.checked_model import FunctionKey, function_key
+
+
+class NodeMeaning(NamedTuple):
+    """The parts of a node that depend on each other.
+
+    Attributes:
+        operator: its domain (`""` for the standard one), operator and overload.
+        inputs: the names of its inputs.
+        attributes: its attributes without the contents of graphs; compared only.
+    """
+
+    operator: FunctionKey
+    inputs: Sequence[str]
+    attributes: Any
+
+
+class Renames:
+    """The values and functions that one side of a merge has renamed.
+
+    A name counts as renamed to another if fewer values have the old name than in the base, and
+    more values have the new name.
+    """
+
+    def __init__(self, base: Model | None, side: Model) -> None:
+        self._base = base
+        self._side = side
+
+    @cached_property
+    def _more(self) -> Counter[str]:
+        """For each name, how many more values have it than in the base; may be negative."""
+        result = _defined_names(self._side)
+        if self._base is not None:
+            result.subtract(_defined_names(self._base))
+        return result
+
+    @cached_property
+    def _functions(self) -> tuple[set[FunctionKey], set[FunctionKey]]:
+        """The keys of the functions that only the base has, and of those that only the side has."""
+        before = set() if self._base is None else set(map(function_key, self._base.functions))
+        after = set(map(function_key, self._side.functions))
+        return before - after, after - before
+
+    def explain_inputs(self, before: Sequence[str], after: Sequence[str]) -> bool:
+        """Whether two lists of names differ only in renamed values."""
+        return len(before) == len(after) and all(
+            one == other or self._more[one] < 0 < self._more[other]
+            for one, other in zip(before, after, strict=True)
+        )
+
+    def explain_operator(self, before: FunctionKey, after: FunctionKey) -> bool:
+        """Whether two operators are a function before and after its renaming."""
+        gone, new = self._functions
+        return before == after or (before in gone and after in new)
+
+    def without_renames(self, base: NodeMeaning, side: NodeMeaning) -> NodeMeaning:
+        """Return the side's version of a node without the renaming of inputs and of a function."""
+        operator, inputs, attributes = side
+        if self.explain_operator(base.operator, operator):
+            operator = base.operator
+        return NodeMeaning(
+            operator,
+            base.inputs if self.explain_inputs(base.inputs, inputs) else inputs,
+            attributes,
+        )
+
+
+def find_renames(models: Sequence[Model]) -> tuple[Renames, Renames]:
+    """Return the renames of ours and of theirs.
+
+    Args:
+        models: the base, if there is one, ours and theirs.
+    """
+    base = models[0] if len(models) > 2 else None
+    ours, theirs = models[-2:]
+    return Renames(base, ours), Renames(base, theirs)
+
+
+def are_contradictory(base: NodeMeaning, ours: NodeMeaning, theirs: NodeMeaning) -> bool:
+    """Whether one side changed the operator, and the other side what depends on it.
+
+    A change that both sides made does not count. Remove renames first (`without_renames`).
+    """
+    if ours.operator == theirs.operator or ours[1:] == theirs[1:]:
+        return False
+    return (base.operator != ours.operator and base[1:] != theirs[1:]) or (
+        base.operator != theirs.operator and base[1:] != ours[1:]
+    )
+
+
+def _defined_names(model: Model) -> Counter[str]:
+    """Count the values of a model by name, in all graphs and functions."""
+    result: Counter[str] = Counter()
+    for scope in walk_graphs(model):
+        result.update([value.name for value in scope.inputs])
+        if isinstance(scope, Graph):
+            result.update([value.name for value in scope.values if value.data is not None])
+        for node in scope.nodes:
+            result.update(node.outputs)
+    return result

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Merge texts statement by statement, without a comparison with the merge of models."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from onnxtext.ast.model import Model
+from onnxtext.diagnostics import OnnxTextError
+from onnxtext.merger.conflict_markers import Markers
+from onnxtext.merger.renames import find_renames
+from onnxtext.merger.texts.construct_rules import MergeConflict
+from onnxtext.merger.texts.item_order import ItemOrders
+from onnxtext.merger.texts.lazy_read import read_model
+from onnxtext.merger.texts.merge_constructs import Merger
+from onnxtext.merger.texts.merged_tree import write
+from onnxtext.merger.texts.text_parts import ListItems
+from onnxtext.merger.texts.text_review import NeedsFullSplit, ReviewedMerge, Unmergeable, review
+from onnxtext.source import Source
+from onnxtext.syntax.parse import parse_model
+
+
+@dataclass
+class Proposal:
+    """The merge of texts, before it is compared with the merge of models.
+
+    Attributes:
+        text: the merged text with conflict markers.
+        conflicts: number of conflicts.
+        plain: the text with conflicts resolved to ours.
+        about_comments: number of conflicts that concern comments only.
+        marked: the text with the markers that `resolve_both_ways` reads; "" without conflicts.
+    """
+
+    text: str
+    conflicts: int
+    plain: ReviewedMerge
+    about_comments: int
+    marked: str
+
+
+# Lines around the versions of a conflict; no valid text contains the character NUL.
+_OURS, _THEIRS, _END = "\x00<", "\x00=", "\x00>"
+
+
+class _ResolvableMarkers(Markers):
+    """Conflict markers that differ from all lines of valid texts."""
+
+    def lines(self, base: str, ours: str, theirs: str) -> str:
+        """Return a conflict without the version of the base."""
+        return f"{_OURS}\n{ours}{_THEIRS}\n{theirs}{_END}"
+
+
+def propose_merge(
+    texts: Sequence[str],
+    models: Sequence[Model],
+    markers: Markers,
+    notes: list[str],
+    orders: ItemOrders,
+) -> Proposal:
+    """Merge texts statement by statement.
+
+    Raises:
+        MergeConflict: no markers fit around a conflict.
+        Unmergeable: the merged text does not parse.
+    """
+    there = [text for text in texts if text.strip()]
+    for split_all in (False, True):
+        read = [read_model(text, model) for text, model in zip(there, models, strict=True)]
+        if len(read) < 3:
+            read.insert(0, ListItems())
+        merger = Merger(orders, find_renames(models), split_all=split_all)
+        listed = merger.model(*read)
+        try:
+            plain = review(listed, models[-2], models[-1], merger.notes, split_all=split_all)
+            break
+        except NeedsFullSplit:
+            continue
+    notes += merger.notes
+    writer = write(listed, markers)
+    marked = ""
+    if writer.conflicts:
+        marked = write(listed, _ResolvableMarkers()).text()
+    return Proposal(writer.text(), writer.conflicts, plain, merger.about_comments, marked)
+
+
+def resolve_both_ways(text: str) -> tuple[str, str]:
+    """Return (text resolved to ours, text resolved to theirs) of a merge (`Proposal.marked`)."""
+    ours: list[str] = []
+    theirs: list[str] = []
+    within = _END
+    for line in text.split("\n"):
+        if line in (_OURS, _THEIRS, _END):
+            within = line
+            continue
+        if within != _THEIRS:
+            ours.append(line)
+        if within != _OURS:
+            theirs.append(line)
+    return "\n".join(ours), "\n".join(theirs)
+
+
+def edit_in_layout(text: str, before: str, after: str) -> str | None:
+    """Apply the differences of two printed models to a text, and keep the layout of its rest.
+
+    Args:
+        text: a text of the model before the edit, with comments and any layout.
+        before: the model before the edit, printed.
+        after: the edited model, printed.
+
+    Returns:
+        The edited text, which may mean another model than `after`; None if that is impossible.
+    """
+    versions = [before, text, after]
+    try:
+        trees = [parse_model(Source(version, "<edit>")) for version in versions]
+        proposal = propose_merge(versions, trees, Markers(), [], ItemOrders())
+    except (MergeConflict, Unmergeable, OnnxTextError):
+        return None
+    return resolve_both_ways(proposal.marked)[1] if proposal.conflicts else proposal.text
