@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from itertools import combinations
 from typing import Any
 
 import pytest
@@ -11,7 +12,8 @@ from lsprotocol import types as t
 
 from onnxtext.checker.engine.fix_edits import apply_edits
 from onnxtext.checker.engine.partial_parse import read_partial
-from onnxtext.lsp.features.formatting import statement_edits
+from onnxtext.format.format_text import format_source
+from onnxtext.lsp.features.formatting import formatting_edits, statement_edits
 from onnxtext.lsp.features.hover import hover
 from onnxtext.source import Source, Span
 from tests.lsp.test_reuse import URI, opened, outline, texts
@@ -133,3 +135,33 @@ m: ["SCALE_TENSOR": "u"] }}
     edits = statement_edits(version, Span(0, len(text)))
     root, errors = read_partial(Source(apply_edits(text, edits)))
     assert (root, len(errors)) == (version.root, len(version.syntax))
+
+
+def test_formatting_a_range_keeps_every_comment() -> None:
+    text = """\
+<ir_version: 10, opset_import: [21]>
+g (float[3] x) => (float[3] y) { a = Abs (x)  # first
+  b
+= Neg (a)  # second
+
+  # third
+
+  c = Neg (b) d = Abs
+  # fourth
+  (c)
+  y = Relu
+  # fourth
+  # fifth
+  (d)
+}
+"""
+    wanted = format_source(Source(text))
+    lines = [0, *(match.end() for match in re.finditer("\n", text))]
+    changed = 0
+    for start, end in combinations(lines, 2):
+        edits = formatting_edits(Source(text), Span(start, end), None)
+        made = apply_edits(text, edits or ())
+        assert made.count("#") == text.count("#")
+        assert format_source(Source(made)) == wanted
+        changed += bool(edits)
+    assert changed > 10
