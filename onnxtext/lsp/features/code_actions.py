@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from lsprotocol import types as t
@@ -34,9 +34,12 @@ def register(server: Server) -> None:
 
 
 def actions(server: Server, params: t.CodeActionParams) -> list[t.CodeAction] | None:
-    """Return the code actions for a range; None until this version's diagnostics are published."""
+    """Return the code actions for a range.
+
+    Until the checker's diagnostics are published, these are the actions that do not need them.
+    """
     document = server.documents.get(params.text_document.uri)
-    if document is None or document.diagnosed != document.version.number:
+    if document is None:
         return None
     span = document.version.lines.span(params.range)
     wanted = [str(getattr(kind, "value", kind)) for kind in params.context.only or ()]
@@ -56,9 +59,15 @@ def _is_requested(kind: str, wanted: list[str]) -> bool:
     return not wanted or any(kind == item or kind.startswith(f"{item}.") for item in wanted)
 
 
+def _diagnostics(document: Document) -> Sequence[Diagnostic]:
+    """Return the known diagnostics of the current version; at least the syntax errors are known."""
+    is_known = document.diagnosed == document.version.number
+    return document.diagnostics if is_known else document.version.syntax
+
+
 def _at(document: Document, span: Span) -> list[Diagnostic]:
     size = len(document.version.text)
-    spans = [(item, span_of(item, size)) for item in document.diagnostics]
+    spans = [(item, span_of(item, size)) for item in _diagnostics(document)]
     return [item for item, own in spans if own.start <= span.end and span.start <= own.end]
 
 
@@ -105,7 +114,7 @@ def suppression_edit(document: Document, diagnostic: Diagnostic) -> Edit:
 def _fix_all(server: Server, document: Document) -> Iterator[t.CodeAction]:
     """Yield one action for all safe fixes that do not overlap."""
     edits: list[Edit] = []
-    for diagnostic in document.diagnostics:
+    for diagnostic in _diagnostics(document):
         fix = diagnostic.fix
         if fix is None or fix.applicability != "safe":
             continue
