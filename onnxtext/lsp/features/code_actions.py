@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types as t
 
-from onnxtext.checker.context.registry import UNUSED_SUPPRESSION, rules
+from onnxtext.checker.context.registry import BACKSLASH_LOST, UNUSED_SUPPRESSION, rules
 from onnxtext.diagnostics import Diagnostic, Edit
 from onnxtext.lsp.features.diagnostics import span_of, to_lsp_diagnostics
 from onnxtext.lsp.features.edits import workspace_edit
 from onnxtext.lsp.features.model_edit_actions import KIND, offered_actions, resolve
 from onnxtext.lsp.index.document import Document
+from onnxtext.lsp.index.index import Index
 from onnxtext.source import Span
 
 if TYPE_CHECKING:
@@ -83,7 +84,8 @@ def _fixes(server: Server, document: Document, diagnostic: Diagnostic) -> Iterat
             is_preferred=fix.applicability == "safe",
             edit=workspace_edit(server, document, fix.edits),
         )
-    if diagnostic.code in rules() and diagnostic.code != UNUSED_SUPPRESSION.code:
+    is_rule = diagnostic.code in rules() and diagnostic.code != UNUSED_SUPPRESSION.code
+    if is_rule and not document.version.syntax:  # else the place of the comment is uncertain
         yield t.CodeAction(
             f"Silence `{diagnostic.code}` here",
             t.CodeActionKind.QuickFix,
@@ -93,22 +95,33 @@ def _fixes(server: Server, document: Document, diagnostic: Diagnostic) -> Iterat
 
 
 def suppression_edit(document: Document, diagnostic: Diagnostic) -> Edit:
-    """Return the edit that adds a comment above a statement to suppress its diagnostic."""
+    """Return the edit that adds a comment above a statement to suppress its diagnostic.
+
+    The text must have no syntax errors.
+    """
     version = document.version
-    place = span_of(diagnostic, len(version.text))
-    statement = version.index.statement_at(place.start)
-    scope = version.index.scope_at(place.start)
-    at = place.start if statement is None else statement.at
-    if scope is not None and scope.holder is not None and at < scope.original.at <= place.start:
-        at = place.start  # in the head of a nested graph
+    at = _suppression_place(version.index, diagnostic, len(version.text))
     line = version.lines.line_start(version.lines.line_of(at))
     before = version.text[line:at]
     indent = before[: len(before) - len(before.lstrip())]
     newline = "\r\n" if "\r\n" in version.text else "\n"
     comment = f"{indent}# onnxtext: ignore[{diagnostic.code}]{newline}"
-    if '"""' in before:  # the line may begin in a string
+    if version.index.text_blocks.before(line).end > line:  # the line begins in a string
         return Edit(Span(at, at), f"{newline}{comment}{indent}")
     return Edit(Span(line, line), comment)
+
+
+def _suppression_place(index: Index, diagnostic: Diagnostic, size: int) -> int:
+    """Return the offset in the line to which a comment that suppresses a diagnostic applies."""
+    place = span_of(diagnostic, size)
+    if diagnostic.code == BACKSLASH_LOST.code:
+        string = index.text_blocks.before(place.start)
+        return string.start if place.start < string.end else place.start
+    statement, scope = index.statement_at(place.start), index.scope_at(place.start)
+    at = place.start if statement is None else statement.at
+    if scope is not None and scope.holder is not None and at < scope.original.at <= place.start:
+        return place.start  # in the head of a nested graph
+    return at
 
 
 def _fix_all(server: Server, document: Document) -> Iterator[t.CodeAction]:
