@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,10 +13,15 @@ from lsprotocol import types as t
 from pytest_lsp import LanguageClient
 
 from onnxtext.checker.engine.partial_parse import read_partial
+from onnxtext.lsp.features.completion import complete
 from onnxtext.source import Source
+from onnxtext.syntax.actions.semantic_error import SemanticError
+from onnxtext.syntax.grammar.lexer import load_lexer
+from onnxtext.syntax.parser.lalr import Unexpected
+from onnxtext.syntax.parser.parser import Parser
 from tests.lsp.session import Session
-
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+from tests.lsp.test_reuse import URI, opened, texts
+from tests.seeds import draws, seeded
 
 TEXT = """\
 <onnxtext: 1, ir_version: 10, opset_import: [21, "my.ops": 1]>
@@ -48,6 +54,7 @@ metadata {
      "F|:one", "ir_|version", "do|c(", "domain|:", "gr|aph {", "no|de t", "  k|: ",
      "node t|"],
 )  # fmt: skip
+@pytest.mark.asyncio(loop_scope="module")
 async def test_what_follows_a_name_is_not_inserted_again(
     client: LanguageClient, tmp_path: Path, cursor: str
 ) -> None:
@@ -68,6 +75,7 @@ async def test_what_follows_a_name_is_not_inserted_again(
 
 
 @pytest.mark.parametrize("place", ['"m\\"n"|', '(t, "u"|', '"my.ops"|: 1', '"d"|'])
+@pytest.mark.asyncio(loop_scope="module")
 async def test_nothing_is_offered_behind_a_string(
     client: LanguageClient, tmp_path: Path, place: str
 ) -> None:
@@ -77,6 +85,7 @@ async def test_nothing_is_offered_behind_a_string(
     assert not found.items
 
 
+@pytest.mark.asyncio(loop_scope="module")
 async def test_types_of_attributes_are_offered(client: LanguageClient, tmp_path: Path) -> None:
     session = Session(client, tmp_path / "m.onnxtxt", TEXT)
     params = session.params(t.CompletionParams, "a: |int = 1")
@@ -84,3 +93,62 @@ async def test_types_of_attributes_are_offered(client: LanguageClient, tmp_path:
     labels = {item.label for item in found.items}
     assert {"int", "floats", "sparse_tensor", "type_proto"} <= labels
     assert not labels & {"int64", "seq", "bool"}
+
+
+@pytest.mark.parametrize(
+    ("before", "wanted"),
+    [("<opset_import: ", '["ai.onnx.ml": 5]'), ("<opset_import: [", '"ai.onnx.ml": 5'),
+     ('<opset_import: ["ai.onnx.ml": ', "3"), ('<opset_import: [21, "my.ops": ', "1")],
+)  # fmt: skip
+def test_operator_sets_and_their_versions_are_offered(before: str, wanted: str) -> None:
+    assert wanted in [item.text_edit.new_text for item in completions(before)]
+
+
+@pytest.mark.parametrize(
+    "before",
+    ["<ir_version: [", "g (float x) =", "g (float x) => () <float[2] w = [[1, 2], ",
+     "g (float x = external(\"a\", ", "<ir_version: 10>\n@doc(\"d\") ", "<ir_version: 10>\nF <a = ",
+     "g (float x) => () {\n  y = Constant <value = float("],
+)  # fmt: skip
+def test_nothing_is_offered_where_no_completion_is_valid(before: str) -> None:
+    assert not completions(before)
+
+
+def test_the_header_of_a_function_has_the_keys_of_functions() -> None:
+    found = {item.label for item in completions(TEXT[: TEXT.index("domain:")])}
+    assert {"domain", "overload"} <= found
+    assert "producer_name" not in found
+
+
+def test_what_is_offered_is_valid_after_the_text_before_it() -> None:
+    for text in [TEXT, *texts()[:-2]]:
+        tokens = load_lexer().tokens(text, 0, len(text))
+        for token in seeded().sample(tokens, min(draws(20), len(tokens))):
+            found = completions(text[: token.at])
+            for item in seeded().sample(found, min(3, len(found))):
+                made = text[: token.at] + item.text_edit.new_text
+                assert error_offset(made) >= len(made.rstrip()), made[-200:]
+
+
+def completions(before: str) -> list[Any]:
+    """Return the completions at the end of a text, for an editor without snippets."""
+    document = opened(before)
+    server: Any = SimpleNamespace(
+        documents={URI: document},
+        client_capabilities=SimpleNamespace(text_document=None, workspace=None),
+    )
+    at = document.version.lines.position(len(before))
+    found = complete(server, t.CompletionParams(t.TextDocumentIdentifier(URI), at))
+    assert found is not None
+    return list(found.items)
+
+
+def error_offset(text: str) -> int:
+    """Return the offset of the first token that the grammar does not allow; else the end."""
+    try:
+        Parser(text, "model").parse()
+    except Unexpected as error:
+        return error.at
+    except SemanticError:
+        pass
+    return len(text)

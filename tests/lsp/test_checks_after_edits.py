@@ -131,6 +131,36 @@ def shown(found: list[t.Diagnostic]) -> list[str]:
     )
 
 
+@pytest.mark.asyncio(loop_scope="module")
+@pytest.mark.parametrize("new", ["(x x)", "(x, x)"])
+async def test_actions_that_need_no_check_are_offered_at_once(
+    client: LanguageClient, tmp_path: Path, new: str
+) -> None:
+    text = "<ir_version: 10>\ng (float x) => (float y) { y = Op (x) }\n"
+    session = Session(client, tmp_path / "m.onnxtxt", text)
+    await session.diagnostics()
+    session.replace("(x)", new)
+    place = t.Range(session.at("Op"), session.at(") }"))
+    edited = await session.actions(t.Diagnostic(place, ""))
+    fresh = await Session(client, tmp_path / "n.onnxtxt", session.text).actions(
+        t.Diagnostic(place, "")
+    )
+    wanted = "Add `,`" if new == "(x x)" else "Write the inferred types of this node"
+    assert wanted in [action.title for action in edited]
+    assert [action.title for action in edited] == [action.title for action in fresh]
+
+
+@pytest.mark.asyncio(loop_scope="module")
+async def test_a_version_number_may_be_used_again(client: LanguageClient, tmp_path: Path) -> None:
+    text = "<ir_version: 10, opset_import: [21]>\ng (float x) => (float y) { y = Relu (x) }\n"
+    session = Session(client, tmp_path / "m.onnxtxt", text)
+    await session.diagnostics()
+    for old, new, wanted in (("Relu", "Reluu", ["op-unknown"]), ("Reluu", "Relu", [])):
+        session.number = -2
+        session.replace(old, new)
+        assert [item.code for item in await session.diagnostics()] == wanted
+
+
 @pytest.mark.thorough
 @pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize("number", range(0, len(texts()), 3))

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
+from itertools import combinations
 from typing import Any
 
 import pytest
@@ -11,8 +13,11 @@ from lsprotocol import types as t
 
 from onnxtext.checker.engine.fix_edits import apply_edits
 from onnxtext.checker.engine.partial_parse import read_partial
-from onnxtext.lsp.features.formatting import statement_edits
+from onnxtext.format.format_text import format_source
+from onnxtext.lsp.features.formatting import formatting_edits, statement_edits
 from onnxtext.lsp.features.hover import hover
+from onnxtext.lsp.index.folds import find_folds
+from onnxtext.lsp.index.text_blocks import TextBlocks
 from onnxtext.source import Source, Span
 from tests.lsp.test_reuse import URI, opened, outline, texts
 from tests.seeds import draws, seeded
@@ -46,7 +51,15 @@ def test_the_range_of_a_hover_contains_the_cursor(operator: str) -> None:
             assert found.range.start <= at <= found.range.end
 
 
-@pytest.mark.parametrize("string", ['"""\nmetadata { graph {\n"""', '"""\n@meta("a": "b")\n"""'])
+@pytest.mark.parametrize(
+    "string",
+    [
+        '"""\nmetadata { graph {\n"""',
+        '"""\n@meta("a": "b")\n"""',
+        '"\nmetadata { graph {\n"',
+        '"\n@meta(\n@doc( \\" @doc(\n"',
+    ],
+)
 def test_there_is_no_hover_in_a_string_of_several_lines(string: str) -> None:
     text = f"<onnxtext: 1>\n@doc({string})\ng (float x) => (float y) {{\n  y = A (x)\n}}\n"
     document = opened(text)
@@ -54,6 +67,39 @@ def test_there_is_no_hover_in_a_string_of_several_lines(string: str) -> None:
     for offset in range(text.index(string) + 1, text.index(string) + len(string)):
         at = lines.range(Span(offset, offset)).start
         assert hover(document, t.HoverParams(t.TextDocumentIdentifier(URI), at)) is None
+
+
+def test_strings_of_several_lines_end_at_their_quotes() -> None:
+    for string in ('"a\n{b"', '"a\\"\n[ \\" b"', '"""\n  "{"\n  """'):
+        text = f"<ir_version: 10, doc_string: {string}>\ng (float x) => (float y) {{ y = A (x) }}\n"
+        blocks = TextBlocks(text)
+        at = text.index(string)
+        assert blocks.is_paired
+        assert blocks.before(len(text)) == (at, at + len(string))
+        # A quote without a partner ends with its line.
+        blocks = TextBlocks(text + "# a\n" + '" # b\n{\n')
+        assert not blocks.is_paired
+        ends_with_line = string[:3] != '"""'
+        assert blocks.before(len(text)) == ((0, 0) if ends_with_line else (at, at + len(string)))
+
+
+@pytest.mark.parametrize("quotes", ['"', '"""'])
+def test_strings_of_several_lines_are_folded(quotes: str) -> None:
+    text = (
+        f"<ir_version: 10, doc_string: {quotes}\n  a (\n  b\n  {quotes}>\n"
+        f"g (float x) => (float y) {{\n  y = A <s = {quotes}\n  a\n  }}\n  {quotes}> (x)\n}}\n"
+    )
+    assert not opened(text).version.syntax
+    assert folded(text) == {(0, 2), (4, 8), (5, 7)}
+    if quotes == '"""':  # a quote that is never closed does not change the folds after it
+        assert folded(text.replace("<ir", '"\n<ir')) >= {(1, 3), (5, 9), (6, 8)}
+
+
+def folded(text: str) -> set[tuple[int, int]]:
+    """Return the first and last line of each fold of a text."""
+    document = opened(text)
+    lengths = asyncio.run(document.lengths())
+    return {fold[:2] for fold in find_folds(document.version, lengths)}
 
 
 def test_a_section_contains_the_symbols_of_its_graphs() -> None:
@@ -133,3 +179,33 @@ m: ["SCALE_TENSOR": "u"] }}
     edits = statement_edits(version, Span(0, len(text)))
     root, errors = read_partial(Source(apply_edits(text, edits)))
     assert (root, len(errors)) == (version.root, len(version.syntax))
+
+
+def test_formatting_a_range_keeps_every_comment() -> None:
+    text = """\
+<ir_version: 10, opset_import: [21]>
+g (float[3] x) => (float[3] y) { a = Abs (x)  # first
+  b
+= Neg (a)  # second
+
+  # third
+
+  c = Neg (b) d = Abs
+  # fourth
+  (c)
+  y = Relu
+  # fourth
+  # fifth
+  (d)
+}
+"""
+    wanted = format_source(Source(text))
+    lines = [0, *(match.end() for match in re.finditer("\n", text))]
+    changed = 0
+    for start, end in combinations(lines, 2):
+        edits = formatting_edits(Source(text), Span(start, end), None)
+        made = apply_edits(text, edits or ())
+        assert made.count("#") == text.count("#")
+        assert format_source(Source(made)) == wanted
+        changed += bool(edits)
+    assert changed > 10

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from lsprotocol import types as t
+from pygls.exceptions import JsonRpcException
 from pytest_lsp import LanguageClient
 
 import onnxtext
@@ -174,3 +175,63 @@ metadata { value x { k: "v" } }
     assert result.count("new") == 4
     assert "value new { k" in result
     assert "{ new: [" in result
+
+
+BROKEN = """\
+<onnxtext: 1, ir_version: 10, opset_import: [21]>
+g (float[2] x) => (float[2] y) {
+  h = Relu (x)
+  k = Add (h h)
+  y = Abs (h)
+}
+
+metadata {
+  value h {
+    k: "v"
+  }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("", ""), ("(h h)", "(h, "), ("(h h)", '("h)'), ("(h h)", '(", h)'), ("Abs", ") Abs"),
+     ("value h", 'value [ "h'), ("x) =>", "x)) =")],
+)  # fmt: skip
+async def test_a_name_near_a_syntax_error_prevents_a_rename(
+    client: LanguageClient, tmp_path: Path, old: str, new: str
+) -> None:
+    session = Session(client, tmp_path / "m.onnxtxt", BROKEN.replace(old, new))
+    with pytest.raises(JsonRpcException, match=r"`h` .* near a syntax error"):
+        await rename(session, "|h = Relu", "new")
+
+
+async def test_names_far_from_a_syntax_error_are_renamed(
+    client: LanguageClient, tmp_path: Path
+) -> None:
+    text = BROKEN.replace("(h h)", '(x "x)').replace("value h", "value [ h")
+    session = Session(client, tmp_path / "m.onnxtxt", text)
+    assert await rename(session, "|y = Abs", "z") == text.replace("y", "z", 1).replace("y =", "z =")
+    with pytest.raises(JsonRpcException, match="`x` also occurs in line 4"):
+        await rename(session, "|x) =>", "z")
+
+
+async def test_a_parameter_keeps_its_name_if_a_call_has_the_new_one(
+    client: LanguageClient, tmp_path: Path
+) -> None:
+    text = FUNCTIONS.replace('<"a b" = 3>', '<"a b" = 3, c = 4>')
+    session = Session(client, tmp_path / "m.onnxtxt", text)
+    with pytest.raises(JsonRpcException, match="calls this function already has an attribute `c`"):
+        await rename(session, '@|"a b"', "c")
+
+
+async def test_new_names_are_valid(client: LanguageClient, tmp_path: Path) -> None:
+    text = NESTED.replace("h = Relu", 'h = "Relu"').replace("(q)", '(q, "\\"q\\"")')
+    session = Session(client, tmp_path / "m.onnxtxt", text)
+    with pytest.raises(JsonRpcException, match="half of a surrogate pair"):
+        await rename(session, "|s = Abs", "\ud800")
+    assert r"""float[4] "\"p" = Neg""" in await rename(session, "float[4] |p = N", '"p')
+    assert "float[4] p2 = Neg" in await rename(session, "float[4] |p = N", ' "p2" ')
+    # An editor sends the placeholder back if the user does not change it.
+    params = session.params(t.RenameParams, r'(q, "|\"q\""', new_name='"q"')
+    assert await client.text_document_rename_async(params) is None

@@ -27,6 +27,20 @@ SUPPRESSIBLE = [  # (text, code of its finding)
         '  @doc("""\n    a\n    """) y = Relu (x) u = Abs (x)\n}\n',
         "value-unused",
     ),
+    (
+        'main (float[N] x) => (float[N] y) {\n  y = Relu (x) @doc("\n a\n b") u = Abs (x)\n}\n',
+        "value-unused",
+    ),
+]
+LOST = [  # texts with the string $
+    "<onnxtext: 1, ir_version: 10, opset_import: [21], doc_string: $>\n"
+    "main (float[N] x) => (float[N] y) { y = Relu (x) }\n",
+    "<onnxtext: 1, ir_version: 10, opset_import: [21]>\n"
+    "@doc($) main (@doc($) float[N] x) => (float[N] y) {\n  @doc($) y = Relu (x)\n}\n",
+    '<onnxtext: 1, ir_version: 10, opset_import: [21, "ai.x": 1]>\n'
+    "main (float[N] x) => (float[N] y) <\n  string[1] s = {$},\n> {\n  y = ai.x.Op <\n"
+    "    a = $,\n    b = 1, c = g () => () { z = ai.x.Op <d = $> () },\n  > (x)\n}\n"
+    "metadata { value x { k: $ } }\n",
 ]
 
 
@@ -58,3 +72,30 @@ async def test_an_unused_comment_is_not_silenced(client: LanguageClient, tmp_pat
     (finding,) = await session.diagnostics()
     assert finding.code == "unused-suppression"
     assert not [each for each in await session.actions(finding) if "Silence" in each.title]
+
+
+@pytest.mark.parametrize("string", [r'"a\q"', '"a\n  b\\q\n  c"', '"\n\\\n"'])
+@pytest.mark.parametrize("text", LOST)
+async def test_a_lost_backslash_is_silenced(
+    client: LanguageClient, tmp_path: Path, text: str, string: str
+) -> None:
+    text = text.replace("$", string)
+    session = Session(client, tmp_path / "m.onnxtxt", text)
+    found = await session.diagnostics()
+    lost = [finding for finding in found if finding.code == "backslash-lost"]
+    assert len(lost) == text.count(string)
+    for finding in lost:
+        (action,) = [each for each in await session.actions(finding) if "Silence" in each.title]
+        made = edited(session, action.edit)
+        assert onnxtext.to_binary(made) == onnxtext.to_binary(text)
+        other = Session(client, tmp_path / "n.onnxtxt", made)
+        assert len(await other.diagnostics()) < len(found)
+
+
+async def test_nothing_is_silenced_near_a_syntax_error(
+    client: LanguageClient, tmp_path: Path
+) -> None:
+    text = 'main (float[N] x) => (float[N] y) {\n  y = Op <s = "> (x)\n  z = Reluu (x)\n}\n'
+    session = Session(client, tmp_path / "m.onnxtxt", text)
+    for finding in await session.diagnostics():
+        assert not [each for each in await session.actions(finding) if "Silence" in each.title]

@@ -20,8 +20,11 @@ _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _NAMED = {"n": "a line break", "r": "a carriage return", "t": "a tab"}
 
 
-def lost_backslashes(source: Source) -> Iterator[Diagnostic]:
-    """Yield a diagnostic for each plain string (`"…"`) of a valid text that loses a backslash."""
+def lost_backslashes(source: Source) -> Iterator[tuple[int, Diagnostic]]:
+    """Yield (offset, diagnostic) for each plain string (`"…"`) that loses a backslash.
+
+    The text must be valid.
+    """
     text = source.text
     if "\\" not in text or _CANDIDATE.search(text) is None:
         return
@@ -33,7 +36,7 @@ def lost_backslashes(source: Source) -> Iterator[Diagnostic]:
             continue
         lost = [item for item in _ESCAPE.finditer(token) if item[1] not in '\\"']
         if lost:
-            yield _finding(source, at, token, lost)
+            yield at, _finding(source, at, token, lost)
 
 
 def _finding(source: Source, at: int, token: str, lost: list[re.Match[str]]) -> Diagnostic:

@@ -154,7 +154,11 @@ def diagnose(
     suppressions = Suppressions(source)
     lost: list[Diagnostic] = []
     if BACKSLASH_LOST.code in subject.options.active:
-        lost = [item for item in lost_backslashes(source) if not suppressions.suppresses_at(item)]
+        lost = [
+            item
+            for at, item in lost_backslashes(source)
+            if not suppressions.suppresses_in_string(at, item)
+        ]
     if not findings and not suppressions:
         return lost
     from onnxtext.checker.engine.fix_edits import fix_of

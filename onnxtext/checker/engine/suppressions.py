@@ -104,12 +104,18 @@ class Suppressions:
             lines.add(self.source.position(statement.end).line)
         return self._suppress(finding.code, lines)
 
-    def suppresses_at(self, diagnostic: Diagnostic) -> bool:
+    def suppresses_in_string(self, at: int, diagnostic: Diagnostic) -> bool:
         """Whether a comment suppresses a diagnostic of a lost backslash; if so, mark it as used.
 
-        The comment may apply to the line of any label of the diagnostic.
+        The comment may apply to the line of any label of the diagnostic, or to the first line of
+        the string.
+
+        Args:
+            at: the offset of the string.
+            diagnostic: the diagnostic.
         """
-        lines = {self.source.position(label.span.start).line for label in diagnostic.labels}
+        offsets = {at, *(label.span.start for label in diagnostic.labels)}
+        lines = {self.source.position(offset).line for offset in offsets}
         return self._suppress(diagnostic.code, lines)
 
     def _suppress(self, code: str, lines: Iterable[int]) -> bool:

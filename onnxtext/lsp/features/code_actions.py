@@ -3,17 +3,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from lsprotocol import types as t
 
-from onnxtext.checker.context.registry import UNUSED_SUPPRESSION, rules
+from onnxtext.checker.context.registry import BACKSLASH_LOST, UNUSED_SUPPRESSION, rules
 from onnxtext.diagnostics import Diagnostic, Edit
 from onnxtext.lsp.features.diagnostics import span_of, to_lsp_diagnostics
 from onnxtext.lsp.features.edits import workspace_edit
 from onnxtext.lsp.features.model_edit_actions import KIND, offered_actions, resolve
 from onnxtext.lsp.index.document import Document
+from onnxtext.lsp.index.index import Index
 from onnxtext.source import Span
 
 if TYPE_CHECKING:
@@ -34,9 +35,12 @@ def register(server: Server) -> None:
 
 
 def actions(server: Server, params: t.CodeActionParams) -> list[t.CodeAction] | None:
-    """Return the code actions for a range; None until this version's diagnostics are published."""
+    """Return the code actions for a range.
+
+    Until the checker's diagnostics are published, these are the actions that do not need them.
+    """
     document = server.documents.get(params.text_document.uri)
-    if document is None or document.diagnosed != document.version.number:
+    if document is None:
         return None
     span = document.version.lines.span(params.range)
     wanted = [str(getattr(kind, "value", kind)) for kind in params.context.only or ()]
@@ -56,9 +60,15 @@ def _is_requested(kind: str, wanted: list[str]) -> bool:
     return not wanted or any(kind == item or kind.startswith(f"{item}.") for item in wanted)
 
 
+def _diagnostics(document: Document) -> Sequence[Diagnostic]:
+    """Return the known diagnostics of the current version; at least the syntax errors are known."""
+    is_known = document.diagnosed == document.version.number
+    return document.diagnostics if is_known else document.version.syntax
+
+
 def _at(document: Document, span: Span) -> list[Diagnostic]:
     size = len(document.version.text)
-    spans = [(item, span_of(item, size)) for item in document.diagnostics]
+    spans = [(item, span_of(item, size)) for item in _diagnostics(document)]
     return [item for item, own in spans if own.start <= span.end and span.start <= own.end]
 
 
@@ -74,7 +84,8 @@ def _fixes(server: Server, document: Document, diagnostic: Diagnostic) -> Iterat
             is_preferred=fix.applicability == "safe",
             edit=workspace_edit(server, document, fix.edits),
         )
-    if diagnostic.code in rules() and diagnostic.code != UNUSED_SUPPRESSION.code:
+    is_rule = diagnostic.code in rules() and diagnostic.code != UNUSED_SUPPRESSION.code
+    if is_rule and not document.version.syntax:  # else the place of the comment is uncertain
         yield t.CodeAction(
             f"Silence `{diagnostic.code}` here",
             t.CodeActionKind.QuickFix,
@@ -84,28 +95,39 @@ def _fixes(server: Server, document: Document, diagnostic: Diagnostic) -> Iterat
 
 
 def suppression_edit(document: Document, diagnostic: Diagnostic) -> Edit:
-    """Return the edit that adds a comment above a statement to suppress its diagnostic."""
+    """Return the edit that adds a comment above a statement to suppress its diagnostic.
+
+    The text must have no syntax errors.
+    """
     version = document.version
-    place = span_of(diagnostic, len(version.text))
-    statement = version.index.statement_at(place.start)
-    scope = version.index.scope_at(place.start)
-    at = place.start if statement is None else statement.at
-    if scope is not None and scope.holder is not None and at < scope.original.at <= place.start:
-        at = place.start  # in the head of a nested graph
+    at = _suppression_place(version.index, diagnostic, len(version.text))
     line = version.lines.line_start(version.lines.line_of(at))
     before = version.text[line:at]
     indent = before[: len(before) - len(before.lstrip())]
     newline = "\r\n" if "\r\n" in version.text else "\n"
     comment = f"{indent}# onnxtext: ignore[{diagnostic.code}]{newline}"
-    if '"""' in before:  # the line may begin in a string
+    if version.index.text_blocks.before(line).end > line:  # the line begins in a string
         return Edit(Span(at, at), f"{newline}{comment}{indent}")
     return Edit(Span(line, line), comment)
+
+
+def _suppression_place(index: Index, diagnostic: Diagnostic, size: int) -> int:
+    """Return the offset in the line to which a comment that suppresses a diagnostic applies."""
+    place = span_of(diagnostic, size)
+    if diagnostic.code == BACKSLASH_LOST.code:
+        string = index.text_blocks.before(place.start)
+        return string.start if place.start < string.end else place.start
+    statement, scope = index.statement_at(place.start), index.scope_at(place.start)
+    at = place.start if statement is None else statement.at
+    if scope is not None and scope.holder is not None and at < scope.original.at <= place.start:
+        return place.start  # in the head of a nested graph
+    return at
 
 
 def _fix_all(server: Server, document: Document) -> Iterator[t.CodeAction]:
     """Yield one action for all safe fixes that do not overlap."""
     edits: list[Edit] = []
-    for diagnostic in document.diagnostics:
+    for diagnostic in _diagnostics(document):
         fix = diagnostic.fix
         if fix is None or fix.applicability != "safe":
             continue

@@ -13,6 +13,7 @@ from onnxtext.ast.model import Function
 from onnxtext.ast.tensors_and_attributes import AttributeType
 from onnxtext.checker.context.scopes import Opsets, Scope
 from onnxtext.checker.context.signatures import Signature
+from onnxtext.lsp.features.header_completion import header_items
 from onnxtext.lsp.features.section_completion import argument_items, section_items
 from onnxtext.lsp.features.signature_help import newest_opsets, target_of
 from onnxtext.lsp.features.snippets import escape_snippet, following_text, name_alone
@@ -33,7 +34,6 @@ from onnxtext.lsp.index.positions import LineIndex
 from onnxtext.lsp.index.symbols import parameter_names
 from onnxtext.lsp.server.message_validation import data_field
 from onnxtext.printer.strings import quote_string, quote_word, value_name
-from onnxtext.syntax.actions.headers import FUNCTION_KEYS, MODEL_KEYS
 from onnxtext.syntax.section_spans import SECTIONS
 from onnxtext.tensor.elements import ELEMENTS
 
@@ -141,13 +141,13 @@ class _Maker:
                     yield self._item(kind.name.lower(), t.CompletionItemKind.Class)
             case "declaration" | "body":
                 yield from self._types()
-            case "header":
-                yield from self._keys()
-            case "header-value":
-                yield from self._header_values()
+            case "header" | "header-value":
+                yield from header_items(self.index, self.context, self._item)
             case "decorator":
                 for name, snippet in _DECORATORS.items():
-                    yield self._item(name, t.CompletionItemKind.Keyword, snippet=snippet)
+                    yield self._item(
+                        name, t.CompletionItemKind.Keyword, text=f"{name}(", snippet=snippet
+                    )
             case "argument":
                 yield from argument_items(self.document, self.scope, self.context, self._item)
             case "section":
@@ -156,8 +156,9 @@ class _Maker:
                 yield from self._parameters()
             case "top" if any(s.original.at < self.context.span.start for s in self.index.scopes):
                 for name in SECTIONS:
+                    head = f'{name} "$1"' if name == "configuration" else name
                     yield self._item(
-                        name, t.CompletionItemKind.Keyword, snippet=f"{name} {{\n  $0\n}}"
+                        name, t.CompletionItemKind.Keyword, snippet=f"{head} {{\n  $0\n}}"
                     )
 
     def _item(
@@ -346,29 +347,6 @@ class _Maker:
             yield self._item(name, t.CompletionItemKind.Class, snippet=f"{name}[$1]", order="0")
         for name in _CONTAINERS:
             yield self._item(name, t.CompletionItemKind.Class, snippet=f"{name}($1)", order="1")
-
-    def _keys(self) -> Iterator[t.CompletionItem]:
-        keys = MODEL_KEYS if "onnxtext" in self.context.given else MODEL_KEYS | FUNCTION_KEYS
-        for key in sorted(keys - set(self.context.given)):
-            yield self._item(key, t.CompletionItemKind.Property, text=f"{key}: ")
-
-    def _header_values(self) -> Iterator[t.CompletionItem]:
-        versions = newest_opsets(self.index.schemas).versions
-        match self.context.attribute:
-            case "opset_import":
-                yield self._item(str(versions[""]), t.CompletionItemKind.Value)
-                for domain, version in versions.items():
-                    text = f"{quote_string(domain)}: {version}"
-                    yield self._item(text, t.CompletionItemKind.Value)
-            case "ir_version":
-                import onnx
-
-                for version in range(onnx.IR_VERSION, 2, -1):
-                    yield self._item(
-                        str(version), t.CompletionItemKind.Value, order=f"{99 - version}"
-                    )
-            case "onnxtext":
-                yield self._item("1", t.CompletionItemKind.Value)
 
 
 def _matches(prefix: str, name: str) -> bool:

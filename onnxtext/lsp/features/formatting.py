@@ -43,7 +43,7 @@ async def part(
 ) -> list[t.TextEdit] | None:
     """Return the edits that format the lines of a range.
 
-    Return None if these edits alone would change the syntax tree.
+    Return None if these edits alone would change the syntax tree, or remove or repeat a comment.
     """
     return await _format(document, document.version.lines.span(params.range))
 
@@ -87,24 +87,24 @@ def formatting_edits(source: Source, span: Span | None, model: Model | None) -> 
 
     Returns:
         The edits; None if the text has errors, or if the edits in `span` alone would change the
-        syntax tree.
+        syntax tree, or remove or repeat a comment.
     """
     from onnxtext.checker.engine.fix_edits import apply_edits
     from onnxtext.format.format_text import format_source
 
     try:
         formatted = format_source(source, model=model)
+        edits = minimal_edits(source.text, formatted)
+        if span is None:
+            return edits
+        start, end = _whole_lines(source.text, span)
+        chosen = [edit for edit in edits if start <= edit.span.start and edit.span.end <= end]
+        if len(chosen) == len(edits) or not chosen:
+            return chosen
+        edited = Source(apply_edits(source.text, chosen), source.name)
+        return chosen if format_source(edited) == formatted else None
     except OnnxTextError:
         return None
-    edits = minimal_edits(source.text, formatted)
-    if span is None:
-        return edits
-    start, end = _whole_lines(source.text, span)
-    chosen = [edit for edit in edits if start <= edit.span.start and edit.span.end <= end]
-    if len(chosen) == len(edits) or not chosen:
-        return chosen
-    edited = Source(apply_edits(source.text, chosen), source.name)
-    return chosen if read_partial(edited) == (model or read_partial(source)[0], ()) else None
 
 
 def statement_edits(version: DocumentVersion, span: Span) -> list[Edit]:

@@ -3,17 +3,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from lsprotocol import types as t
 
+from onnxtext.ast.model import Node
 from onnxtext.checker.context.checked_model import plain_domain
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.diagnostics import Edit
 from onnxtext.lsp.features.edits import workspace_edit
 from onnxtext.lsp.features.navigation import Cursor, occurrences
-from onnxtext.lsp.index.cursor import CursorTarget, symbol_at
+from onnxtext.lsp.index.cursor import CursorTarget, symbol_at, target_at
 from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.index.index import Index
 from onnxtext.lsp.index.section_names import SectionName, name_of
@@ -21,6 +23,8 @@ from onnxtext.lsp.index.symbols import Role, Symbol, parameter_names
 from onnxtext.lsp.server.protocol import RequestError
 from onnxtext.printer.strings import quote_string, quote_word, value_name
 from onnxtext.source import Span
+from onnxtext.syntax.grammar.lexer import load_lexer
+from onnxtext.syntax.grammar.tables import BAD_KIND
 
 if TYPE_CHECKING:
     from onnxtext.lsp.server.server import Server
@@ -45,20 +49,45 @@ def rename(server: Server, params: t.RenameParams) -> t.WorkspaceEdit | None:
     """Return the edits that rename the symbol under the cursor; None if nothing is to be renamed.
 
     Raises:
-        RequestError: the new name is empty, or conflicts with another name in the text.
+        RequestError: the new name is invalid or conflicts with another name in the text, or the old
+            name occurs in a statement with a syntax error.
     """
     document = server.documents.get(params.text_document.uri)
     found = _symbol_named_at(document, params) if document is not None else None
     if document is None or found is None:
         return None
     symbol, _ = found
-    new = name_of(params.new_name.strip())
-    if new == symbol.name:
+    new = _typed_name(params.new_name)
+    if symbol.name in (new, params.new_name):  # the latter is the placeholder, unchanged
         return None
-    conflict = _conflict(document.version.index, symbol, new) if new else "a name cannot be empty"
+    conflict = _invalid(new) or _conflict(document.version.index, symbol, new)
     if conflict is not None:
         raise RequestError(conflict)
-    return workspace_edit(server, document, _edits(document, symbol, new))
+    edits = _edits(document, symbol, new)
+    line = _unreadable_line(document, symbol, {edit.span for edit in edits})
+    if line is not None:
+        raise RequestError(
+            f"`{symbol.name}` also occurs in line {line}, near a syntax error: correct it first"
+        )
+    return workspace_edit(server, document, edits)
+
+
+def _typed_name(typed: str) -> str:
+    """Return the name that the user has typed: the content of a string literal, or all of it."""
+    stripped = typed.strip()
+    token = load_lexer().token(stripped, 0)
+    return name_of(token) if token is not None and token == stripped else stripped
+
+
+def _invalid(name: str) -> str | None:
+    """Return why a name is invalid; None if it is valid."""
+    if not name:
+        return "a name cannot be empty"
+    try:
+        name.encode("utf-8", "surrogateescape")  # low surrogates stand for bytes that are not UTF-8
+    except UnicodeEncodeError:
+        return "the name has half of a surrogate pair, which is not a character"
+    return None
 
 
 def _symbol_named_at(document: Document, params: Cursor) -> tuple[Symbol, CursorTarget] | None:
@@ -78,6 +107,59 @@ def _edits(document: Document, symbol: Symbol, new: str) -> list[Edit]:
         spelled = _spelling(document.version.index, symbol, role, span, sections.get(span))
         edits[span] = Edit(span, spelled(new))
     return list(edits.values())
+
+
+def _unreadable_line(document: Document, symbol: Symbol, known: set[Span]) -> int | None:
+    """Return the line of a name that may refer to a symbol, but is in a part with a syntax error.
+
+    Args:
+        document: the document.
+        symbol: the symbol.
+        known: the spans of the occurrences of its name.
+
+    Returns:
+        The number of the line, from 1; None if there is no such name.
+    """
+    version, index = document.version, document.version.index
+    if not version.syntax:
+        return None
+    for line in range(version.lines.count):
+        for span in _names_in_line(document, line, symbol.name):
+            if span not in known and not _is_other(index, span, symbol):
+                return line + 1
+    return None
+
+
+def _is_other(index: Index, span: Span, symbol: Symbol) -> bool:
+    """Whether a name is known to be that of something else than a symbol."""
+    found = target_at(index, span.start)
+    if found is None or found.span != span:
+        return index.statement_at(span.start) is not None
+    if found.key is None:
+        return True
+    other = index.symbols.get(found.key)
+    # A name without a definition may refer to the symbol if a brace too many ends its graph.
+    return found.key[0] != symbol.key[0] or (
+        other is not None and other.defined and other is not symbol
+    )
+
+
+def _names_in_line(document: Document, line: int, name: str) -> Iterator[Span]:
+    """Yield the span of each token of a line that is a name, and of the name after an error.
+
+    The line is read by itself, because a quote that is never closed changes the meaning of all
+    quotes after it.
+    """
+    version = document.version
+    start, end = version.lines.line_start(line), version.lines.line_end(line)
+    start = max(start, version.index.text_blocks.before(end).end)
+    for token in load_lexer().tokens(version.text, start, end):
+        if token.kind == BAD_KIND:
+            word = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)").search(version.text, start, end)
+            if word is not None:
+                yield Span(*word.span())
+        elif name_of(token) == name:
+            yield token.span
 
 
 def _spelling(
@@ -108,6 +190,8 @@ def _conflict(index: Index, symbol: Symbol, new: str) -> str | None:
             scope = index.scopes[symbol.key[1]]
             if new in parameter_names(scope):
                 return f"`{new}` is already a parameter of this function"
+            if any(each.name == new for node in _calls(index, scope) for each in node.attributes):
+                return f"a node that calls this function already has an attribute `{new}`"
         case "function":
             domain, _, overload = symbol.key[2]
             key = domain, new, overload
@@ -118,6 +202,13 @@ def _conflict(index: Index, symbol: Symbol, new: str) -> str | None:
                     if (plain_domain(node.domain), node.op_type, node.overload or "") == key:
                         return f"nodes that call `{new}` would call this function"
     return None
+
+
+def _calls(index: Index, function: Scope) -> Iterator[Node]:
+    """Yield the nodes that call a function."""
+    for key, symbol in index.symbols.items():
+        if key[0] == "function" and index.functions().get(key[2]) is function:
+            yield from (use.statement.item for use in symbol.occurrences if use.statement)
 
 
 def _value_conflict(index: Index, symbol: Symbol, scope: Scope, new: str) -> str | None:

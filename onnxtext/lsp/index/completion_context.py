@@ -17,6 +17,7 @@ from onnxtext.lsp.index.section_context import SectionContext, section_context
 from onnxtext.lsp.index.section_names import name_of, split_overload
 from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import Token, load_lexer
+from onnxtext.tensor.elements import ELEMENTS
 
 Kind = Literal[
     "operator", "inputs", "attribute", "attribute-value", "body", "declaration", "header",
@@ -47,6 +48,8 @@ class Context:
         attribute: for a value, the name of its attribute or header key; for an argument, the name
             of its decorator, or of the list in the decorator.
         given: the names of the attributes, keys or arguments that the same list already has.
+        in_list: whether the value of a header key is begun with `[`.
+        key: in the list of a header key, the name before the `:` of the item; None without `:`.
         section: the completion context in a section; None outside of sections.
         is_free: whether an item may begin at the offset: not after a complete item.
     """
@@ -60,6 +63,8 @@ class Context:
     number: int = 0
     attribute: str = ""
     given: list[str] = field(default_factory=list)
+    in_list: bool = False
+    key: str | None = None
     section: SectionContext | None = None
     is_free: bool = True
 
@@ -160,17 +165,17 @@ class _Reader:
             self._brackets(bracket)
         elif token == "(":
             outer = str(self.tokens[self.open[-2]]) if len(self.open) > 1 else ""
-            if outer == "<" and self._before(bracket) == "external":
+            if outer in ("<", "(") and self._before(bracket) == "external":
                 self._arguments(bracket, "external")
             elif outer != "<" and self._operator_before(bracket):
                 self.context.kind = "inputs"
                 self.context.number = self._commas(bracket)
                 self.context.is_free = self.tokens[-1] in ("(", ",")
-            else:
+            elif self._before(bracket) not in ELEMENTS:  # else the literal `float(1)`
                 self.context.kind = "declaration"
                 self._type_or_name(bracket)
-        else:
-            self._angles(bracket)
+        elif not _is_name(self._before(bracket)) or self._operator_before(bracket):
+            self._angles(bracket)  # else the parameters of a function
 
     def _before(self, index: int) -> str:
         """Return the token before a token; "" before the first one."""
@@ -189,10 +194,19 @@ class _Reader:
         before = self._before(bracket)
         if outer >= 0 and self.tokens[outer] == "<" and before in ("=", ":"):
             self._angles(outer, upto=bracket)
-            self.context.number = self._commas(bracket)
-            self.context.is_free = self.tokens[-1] in ("[", ",")
+            self._in_list(bracket)
         elif outer >= 0 and self.tokens[outer].startswith("@") and before == ":":
             self._arguments(bracket, name_of(self.tokens[bracket - 2]))
+
+    def _in_list(self, bracket: int) -> None:
+        """Set the context in a list, after `_angles` has set that of the list itself."""
+        context, items = self.context, self._items(bracket)
+        context.number, context.in_list = len(items) - 1, True
+        context.is_free = self.tokens[-1] in ("[", ",")
+        if context.kind == "declaration":  # in the literal of a tensor
+            context.kind = "nothing"
+        elif context.kind == "header-value" and len(items[-1]) == 2 and items[-1][1] == ":":
+            context.key, context.is_free = name_of(items[-1][0]), True
 
     def _angles(self, bracket: int, upto: int | None = None) -> None:
         """Set the context in `<…>`: attributes of a node, a header, or values of a graph."""
@@ -302,6 +316,7 @@ class _Reader:
             self._take_operator(words)
             self._take_outputs(index)
             self.context.kind = "operator"
+            self.context.is_free = _is_name(self._before(index))  # not so in `g () =`
         elif bracket >= 0 or not self._closed_body():
             self.context.kind = "body" if self._ends_statement(bracket) else "nothing"
         else:
@@ -315,8 +330,10 @@ class _Reader:
         opening = self.closed.get(last, -1)
         if self.tokens[last] == ">" and self._operator_before(opening):
             return False  # the inputs follow
-        if bracket >= 0 or (opening >= 0 and self.tokens[opening].startswith("@")):
+        if bracket >= 0:
             return True
+        if opening >= 0 and self.tokens[opening].startswith("@"):
+            return self.in_body  # else the name of a graph or function follows
         # Outside of braces, a header or the head of a graph may end here.
         return self._operator_before(opening) or self._call_before(opening)
 

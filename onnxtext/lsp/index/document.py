@@ -143,12 +143,12 @@ class Document:
         version: the current version of its text.
         cache: the span maps of statements; all versions share this cache.
         analysis: the last result of the checker.
-        analysed: the number of the version that `analysis` is for; -1 before the first check.
+        analysed: the number of the current version if `analysis` is for it; else None.
         diagnostics: the diagnostics that were last published.
-        diagnosed: the number of the version that `diagnostics` are for; -1 before the first ones.
+        diagnosed: the number of the current version if `diagnostics` are for it; else None.
         reported_syntax: whether the published diagnostics include syntax errors.
-        reported_check: the number of the last version for which the checker's diagnostics were
-            published; -1 if there is none.
+        reported_check: the number of the current version if the checker's diagnostics for it were
+            published; else None.
         tokens: (result id, data) of the semantic tokens that the client has; None if it has none.
         columns: the cached results of features for each statement, which later versions reuse.
         views: the state of the graph view; None before its first request.
@@ -162,11 +162,11 @@ class Document:
     version: DocumentVersion
     cache: SpanMapCache
     analysis: Analysis | None = None
-    analysed: int = -1
+    analysed: int | None = None
     diagnostics: list[Diagnostic] = field(default_factory=list)
-    diagnosed: int = -1
+    diagnosed: int | None = None
     reported_syntax: bool = False
-    reported_check: int = -1
+    reported_check: int | None = None
     tokens: tuple[str, list[int]] | None = None
     columns: StatementResults = field(default_factory=StatementResults)
     views: GraphViews | None = None
@@ -204,6 +204,8 @@ class Document:
         source = Source(text, self.version.source.name)
         cost, directory = self.version.cost, self.version.directory
         self.version = DocumentVersion(number, source, self.encoding, self.cache, cost, directory)
+        # Forget the numbers: a client may use a number again.
+        self.analysed = self.diagnosed = self.reported_check = None
 
     @property
     def current(self) -> Analysis | None:

@@ -7,9 +7,11 @@ import re
 from collections.abc import Iterator
 
 from onnxtext.lsp.index.document import DocumentVersion
-from onnxtext.source import COMMENT, STRING
+from onnxtext.source import COMMENT, LINE_STRING, STRING
 
-_PIECES = re.compile(rf"{STRING}|{COMMENT}|=>|[()\[\]{{}}<>]", re.DOTALL)
+_BRACKETS = r"=>|[()\[\]{}<>]"
+_PIECES = re.compile(f"{STRING}|{COMMENT}|{_BRACKETS}", re.DOTALL)
+_PIECES_OF_LINES = re.compile(f"{LINE_STRING}|{COMMENT}|{_BRACKETS}", re.DOTALL)
 _PAIRS = {")": "(", "]": "[", "}": "{", ">": "<"}
 _LONGEST_GAP = 1000
 
@@ -45,7 +47,7 @@ def find_folds(version: DocumentVersion, lengths: list[int]) -> Iterator[tuple[i
             start = _close(open_brackets, _PAIRS[text])
             if start is not None and line - 1 > start:
                 yield start, line - 1, False
-        elif text[:3] == '"""':
+        elif text[0] == '"' and "\n" in text:
             end = lines.line_of(piece.end())
             if end - 1 > line:
                 yield line, end - 1, False
@@ -56,14 +58,15 @@ def find_folds(version: DocumentVersion, lengths: list[int]) -> Iterator[tuple[i
 def _pieces(version: DocumentVersion, lengths: list[int]) -> Iterator[re.Match[str]]:
     """Yield brackets, comments and strings, except those in statements on one line."""
     text = version.text
+    pieces = _PIECES if version.index.text_blocks.is_paired else _PIECES_OF_LINES
     done = 0
     for at, length in zip(version.index.starts, lengths, strict=True):
         if length < 0 or at < done:
             continue
         if at - done > _LONGEST_GAP or text[done:at].strip(", \n"):
-            yield from _PIECES.finditer(text, done, at)
+            yield from pieces.finditer(text, done, at)
         done = at + length
-    yield from _PIECES.finditer(text, done)
+    yield from pieces.finditer(text, done)
 
 
 def _close(open_brackets: list[tuple[str, int]], wanted: str) -> int | None:

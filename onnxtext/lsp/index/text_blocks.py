@@ -6,19 +6,36 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 
-from onnxtext.source import COMMENT, LINE_STRING, Span
+from onnxtext.source import COMMENT, LINE_STRING, STRING, Span
 
-_STRING_OR_COMMENT = re.compile(f"{LINE_STRING}|{COMMENT}", re.DOTALL)
+_PIECES = re.compile(rf'{STRING}|{COMMENT}|(?P<single>")', re.DOTALL)
+_PIECES_OF_LINES = re.compile(f"{LINE_STRING}|{COMMENT}", re.DOTALL)
 
 
 class TextBlocks:
-    """The strings in three quotes of a text, without those on one line."""
+    """The strings of several lines of a text.
+
+    Attributes:
+        is_paired: whether each quote has a partner. If not, a string in one pair of quotes ends
+            with its line at the latest: a quote that is never closed must not change the meaning of
+            the lines after it.
+    """
 
     def __init__(self, text: str) -> None:
+        self.is_paired = True
         self._spans: list[Span] = []
-        if '"""' in text:
-            spans = (piece.span() for piece in _STRING_OR_COMMENT.finditer(text))
-            self._spans = [Span(*span) for span in spans if text.find("\n", *span) >= 0]
+        for piece in _PIECES.finditer(text):
+            self.is_paired = self.is_paired and piece.lastgroup is None
+            self._add(text, *piece.span())
+        if not self.is_paired:
+            self._spans = []
+            for piece in _PIECES_OF_LINES.finditer(text):
+                self._add(text, *piece.span())
+
+    def _add(self, text: str, start: int, end: int) -> None:
+        """Add the span of a string or comment if it has several lines."""
+        if text.find("\n", start, end) >= 0:
+            self._spans.append(Span(start, end))
 
     def before(self, offset: int) -> Span:
         """Return the last string that begins before an offset; an empty span if there is none."""
