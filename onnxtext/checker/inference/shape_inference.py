@@ -106,12 +106,8 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
                 types[value.name], places[value.name] = declared[value.name]
         for value, type in zip(scope.inputs, input_types, strict=False):
             if type is not None:
-                declared_type = types.get(value.name)
-                conflict, both = (
-                    (None, type)
-                    if declared_type is None
-                    else self._merger.merge(declared_type, type)
-                )
+                typed = types.get(value.name)
+                conflict, both = (None, type) if typed is None else self._merger.merge(typed, type)
                 types[value.name] = type if conflict and scope.kind == "function" else both
         variable = replaceable_inputs(scope, self._ir_version)
         for value in scope.initializers:

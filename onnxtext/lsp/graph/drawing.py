@@ -77,38 +77,30 @@ class Drawing:
 
     def _find_makers(self, scope: Scope) -> None:
         """Find the node or input that defines each value of a graph, and the constants."""
-        scope_number = self.index.number(scope)
+        number = self.index.number(scope)
         for place, value in enumerate(scope.inputs):
-            self._makers.setdefault((scope_number, value.name), f"g{scope_number}i{place}")
+            self._makers.setdefault((number, value.name), f"g{number}i{place}")
         for value in scope.initializers:
-            self._constants[scope_number, value.name] = GIVEN
+            self._constants[number, value.name] = GIVEN
         outputs = {value.name for value in scope.outputs}
         for place, node in enumerate(scope.nodes):
             constant = node.op_type == "Constant" and not node.inputs
             for name in node.outputs:
                 if name and scope.position.get(name) == place:
-                    self._makers[scope_number, name] = f"g{scope_number}n{place}"
+                    self._makers[number, name] = f"g{number}n{place}"
                     if constant and name not in outputs:
-                        self._constants[scope_number, name] = place
+                        self._constants[number, name] = place
 
     def _find_users(self, scope: Scope) -> None:
         """Find the nodes that use each value."""
-        scope_number, resolve, position = (
-            self.index.number(scope),
-            self.index.resolve,
-            scope.position,
-        )
+        number, resolve, position = self.index.number(scope), self.index.resolve, scope.position
         users = self._users
         for place, node in enumerate(scope.nodes):
-            identity = f"g{scope_number}n{place}"
+            identity = f"g{number}n{place}"
             for name in node.inputs:
                 if name:
                     # Most inputs are defined in the scope of the node.
-                    owner = (
-                        scope_number
-                        if name in position
-                        else self.index.number(resolve(scope, name))
-                    )
+                    owner = number if name in position else self.index.number(resolve(scope, name))
                     own_users = users.setdefault((owner, name), [])
                     if not own_users or own_users[-1] != identity:
                         own_users.append(identity)
@@ -119,26 +111,26 @@ class Drawing:
     # ---- Groups -------------------------------------------------------------------------------
 
     def _add_tree(self, scope: Scope) -> None:
-        scope_number = self.index.number(scope)
-        name = f"g{scope_number}"
-        constants = {value for owner, value in self._constants if owner == scope_number}
+        number = self.index.number(scope)
+        name = f"g{number}"
+        constants = {value for owner, value in self._constants if owner == number}
         paths, classes = scope_paths(scope, constants)
         inputs = [
             f"{name}i{place}"
             for place, value in enumerate(scope.inputs)
-            if (scope_number, value.name) not in self._constants
+            if (number, value.name) not in self._constants
         ]
         outputs = [f"{name}o{place}" for place in range(len(scope.outputs))]
         members: list[tuple[str, Path]] = [
             (value_id, _many(inputs, "inputs")) for value_id in inputs
         ]
         for place, node in enumerate(scope.nodes):
-            if node.op_type != "Constant" or not self._is_drawn_as_stubs(scope_number, node):
+            if node.op_type != "Constant" or not self._is_drawn_as_stubs(number, node):
                 identity = f"{name}n{place}"
                 members.append((identity, paths[place]))
                 self._operators[identity] = node.op_type
         if self.changes is not None:
-            members = self.changes.members(scope_number, members)
+            members = self.changes.members(number, members)
             self._operators.update((k, item["op"]) for k, item in self.changes.items.items())
         members += [(value_id, _many(outputs, "outputs")) for value_id in outputs]
         tree = group_tree(name, scope.name, members, classes)
@@ -150,14 +142,12 @@ class Drawing:
             chain = (*outer, *group.chain())
             # All members share one tuple, so that comparing the chains of two members is fast.
             self._chains.update(
-                dict.fromkeys(
-                    [value_id for value_id in group.members if isinstance(value_id, str)], chain
-                )
+                dict.fromkeys([leaf for leaf in group.members if isinstance(leaf, str)], chain)
             )
 
-    def _is_drawn_as_stubs(self, scope_number: int, node: Node) -> bool:
+    def _is_drawn_as_stubs(self, number: int, node: Node) -> bool:
         """Whether a node is a constant with users; each of these has a stub in its place."""
-        keys = [(scope_number, name) for name in node.outputs if name]
+        keys = [(number, name) for name in node.outputs if name]
         return bool(keys) and all(
             self._constants.get(k, GIVEN) >= 0 and k in self._users for k in keys
         )
@@ -261,8 +251,8 @@ class Drawing:
         parsed = parse_id(member) if isinstance(member, str) else None
         if parsed is None or parsed[1] == "r":
             return None
-        scope_number, kind, place = parsed
-        scope = self.index.scopes[scope_number]
+        number, kind, place = parsed
+        scope = self.index.scopes[number]
         items: dict[str, list[Any]] = {"n": scope.nodes, "i": scope.inputs, "o": scope.outputs}
         return self._places.statement(items[kind][place])
 
@@ -293,11 +283,11 @@ class Drawing:
         """Return the node or value with an id, in the format for the client."""
         parsed = parse_id(identity)
         assert parsed is not None
-        scope_number, kind, place = parsed
+        number, kind, place = parsed
         if kind == "r":
             assert self.changes is not None
             return self.changes.items[identity]
-        scope = self.index.scopes[scope_number]
+        scope = self.index.scopes[number]
         if kind == "n":
             return self._node(identity, scope, place, scope.nodes[place])
         value = (scope.inputs if kind == "i" else scope.outputs)[place]
@@ -310,11 +300,11 @@ class Drawing:
             "range": self._places.range(self._places.statement(value)),
             "bodies": [],
             "stubs": [],
-            "shared": kind == "i" and self._is_stub((scope_number, value.name)),
+            "shared": kind == "i" and self._is_stub((number, value.name)),
         }
 
     def _node(self, identity: str, scope: Scope, place: int, node: Node) -> dict[str, Any]:
-        scope_number = self.index.number(scope)
+        number = self.index.number(scope)
         bodies = [
             {"id": f"g{self.index.number(body)}", "name": body.name or body.attribute,
              "count": self.trees[self.index.number(body)].count}
@@ -342,7 +332,7 @@ class Drawing:
             "uses": [],
             "stubs": stubs,
             "shared": any(
-                name and len(self._users.get((scope_number, name), ())) > MOST_USERS
+                name and len(self._users.get((number, name), ())) > MOST_USERS
                 for name in node.outputs
             ),
         }
@@ -353,10 +343,7 @@ class Drawing:
         Add its ends to `makes` and `uses` of the groups inside, which contain one end.
         """
         holders = {
-            item["id"]: item
-            for group in drawn.values()
-            for item in group["items"]
-            if item["bodies"]
+            item["id"]: item for part in drawn.values() for item in part["items"] if item["bodies"]
         }
         ends = {**drawn, **holders}
         seen: set[tuple[str, ...]] = set()
