@@ -121,9 +121,7 @@ class Drawing:
             if (number, value.name) not in self._constants
         ]
         outputs = [f"{name}o{place}" for place in range(len(scope.outputs))]
-        members: list[tuple[str, Path]] = [
-            (value_id, _many(inputs, "inputs")) for value_id in inputs
-        ]
+        members: list[tuple[str, Path]] = [(leaf, _many(inputs, "inputs")) for leaf in inputs]
         for place, node in enumerate(scope.nodes):
             if node.op_type != "Constant" or not self._is_drawn_as_stubs(number, node):
                 identity = f"{name}n{place}"
@@ -132,7 +130,7 @@ class Drawing:
         if self.changes is not None:
             members = self.changes.members(number, members)
             self._operators.update((k, item["op"]) for k, item in self.changes.items.items())
-        members += [(value_id, _many(outputs, "outputs")) for value_id in outputs]
+        members += [(leaf, _many(outputs, "outputs")) for leaf in outputs]
         tree = group_tree(name, scope.name, members, classes)
         self.total += tree.count
         self.trees.append(tree)
