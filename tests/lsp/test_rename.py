@@ -216,6 +216,18 @@ async def test_names_far_from_a_syntax_error_are_renamed(
         await rename(session, "|x) =>", "z")
 
 
+async def test_strings_far_from_a_syntax_error_are_no_names(
+    client: LanguageClient, tmp_path: Path
+) -> None:
+    text = (
+        BROKEN.replace("(h h)", "(x x)").replace('"v"', '"h"').replace("ir_v", 'domain: "h", ir_v')
+    )
+    session = Session(client, tmp_path / "m.onnxtxt", text)
+    made = await rename(session, "|h = Relu", "z")
+    assert made.count("z") == 3
+    assert made.replace("z", "h") == text
+
+
 async def test_a_parameter_keeps_its_name_if_a_call_has_the_new_one(
     client: LanguageClient, tmp_path: Path
 ) -> None:
