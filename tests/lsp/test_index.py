@@ -343,3 +343,12 @@ def test_texts_with_errors_have_an_index(name: str, data: st.DataObject) -> None
     lost = {n for s in whole.statements if s.kind == "node" for n in s.item.outputs} - kept
     inside = [s for s in whole.statements if located.span.start <= s.at <= located.span.end]
     assert lost <= {n for s in inside if s.kind == "node" for n in s.item.outputs}
+
+
+def test_many_functions_are_indexed_fast() -> None:
+    function = '<domain: "d", opset_import: [21]>\nF{} <a> (x) => (y) {{\n  y = Relu (x)\n}}\n'
+    text = "<ir_version: 10>\ng () => () {}\n" + "".join(map(function.format, range(500)))
+    index = index_of(text)
+    start = time.process_time()
+    assert len(index.symbols) == 2000  # function, parameter, input and output
+    assert time.process_time() - start < 1

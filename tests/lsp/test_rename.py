@@ -216,6 +216,18 @@ async def test_names_far_from_a_syntax_error_are_renamed(
         await rename(session, "|x) =>", "z")
 
 
+async def test_strings_far_from_a_syntax_error_are_no_names(
+    client: LanguageClient, tmp_path: Path
+) -> None:
+    text = (
+        BROKEN.replace("(h h)", "(x x)").replace('"v"', '"h"').replace("ir_v", 'domain: "h", ir_v')
+    )
+    session = Session(client, tmp_path / "m.onnxtxt", text)
+    made = await rename(session, "|h = Relu", "z")
+    assert made.count("z") == 3
+    assert made.replace("z", "h") == text
+
+
 async def test_a_parameter_keeps_its_name_if_a_call_has_the_new_one(
     client: LanguageClient, tmp_path: Path
 ) -> None:
@@ -235,3 +247,18 @@ async def test_new_names_are_valid(client: LanguageClient, tmp_path: Path) -> No
     # An editor sends the placeholder back if the user does not change it.
     params = session.params(t.RenameParams, r'(q, "|\"q\""', new_name='"q"')
     assert await client.text_document_rename_async(params) is None
+
+
+async def test_the_range_to_rename_is_the_name(client: LanguageClient, tmp_path: Path) -> None:
+    text = FUNCTIONS.replace(" seq ", " y ").replace("z = d.F", '["l 1"] z = d.F')
+    text = text.replace("  value y {", '  node ["l 1"] {\n    k: "v"\n  }\n  value y {', 1)
+    session = Session(client, tmp_path / "m.onnxtxt", text)
+    for offset in range(len(text)):
+        found = await session.client.text_document_prepare_rename_async(
+            t.PrepareRenameParams(session.document, session.position(offset))
+        )
+        if found is not None:
+            assert isinstance(found, t.PrepareRenamePlaceholder)
+            assert session.part(found.range).strip('"') == found.placeholder
+            start, end = session.offset(found.range.start), session.offset(found.range.end)
+            assert start <= offset <= end

@@ -16,7 +16,7 @@ from onnxtext.diagnostics import Edit
 from onnxtext.lsp.features.edits import workspace_edit
 from onnxtext.lsp.features.navigation import Cursor, occurrences
 from onnxtext.lsp.index.cursor import CursorTarget, symbol_at, target_at
-from onnxtext.lsp.index.document import Document
+from onnxtext.lsp.index.document import Document, DocumentVersion
 from onnxtext.lsp.index.index import Index
 from onnxtext.lsp.index.section_names import SectionName, name_of
 from onnxtext.lsp.index.symbols import Role, Symbol, parameter_names
@@ -123,18 +123,38 @@ def _unreadable_line(document: Document, symbol: Symbol, known: set[Span]) -> in
     version, index = document.version, document.version.index
     if not version.syntax:
         return None
+    valid = _valid_parts(version)
     for line in range(version.lines.count):
         for span in _names_in_line(document, line, symbol.name):
-            if span not in known and not _is_other(index, span, symbol):
+            if span not in known and not _is_other(index, span, symbol, valid):
                 return line + 1
     return None
 
 
-def _is_other(index: Index, span: Span, symbol: Symbol) -> bool:
-    """Whether a name is known to be that of something else than a symbol."""
+def _valid_parts(version: DocumentVersion) -> list[Span]:
+    """Return the header and the sections, without those near a syntax error."""
+    index = version.index
+    if not index.text_blocks.is_paired:
+        return []
+    errors = [label.span.start for item in version.syntax for label in item.labels]
+    sections = [Span(section.at, section.end) for section in index.section_spans]
+    parts = [Span(0, start) for start in index.outer_starts[:1]] + sections
+    return [part for part in parts if not any(part.start <= at <= part.end for at in errors)]
+
+
+def _is_other(index: Index, span: Span, symbol: Symbol, valid: list[Span]) -> bool:
+    """Whether a name or string is known to be something else than the name of a symbol.
+
+    Args:
+        index: the index of the document.
+        span: the span of the name or string.
+        symbol: the symbol.
+        valid: the parts of the text outside of graphs and functions that have no error.
+    """
     found = target_at(index, span.start)
     if found is None or found.span != span:
-        return index.statement_at(span.start) is not None
+        inside = any(part.start <= span.start < part.end for part in valid)
+        return inside or index.statement_at(span.start) is not None
     if found.key is None:
         return True
     other = index.symbols.get(found.key)

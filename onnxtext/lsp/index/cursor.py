@@ -105,9 +105,7 @@ def _in_node(
     if step == "label":
         name = node.name or ""
         label: Key = ("label", index.number(statement.scope), name)
-        if second is not None and second[0] == "name":
-            span = located.absolute(second[1])
-        return CursorTarget("label", name, span, statement, label)
+        return CursorTarget("label", name, located.find("label", "name") or span, statement, label)
     if step in ("operator", "overload"):
         return _operator(index, statement, located)
     if second is None:

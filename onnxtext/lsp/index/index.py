@@ -234,6 +234,12 @@ class Index:
         """The positions of the sections at the end of the text."""
         return section_spans(self.source.text)
 
+    @cached_property
+    def outer_starts(self) -> list[int]:
+        """The sorted offsets of the outermost graphs, the functions and the first section."""
+        starts = [scope.original.at for scope in self.scopes if scope.holder is None]
+        return sorted([*starts, *(section.at for section in self.section_spans[:1])])
+
     def original(self, item: Any) -> Any:
         """Return the item of the syntax tree for an item of a scope: its original or itself."""
         assert self.subject is not None

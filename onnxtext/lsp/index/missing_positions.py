@@ -92,10 +92,9 @@ def _limit_of(index: Index, scope: Scope) -> int:
         if statement is not None:
             located = index.located(statement)
             return statement.limit if located is None else located.span.end
-    at = scope.original.at
-    starts = [other.original.at for other in index.scopes if other.holder is None]
-    starts += [section.at for section in index.section_spans[:1]]
-    return min([start for start in starts if start > at], default=len(index.source.text))
+    following = bisect_right(index.outer_starts, scope.original.at)
+    starts = index.outer_starts[following : following + 1]
+    return starts[0] if starts else len(index.source.text)
 
 
 def find_heads(index: Index, scope: Scope) -> Iterator[tuple[Key, Span]]:
@@ -106,14 +105,16 @@ def find_heads(index: Index, scope: Scope) -> Iterator[tuple[Key, Span]]:
     span = index.name_span(function)
     yield ("function", 0, function_key(function)), span
     scope_number, depth, before = index.number(scope), 0, ""
-    for token in load_lexer().tokens(index.source.text, span.end, span.end + _LONGEST_HEAD):
+    head = index.source.text[span.end : span.end + _LONGEST_HEAD]
+    for _, token, at in load_lexer().read(head, 0):  # reads no more than the head
         if token == "<":
             depth += 1
         elif token == ">" or (not depth and token == "("):
             return
         elif depth == 1 and before in ("<", ","):
             name = name_of(token)
-            yield ("parameter", scope_number, name), token.span
+            start = span.end + at
+            yield ("parameter", scope_number, name), Span(start, start + len(token))
         else:
             depth += (token in ("(", "[", "{")) - (token in (")", "]", "}"))
         before = str(token)
