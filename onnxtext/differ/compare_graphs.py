@@ -224,7 +224,7 @@ class GraphComparer:
         pairs: Pairs,
         differences: Callable[[int, int], list[FieldChange]],
     ) -> None:
-        """Compare lists of initializers; `differences` compares the pair at two indices."""
+        """Compare lists of initializers; `differences(i, j)` compares `old[i]` with `new[j]`."""
         old, new = lists
         for one, other, was_moved in self._matched(match, kind, old, new, pairs):
             before, after = old[one], new[other]

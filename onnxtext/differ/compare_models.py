@@ -269,7 +269,7 @@ def _function_name(function: Function) -> str:
 
 
 def _function_content(function: Function, side: ModelSide) -> tuple[object, ...]:
-    """Return the interface and nodes of a function: a key by which a renamed function matches."""
+    """Return a key for matching renamed functions: the interface and the nodes."""
     interface = [value.name for value in (*function.inputs, *function.outputs)]
     return (len(function.inputs), *interface, *map(side.encoder.node, function.nodes))
 

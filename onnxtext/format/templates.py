@@ -173,7 +173,7 @@ class Templates:
 
 
 def _fixed(strings: Sequence[str], item: Node | ValueInfo) -> frozenset[int]:
-    """Return the indices of strings that are not names of values or the label."""
+    """Return the indices of the constant strings: those other than value names and the label."""
     if isinstance(item, Node):
         names = [*item.inputs, *item.outputs]
         if item.name is not None:

@@ -81,7 +81,7 @@ def place_named_types(
 
 
 def types_at_end(nodes: list[Node], infos: Sequence[ValueInfo]) -> tuple[Placed, int]:
-    """Find the longest end of a `value_info` list that has only outputs of nodes, in node order.
+    """Find the longest suffix of a `value_info` list that has only node outputs, in node order.
 
     Returns:
         The entries found, the last one first, and the number of entries before them. No entries are

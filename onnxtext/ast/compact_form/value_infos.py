@@ -225,7 +225,7 @@ def _copy_arguments(
         ordered = ascending_end([place[name] for name in names])
         missing = place.keys() - set(names)
         if len(missing) > len(names) - ordered:
-            arguments[part] = list(names)  # fewer names than `without` would list
+            arguments[part] = list(names)  # shorter than listing the missing names
             kept |= set(names)
             continue
         arguments[part] = [*names[:ordered], Word(part)]

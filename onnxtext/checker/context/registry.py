@@ -138,7 +138,7 @@ def rules() -> Mapping[str, Rule]:
 BACKSLASH_LOST = Rule(
     "backslash-lost",
     "warning",
-    'in `"…"`, a backslash only precedes a backslash or a quote',
+    'in `"…"`, a backslash escapes only a backslash or a quote',
     "onnxtext",
 )
 UNUSED_SUPPRESSION = Rule(

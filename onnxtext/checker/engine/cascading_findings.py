@@ -96,7 +96,7 @@ def _has_several_nodes(finding: Finding) -> bool:
 def _without_lost_outputs(
     findings: list[Finding], scope_of: Callable[[Finding], int]
 ) -> list[Finding]:
-    """For each node without outputs, drop one undefined name: it may be the missing output."""
+    """For each node without outputs, drop one undefined name, which the node may define."""
     lost = Counter(scope_of(item) for item in findings if item.code == "node-no-output")
     if not lost:
         return findings

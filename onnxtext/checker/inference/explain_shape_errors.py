@@ -37,7 +37,7 @@ _PHRASES = (
 
 
 def spell_type(type: Type) -> str:
-    """Return a type for messages, as in a text: `float[N, 3]`; an opaque type is only `opaque`."""
+    """Format a type for messages: `float[N, 3]`; opaque types become `opaque`."""
     match type:
         case TensorType(element, shape):
             return element + _shape(shape)

@@ -36,7 +36,7 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
     resolved = resolve_targets(subject)
     fitting: set[tuple[object, ...]] = set()
     for scope in subject.scopes:
-        # Skip nodes with the operator and the attribute types of a valid node.
+        # Skip nodes whose operator and attribute types equal those of a node found valid.
         for node, target, key in attribute_forms(scope.nodes, resolved[id(scope)], fitting):
             findings = list(_duplicates(node))
             if type(target) is Signature and not target.deprecated:

@@ -157,7 +157,7 @@ def _removed_defaults(work: NodeConversion, step: Step) -> None:
 
 
 def _added_defaults(work: NodeConversion, step: Step) -> None:
-    """Check that the defaults of attributes that the step drops have the older behavior."""
+    """Reject a step that drops an omitted attribute whose default differs from what it replaced."""
     for name, wanted in MEANT_BEFORE.get(step, {}).items():
         omitted = work.attribute(name) is None and name not in work.dropped
         if omitted and name not in work.new.attributes and default_of(work.old, name) != wanted:

@@ -208,7 +208,8 @@ def _merged_order(
         return pairwise, True
     if strict or moved[0] & moved[1] or len(in_base) < len(shared):
         return (by_them if theirs_first else by_us), False
-    # The sides moved different items: apply the fewer moves to the order of the other side.
+    # The sides moved different items: start from the order of the side with more moves, and
+    # repeat the moves of the other side.
     swap = len(moved[1]) > len(moved[0])
     few = moved[0] if swap else moved[1]
     orders = (by_them, by_us) if swap else (by_us, by_them)

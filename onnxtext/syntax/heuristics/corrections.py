@@ -166,7 +166,7 @@ class _Search:
         ]
 
     def find(self, limit: float) -> Correction | None:
-        """Return the cheapest change below a limit."""
+        """Return the correction of the lowest cost if that is below `limit`; otherwise None."""
         order = count()
         # Cost, order, start, states, inserted text, number of insertions (-1 for a swap), and end
         # of the removal (None while more tokens may be inserted).

@@ -322,7 +322,7 @@ class Recovery:
     def _is_outside_list(self, position: int, at: int, first: bool) -> bool:
         """Whether a token after an opening `<` or `(` is probably outside of the list.
 
-        It then begins a line, which is indented no deeper than the line of the bracket.
+        It does if it begins a line that is indented no deeper than the line of the bracket.
         """
         machine = self.parser.machine
         opened = machine.where[position - 1] if position else at

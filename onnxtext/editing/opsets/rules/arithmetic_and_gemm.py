@@ -40,7 +40,7 @@ def broadcast_down(work: NodeConversion) -> None:
 
 
 def equal_shapes(work: NodeConversion) -> None:
-    """Reject `Max`, `Min`, `Mean`, `Sum` if shapes may differ: versions before 8 forbid this."""
+    """Reject `Max`, `Min`, `Mean`, `Sum` if shapes may differ: no broadcasting before version 8."""
     shapes = {work.shape(name) for name in work.node.inputs}
     same = next(iter(shapes)) if len(shapes) == 1 else None
     if len(work.node.inputs) > 1 and (same is None or None in same):
