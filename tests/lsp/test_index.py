@@ -352,3 +352,13 @@ def test_many_functions_are_indexed_fast() -> None:
     start = time.process_time()
     assert len(index.symbols) == 2000  # function, parameter, input and output
     assert time.process_time() - start < 1
+
+
+def test_the_context_stays_that_of_the_list_behind_a_string() -> None:
+    for line, kind in (
+        ('Add (x, "a b"|', "inputs"),
+        ('Resize <mode = "cubic"|', "attribute-value"),
+    ):
+        text = f"<ir_version: 10>\ng (float x) => (float y) {{\n  y = {line}"
+        context = context_at(index_of(text.replace("|", "")), text.index("|"))
+        assert (context.kind, context.is_free) == (kind, False)

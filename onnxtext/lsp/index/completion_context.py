@@ -85,17 +85,20 @@ def context_at(index: Index, offset: int) -> Context:
         word = re.search(r"[A-Za-z_][A-Za-z0-9_]*\Z", before)
         if word is None or before[: word.start()].count('"') % 2:
             word = None
-    if word is None and before.endswith('"'):  # after a string
-        return Context("nothing", "", Span(offset, offset))
+    after_string = word is None and before.endswith('"')
     prefix = "" if word is None else text[line + word.start() : offset]
     start = offset - len(prefix)
     section = section_context(index, start)
+    if section is not None and after_string:
+        return Context("nothing", "", Span(offset, offset))
     if section is not None:
         return Context("section", prefix, Span(start, offset), section=section)
     begin = _reading_start(index, start)
     tokens = load_lexer().tokens(text, begin, start)
     context = Context("nothing", prefix, Span(start, offset))
-    return _Reader(tokens, context, in_body=begin > 0).read()
+    context = _Reader(tokens, context, in_body=begin > 0).read()
+    context.is_free = context.is_free and not after_string
+    return context
 
 
 def _reading_start(index: Index, end: int) -> int:
