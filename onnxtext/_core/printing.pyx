@@ -146,7 +146,7 @@ cdef class Printer(NodePrinter):
         mark = out.begin_trial()
         out.character(c"[")
         for item in opsets:
-            self._wait()
+            self._check_signals()
             if not is_first:
                 out.add(b", ", 2)
             is_first = False
@@ -183,7 +183,7 @@ cdef class Printer(NodePrinter):
             return out.add(b" {}", 3)
         out.add(b" {", 2)
         for node in nodes:
-            self._wait()
+            self._check_signals()
             out.line(indent + INDENT)
             self._node(node, indent + INDENT)
             if not self.depth:
@@ -305,7 +305,7 @@ cdef class Printer(NodePrinter):
             ):
                 return 0
         for value in values:
-            self._wait()
+            self._check_signals()
             out.line(indent + INDENT)
             self._value(value, indent + INDENT)
             out.character(c",")

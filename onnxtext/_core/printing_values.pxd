@@ -14,7 +14,7 @@ cdef class ValuePrinter:
     cdef int patience
 
     cdef object python(self)
-    cdef int _wait(self) except -1
+    cdef int _check_signals(self) except -1
     cdef int _value(self, value, int indent) except -1
     cdef bint _short_decorators(self, decorators, int indent) except -1
     cdef Elements _type(self, kind)

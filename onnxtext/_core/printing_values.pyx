@@ -44,7 +44,7 @@ cdef class ValuePrinter:
         """Return the `GraphPrinter` for rare forms."""
         raise NotImplementedError
 
-    cdef int _wait(self) except -1:
+    cdef int _check_signals(self) except -1:
         self.patience -= 1
         if not self.patience:
             self.patience = UNINTERRUPTED

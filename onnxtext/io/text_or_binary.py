@@ -36,7 +36,7 @@ def looks_binary(data: bytes) -> bool:
     try:
         head.decode("utf-8")
     except UnicodeDecodeError as error:
-        # Near the end, a character may be cut off; no text begins with a wrong byte.
+        # The last bytes may be a part of a character. A text never begins with an invalid byte.
         return error.start < max(len(head) - 3, 1)
     # A model usually begins with the key of one of its first fields; no text begins like this.
     return head[:1] in (b"\x08", b"\x12", b"\x1a", b"\x3a")

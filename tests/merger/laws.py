@@ -10,6 +10,14 @@ from onnxtext.format.tokens_with_comments import comments_of
 from onnxtext.merger import MergeResult, merge
 
 
+def edited(text: str, *edits: tuple[str, str]) -> str:
+    """Replace parts of a text; each edit is (old, new)."""
+    for old, new in edits:
+        assert old in text
+        text = text.replace(old, new)
+    return text
+
+
 def merged(base: str, ours: str, theirs: str) -> MergeResult:
     """Merge three valid texts and check the laws."""
     result = merge(base.encode(), ours.encode(), theirs.encode())

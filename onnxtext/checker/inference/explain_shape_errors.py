@@ -37,7 +37,7 @@ _PHRASES = (
 
 
 def spell_type(type: Type) -> str:
-    """Format a type for messages: `float[N, 3]`; opaque types become `opaque`."""
+    """Return the text of a type for messages, such as `float[N, 3]`, or `opaque`."""
     match type:
         case TensorType(element, shape):
             return element + _shape(shape)

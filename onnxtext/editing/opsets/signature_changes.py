@@ -157,7 +157,7 @@ def _removed_defaults(work: NodeConversion, step: Step) -> None:
 
 
 def _added_defaults(work: NodeConversion, step: Step) -> None:
-    """Reject a step that drops an omitted attribute whose default differs from what it replaced."""
+    """Reject an omitted attribute if the new version lacks it and behaves unlike its default."""
     for name, wanted in MEANT_BEFORE.get(step, {}).items():
         omitted = work.attribute(name) is None and name not in work.dropped
         if omitted and name not in work.new.attributes and default_of(work.old, name) != wanted:

@@ -77,7 +77,7 @@ class Server(LanguageServer):
     def __init__(self) -> None:
         super().__init__("onnxtext", __version__, protocol_cls=Protocol)
         self.documents: dict[str, Document] = {}
-        self.checker = Checker(self._checked, self._found)
+        self.checker = Checker(self._checked, self._publish_findings)
         self.strict = bool(os.environ.get(STRICT))
         self.status = 0
         self._reading: dict[str, asyncio.TimerHandle] = {}
@@ -295,7 +295,7 @@ class Server(LanguageServer):
         job = CheckJob(version.text, version.source.name, version.directory)
         self.checker.submit(document.uri, version.number, job, delay)
 
-    def _found(self, uri: str, version: int, diagnostics: list[Diagnostic]) -> None:
+    def _publish_findings(self, uri: str, version: int, diagnostics: list[Diagnostic]) -> None:
         """Publish the findings of a check, unless its version is outdated."""
         document = self.documents.get(uri)
         if document is None or document.version.number != version:
@@ -316,7 +316,7 @@ class Server(LanguageServer):
             outcome = Analysis()
         document.analysis, document.analysed = outcome, version
         if document.reported_check != version:
-            self._found(uri, version, outcome.diagnostics)
+            self._publish_findings(uri, version, outcome.diagnostics)
         self._refresh()
         self._wake(uri)
 

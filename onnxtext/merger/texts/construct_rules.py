@@ -193,7 +193,7 @@ def check_dependent_parts(
 def _nodes_agree(
     base: TextPart, ours: TextPart, theirs: TextPart, renames: tuple[Renames, Renames]
 ) -> bool:
-    """Whether two edits of a node do not contradict, apart from renamed values and functions."""
+    """Whether two edits of a node are compatible if renamed values and functions are ignored."""
     try:
         before, mine, others = [
             _meaning(parse_fragment(Source(part.body), "node").item)

@@ -297,11 +297,11 @@ def _list(
         _mismatch(many or LIST_OF[kind], kind)
     for item in items:
         if _CLASSES.get(type(item)) is not kind:
-            _mixed(kind)
+            _raise_mixed_types(kind)
     return LIST_OF[kind], tuple(items)
 
 
-def _mixed(kind: ast.AttributeType, token: str | None = None) -> NoReturn:
+def _raise_mixed_types(kind: ast.AttributeType, token: str | None = None) -> NoReturn:
     raise SemanticError(
         f"the items of a list must have the type of its first item, {kind.name.lower()}",
         token=token,
@@ -330,9 +330,9 @@ def _fine_number_list(
     first = items[0].text
     for item in items:
         if type(item) is not ast.Number:
-            _mixed(_number_type(first))
+            _raise_mixed_types(_number_type(first))
         elif one is None and _number_type(first) is _A.INT and _number_type(item.text) is _A.FLOAT:
-            _mixed(_A.INT, item.text)
+            _raise_mixed_types(_A.INT, item.text)
     one = one or _number_type(first)
     if one is _A.INT:
         for item in items:

@@ -166,7 +166,7 @@ class _Search:
         ]
 
     def find(self, limit: float) -> Correction | None:
-        """Return the correction of the lowest cost if that is below `limit`; otherwise None."""
+        """Return the correction with the lowest cost; None if no cost is below `limit`."""
         order = count()
         # Cost, order, start, states, inserted text, number of insertions (-1 for a swap), and end
         # of the removal (None while more tokens may be inserted).

@@ -54,7 +54,7 @@ def _is_least_of(least: Extent, size: Extent) -> bool:
 def expand(call: OperatorCall) -> SymbolicShape:
     """Infer the output shape of `Expand`: broadcast the data's shape with the second input."""
     shape, wanted = call.shape(0), call.symbolic("shape", 1)
-    if shape is None or wanted is None or not _is_list(call, 1):
+    if shape is None or wanted is None or not _require_rank_1(call, 1):
         return None
     negative = next((size for size in wanted if isinstance(size, int) and size < 0), None)
     if negative is not None:
@@ -114,10 +114,10 @@ def constant(call: OperatorCall) -> SymbolicShape:
 
 def constant_of_shape(call: OperatorCall) -> SymbolicShape:
     """Infer the output shape of `ConstantOfShape`: the elements of its input."""
-    return call.symbolic("shape", 0) if _is_list(call, 0) else None
+    return call.symbolic("shape", 0) if _require_rank_1(call, 0) else None
 
 
-def _is_list(call: OperatorCall, index: int) -> bool:
+def _require_rank_1(call: OperatorCall, index: int) -> bool:
     """Require that an input has rank 1, because its elements are a shape.
 
     If a constant has another rank, the error is not certain: onnx and onnxruntime accept it.

@@ -40,7 +40,10 @@ def broadcast_down(work: NodeConversion) -> None:
 
 
 def equal_shapes(work: NodeConversion) -> None:
-    """Reject `Max`, `Min`, `Mean`, `Sum` if shapes may differ: no broadcasting before version 8."""
+    """Reject `Max`, `Min`, `Mean` and `Sum` if the shapes of the inputs may differ.
+
+    Versions before 8 do not broadcast.
+    """
     shapes = {work.shape(name) for name in work.node.inputs}
     same = next(iter(shapes)) if len(shapes) == 1 else None
     if len(work.node.inputs) > 1 and (same is None or None in same):
