@@ -14,6 +14,7 @@ from pytest_lsp import LanguageClient
 
 from onnxtext.checker.engine.partial_parse import read_partial
 from onnxtext.lsp.features.completion import complete
+from onnxtext.lsp.index.positions import LineIndex
 from onnxtext.source import Source
 from onnxtext.syntax.actions.semantic_error import SemanticError
 from onnxtext.syntax.grammar.lexer import load_lexer
@@ -124,10 +125,11 @@ def test_what_is_offered_is_valid_after_the_text_before_it() -> None:
     for text in [TEXT, *texts()[:-2]]:
         tokens = load_lexer().tokens(text, 0, len(text))
         for token in seeded().sample(tokens, min(draws(20), len(tokens))):
-            found = completions(text[: token.at])
+            before = text[: token.at]
+            found = completions(before)
             for item in seeded().sample(found, min(3, len(found))):
-                made = text[: token.at] + item.text_edit.new_text
-                assert error_offset(made) >= len(made.rstrip()), made[-200:]
+                edited = with_edit(before, item.text_edit)
+                assert error_offset(edited) >= len(edited.rstrip()), edited[-200:]
 
 
 def completions(before: str) -> list[Any]:
@@ -141,6 +143,13 @@ def completions(before: str) -> list[Any]:
     found = complete(server, t.CompletionParams(t.TextDocumentIdentifier(URI), at))
     assert found is not None
     return list(found.items)
+
+
+def with_edit(text: str, edit: t.TextEdit) -> str:
+    """Return the text after an edit, such as one that replaces the start of a word."""
+    lines = LineIndex(text, "utf-16")
+    start, end = lines.offset(edit.range.start), lines.offset(edit.range.end)
+    return text[:start] + edit.new_text + text[end:]
 
 
 def error_offset(text: str) -> int:
